@@ -1,0 +1,101 @@
+"""One oscillator or arrays of them from Python: `kernels.simulate`, differentiable in every float parameter."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kernels.exact import loop as exact
+from kernels.models import EXACT, MODELS
+from kernels.stepping import loop as stepping
+
+_CODES = ("regime", "slip_phases", "status")
+
+
+def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict[str, jax.Array]:
+    """Run one oscillator, or as many as the parameters' common shape has.
+
+    Args:
+        model: name of a model (`kernels.MODELS`).
+        params: parameter name -> float or array, SI units; shapes broadcast together; omitted names take their documented default.
+        scheme: name of a scheme of the model. "exact" is rigid friction and does not read k_t, c_t and step.
+
+    Returns:
+        Observable name -> array of the common shape, in SI units. `regime` is a code into `REGIMES`; `status` a code into `kernels.status.SENTENCES`.
+        A row whose numbers are not finite has NaN observables. Bounds and rules are the caller's to keep (`Model.rules`).
+
+    Raises:
+        KeyError: unknown model, scheme or parameter.
+        ValueError: a time scheme without k_t.
+
+    Works under jit, vmap, grad and jvp. Derivatives are those of the motion with its event times (implicit function theorem); they are 0 in stick
+    and one-sided values differ across a regime boundary only where the motion itself has a kink. Counts and codes have derivative 0.
+    """
+    if model not in MODELS:
+        raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
+    chosen = MODELS[model]
+    if scheme not in chosen.schemes:
+        raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
+    if scheme != EXACT and "k_t" not in params:
+        raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
+    unread = ("step", "k_t", "c_t") if scheme == EXACT else ()
+    resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
+    resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
+    lean = scheme == EXACT and all(_is_zero(params.get(name, 0.0)) for name in ("k", "c"))
+
+    shape = jnp.broadcast_shapes(*(value.shape for value in resolved.values()))
+    flat = {name: jnp.broadcast_to(value, shape).reshape(-1) for name, value in resolved.items()}
+    results = _run_all((scheme, lean), flat)
+    return {name: values.reshape(shape).astype(jnp.int32) if name in _CODES else values.reshape(shape) for name, values in results.items()}
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a parameter is known to be 0 while tracing; a traced one is not, so that it keeps its derivative."""
+    return not isinstance(value, jax.core.Tracer) and not np.any(np.asarray(value))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _run_all(choice: tuple[str, bool], rows: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Every row through `_run_one`."""
+    return jax.vmap(functools.partial(_run_one, choice))(rows)
+
+
+def _engine(choice: tuple[str, bool], p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Observables and status of one oscillator, all as floats; NaN where it failed."""
+    scheme, lean = choice
+    if scheme == EXACT:
+        results, status = exact.simulate(p, lean)
+    else:
+        results, status = stepping.simulate(p, scheme, stepping.steps(p["end"], p["step"]).astype(jnp.int32))
+    good = status == 0
+    floats = {name: jnp.where(good, value, -1.0 if name in _CODES else jnp.nan) for name, value in results.items()}
+    return {**floats, "status": status.astype(jnp.result_type(float))}
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _run_one(choice: tuple[str, bool], p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """`_engine` with a derivative that both directions can use: loops transpose badly, but a forward Jacobian is linear in the tangents."""
+    return _engine(choice, p)
+
+
+def _run_one_jvp(choice: tuple[str, bool], primals: Any, tangents: Any) -> Any:
+    """Forward Jacobian over the parameters that vary, times their tangents."""
+    (p,), (rates,) = primals, tangents
+    varying = [name for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)]
+
+    def along(direction: jax.Array) -> Any:
+        unit = {name: jnp.zeros_like(value) for name, value in p.items()}
+        unit |= {name: direction[i] for i, name in enumerate(varying)}
+        return jax.jvp(functools.partial(_engine, choice), (p,), (unit,))
+
+    values, jacobian = jax.vmap(along, out_axes=(None, 0))(jnp.eye(len(varying)))
+    rate = {name: sum(jacobian[name][i] * rates[each] for i, each in enumerate(varying)) for name in values}
+    return values, rate
+
+
+_run_one.defjvp(_run_one_jvp, symbolic_zeros=True)

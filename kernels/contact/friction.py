@@ -1,0 +1,165 @@
+"""Coulomb friction of a mass pressed on a surface: the rigid law by its transitions, and the penalised law by its return mapping."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.elementary import Array, asin
+from kernels.excitation.harmonic import Harmonic, wrap
+
+# Below this slip speed [m/s] the penalised law tries to stick, as the tool that SDND104 validates does.
+SLIP_SPEED_FLOOR = 1e-6
+_AT_THRESHOLD = 1e-6
+
+
+class Release(NamedTuple):
+    """When rest ends: the angle of the excitation left to turn [rad], whether it ever ends, and the direction of slip (+1 or -1)."""
+
+    turn: Array
+    happens: Array
+    direction: Array
+
+
+class Thresholds(NamedTuple):
+    """Angles at which the force needed to hold the mass leaves the static limit, for an excitation of positive amplitude.
+
+    Attributes:
+        forward, backward: angles [rad] where it leaves upwards and downwards.
+        pushes, pulls: whether it ever does.
+    """
+
+    forward: Array
+    pushes: Array
+    backward: Array
+    pulls: Array
+
+
+class Coulomb(NamedTuple):
+    """Rigid friction: |F_t| <= static_limit at rest, F_t = -dynamic_force sign(v) in slip.
+
+    Attributes:
+        static_limit: mu_s F_n [N].
+        dynamic_force: mu_d F_n [N], at most the static limit.
+    """
+
+    static_limit: Array
+    dynamic_force: Array
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Coulomb:
+        """The law of resolved parameters (scalars)."""
+        return cls(p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"])
+
+    def direction_at_rest(self, needed: Array) -> Array:
+        """Direction in which a contact at v = 0 starts to slip when rest needs the friction -`needed` [N]; 0 when it holds."""
+        return jnp.where(jnp.abs(needed) > self.static_limit, jnp.sign(needed), 0.0)
+
+    def thresholds(self, excitation: Harmonic, pull: Array) -> Thresholds:
+        """Where rest ends under the external force plus `pull`, a constant force [N] besides its harmonic part: load - k x."""
+        size = jnp.abs(excitation.amplitude)
+        safe = jnp.where(size > 0.0, size, 1.0)
+
+        def one_side(direction: float) -> tuple[Array, Array]:
+            level = (self.static_limit - direction * pull) / safe
+            reached = (size > 0.0) & (level < 1.0)
+            return asin(jnp.clip(jnp.where(reached, level, 0.0), -1.0, 1.0)), reached
+
+        (forward, pushes), (backward, pulls) = one_side(1.0), one_side(-1.0)
+        return Thresholds(forward, pushes, backward + math.pi, pulls)
+
+
+def release(thresholds: Thresholds, excitation: Harmonic, angle: Array) -> Release:
+    """First instant at which rest needs more than the static limit.
+
+    Args:
+        thresholds: of the contact at rest; the force needed at `angle` is within the static limit.
+        excitation: the external force.
+        angle: omega t + phase [rad].
+
+    Returns:
+        See `Release`. `turn` is 0 when the threshold is just being crossed. A force that only touches the threshold does not release.
+    """
+    seen = angle + jnp.where(excitation.amplitude < 0.0, jnp.pi, 0.0)
+
+    def turn_to(threshold: Array) -> Array:
+        turn = wrap(threshold - seen)
+        # a threshold crossed this instant, but for rounding, must not wait a whole turn
+        return jnp.where(turn > 2.0 * jnp.pi - _AT_THRESHOLD, 0.0, turn)
+
+    forward, backward = turn_to(thresholds.forward), turn_to(thresholds.backward)
+    goes_forward = thresholds.pushes & (~thresholds.pulls | (forward <= backward))
+    return Release(jnp.where(goes_forward, forward, backward), thresholds.pushes | thresholds.pulls, jnp.where(goes_forward, 1.0, -1.0))
+
+
+class Penalised(NamedTuple):
+    """Penalised friction: a spring k_t and a damper c_t that hold the contact until mu_s F_n, then slip at mu_d F_n.
+
+    Attributes:
+        static_limit, dynamic_force: mu_s F_n, mu_d F_n [N].
+        k_t: tangential stiffness [N/m]. c_t: tangential damping [N s/m].
+    """
+
+    static_limit: Array
+    dynamic_force: Array
+    k_t: Array
+    c_t: Array
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Penalised:
+        """The law of resolved parameters (scalars)."""
+        return cls(p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"], p["k_t"], p["c_t"])
+
+
+class Grip(NamedTuple):
+    """What the penalised contact remembers between evaluations.
+
+    Attributes:
+        slipping: the flag, 1 or 0.
+        stored: force at the anchor T0 [N].
+        stretch: x - xa, displacement since the anchor [m]; kept as its own state because x is many orders larger.
+        speed: velocity at the last evaluation [m/s].
+    """
+
+    slipping: Array
+    stored: Array
+    stretch: Array
+    speed: Array
+
+
+def new_grip(like: Array) -> Grip:
+    """An unloaded contact that sticks."""
+    zero = jnp.zeros_like(like)
+    return Grip(zero, zero, zero, zero)
+
+
+def slip_goes_on(grip: Grip, v: Array) -> Array:
+    """Whether slip goes on at velocity `v` [m/s]: the flag says slip, v keeps its sign and |v| > 1e-6 m/s."""
+    return (grip.slipping > 0.0) & (v * grip.speed > 0.0) & (jnp.abs(v) > SLIP_SPEED_FLOOR)
+
+
+def evaluate(law: Penalised, grip: Grip, v: Array) -> tuple[Array, Grip]:
+    """One evaluation of the penalised law: friction force [N] and the new memory.
+
+    Slip goes on as `slip_goes_on` says. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
+    |T| <= mu_s F_n, and T0 and xa stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At rest the sign is the trial's.
+
+    Args:
+        law: constants (scalars).
+        grip: memory, with `stretch` already advanced to the present.
+        v: velocity [m/s].
+
+    Returns:
+        Force [N] and the memory to commit. Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
+    """
+    goes_on = slip_goes_on(grip, v)
+    trial = grip.stored - law.k_t * grip.stretch - law.c_t * v
+    sticks = ~goes_on & (jnp.abs(trial) <= law.static_limit)
+    against = jnp.where(v != 0.0, -jnp.sign(v), jnp.sign(trial))
+    sliding = law.dynamic_force * against
+    force = jnp.where(sticks, trial, sliding)
+    stored = jnp.where(sticks, grip.stored, sliding)
+    stretch = jnp.where(sticks, grip.stretch, 0.0)
+    return force, Grip(jnp.where(sticks, 0.0, 1.0), stored, stretch, v)

@@ -1,0 +1,110 @@
+"""Sine, cosine and arc sine in plain arithmetic, so that XLA vectorises them.
+
+XLA's own float64 sine on CPU is a scalar call; these were measured about ten times faster there.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+
+Array = jax.Array
+
+_TWO_OVER_PI = 2.0 / math.pi
+# pi/2 in three parts whose products with an integer below 2^20 are exact (Cody and Waite 1980)
+_HALF_PI_PARTS = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
+_SIN_SERIES = tuple((-1.0) ** n / math.factorial(2 * n + 1) for n in range(1, 9))
+_COS_SERIES = tuple((-1.0) ** n / math.factorial(2 * n) for n in range(2, 10))
+# (asin(x)/x - 1)/x^2 in x^2 on [0, 1/4]: Chebyshev interpolation in 50 digits, relative error of asin 6e-17
+_ASIN_SERIES = (
+    0.1666666666666665, 0.07500000000020764, 0.044642857103423646, 0.03038194736709848, 0.02237204763174451, 0.017355259955786323,
+    0.013929652902326633, 0.011875494382636922, 0.0078029494773533175, 0.01603551434914882, -0.010749050339697808, 0.028169218060881414,
+)  # fmt: skip
+
+
+def horner(coefficients: tuple[float, ...], x: Array) -> Array:
+    """The polynomial sum of coefficients[n] x^n."""
+    value = jnp.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value = value * x + coefficient
+    return value
+
+
+def settle(one: Array, *values: Array) -> tuple[Array, ...]:
+    """The same values, each computed once.
+
+    XLA on CPU makes one fused loop per output and repeats in each the arithmetic that they share; it does not repeat divisions. Dividing by
+    a `one` that it cannot know to be 1 (see `run_time_one`) therefore stores the value: multiplications in the compiled event loop fell
+    from 2520 to 719 and it got 4 times faster. A division costs about four products, so settle few values that much is built on.
+    """
+    return tuple(value / one for value in values)
+
+
+def decide(one: Array, *masks: Array) -> tuple[Array, ...]:
+    """The same decisions, each taken once.
+
+    A comparison repeated in several fused loops can come out differently in each, as products and sums are contracted or not: one output
+    then says "converged" and another goes on. Every decision that more than one output depends on must pass here.
+    """
+    return tuple(flag > 0.5 for flag in settle(one, *(jnp.where(mask, 1.0, 0.0) for mask in masks)))
+
+
+def run_time_one(positive: Array) -> Array:
+    """1.0 for every admissible `positive` number, in a form that a compiler cannot fold."""
+    return jnp.where(positive > 0.0, 1.0, 2.0).astype(jnp.result_type(positive, float))
+
+
+@jax.custom_jvp
+def chord(angle: Array) -> tuple[Array, Array]:
+    """Sine and versine (1 - cos) of an angle [rad] of any shape, to rounding for |angle| < 1e6; NaN for NaN and infinity.
+
+    Through the tangent of half the angle: one quotient that both results are built on, which XLA computes once (see `settle`).
+    """
+    half = 0.5 * angle
+    quadrant = jnp.round(half * _TWO_OVER_PI)
+    r = half
+    for part in _HALF_PI_PARTS:
+        r = r - quadrant * part
+    z = r * r
+    sine = r + r * z * horner(_SIN_SERIES, z)
+    cosine = 1.0 - 0.5 * z + z * z * horner(_COS_SERIES, z)
+    odd = quadrant - 2.0 * jnp.floor(0.5 * quadrant) > 0.0
+    tangent = jnp.where(odd, -cosine, sine) / jnp.where(odd, sine, cosine)
+    sine = 2.0 * tangent / (1.0 + tangent * tangent)
+    return sine, tangent * sine
+
+
+@chord.defjvp
+def _chord_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """d sin = cos, d versine = sin."""
+    (angle,), (rate,) = primals, tangents
+    sine, versine = chord(angle)
+    return (sine, versine), ((1.0 - versine) * rate, sine * rate)
+
+
+def sincos(angle: Array) -> tuple[Array, Array]:
+    """Sine and cosine of an angle [rad] of any shape, to 2.5e-16 and 5e-16 absolute."""
+    sine, versine = chord(angle)
+    return sine, 1.0 - versine
+
+
+@jax.custom_jvp
+def asin(x: Array) -> Array:
+    """Arc sine [rad] of x in [-1, 1], any shape, to rounding. Its derivative is taken as 0 at |x| = 1, where it has none."""
+    magnitude = jnp.abs(x)
+    large = magnitude > 0.5
+    z = jnp.where(large, 0.5 * (1.0 - magnitude), x * x)
+    root = jnp.where(large, jnp.sqrt(z), magnitude)
+    small_angle = root + root * z * horner(_ASIN_SERIES, z)
+    return jnp.sign(x) * jnp.where(large, 0.5 * math.pi - 2.0 * small_angle, small_angle)
+
+
+@asin.defjvp
+def _asin_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """d asin x = dx / sqrt(1 - x^2), and 0 where that is infinite."""
+    (x,), (rate,) = primals, tangents
+    cosine_squared = (1.0 - x) * (1.0 + x)
+    regular = cosine_squared > 0.0
+    return asin(x), jnp.where(regular, rate / jnp.sqrt(jnp.where(regular, cosine_squared, 1.0)), 0.0)

@@ -1,0 +1,147 @@
+"""The event loop: from one event of rigid friction to the next, in closed form.
+
+An event is a reversal (v = 0), a release from rest, or an instant the run must stop at (window ends, end of run). Between two events v has one
+sign, so the distance slipped is |x1 - x0|. Derivatives: the search for an event runs on values alone; its time then gets its derivative
+by the implicit function theorem, dt/dp = -v_p / a.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.friction import Coulomb
+from kernels.contact.friction import release as first_release
+from kernels.elementary import Array, decide, run_time_one, settle, sincos
+from kernels.exact.damped import Damped
+from kernels.exact.free import Free
+from kernels.exact.refine import crossing_time
+from kernels.exact.segment import Anchor, Segment
+from kernels.excitation.harmonic import Harmonic, wrap
+from kernels.observables import rubbing
+from kernels.observables.interval import Interval
+from kernels.status import Status
+
+MOST_EVENTS = 1_000_000
+
+
+class State(NamedTuple):
+    """One oscillator just after an event.
+
+    Attributes:
+        t: time [s]. x: displacement [m]. anchor: velocity, acceleration and excitation angle.
+        direction: of slip, +1 or -1; 0 at rest. begins: whether the phase has just begun.
+        last_slip: duration of the last slip [s], the first guess of the next. sums: observables. events: count.
+    """
+
+    t: Array
+    x: Array
+    anchor: Anchor
+    direction: Array
+    begins: Array
+    last_slip: Array
+    sums: rubbing.Rubbing
+    events: Array
+
+
+def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
+    """Run one rubbing mass with rigid friction.
+
+    Args:
+        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; k_t and c_t are not read).
+        free: compile-time promise that k = c = 0, which takes a leaner segment.
+
+    Returns:
+        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
+
+    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_exact.py.
+    """
+    excitation, friction = Harmonic.of(p), Coulomb.of(p)
+    alpha = excitation.amplitude / p["m"]
+    one = run_time_one(p["omega"])
+    segment: Segment = Free(alpha, p["omega"], one) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"], one)
+    thresholds_at_origin = friction.thresholds(excitation, excitation.load)
+    fixed = jax.lax.stop_gradient
+    fixed_segment = jax.tree.map(fixed, segment)
+
+    def held_force(x: Array, sine: Array) -> Array:
+        return excitation.force(sine) - p["k"] * x
+
+    def slip_acceleration(direction: Array, x: Array, v: Array, sine: Array) -> Array:
+        return (held_force(x, sine) - p["c"] * v - direction * friction.dynamic_force) / p["m"]
+
+    def next_event(s: State) -> State:
+        slipping = s.direction != 0.0
+        target = jnp.where(s.t < p["window_start"], p["window_start"], jnp.where(s.t < p["window_end"], p["window_end"], p["end"]))
+        limit = target - s.t
+
+        seen = jax.tree.map(fixed, s.anchor.facing(s.direction))
+        reversal = fixed_segment.first_reversal(seen, fixed(jnp.where(slipping, limit, 0.0)), fixed(s.last_slip))
+        thresholds = thresholds_at_origin if free else friction.thresholds(excitation, excitation.load - p["k"] * s.x)
+        release = first_release(thresholds, excitation, s.anchor.angle)
+        until_release = release.turn / p["omega"]
+        stops, released = decide(one, slipping & reversal.stops, ~slipping & release.happens & (until_release <= limit))
+        until_stop = crossing_time(reversal.tau, segment, s.anchor)
+        (tau,) = settle(one, jnp.where(stops, until_stop, jnp.where(released, until_release, limit)))
+
+        m = segment.motion(s.anchor, tau)
+        moved = jnp.where(slipping, m.d, 0.0)
+        x = s.x + moved
+        v = jnp.where(stops | ~slipping, 0.0, m.v)
+        angle = wrap(s.anchor.angle + p["omega"] * tau)
+        sine, cosine = sincos(angle)
+
+        turned = friction.direction_at_rest(held_force(x, sine))
+        (direction,) = settle(one, jnp.where(stops, turned, jnp.where(released, release.direction, s.direction)))
+        a = jnp.where(
+            released, direction * (friction.static_limit - friction.dynamic_force) / p["m"], slip_acceleration(direction, x, v, sine)
+        )
+        a = jnp.where(direction != 0.0, a, 0.0)
+
+        inside = (s.t >= p["window_start"]) & (s.t < p["window_end"])
+        # a largest speed at the end is `v`, which knows how the end moves with the parameters
+        peak = jnp.where(reversal.peak < reversal.tau, segment.motion(s.anchor, reversal.peak).v, 0.0)
+        top_speed = jnp.maximum(jnp.abs(peak), jnp.maximum(jnp.abs(s.anchor.v), jnp.abs(v)))
+        now = Interval(
+            duration=jnp.where(inside, tau, 0.0),
+            displacement=jnp.where(inside, moved, 0.0),
+            slip=jnp.abs(moved),
+            slipping=slipping & (tau > 0.0),
+            resting=~slipping & (tau > 0.0),
+            sticking=~slipping,
+            begins=s.begins,
+            top_speed=top_speed,
+        )
+        return State(
+            t=jnp.where(stops | released, s.t + tau, target),
+            x=x,
+            anchor=Anchor(v, a, angle, sine, cosine),
+            direction=direction,
+            begins=stops | released,
+            last_slip=jnp.where(stops, tau, s.last_slip),
+            sums=rubbing.update(s.sums, now),
+            events=s.events + 1,
+        )
+
+    finite = jnp.isfinite(sum(jnp.asarray(value, alpha.dtype) for name, value in p.items() if name not in ("k_t", "c_t")))
+    zero = jnp.zeros_like(alpha)
+    angle = wrap(excitation.phase + zero)
+    sine, cosine = sincos(angle)
+    x, v = p["x0"] + zero, p["v0"] + zero
+    direction = jnp.where(v != 0.0, jnp.sign(v), friction.direction_at_rest(held_force(x, sine)))
+    a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
+    start = State(
+        t=jnp.where(finite, zero, p["end"]),
+        x=x,
+        anchor=Anchor(v, a, angle, sine, cosine),
+        direction=direction,
+        begins=jnp.ones_like(finite),
+        last_slip=zero,
+        sums=rubbing.init(alpha),
+        events=jnp.zeros_like(finite, dtype=jnp.int32),
+    )
+    last = jax.lax.while_loop(lambda s: (s.t < p["end"]) & (s.events < MOST_EVENTS), next_event, start)
+    status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
+    return rubbing.finish(last.sums, p, last.x, last.anchor.v), status

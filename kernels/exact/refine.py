@@ -1,0 +1,95 @@
+"""Root of a velocity inside a bracket: Householder steps of order four, held by the bracket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kernels.elementary import Array, decide, settle
+from kernels.exact.segment import Anchor, Motion, Segment
+
+# Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
+CLOSE = 1e-3
+_MOST_EVALUATIONS = 200
+
+
+class _Search(NamedTuple):
+    """Bracket [low, high] with v(low) > 0 >= v(high), the next trial, the last step, and whether the root is found."""
+
+    low: Array
+    high: Array
+    trial: Array
+    step: Array
+    found: Array
+    evaluations: Array
+
+
+@jax.custom_jvp
+def crossing_time(tau: Array, segment: Segment, anchor: Anchor) -> Array:
+    """The time [s] from `anchor` at which v vanishes, found elsewhere as `tau`, as a function of the segment's constants and the anchor.
+
+    Its derivative is that of the implicit function v(tau; p) = 0, dtau = -v_p / a, to any order; taken as 0 at a graze, where a = 0.
+    """
+    return tau
+
+
+@crossing_time.defjvp
+def _crossing_time_jvp(primals: tuple[Array, Segment, Anchor], tangents: tuple[Array, Segment, Anchor]) -> tuple[Array, Array]:
+    """See `crossing_time`; the root itself is asked for again, so that derivatives of derivatives see it move."""
+    tau = crossing_time(*primals)
+    _, segment, anchor = primals
+    m, rate = jax.jvp(lambda s, a: s.motion(a, tau), (segment, anchor), tangents[1:])
+    return tau, jnp.where(m.a != 0.0, -rate.v / jnp.where(m.a != 0.0, m.a, 1.0), 0.0)
+
+
+def householder(m: Motion) -> tuple[Array, Array]:
+    """Step [s] from a point to the nearby zero of v, by reversion of its Taylor series to fourth order.
+
+    Returns:
+        The step, and the size of the first neglected kind of term relative to the step (small means trustworthy).
+    """
+    by_slope = 1.0 / jnp.where(m.a < 0.0, m.a, -1e-300)
+    h = -m.v * by_slope
+    r1, r2, r3 = m.jerk * by_slope / 2.0, m.snap * by_slope / 6.0, m.crackle * by_slope / 24.0
+    step = h * (1.0 + h * (-r1 + h * ((2.0 * r1 * r1 - r2) + h * (-5.0 * r1 * r1 * r1 + 5.0 * r1 * r2 - r3))))
+    return step, jnp.abs(r1 * h)
+
+
+def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, one: Array) -> Array:
+    """The zero of v in a bracket where v goes from positive to non-positive once.
+
+    Args:
+        motion: time [s] -> Motion (scalars).
+        low, high: bracket [s] with v(low) >= 0 >= v(high) and a single crossing in (low, high].
+        guess: first trial [s]; outside the bracket its middle is taken.
+        rate: sum of the rates of the motion [1/s], the inverse of its shortest time scale.
+        one: see `elementary.settle`.
+
+    Returns:
+        The root [s], to rounding. Derivatives are not defined through the search: the caller applies the implicit function theorem.
+    """
+
+    def searching(s: _Search) -> Array:
+        return ~s.found & (s.evaluations < _MOST_EVALUATIONS)
+
+    def improve(s: _Search) -> _Search:
+        m = motion(s.trial)
+        (positive,) = decide(one, m.v > 0.0)
+        low, high = jnp.where(positive, s.trial, s.low), jnp.where(positive, s.high, s.trial)
+        step, neglected = householder(m)
+        (step,) = settle(one, step)
+        target = s.trial + step
+        inside = (target >= low) & (target <= high)
+        narrow = high - low <= 4e-16 * high
+        (found,) = decide(one, narrow | (inside & (jnp.abs(step) * rate < CLOSE) & (neglected < CLOSE)))
+        converging = jnp.abs(step) < 0.5 * jnp.abs(s.step)
+        trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
+        return _Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, s.evaluations + 1)
+
+    start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
+    zero = jnp.zeros_like(start)
+    first = _Search(low, high, start, high - low + zero, low + zero >= high, jnp.zeros((), jnp.int32))
+    return jax.lax.while_loop(searching, improve, first).trial

@@ -1,0 +1,214 @@
+"""The models a study can name: their parameters, derived defaults, rules between parameters, and observables.
+
+Nothing here imports JAX, so that a configuration is read and checked at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.quantity import Quantity, by_name
+
+Values = Mapping[str, Any]
+
+EXACT = "exact"
+FIXED_STEP = ("euler",)
+SCHEMES: dict[str, str] = {
+    "exact": "event by event in closed form; no step, no penalisation; rigid Coulomb friction (k_t absent)",
+    "euler": "symplectic Euler with a fixed step, order 1; penalised friction (k_t given)",
+}
+REGIMES = ("stick", "stick-slip", "slip-slip")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition that ties several parameters together.
+
+    Attributes:
+        parameters: the names that it speaks of; the first is where an error points.
+        sentence: what must hold, for messages and documents.
+        broken: (resolved parameters, scheme) -> mask of the rows that break it, any broadcast shape.
+        advice: (resolved parameters of ONE row as floats, scheme) -> what to do about that row; may be empty.
+    """
+
+    parameters: tuple[str, ...]
+    sentence: str
+    broken: Callable[[Values, str], Any]
+    advice: Callable[[Values, str], str] = lambda _values, _scheme: ""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A family of oscillators.
+
+    Attributes:
+        name, description: how a study names it and what it is.
+        parameters: every float parameter, the time quantities included.
+        observables: every column that a run returns, in order.
+        schemes: names of the schemes that can run it.
+        derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
+        rules: conditions between parameters.
+    """
+
+    name: str
+    description: str
+    parameters: tuple[Quantity, ...]
+    observables: tuple[Quantity, ...]
+    schemes: tuple[str, ...]
+    derive: Callable[[Values, Any], dict[str, Any]]
+    rules: tuple[Rule, ...]
+
+    def parameter(self, name: str) -> Quantity:
+        """The parameter of that name; KeyError when the model has none."""
+        return by_name(self.parameters)[name]
+
+    def resolve(self, values: Values, absent: Mapping[str, np.ndarray] | None = None, xp: Any = np) -> dict[str, Any]:
+        """Fill in every omitted parameter.
+
+        Args:
+            values: name -> float or array (SI units, shapes that broadcast together); an omitted name takes its default.
+            absent: name -> mask of the rows of `values[name]` that are omitted (numpy only).
+            xp: array module that the derived defaults are computed with, numpy or jax.numpy (then differentiable).
+
+        Returns:
+            name -> value for every parameter of the model, in the order of `parameters`. An absent `k_t` is inf (rigid).
+
+        Raises:
+            KeyError: a name that is not a parameter of the model.
+        """
+        known = by_name(self.parameters)
+        for name in values:
+            if name not in known:
+                raise KeyError(f"{self.name} has no parameter {name!r}; it has {', '.join(known)}")
+        pending = {name: mask for name, mask in (absent or {}).items() if name in values}
+        defaults = {q.name: q.default for q in self.parameters if q.default is not None}
+        given = defaults | {name: value for name, value in values.items() if name not in pending}
+        for name in (q.name for q in self.parameters if q.name in pending):  # a default derives from names before it
+            default = self.derive({key: value for key, value in given.items() if key != name or name in defaults}, xp)[name]
+            given[name] = np.where(pending[name], default, values[name])
+        filled = self.derive(given, xp)
+        return {q.name: filled[q.name] for q in self.parameters}
+
+
+def largest_stable_step(values: Values, xp: Any = np) -> Any:
+    """Largest stable step h [s] of symplectic Euler on the stuck mass: 4 m - 2 h (c + c_t) - h^2 (k + k_t) > 0.
+
+    Args:
+        values: resolved parameters of the rubbing mass (floats or arrays that broadcast).
+        xp: array module.
+
+    Returns:
+        h [s], the shape of the parameters; inf when nothing limits it. Source: SDND104 (V5.01.104), section 3.1, with damping.
+    """
+    damping, stiffness = values["c"] + values["c_t"], values["k"] + values["k_t"]
+    root = xp.sqrt(damping**2 + 4.0 * values["m"] * stiffness)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 4.0 * values["m"] / (damping + root)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Quantities that every model shares
+
+TIME = (
+    Quantity("end", "s", "end of the run, which starts at 0", r"t_\mathrm{end}", default=12.0, lower=0.0, lower_open=True),
+    Quantity("step", "s", "largest step of the fixed-step schemes; the run is divided into whole steps", "h",
+             default=1e-4, lower=0.0, lower_open=True),
+    Quantity("window_start", "s", "start of the averaging window", r"t_a", default=0.0, lower=0.0),
+    Quantity("window_end", "s", "end of the averaging window", r"t_b", default_rule="end", lower=0.0, lower_open=True),
+)  # fmt: skip
+
+WINDOW_RULES = (
+    Rule(("window_end", "end"), "the window must end within the run: window_end <= end",
+         lambda p, _s: p["window_end"] > p["end"] * (1.0 + 1e-12),
+         lambda p, _s: f"window_end = {p['window_end']:g} s is after end = {p['end']:g} s"),
+    Rule(("window_start", "window_end"), "the window must have a length: window_start < window_end",
+         lambda p, _s: ~(np.asarray(p["window_start"]) < p["window_end"]),
+         lambda p, _s: f"window_start = {p['window_start']:g} s is not before window_end = {p['window_end']:g} s"),
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The rubbing mass (SDND104)
+
+RUBBING_MASS_PARAMETERS = (
+    Quantity("m", "kg", "mass", "m", default=1.0, lower=0.0, lower_open=True),
+    Quantity("g", "m/s^2", "gravity, which presses the mass on its support", "g", default=10.0, lower=0.0),
+    Quantity("k", "N/m", "stiffness of the spring to the support", "k", default=0.0, lower=0.0),
+    Quantity("c", "N s/m", "viscous damping to the support", "c", default=0.0, lower=0.0),
+    Quantity("x0", "m", "initial displacement relative to the support", "x_0", default=0.0),
+    Quantity("v0", "m/s", "initial velocity relative to the support", "v_0", default=0.0),
+    Quantity("mu", "1", "Coulomb friction coefficient", r"\mu", default=0.1, lower=0.0),
+    Quantity("mu_s", "1", "static friction coefficient", r"\mu_s", default_rule="mu", lower=0.0),
+    Quantity("mu_d", "1", "dynamic friction coefficient", r"\mu_d", default_rule="mu", lower=0.0),
+    Quantity("normal_force", "N", "normal force on the contact", "F_n", default_rule="m g", lower=0.0),
+    Quantity("k_t", "N/m", "tangential stiffness of the penalised contact", "k_t", default_rule="absent: rigid Coulomb friction",
+             lower=0.0, lower_open=True),
+    Quantity("c_t", "N s/m", "tangential damping of the penalised contact", "c_t",
+             default_rule="critical damping of the stuck mass, max(0, 2 sqrt(m (k + k_t)) - c)", lower=0.0),
+    Quantity("a0", "m/s^2", "amplitude of the base acceleration a0 sin(omega t + phase)", "a_0", default=0.0),
+    Quantity("omega", "rad/s", "circular frequency of the excitation", r"\omega", default=2.0 * math.pi, lower=0.0, lower_open=True),
+    Quantity("phase", "rad", "phase of the excitation at t = 0", r"\varphi", default=0.0),
+    Quantity("f0", "N", "amplitude of the harmonic force f0 sin(omega t + phase)", "f_0", default=0.0),
+    Quantity("load", "N", "constant force", r"F_\mathrm{load}", default=0.0),
+)  # fmt: skip
+
+WEAR_OBSERVABLES = (
+    Quantity("wear_power", "W", "mean wear power in the window: normal force times slip distance over its length (Archard; mu is not in it)",
+             r"P_\mathrm{wear}"),
+    Quantity("wear_energy", "J", "normal force times slip distance in the window", r"W_\mathrm{wear}"),
+    Quantity("friction_power", "W", "mean power dissipated by friction in the window: mu_d times the wear power", r"P_\mathrm{friction}"),
+    Quantity("slip_distance", "m", "distance slipped in the window", r"d_\mathrm{slip}"),
+    Quantity("stick_fraction", "1", "part of the window during which the contact sticks"),
+    Quantity("slip_phases", "", "number of stretches of slip in one direction that overlap the window", kind="integer"),
+    Quantity("regime", "", "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip apart)",
+             kind="word", words=REGIMES),
+    Quantity("max_slip_speed", "m/s", "largest slip speed in the window", r"v_\mathrm{max}"),
+    Quantity("drift", "m", "displacement at the end of the window less that at its start"),
+    Quantity("x_end", "m", "displacement at the end of the run", r"x_\mathrm{end}"),
+    Quantity("v_end", "m/s", "velocity at the end of the run", r"v_\mathrm{end}"),
+)  # fmt: skip
+
+
+def _derive_rubbing_mass(values: Values, xp: Any) -> dict[str, Any]:
+    """Fill in what follows from other parameters: mu_s, mu_d, normal_force, k_t (rigid), c_t (critical), window_end."""
+    p = dict(values)
+    p.setdefault("mu_s", p["mu"])
+    p.setdefault("mu_d", p["mu"])
+    p.setdefault("normal_force", p["m"] * p["g"])
+    p.setdefault("k_t", math.inf)
+    p.setdefault("window_end", p["end"])
+    if "c_t" not in p:
+        p["c_t"] = xp.maximum(0.0, 2.0 * xp.sqrt(p["m"] * (p["k"] + p["k_t"])) - p["c"])
+    return p
+
+
+RUBBING_MASS = Model(
+    name="rubbing_mass",
+    description="a mass that rubs on a shaken support: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load + F_t, |F_t| <= mu F_n",
+    parameters=(*RUBBING_MASS_PARAMETERS, *TIME),
+    observables=WEAR_OBSERVABLES,
+    schemes=tuple(SCHEMES),
+    derive=_derive_rubbing_mass,
+    rules=(
+        *WINDOW_RULES,
+        Rule(("mu_s", "mu_d"), "static friction must be at least dynamic friction (mu_s >= mu_d), or the contact would chatter for ever",
+             lambda p, _s: np.asarray(p["mu_s"]) < p["mu_d"],
+             lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
+        Rule(("k_t",), "scheme 'exact' treats rigid friction: leave k_t out",
+             lambda p, s: np.isfinite(p["k_t"]) if s == EXACT else np.False_,
+             lambda p, _s: f"k_t = {p['k_t']:g} N/m was given: leave it out, or choose the scheme 'euler'"),
+        Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
+             lambda p, s: np.isposinf(p["k_t"]) if s in FIXED_STEP else np.False_,
+             lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
+        Rule(("step", "k_t", "c_t"), "the step must be stable for the stuck mass: 4 m - 2 step (c + c_t) - step^2 (k + k_t) > 0",
+             lambda p, s: np.isfinite(p["k_t"]) & (np.asarray(p["step"]) >= largest_stable_step(p)) if s in FIXED_STEP else np.False_,
+             lambda p, _s: f"step = {p['step']:g} s is unstable: it must be less than {largest_stable_step(p):.4g} s "
+                           f"for k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"),
+    ),
+)  # fmt: skip
+
+MODELS: dict[str, Model] = {model.name: model for model in (RUBBING_MASS,)}

@@ -1,0 +1,31 @@
+"""What every engine tells the observables about a stretch of time: one step of a scheme, or one segment of the exact engine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kernels.elementary import Array
+
+
+class Interval(NamedTuple):
+    """A stretch of one run during which the contact either slips in one direction or not.
+
+    Attributes:
+        duration: its length within the averaging window [s]; 0 when outside.
+        displacement: displacement during that part [m].
+        slip: distance slipped during that part [m], >= 0.
+        slipping: whether the contact slips.
+        resting: whether the mass rests on its support (the brief stuck state of a penalised contact at a reversal is neither).
+        sticking: whether the contact holds; the same as `resting` in rigid friction.
+        begins: whether a new slip phase begins with it.
+        top_speed: largest speed in it [m/s].
+    """
+
+    duration: Array
+    displacement: Array
+    slip: Array
+    slipping: Array
+    resting: Array
+    sticking: Array
+    begins: Array
+    top_speed: Array

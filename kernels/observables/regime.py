@@ -1,0 +1,42 @@
+"""Regime of a run, decided by what happened in the window: no slip, slip with sticking, slip without."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.elementary import Array
+from kernels.observables.interval import Interval
+
+
+class Regime(NamedTuple):
+    """What was seen, each 0 or 1 (numbers, not booleans, keep a loop's carry of one width and let XLA vectorise it).
+
+    `moved`: slip anywhere in the run so far. `slipped`, `stuck`: slip, and rest after the first slip, in the window.
+    """
+
+    moved: Array
+    slipped: Array
+    stuck: Array
+
+
+def init(like: Array) -> Regime:
+    """Nothing seen."""
+    zero = jnp.zeros_like(like)
+    return Regime(zero, zero, zero)
+
+
+def update(seen: Regime, now: Interval) -> Regime:
+    """What was seen after one more interval. The rest before the first slip of the run is not sticking: the established regime is meant."""
+    inside = now.duration > 0.0
+    return Regime(
+        moved=jnp.where(now.slipping, 1.0, seen.moved),
+        slipped=jnp.where(now.slipping & inside, 1.0, seen.slipped),
+        stuck=jnp.where(now.resting & inside, jnp.maximum(seen.stuck, seen.moved), seen.stuck),
+    )
+
+
+def finish(seen: Regime) -> Array:
+    """Code of the regime: 0 stick, 1 stick-slip, 2 slip-slip."""
+    return jnp.where(seen.slipped > 0.0, jnp.where(seen.stuck > 0.0, 1, 2), 0)

@@ -1,0 +1,42 @@
+"""The observables of a rubbing run, gathered: what an engine starts, feeds and finishes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from kernels.elementary import Array
+from kernels.observables import regime, slip, wear
+from kernels.observables.interval import Interval
+
+
+class Rubbing(NamedTuple):
+    """Sums of the slip and regime observables."""
+
+    slip: slip.Slip
+    regime: regime.Regime
+
+
+def init(like: Array) -> Rubbing:
+    """Sums before the run."""
+    return Rubbing(slip.init(like), regime.init(like))
+
+
+def update(sums: Rubbing, now: Interval) -> Rubbing:
+    """Sums after one more interval."""
+    return Rubbing(slip.update(sums.slip, now), regime.update(sums.regime, now))
+
+
+def finish(sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array) -> dict[str, Array]:
+    """Every observable of the model `rubbing_mass` by name (SI units; `regime` as its code)."""
+    s = sums.slip
+    return {
+        **wear.finish(p, s.distance),
+        "slip_distance": s.distance,
+        "stick_fraction": s.stuck_time / (p["window_end"] - p["window_start"]),
+        "slip_phases": s.phases,
+        "regime": regime.finish(sums.regime),
+        "max_slip_speed": s.top_speed,
+        "drift": s.drift,
+        "x_end": x_end,
+        "v_end": v_end,
+    }

@@ -1,0 +1,46 @@
+"""Slip in the window: distance, number of phases, largest speed, time stuck, net drift."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.elementary import Array
+from kernels.observables.interval import Interval
+
+
+class Slip(NamedTuple):
+    """Sums over the window.
+
+    Attributes:
+        distance: distance slipped [m]. drift: net displacement [m]. stuck_time: time stuck [s]. top_speed: largest slip speed [m/s].
+        phases: number of slip phases. counted: 1 when the present phase is among them, else 0.
+    """
+
+    distance: Array
+    drift: Array
+    stuck_time: Array
+    top_speed: Array
+    phases: Array
+    counted: Array
+
+
+def init(like: Array) -> Slip:
+    """Sums before the run."""
+    zero = jnp.zeros_like(like)
+    return Slip(zero, zero, zero, zero, zero, zero)
+
+
+def update(sums: Slip, now: Interval) -> Slip:
+    """Sums after one more interval."""
+    inside = now.slipping & (now.duration > 0.0)
+    counted = jnp.where(now.begins, 0.0, sums.counted)
+    return Slip(
+        distance=sums.distance + jnp.where(inside, now.slip, 0.0),
+        drift=sums.drift + now.displacement,
+        stuck_time=sums.stuck_time + jnp.where(now.sticking, now.duration, 0.0),
+        top_speed=jnp.where(inside, jnp.maximum(sums.top_speed, now.top_speed), sums.top_speed),
+        phases=sums.phases + jnp.where(inside, 1.0 - counted, 0.0),
+        counted=jnp.where(inside, 1.0, counted),
+    )

@@ -1,0 +1,70 @@
+"""What a number means: name, unit, default, bounds. The one source for validation, columns, labels and documents."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A named physical quantity: a parameter that users set or an observable that a run returns.
+
+    Attributes:
+        name: identifier in configurations, columns and the Python interface.
+        unit: SI unit, "1" when dimensionless, "" for words and counts of no unit.
+        description: one sentence without a full stop.
+        symbol: how axis labels write it (mathtext without dollar signs); empty: the name.
+        kind: "float", "integer" (a count) or "word" (one of `words`).
+        default: value when omitted; None when `default_rule` derives it or when it has none.
+        default_rule: how an omitted value is found, in words, for parameters whose default is derived.
+        lower, upper: bounds of admissible values, in `unit`.
+        lower_open, upper_open: True when the bound itself is not admissible.
+        words: the admissible words of a "word"; their position is the code that kernels return.
+    """
+
+    name: str
+    unit: str
+    description: str
+    symbol: str = ""
+    kind: Literal["float", "integer", "word"] = "float"
+    default: float | None = None
+    default_rule: str = ""
+    lower: float = -math.inf
+    upper: float = math.inf
+    lower_open: bool = False
+    upper_open: bool = False
+    words: tuple[str, ...] = ()
+
+    @property
+    def bounds(self) -> str:
+        """The admissible values in words, empty when every finite number is: "> 0", "in [0, 1]"."""
+        below = "" if math.isinf(self.lower) else f"{'>' if self.lower_open else '>='} {self.lower:g}"
+        above = "" if math.isinf(self.upper) else f"{'<' if self.upper_open else '<='} {self.upper:g}"
+        return " and ".join(part for part in (below, above) if part)
+
+    @property
+    def unit_suffix(self) -> str:
+        """The unit as written after a number: " m/s", or nothing when dimensionless."""
+        return "" if self.unit in ("", "1") else f" {self.unit}"
+
+    @property
+    def label(self) -> str:
+        """Axis label: symbol and unit, with mathtext."""
+        head = f"${self.symbol}$" if self.symbol else self.name.replace("_", " ")
+        return head if self.unit in ("", "1") else f"{head} [{self.unit}]"
+
+    def out_of_bounds(self, values: Any) -> np.ndarray:
+        """Mask of the finite entries of `values` (any shape, in `unit`) that are not admissible."""
+        array = np.asarray(values, dtype=np.float64)
+        low = array <= self.lower if self.lower_open else array < self.lower
+        high = array >= self.upper if self.upper_open else array > self.upper
+        return np.isfinite(array) & (low | high)
+
+
+def by_name(quantities: tuple[Quantity, ...]) -> dict[str, Quantity]:
+    """Index quantities by their name, in order."""
+    return {quantity.name: quantity for quantity in quantities}

@@ -1,0 +1,123 @@
+"""Published closed forms of the rubbing mass with rigid Coulomb friction, in plain floats: what the engines are checked against.
+
+Nothing here is used to compute a study.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+# eta = mu g / a0 below which a mass without spring never sticks once it slips (SDND104, V5.01.104, section 2)
+ETA_STAR = 2.0 / math.sqrt(math.pi**2 + 4.0)
+
+
+def regime(eta: float) -> str:
+    """Established regime of a mass without spring and damper: stick, stick-slip or slip-slip, from eta = mu g / a0 > 0 (SDND104)."""
+    if eta >= 1.0:
+        return "stick"
+    return "stick-slip" if eta > ETA_STAR else "slip-slip"
+
+
+def slip_start(eta: float, omega: float) -> float:
+    """First time of slip t1 = asin(eta) / omega [s] of a mass at rest at t = 0, 0 <= eta < 1, omega in rad/s (SDND104)."""
+    return math.asin(eta) / omega
+
+
+def slip_end(eta: float, omega: float) -> float:
+    """End t2 [s] of the first slip: eta omega (t2 - t1) - cos(omega t1) + cos(omega t2) = 0, t2 > t1, by bisection (SDND104)."""
+    start = math.asin(eta)
+    low, high = math.pi - start, 2.0 * math.pi + start
+    while high - low > 4e-16 * high:
+        middle = 0.5 * (low + high)
+        if eta * (middle - start) - math.cos(start) + math.cos(middle) < 0.0:
+            low = middle
+        else:
+            high = middle
+    return high / omega
+
+
+def stick_slip_wear_power(m: float, g: float, mu: float, a0: float, omega: float) -> float:
+    """Mean wear power [W] of the established stick-slip motion, eta* < eta < 1: wear energy of a half period over that half period.
+
+    Args:
+        m: mass [kg]. g: gravity [m/s^2]. mu: friction [1]. a0: amplitude [m/s^2]. omega: circular frequency [rad/s].
+
+    Source: SDND104 (V5.01.104), section 2; mu enters through eta alone.
+    """
+    eta = mu * g / a0
+    t1, t2 = slip_start(eta, omega), slip_end(eta, omega)
+    length = t2 - t1
+    slip = a0 / omega * (length * math.cos(omega * t1) - (math.sin(omega * t2) - math.sin(omega * t1)) / omega) - 0.5 * mu * g * length**2
+    return m * g * slip * omega / math.pi
+
+
+def slip_slip_wear_power(m: float, g: float, mu: float, a0: float, omega: float) -> float:
+    """Limit of the mean wear power [W] of slip without sticking, eta <= eta*: (m g a0 / (pi omega)) sqrt(4 - pi^2 eta^2) (SDND104)."""
+    eta = mu * g / a0
+    return m * g * a0 / (math.pi * omega) * math.sqrt(4.0 - (math.pi * eta) ** 2)
+
+
+def slip_slip_phase(eta: float) -> float:
+    """Angle omega theta = acos(pi eta / 2) [rad] of the excitation at the reversals of the established slip-slip motion (SDND104)."""
+    return math.acos(0.5 * math.pi * eta)
+
+
+@dataclass(frozen=True, slots=True)
+class DenHartog:
+    """Steady motion of an oscillator with spring and Coulomb friction that never stops (c = 0).
+
+    With beta = omega / sqrt(k/m), V = 1/(1 - beta^2), U = sin(pi/beta) / (beta (1 + cos(pi/beta))), eta = F_friction / (m a0):
+    x_0 = (m a0 / k) sqrt(V^2 - eta^2 U^2), and no stops need eta <= |V| / sqrt(U^2 + 1/beta^4). Source: Den Hartog (1931); Westermo and
+    Udwadia (1983); Shaw (1986).
+
+    Attributes:
+        m: mass [kg]. k: stiffness [N/m], > 0. a0: amplitude of the base acceleration [m/s^2]. omega: circular frequency [rad/s].
+        friction: mu F_n [N]. normal_force: F_n [N].
+    """
+
+    m: float
+    k: float
+    a0: float
+    omega: float
+    friction: float
+    normal_force: float
+
+    @property
+    def beta(self) -> float:
+        """Frequency ratio omega / sqrt(k/m)."""
+        return self.omega / math.sqrt(self.k / self.m)
+
+    @property
+    def eta(self) -> float:
+        """Friction over excitation, mu F_n / (m a0)."""
+        return self.friction / (self.m * self.a0)
+
+    @property
+    def amplitude(self) -> float:
+        """x_0 [m]."""
+        v, u = den_hartog_factors(self.beta)
+        return self.m * self.a0 / self.k * math.sqrt(v**2 - (self.eta * u) ** 2)
+
+    @property
+    def wear_power(self) -> float:
+        """(2 omega / pi) F_n x_0 [W]: the mass slips 4 x_0 a period."""
+        return 2.0 * self.omega / math.pi * self.normal_force * self.amplitude
+
+    @property
+    def phase(self) -> float:
+        """Phase [rad] of -m a0 sin(omega t + phase) with which the steady motion starts at rest at x = x_0."""
+        v, u = den_hartog_factors(self.beta)
+        cosine = self.amplitude * self.k / (self.m * self.a0 * v)
+        return math.atan2(-cosine, -self.eta * u / v)
+
+
+def den_hartog_factors(beta: float) -> tuple[float, float]:
+    """V and U of `DenHartog` at the frequency ratio beta > 0, beta not 1."""
+    return 1.0 / (1.0 - beta**2), math.sin(math.pi / beta) / (beta * (1.0 + math.cos(math.pi / beta)))
+
+
+def den_hartog_limit(beta: float) -> float:
+    """Largest eta without stops, eta*(beta) = |V| / sqrt(U^2 + 1/beta^4); necessary, and sufficient above beta of about 0.5."""
+    v, u = den_hartog_factors(beta)
+    return abs(v) / math.sqrt(u**2 + beta**-4)

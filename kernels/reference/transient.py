@@ -1,0 +1,64 @@
+"""The transient of SDND104 event by event: a mass at rest on a shaken support, no spring, rigid friction.
+
+The method of the document's own Maple program, in floats or, with `arithmetic=mpmath.mp`, to any number of digits. It shares no code with
+the engines.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def wear_power(a0: Any, mu: Any, g: Any, m: Any, omega: Any, window: tuple[Any, Any], arithmetic: Any = math) -> Any:
+    """Mean wear power [W] over `window`, for x0 = v0 = phase = 0.
+
+    Args:
+        a0: amplitude of the support's acceleration [m/s^2], > 0. mu: friction [1]. g: gravity [m/s^2]. m: mass [kg].
+        omega: circular frequency [rad/s]. window: start and end [s].
+        arithmetic: a module with sin, cos, asin and pi: `math`, or `mpmath.mp` for as many digits as its precision.
+
+    Returns:
+        m g times the distance slipped in the window over its length. Slip `n` goes the way (-1)^n. A speed u grows with
+        u' = a0 sign sin(omega t) - mu g from u = 0, and ends at its first zero.
+    """
+    sin, cos, pi = arithmetic.sin, arithmetic.cos, arithmetic.pi
+    start, end = window
+    eta = mu * g / a0
+    if eta >= 1:
+        return 0 * a0
+    rising = arithmetic.asin(eta)
+    half_turn, angle = 0, rising
+    slipped = 0 * a0
+    while angle < omega * end:
+        sign = -1 if half_turn % 2 else 1
+
+        # the slip that begins at `angle`: omega u / a0 = sign (cos(angle) - cos(x)) - eta (x - angle)
+        def speed(x: Any, begin: Any = angle, way: int = sign) -> Any:
+            return way * (cos(begin) - cos(x)) - eta * (x - begin)
+
+        low = half_turn * pi + pi - rising
+        high = half_turn * pi + 2 * pi + rising
+        if low < angle:
+            low = angle
+        while True:
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            if speed(middle) > 0:
+                low = middle
+            else:
+                high = middle
+        stop = high
+        first, last = max(angle, omega * start), min(stop, omega * end)
+        if last > first:
+            drift = sign * (cos(angle) * (last - first) - (sin(last) - sin(first)))
+            slipped += a0 / omega**2 * (drift - eta * ((last - angle) ** 2 - (first - angle) ** 2) / 2)
+
+        if abs(sin(stop)) > eta:
+            half_turn, angle = half_turn + 1, stop
+        else:
+            while half_turn * pi + rising < stop:
+                half_turn += 1
+            angle = half_turn * pi + rising
+    return m * g * slipped / (end - start)

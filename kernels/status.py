@@ -1,0 +1,31 @@
+"""Outcomes of one row. A batch never raises: a row that fails keeps its place, with NaN observables and a status."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """Outcome of one oscillator; `sentence` is what the `status` column says.
+
+    Kernels return the codes OK, NOT_FINITE, TOO_MANY_EVENTS and OVERFLOW; the batch adds the others from the model's rules.
+    """
+
+    sentence: str
+
+    OK = 0, "ok"
+    NOT_FINITE = 1, "a parameter is not a finite number"
+    OUT_OF_BOUNDS = 2, "a parameter is out of its bounds"
+    RULE_BROKEN = 3, "the parameters contradict each other (see `tribosweep list rules`)"
+    TOO_MANY_EVENTS = 4, "more events than the bound of a run: shorten [time] end or lower the frequencies"
+    OVERFLOW = 5, "a result is not a finite number"
+
+    def __new__(cls, code: int, sentence: str) -> Status:
+        """Build the member `code` with its sentence."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.sentence = sentence
+        return member
+
+
+SENTENCES: tuple[str, ...] = tuple(status.sentence for status in Status)
