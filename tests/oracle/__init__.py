@@ -1,0 +1,1 @@
+"""Independent high-precision references for the tests."""
