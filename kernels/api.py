@@ -26,15 +26,16 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
         scheme: name of a scheme of the model. "exact" is rigid friction and does not read k_t, c_t and step.
 
     Returns:
-        Observable name -> array of the common shape, in SI units. `regime` is a code into `REGIMES`; `status` a code into `kernels.status.SENTENCES`.
+        Observable name -> array of the common shape, in SI units. `regime` is a code into `REGIMES`, `status` one into
+        `kernels.status.SENTENCES`.
         A row whose numbers are not finite has NaN observables. Bounds and rules are the caller's to keep (`Model.rules`).
 
     Raises:
         KeyError: unknown model, scheme or parameter.
         ValueError: a time scheme without k_t.
 
-    Works under jit, vmap, grad and jvp. Derivatives are those of the motion with its event times (implicit function theorem); they are 0 in stick
-    and one-sided values differ across a regime boundary only where the motion itself has a kink. Counts and codes have derivative 0.
+    Works under jit, vmap, grad and jvp. Derivatives are those of the motion with its event times (implicit function theorem); they are 0 in
+    stick and one-sided values differ across a regime boundary only where the motion itself has a kink. Counts and codes have derivative 0.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")

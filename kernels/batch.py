@@ -1,8 +1,8 @@
 """Many oscillators: the only place that knows there is more than one.
 
-Rows are checked, sorted by cost, cut into blocks of lanes, and spread over all devices; each block runs the one-oscillator kernel under `vmap`.
-What a row returns depends on its own numbers alone (bitwise on one machine): the block width is fixed, lanes do not talk, and the choice
-between the lean and the general segment is made row by row.
+Rows are checked, sorted by cost, cut into blocks of lanes, and spread over all devices; each block runs the one-oscillator kernel under
+`vmap`. What a row returns depends on its own numbers alone (bitwise on one machine): the block width is fixed, lanes do not talk, and the
+choice between the lean and the general segment is made row by row.
 """
 
 from __future__ import annotations
@@ -52,16 +52,17 @@ def solve(
         count: number of rows.
 
     Returns:
-        See `Solution`. Never raises on the numbers of a row: a row that is not finite, out of bounds, breaks a rule of the model, or fails in the
-        computation has NaN observables and a status.
+        See `Solution`. Never raises on the numbers of a row: one that is not finite, out of bounds, breaks a rule of the model, or fails in
+        the computation has NaN observables and a status.
 
     Raises:
         KeyError: a name or scheme that the model does not have.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
-    resolved = model.resolve(columns, absent)
-    status = check(model, scheme, resolved, columns, absent or {}, count)
+    with np.errstate(all="ignore"):
+        resolved = model.resolve(columns, absent)
+        status = check(model, scheme, resolved, columns, absent or {}, count)
     good = np.flatnonzero(status == Status.OK)
     observables = {q.name: np.full(count, np.nan) for q in model.observables}
 
@@ -97,9 +98,8 @@ def check(
     """Status codes (int8, length `count`) of rows before they run: OK, NOT_FINITE, OUT_OF_BOUNDS or RULE_BROKEN; the first that applies."""
     status = np.full(count, Status.OK, dtype=np.int8)
     broken = np.zeros(count, dtype=bool)
-    with np.errstate(invalid="ignore"):
-        for rule in model.rules:
-            broken |= _everywhere(rule.broken(resolved, scheme), count)
+    for rule in model.rules:
+        broken |= _everywhere(rule.broken(resolved, scheme), count)
     status[broken] = Status.RULE_BROKEN
     for quantity in model.parameters:
         given = columns.get(quantity.name)
@@ -127,7 +127,9 @@ def _solve_group(
     import jax
 
     width, devices = _WIDTH[kind], len(jax.devices())
-    members = members[np.argsort(_cost(kind, rows, count)[members], kind="stable")]
+    with np.errstate(all="ignore"):  # rows that are not members may hold anything
+        cost = _cost(kind, rows, count)[members]
+    members = members[np.argsort(cost, kind="stable")]
     blocks = -(-members.size // width)
     # few sizes, so that shards and groups of any length share their programs: devices x a power of two blocks
     per_device = 1 << max(0, -(-blocks // devices) - 1).bit_length()

@@ -78,7 +78,7 @@ def chord(angle: Array) -> tuple[Array, Array]:
 
 @chord.defjvp
 def _chord_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """d sin = cos, d versine = sin."""
+    """Rates: cos of the sine, sin of the versine."""
     (angle,), (rate,) = primals, tangents
     sine, versine = chord(angle)
     return (sine, versine), ((1.0 - versine) * rate, sine * rate)
@@ -103,7 +103,7 @@ def asin(x: Array) -> Array:
 
 @asin.defjvp
 def _asin_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    """d asin x = dx / sqrt(1 - x^2), and 0 where that is infinite."""
+    """Rate 1 / sqrt(1 - x^2), and 0 where that is infinite."""
     (x,), (rate,) = primals, tangents
     cosine_squared = (1.0 - x) * (1.0 + x)
     regular = cosine_squared > 0.0

@@ -157,7 +157,7 @@ RUBBING_MASS_PARAMETERS = (
 )  # fmt: skip
 
 WEAR_OBSERVABLES = (
-    Quantity("wear_power", "W", "mean wear power in the window: normal force times slip distance over its length (Archard; mu is not in it)",
+    Quantity("wear_power", "W", "mean wear power in the window: normal force times slip distance over its length (Archard; no mu in it)",
              r"P_\mathrm{wear}"),
     Quantity("wear_energy", "J", "normal force times slip distance in the window", r"W_\mathrm{wear}"),
     Quantity("friction_power", "W", "mean power dissipated by friction in the window: mu_d times the wear power", r"P_\mathrm{friction}"),

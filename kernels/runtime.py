@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-# XLA on CPU dispatches the kernels of a `while` one by one unless the loop is smaller than this; raising the bound turns the event loop and the
-# step loops into one native function (4 to 40 times faster at the widths used here; jax 0.10.1, 0.10.2, 0.12.0).
+# XLA on CPU dispatches the kernels of a `while` one by one unless the loop is smaller than this; raising the bound turns the event loop and
+# the step loops into one native function (4 to 40 times faster at the widths used here; jax 0.10.1, 0.10.2, 0.12.0).
 _NATIVE_LOOP = "xla_cpu_small_while_loop_byte_threshold=1000000"
 _BACKEND_OPTIONS = "--xla_backend_extra_options="
 # Wider vectors where the CPU has them: 1.4 times faster on the exact engine.
@@ -79,7 +79,7 @@ def prepare() -> None:
 
     if "JAX_ENABLE_X64" not in os.environ:
         jax.config.update("jax_enable_x64", True)
-    if not _started() and jax.config.jax_num_cpu_devices < 1:
+    if not _started() and jax.config.jax_num_cpu_devices < 1:  # type: ignore[attr-defined]
         jax.config.update("jax_num_cpu_devices", cores())
 
 
@@ -93,7 +93,7 @@ def describe() -> dict[str, str]:
         "jax": jax.__version__,
         "jaxlib": importlib.metadata.version("jaxlib"),
         "device": f"{len(devices)} x {devices[0].device_kind} ({devices[0].platform})",
-        "dtype": "float64" if jax.config.jax_enable_x64 else "float32",
+        "dtype": str(jax.numpy.zeros(()).dtype),
         "xla_flags": os.environ.get("XLA_FLAGS", ""),
     }
 
@@ -112,6 +112,6 @@ def problems() -> list[str]:
     devices = jax.devices()
     if devices[0].platform == "cpu" and len(devices) < cores():
         found.append(f"JAX uses {len(devices)} of {cores()} CPU cores: it had started before tribosweep, or XLA_FLAGS fixes the number")
-    if not jax.config.jax_enable_x64:
+    if jax.numpy.zeros(()).dtype != "float64":
         found.append("float64 is off: results have 7 digits at most")
     return found

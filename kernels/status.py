@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Self
 
 
 class Status(IntEnum):
@@ -20,7 +21,7 @@ class Status(IntEnum):
     TOO_MANY_EVENTS = 4, "more events than the bound of a run: shorten [time] end or lower the frequencies"
     OVERFLOW = 5, "a result is not a finite number"
 
-    def __new__(cls, code: int, sentence: str) -> Status:
+    def __new__(cls, code: int, sentence: str) -> Self:
         """Build the member `code` with its sentence."""
         member = int.__new__(cls, code)
         member._value_ = code

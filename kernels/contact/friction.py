@@ -84,12 +84,14 @@ def release(thresholds: Thresholds, excitation: Harmonic, angle: Array) -> Relea
     """
     seen = angle + jnp.where(excitation.amplitude < 0.0, jnp.pi, 0.0)
 
-    def turn_to(threshold: Array) -> Array:
+    def turn_to(threshold: Array, above: Array) -> Array:
         turn = wrap(threshold - seen)
-        # a threshold crossed this instant, but for rounding, must not wait a whole turn
-        return jnp.where(turn > 2.0 * jnp.pi - _AT_THRESHOLD, 0.0, turn)
+        # a threshold crossed this instant, but for rounding, must not wait a whole turn; one that was crossed back again must
+        return jnp.where(turn > 2.0 * jnp.pi - jnp.minimum(_AT_THRESHOLD, above), 0.0, turn)
 
-    forward, backward = turn_to(thresholds.forward), turn_to(thresholds.backward)
+    # the force is above a threshold from there to its mirror image about the crest
+    forward = turn_to(thresholds.forward, jnp.pi - 2.0 * thresholds.forward)
+    backward = turn_to(thresholds.backward, 3.0 * jnp.pi - 2.0 * thresholds.backward)
     goes_forward = thresholds.pushes & (~thresholds.pulls | (forward <= backward))
     return Release(jnp.where(goes_forward, forward, backward), thresholds.pushes | thresholds.pulls, jnp.where(goes_forward, 1.0, -1.0))
 

@@ -1,0 +1,1 @@
+"""The event-driven engine: closed-form segments, first crossings, the event loop."""

@@ -52,8 +52,8 @@ class Free(NamedTuple):
         """First zero of the velocity in (0, limit] (see `segment.Segment`).
 
         With alpha > 0 and phi the excitation angle, a = b + alpha sin(phi) vanishes, rising, at phi_up = asin(-b/alpha): minima of v lie at
-        phi_up + 2 pi n and change by 2 pi b / omega each. The first minimum that is not positive closes the bracket; the branch before it falls
-        for pi + 2 phi_up. Without stationary points (-b >= alpha) phi_up = pi/2 and v falls throughout.
+        phi_up + 2 pi n and change by 2 pi b / omega each. The first minimum that is not positive closes the bracket; the branch before it
+        falls for pi + 2 phi_up. Without stationary points (-b >= alpha) phi_up = pi/2 and v falls throughout.
         """
         alpha = jnp.abs(self.alpha)
         mirrored = jnp.where(self.alpha < 0.0, -1.0, 1.0)

@@ -1,8 +1,8 @@
 """The event loop: from one event of rigid friction to the next, in closed form.
 
-An event is a reversal (v = 0), a release from rest, or an instant the run must stop at (window ends, end of run). Between two events v has one
-sign, so the distance slipped is |x1 - x0|. Derivatives: the search for an event runs on values alone; its time then gets its derivative
-by the implicit function theorem, dt/dp = -v_p / a.
+An event is a reversal (v = 0), a release from rest, or an instant the run must stop at (window ends, end of run). Between two events v
+has one sign, so the distance slipped is |x1 - x0|. Derivatives: the search for an event runs on values alone; its time then gets its
+derivative by the implicit function theorem, dt/dp = -v_p / a.
 """
 
 from __future__ import annotations
@@ -67,10 +67,12 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
     fixed_segment = jax.tree.map(fixed, segment)
 
     def held_force(x: Array, sine: Array) -> Array:
-        return excitation.force(sine) - p["k"] * x
+        force: Array = excitation.force(sine) - p["k"] * x
+        return force
 
     def slip_acceleration(direction: Array, x: Array, v: Array, sine: Array) -> Array:
-        return (held_force(x, sine) - p["c"] * v - direction * friction.dynamic_force) / p["m"]
+        a: Array = (held_force(x, sine) - p["c"] * v - direction * friction.dynamic_force) / p["m"]
+        return a
 
     def next_event(s: State) -> State:
         slipping = s.direction != 0.0
@@ -144,4 +146,6 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
     )
     last = jax.lax.while_loop(lambda s: (s.t < p["end"]) & (s.events < MOST_EVENTS), next_event, start)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
-    return rubbing.finish(last.sums, p, last.x, last.anchor.v), status
+    # zero; where the window ends with the run, its derivative says that the end is `end`
+    rest = p["end"] - last.t
+    return rubbing.finish(last.sums, p, last.x + last.anchor.v * rest, last.anchor.v + last.anchor.a * rest), status

@@ -28,7 +28,7 @@ class _Search(NamedTuple):
 
 
 @jax.custom_jvp
-def crossing_time(tau: Array, segment: Segment, anchor: Anchor) -> Array:
+def crossing_time(tau: Array, segment: Segment, anchor: Anchor) -> Array:  # noqa: ARG001 (its derivative needs them)
     """The time [s] from `anchor` at which v vanishes, found elsewhere as `tau`, as a function of the segment's constants and the anchor.
 
     Its derivative is that of the implicit function v(tau; p) = 0, dtau = -v_p / a, to any order; taken as 0 at a graze, where a = 0.

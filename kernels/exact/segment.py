@@ -56,7 +56,7 @@ class Reversal(NamedTuple):
     Attributes:
         tau: time from the anchor [s]; the limit when slip lasts longer.
         stops: True when the velocity vanishes at `tau`.
-        peak: time from the anchor [s] of the largest speed in [0, tau].
+        peak: time from the anchor [s] of the largest speed in [0, tau], where that exceeds the speeds at both ends; else any time in it.
     """
 
     tau: Array

@@ -1,0 +1,1 @@
+"""Forces on the mass, one kind a file."""

@@ -1,0 +1,1 @@
+"""What is measured on a run: sums over intervals that both engines feed."""

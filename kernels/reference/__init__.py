@@ -1,0 +1,1 @@
+"""Published closed forms and values. No engine uses them."""

@@ -37,8 +37,8 @@ class Case:
 
 
 _WINDOWS_NOTE = (
-    "The document captions its table [4 s, 11.99 s], but the numbers printed there are those of [4 s, 12 s]: for a0 = 15 the table's 15.2671 W "
-    "is the mean over [4, 12] and the running text's 15.2575 W the mean over [4, 11.99]."
+    "The document captions its table [4 s, 11.99 s], but the numbers printed there are those of [4 s, 12 s]: for a0 = 15 the table's "
+    "15.2671 W is the mean over [4, 12] and the running text's 15.2575 W the mean over [4, 11.99]."
 )
 _EULER_NOTE = (
     "The original tool averages eight blocks of one second that each miss a step; a plain mean over the window agrees with the reference "

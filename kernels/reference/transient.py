@@ -37,10 +37,8 @@ def wear_power(a0: Any, mu: Any, g: Any, m: Any, omega: Any, window: tuple[Any, 
         def speed(x: Any, begin: Any = angle, way: int = sign) -> Any:
             return way * (cos(begin) - cos(x)) - eta * (x - begin)
 
-        low = half_turn * pi + pi - rising
+        low = max(angle, half_turn * pi + pi - rising)
         high = half_turn * pi + 2 * pi + rising
-        if low < angle:
-            low = angle
         while True:
             middle = (low + high) / 2
             if middle in (low, high):

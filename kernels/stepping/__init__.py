@@ -1,0 +1,1 @@
+"""Time schemes, one a file, and the loop that drives them."""

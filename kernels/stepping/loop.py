@@ -26,7 +26,7 @@ class Memory(NamedTuple):
 
 
 class State(NamedTuple):
-    """One oscillator after a step: displacement [m], velocity [m/s], acceleration [m/s^2], memory, whether it rests (1 or 0), observables."""
+    """One oscillator after a step: x [m], v [m/s], a [m/s^2], memory, whether it rests (1 or 0), observables."""
 
     x: Array
     v: Array
@@ -53,8 +53,8 @@ def simulate(p: dict[str, Any], scheme: str, most_steps: Array) -> tuple[dict[st
     Returns:
         Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
 
-    Slip counts while the contact's flag says slip. At a reversal the mass rests if the friction needed to hold it is within mu_s F_n; the brief
-    stuck state in which the contact's spring unloads is not rest. Validated by tests/kernels/test_euler.py.
+    Slip counts while the contact's flag says slip. At a reversal the mass rests if the friction needed to hold it is within mu_s F_n; the
+    brief stuck state in which the contact's spring unloads is not rest. Validated by tests/kernels/test_euler.py.
     """
     take_step = SCHEMES[scheme]
     excitation, law = Harmonic.of(p), friction.Penalised.of(p)
@@ -87,6 +87,7 @@ def simulate(p: dict[str, Any], scheme: str, most_steps: Array) -> tuple[dict[st
         since = jnp.minimum(index, count) * h
         until = jnp.minimum(index + 1.0, count) * h
         inside = jnp.clip(jnp.minimum(until, p["window_end"]) - jnp.maximum(since, p["window_start"]), 0.0, h)
+        (inside,) = settle(one, inside)
         moved = inside * v
         now = Interval(
             duration=inside,
