@@ -137,6 +137,7 @@ def _solve_group(
     # neighbours go to different devices, so that each gets its share of the slow lanes
     dealt = padded.reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
     arguments = {name: value[dealt] if value.ndim else value for name, value in rows.items() if _is_read(kind, name)}
+    arguments["end"] = np.broadcast_to(arguments["end"], dealt.shape) if arguments["end"].ndim == 0 else arguments["end"]  # lanes to count
 
     with _DEVICES:
         start = time.perf_counter()
