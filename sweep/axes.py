@@ -1,0 +1,214 @@
+"""An axis of a design: the values that one parameter (or the scheme) takes, given as a list or as a range."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.models import SCHEMES, Model
+from kernels.quantity import Quantity
+from sweep.problems import Problem, advise, shorten
+from sweep.sections import read_range
+
+DEFAULT = "default"
+SCHEME = "scheme"
+SCHEME_NAMES = tuple(SCHEMES)
+SPACINGS = ("linear", "log")
+FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, count = 10, spacing = "linear" }'
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Values given one by one.
+
+    Attributes:
+        name: the parameter, or "scheme".
+        values: (n,) float64 in the parameter's unit, NaN where absent; of "scheme" the (n,) int8 positions in SCHEMES.
+        absent: (n,) mask of the entries that take the documented default.
+    """
+
+    name: str
+    values: np.ndarray
+    absent: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """How many values."""
+        return len(self.values)
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """The values at `positions`, same shape."""
+        return np.asarray(self.values[positions])
+
+    def absent_at(self, positions: np.ndarray) -> np.ndarray | None:
+        """Mask of the default entries at `positions`; None when the axis has none."""
+        return np.asarray(self.absent[positions]) if self.absent.any() else None
+
+    def to_document(self) -> list[Any]:
+        """The axis as a file gives it."""
+        if self.name == SCHEME:
+            return [SCHEME_NAMES[code] for code in self.values]
+        return [DEFAULT if absent else value for value, absent in zip(self.values.tolist(), self.absent, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Spaced:
+    """Evenly spaced values, computed where they are needed: an axis of any length costs no memory.
+
+    Attributes:
+        name: the parameter.
+        start, stop: first and last value, in its unit; both are hit exactly.
+        count: how many values, at least 1 (then `start`).
+        logarithmic: evenly spaced logarithms instead of values.
+    """
+
+    name: str
+    start: float
+    stop: float
+    count: int
+    logarithmic: bool
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """The values at `positions`, same shape, float64."""
+        first, last = self.start, self.stop
+        if self.logarithmic:
+            first, last = math.log10(abs(first)), math.log10(abs(last))
+        step = (last - first) / max(self.count - 1, 1)
+        values = first + positions * step
+        if self.logarithmic:
+            values = math.copysign(1.0, self.start) * 10.0**values
+        values = np.where(positions == self.count - 1, self.stop, values)
+        return np.where(positions == 0, self.start, values)
+
+    def absent_at(self, positions: np.ndarray) -> None:
+        """A range has no default entries."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The axis as a file gives it."""
+        return {"from": self.start, "to": self.stop, "count": self.count, "spacing": "log" if self.logarithmic else "linear"}
+
+
+Axis = Listed | Spaced
+
+
+def number(quantity: Quantity, value: Any) -> float:
+    """A value of the file as a float.
+
+    Args:
+        quantity: what it is a value of.
+        value: what the file says, in the quantity's unit.
+
+    Raises:
+        ValueError: not a number, not finite or out of bounds; the message says so with bound, meaning and unit.
+    """
+    meaning = f"({quantity.description}{f', unit {quantity.unit}' if quantity.unit else ''})"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"must be a number, not {shorten(value)} {meaning}")  # noqa: TRY004 - callers treat all three alike
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise ValueError(f"must be a finite number, not {shorten(value)} {meaning}")
+    if quantity.out_of_bounds(result):
+        raise ValueError(f"{shorten(value)} is out of bounds: must be {quantity.bounds} {meaning}")
+    return result
+
+
+def read_axis(model: Model, name: str, raw: Any, scheme: str, problems: list[Problem]) -> Axis | None:
+    """Check one entry of [sweep.axes].
+
+    Args:
+        model: the model whose parameters are swept.
+        name: key of the entry, a parameter or "scheme".
+        raw: its value: a list, or a table of from, to, count, spacing.
+        scheme: the scheme that the word "default" stands for.
+        problems: where problems are added.
+
+    Returns:
+        The axis, or None when it has problems.
+    """
+    path = f"sweep.axes.{name}"
+    quantities = {quantity.name: quantity for quantity in model.parameters}
+    if name not in quantities and name != SCHEME:
+        problems.append(Problem(path, f"unknown parameter; {advise(name, [*quantities, SCHEME])}"))
+    elif isinstance(raw, list) and not raw:
+        problems.append(Problem(path, "empty: an axis needs at least one value, or the design has 0 points"))
+    elif isinstance(raw, list):
+        return read_schemes(model, path, raw, scheme, problems) if name == SCHEME else read_list(quantities[name], path, raw, problems)
+    elif name == SCHEME:
+        problems.append(Problem(path, f"must be a list of words, such as {list(model.schemes)}, not {shorten(raw)}"))
+    elif isinstance(raw, dict):
+        return read_spacing(quantities[name], path, raw, problems)
+    else:
+        place = f"; a single value goes to [{'time' if name in ('end', 'step') else 'parameters'}]" if number_like(raw) else ""
+        problems.append(Problem(path, f"must be {FORMS}, not {shorten(raw)}{place}"))
+    return None
+
+
+def number_like(value: Any) -> bool:
+    """Whether `value` is a number, booleans apart."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def read_list(quantity: Quantity, path: str, raw: list[Any], problems: list[Problem]) -> Listed | None:
+    """An axis given value by value; the word "default" stands for the documented default."""
+    found: list[Problem] = []
+    absent = np.array([isinstance(value, str) and value == DEFAULT for value in raw])
+    values = np.full(len(raw), math.nan)
+    for position, value in enumerate(raw):
+        if absent[position]:
+            continue
+        try:
+            values[position] = number(quantity, value)
+        except ValueError as error:
+            found.append(Problem(f"{path}[{position}]", str(error)))
+    return Listed(quantity.name, values, absent) if not report(found, path, problems) else None
+
+
+def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems: list[Problem]) -> Listed | None:
+    """The axis "scheme": words, of which "default" stands for the study's scheme."""
+    found: list[Problem] = []
+    codes = np.zeros(len(raw), dtype=np.int8)
+    for position, word in enumerate(raw):
+        name = scheme if word == DEFAULT else word
+        if isinstance(name, str) and name in model.schemes:
+            codes[position] = SCHEME_NAMES.index(name)
+        else:
+            found.append(Problem(f"{path}[{position}]", f"{shorten(word)} is not a scheme; {advise(str(word), model.schemes)}"))
+    return Listed(SCHEME, codes, np.zeros(len(raw), dtype=bool)) if not report(found, path, problems) else None
+
+
+def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], problems: list[Problem]) -> Spaced | None:
+    """An axis given as { from, to, count, spacing }."""
+    found: list[Problem] = []
+    shape = read_range(path, raw, found)
+    ends: list[float] = []
+    for key, value in (("from", shape.start), ("to", shape.stop)):
+        if key in raw:
+            try:
+                ends.append(number(quantity, value))
+            except ValueError as error:
+                found.append(Problem(f"{path}.{key}", str(error)))
+    if shape.count is not None and shape.count < 1:
+        found.append(Problem(f"{path}.count", f"{shape.count} is out of bounds: must be >= 1, or the design has 0 points"))
+    if shape.spacing not in SPACINGS:
+        found.append(Problem(f"{path}.spacing", f"{shape.spacing!r} is no spacing; {advise(shape.spacing, SPACINGS)}"))
+    if shape.spacing == "log" and len(ends) == 2 and not (ends[0] > 0.0 < ends[1] or ends[0] < 0.0 > ends[1]):
+        found.append(Problem(path, f"a log axis cannot touch or cross 0: from = {ends[0]:g}, to = {ends[1]:g}"))
+    if report(found, path, problems) or shape.count is None:
+        return None
+    return Spaced(quantity.name, ends[0], ends[1], shape.count, shape.spacing == "log")
+
+
+def report(found: list[Problem], path: str, problems: list[Problem]) -> bool:
+    """Add what was found to `problems`, no more than a screen can hold; whether there was anything."""
+    problems += found[:SHOWN]
+    if len(found) > SHOWN:
+        problems.append(Problem(path, f"and {len(found) - SHOWN} more values like these"))
+    return bool(found)

@@ -1,0 +1,242 @@
+"""The command line `tribosweep`. Exit status: 0 done, 2 bad configuration, 3 failed rows, 4 a check failed, 130 interrupted."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import textwrap
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import sweep
+from sweep.config import Config, load
+from sweep.directory import RunDirectory, shard_count
+from sweep.listing import Topic, print_topics
+from sweep.problems import ConfigError
+from sweep.running import Run, default_directory
+from sweep.running import run as run_study
+from sweep.terminal import emit, print_json, print_table, progress, say
+
+BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, INTERRUPTED = 2, 3, 4, 70, 130
+VERIFY_WIDTH = 120
+
+app = typer.Typer(
+    name="tribosweep",
+    help="Parameter studies of friction and shock oscillators: one TOML file in, a Parquet dataset out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of tables.")]
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        emit(f"tribosweep {sweep.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and stop.")] = False,
+) -> None:
+    """Options of every command."""
+
+
+@app.command()
+def run(
+    config: Annotated[Path, typer.Argument(help="The study, a TOML file.")],
+    out: Annotated[Path | None, typer.Option(help="Directory of the run; default runs/<study name>. The same study is resumed.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: parameters.mu=0.2. Can be repeated.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the study and print it as resolved; compute and write nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a study, or what is missing of it."""
+    study = load(config, settings or [])
+    directory = out if out is not None else default_directory(study)
+    if dry_run:
+        describe_study(study, directory, as_json)
+        return
+    try:
+        with progress() as update:
+            finished = run_study(study, directory, progress=update)
+    except KeyboardInterrupt:
+        say(f"\nInterrupted. The shards that are written stay; to go on:\n  {resuming(config, directory, settings or [])}")
+        raise typer.Exit(INTERRUPTED) from None
+    summarise(finished, as_json)
+    if finished.failed:
+        raise typer.Exit(FAILED_ROWS)
+
+
+def resuming(config: Path, directory: Path, settings: list[str]) -> str:
+    """The command line that goes on with an interrupted run."""
+    resolved = RunDirectory(directory).config
+    words = [str(resolved)] if resolved.exists() else [str(config), *(word for setting in settings for word in ("--set", setting))]
+    return shlex.join(["tribosweep", "run", *words, "--out", str(directory)])
+
+
+def describe_study(study: Config, directory: Path, as_json: bool) -> None:
+    """What a run would do: the resolved study on stdout, its size on stderr."""
+    points = study.design.count
+    if as_json:
+        print_json({"directory": str(directory), "points": points, "shards": shard_count(points), "config": study.document})
+    else:
+        emit(study.to_toml().rstrip())
+    say(f"{points:,} points, one row each, in {shard_count(points):,} shards of {directory}; nothing was computed or written.")
+
+
+def summarise(finished: Run, as_json: bool) -> None:
+    """The rows when they are few, else counts, on stdout; where the data lies on stderr."""
+    from sweep import show
+
+    if as_json:
+        described = {"directory": str(finished.directory), "points": finished.config.design.count, "computed": finished.computed}
+        print_json({**described, "failed": finished.failed, "statuses": finished.statuses, "seconds": finished.seconds})
+    elif finished.config.design.count <= show.FEW:
+        show.print_rows(finished.to_arrow(), finished.config.model)
+    else:
+        show.print_counts(finished.directory, finished.statuses, finished.config.model)
+    if finished.failed:
+        say(f"{finished.failed:,} of {finished.config.design.count:,} rows failed; their column `status` says why.")
+    if finished.computed:
+        from kernels import runtime
+
+        for problem in runtime.problems():
+            say(f"Warning: {problem}.")
+        say(f"Time: {show.describe_seconds(finished.seconds)}.")
+    else:
+        say("The run was already complete: nothing was computed.")
+    say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
+
+
+@app.command()
+def verify(as_json: AsJson = False) -> None:
+    """Compare computed with published values."""
+    from sweep.verify import FAIL
+    from sweep.verify import verify as compare
+
+    verdicts = compare()
+    if as_json:
+        print_json([asdict(verdict) for verdict in verdicts])
+    else:
+        header = ["case", "scheme", "quantity", "published", "computed", "relative\ndifference", "tolerance", "verdict"]
+        rows = [
+            (v.case, v.scheme, f"{v.quantity}{f' [{v.unit}]' if v.unit not in ('', '1') else ''}", f"{v.published:.9g}",
+             f"{v.computed:.9g}", f"{v.relative_difference:.1e}", f"{v.tolerance:.1e}", v.verdict)
+            for v in verdicts
+        ]  # fmt: skip
+        print_table("", header, rows, right=header[3:7], prose=["case"], width=VERIFY_WIDTH)
+        for note in dict.fromkeys(v.note for v in verdicts if v.note):
+            emit("\n" + textwrap.fill(note, VERIFY_WIDTH))
+    failed = sum(verdict.verdict == FAIL for verdict in verdicts)
+    say(f"{len(verdicts) - failed} of {len(verdicts)} cases pass.")
+    if failed:
+        raise typer.Exit(FAILED_CHECK)
+
+
+@app.command("list")
+def list_topics(
+    topic: Annotated[Topic | None, typer.Argument(help="What to list; everything when omitted.")] = None, as_json: AsJson = False
+) -> None:
+    """List models, parameters, schemes, observables, rules and designs."""
+    print_topics(list(Topic) if topic is None else [topic], as_json)
+
+
+@app.command()
+def show(directory: Annotated[Path, typer.Argument(help="Directory of a run.")], as_json: AsJson = False) -> None:
+    """Show what a run holds: state, statuses, time, first rows."""
+    from sweep import show as showing
+
+    state = showing.state_of(directory)
+    if as_json:
+        print_json(state)
+        return
+    model = showing.model_of(directory)
+    facts = [("state", f"{state['state']}: {state['points_done']:,} of {state['points']:,} points")]
+    facts += [("time", showing.describe_seconds(state["seconds"]))] if "seconds" in state else []
+    facts += [(name, str(value)) for name, value in state["provenance"].items()]
+    facts += [(key, str(state[key])) for key in ("created", "finished", "version", "config_hash") if key in state]
+    print_table(str(state["study"]), ["fact", "value"], facts, prose=["value"])
+    if state["points_done"]:
+        emit("")
+        showing.print_counts(directory, state["statuses"], model)
+        few = state["points_done"] <= showing.FEW
+        emit("")
+        showing.print_rows(showing.first_rows(directory, showing.FEW if few else showing.FIRST), model, "" if few else "first rows")
+
+
+@app.command("map")
+def draw_map(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the first that the run varies.")] = None,
+    y: Annotated[str | None, typer.Option(help="Parameter on the y axis; default the other one.")] = None,
+    color: Annotated[str, typer.Option(help="Observable that shades the regimes, or none.")] = "wear_power",
+    log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
+) -> None:
+    """Draw the regimes of a run over two of its parameters."""
+    from sweep import maps, plots
+
+    drawn = maps.read_map(directory, x, y, color)
+    picture = out if out is not None else directory / "map.png"
+    plots.draw(drawn, picture, log)
+    if drawn.rows < drawn.points:
+        say(f"The run is not complete: {drawn.rows:,} of {drawn.points:,} points are drawn.")
+    emit(str(picture))
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Check this installation."""
+    from sweep.doctor import examine
+
+    findings = examine()
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        print_table("", ["check", "", "found"], [(f.check, "ok" if f.good else "PROBLEM", f.found) for f in findings], prose=["found"])
+    if not all(finding.good for finding in findings):
+        say("A check failed.")
+        raise typer.Exit(FAILED_CHECK)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; no traceback reaches the user.
+
+    Args:
+        arguments: in place of those of the process.
+
+    Returns:
+        The exit status.
+    """
+    try:
+        app(args=arguments, prog_name="tribosweep")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except ConfigError as error:
+        say(str(error))
+        return BAD_CONFIG
+    except OSError as error:
+        say(f"{error.filename or 'tribosweep'}: {error.strerror or error}")
+        return BAD_CONFIG
+    except Exception as error:
+        if os.environ.get("TRIBOSWEEP_TRACEBACK"):
+            traceback.print_exc()
+        say(f"tribosweep failed: {type(error).__name__}: {error}. Please report this with the output of TRIBOSWEEP_TRACEBACK=1.")
+        return OUR_FAULT
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,286 @@
+"""A study, read from TOML and checked as a whole: every problem is reported at once, and nothing runs before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kernels.models import MODELS, Model
+from sweep import tables
+from sweep.axes import SCHEME, Axis, number, read_axis
+from sweep.design import DESIGNS, PLANNED, Design, Grid, Zip
+from sweep.document import to_toml
+from sweep.overrides import apply_overrides
+from sweep.problems import ConfigError, Problem, advise, shorten
+from sweep.rules import check_rules
+from sweep.sections import TIME_KEYS, Document, Sweep, Time, belongs, read_document
+
+SCHEMA_VERSION = 1
+MOST_POINTS = 10**12
+DEFAULT_SCHEME = "exact"
+
+
+@dataclass(frozen=True)
+class Config:
+    """A study that can be run.
+
+    Attributes:
+        source: where it was read, for messages.
+        name: of the study, and of its directory.
+        model: what is simulated.
+        scheme: how, where the scheme is not swept.
+        scheme_given: whether the study names or sweeps the scheme, so that the dataset has a column of it.
+        fixed: parameter -> value in its unit, for what is set but not swept; the window as window_start and window_end.
+        design: the points.
+        paths: parameter -> key where it is set, for messages.
+        document: the study as nested tables, in canonical order, with every path absolute.
+        digest: SHA-256 of what determines the rows; a table counts by its content, not by its path.
+    """
+
+    source: str
+    name: str
+    model: Model
+    scheme: str
+    scheme_given: bool
+    fixed: dict[str, float]
+    design: Design
+    paths: dict[str, str] = field(repr=False)
+    document: dict[str, Any] = field(repr=False)
+    digest: str
+
+    def to_toml(self) -> str:
+        """The study as a file that runs it again, with the defaults in force as comments."""
+        known = {*self.fixed, *(axis.name for axis in self.design.axes)}
+        defaults = [
+            f"# default: {q.name} = {q.default_rule or f'{q.default:.12g}'}{q.unit_suffix if not q.default_rule else ''}"
+            for q in self.model.parameters
+            if q.name not in known
+        ]
+        return to_toml(self.document) + "\n" + "\n".join(defaults) + "\n"
+
+    @property
+    def swept(self) -> list[str]:
+        """The swept parameters, in the order of their axes; the scheme is not among them."""
+        return [axis.name for axis in self.design.axes if axis.name != SCHEME]
+
+
+def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides: Sequence[str] = ()) -> Config:
+    """Read and check a study.
+
+    Args:
+        config: path of a TOML file, the same as nested dicts, or a `Config` (returned as it is).
+        overrides: "path=value" texts that replace keys before the check; the value is TOML, or else a word.
+
+    Raises:
+        ConfigError: with everything that is wrong.
+    """
+    if isinstance(config, Config):
+        if overrides:
+            raise ConfigError(config.source, [Problem("", "overrides change a file or a dict, not a Config that is already checked")])
+        return config
+    if isinstance(config, Mapping):
+        source, raw, folder, name = "study", plain(config), Path.cwd(), "study"
+    else:
+        path = Path(config)
+        source, raw, folder, name = str(config), read_toml(path), path.absolute().parent, path.stem
+    problems: list[Problem] = []
+    changed = apply_overrides(raw, overrides, problems)
+    checked = check(raw, source, folder, name, problems)
+    if checked is None:
+        marked = [Problem(f"--set {p.path}" if under(p.path, changed) else p.path, p.message) for p in problems]
+        raise ConfigError(source, marked)
+    return checked
+
+
+def under(path: str, changed: list[str]) -> bool:
+    """Whether a key's path is, or lies below, one that an override set."""
+    return any(path == key or path.startswith((f"{key}.", f"{key}[", f"{key}:")) for key in changed)
+
+
+def plain(value: Any) -> Any:
+    """A copy of nested containers as dicts, lists and Python numbers; arrays become lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [plain(item) for item in value]
+    return plain(value.tolist()) if hasattr(value, "tolist") else os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Parse a file; ConfigError when it cannot be read or is not TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8") + "\n")  # so that an error in the last line is said to be in that line
+    except tomllib.TOMLDecodeError as error:
+        twice = str(error).startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate"))
+        message = f"a key is given twice {str(error)[str(error).rfind('(') :]}" if twice else f"not TOML: {error}"
+    except UnicodeDecodeError as error:
+        message = f"not TOML: not UTF-8 text (byte {error.start})"
+    except RecursionError:
+        message = "not TOML: nested too deeply"
+    except (OSError, ValueError) as error:
+        message = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"
+    raise ConfigError(str(path), [Problem("", message)])
+
+
+def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, problems: list[Problem]) -> Config | None:
+    """Check everything, adding to `problems`; None when there are any."""
+    document = read_document(raw, problems)
+    name = check_name(document.study.name if document.study.name is not None else default_name, problems)
+    model, scheme = check_study(document, problems)
+    fixed: dict[str, float] = {}
+    paths: dict[str, str] = {}
+    check_parameters(document.parameters, model, fixed, paths, problems)
+    check_time(document.time, model, fixed, paths, problems)
+    design, points_digest = check_sweep(document.sweep, model, scheme, folder, problems)
+    for axis in design.axes:
+        path = axis_path(document.sweep, axis)
+        if axis.name in paths:
+            problems.append(Problem(path, f"given twice: also in {paths[axis.name]}"))
+        paths[axis.name] = path
+    if not problems and design.count > MOST_POINTS:
+        problems.append(Problem("sweep", f"{design.count:.3g} points: a study has at most {MOST_POINTS:.0e}"))
+    if problems:
+        return None
+    fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
+    canonical = canonical_document(document, name, fixed, design, folder)
+    content = json.dumps([SCHEMA_VERSION, points_digest, {**canonical, "sweep": without_file(canonical.get("sweep"))}])
+    config = Config(
+        source=source,
+        name=name,
+        model=model,
+        scheme=scheme,
+        scheme_given=document.study.scheme is not None or SCHEME in paths,
+        fixed=fixed,
+        design=design,
+        paths=paths,
+        document=canonical,
+        digest=hashlib.sha256(content.encode()).hexdigest(),
+    )
+    problems += check_rules(config)
+    return None if problems else config
+
+
+def check_name(name: str, problems: list[Problem]) -> str:
+    """The study's name, which also names its directory."""
+    if not name.strip() or name in (".", "..") or "/" in name or "\\" in name or not name.isprintable():
+        problems.append(Problem("study.name", f"{name!r} cannot name a directory: leave out slashes and control characters"))
+    return name
+
+
+def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str]:
+    """The model and the scheme; where one is unknown, its default, so that the rest can be checked."""
+    model = MODELS.get(document.study.model)
+    if model is None:
+        problems.append(Problem("study.model", f"{document.study.model!r} is not a model; {advise(document.study.model, MODELS)}"))
+        model = next(iter(MODELS.values()))
+    scheme = document.study.scheme or DEFAULT_SCHEME
+    if scheme not in model.schemes:
+        problems.append(Problem("study.scheme", f"{scheme!r} is not a scheme of {model.name}; {advise(scheme, model.schemes)}"))
+        scheme = model.schemes[0]
+    return model, scheme
+
+
+def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, float], paths: dict[str, str], problems: list[Problem]) -> None:
+    """[parameters] into `fixed` and `paths`."""
+    quantities = {quantity.name: quantity for quantity in model.parameters if quantity.name not in TIME_KEYS}
+    for name, value in raw.items():
+        path = f"parameters.{name}"
+        if name not in quantities:
+            problems.append(Problem(path, belongs(str(name), model)))
+            continue
+        paths[name] = path
+        try:
+            fixed[name] = number(quantities[name], value)
+        except ValueError as error:
+            advice = "; several values go to [sweep.axes]" if isinstance(value, list | dict) else ""
+            problems.append(Problem(path, f"{error}{advice}"))
+
+
+def check_time(time: Time, model: Model, fixed: dict[str, float], paths: dict[str, str], problems: list[Problem]) -> None:
+    """[time] into `fixed` and `paths`."""
+    entries = [("end", "time.end", time.end), ("step", "time.step", time.step)]
+    if time.window == "steady":
+        message = "'steady' is not available in this version: give the window as [start, end] in s"
+        problems.append(Problem("time.window", message))
+    elif isinstance(time.window, list) and len(time.window) == 2:
+        entries += [("window_start", "time.window[0]", time.window[0]), ("window_end", "time.window[1]", time.window[1])]
+    elif time.window is not None:
+        problems.append(Problem("time.window", f"must be two times [start, end] in s, not {shorten(time.window)}"))
+    for name, path, value in entries:
+        if value is None:
+            continue
+        paths[name] = path
+        try:
+            fixed[name] = number(model.parameter(name), value)
+        except ValueError as error:
+            problems.append(Problem(path, str(error)))
+
+
+def check_sweep(sweep: Sweep | None, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Design, str]:
+    """The design, and the digest of the file that its points come from; an empty design when there are problems."""
+    if sweep is None:
+        return Grid(()), ""
+    if sweep.design not in DESIGNS:
+        planned = " in this version" if sweep.design in PLANNED else ""
+        problems.append(Problem("sweep.design", f"{sweep.design!r} is not available{planned}; {advise(sweep.design, DESIGNS)}"))
+    if sweep.design == "table":
+        return check_table(sweep, model, scheme, folder, problems)
+    if sweep.file is not None and sweep.design in DESIGNS:
+        problems.append(Problem("sweep.file", f'design {sweep.design!r} takes its points from [sweep.axes]; a file needs design = "table"'))
+    if not sweep.axes:
+        problems.append(Problem("sweep.axes", "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"))
+    read = {name: read_axis(model, str(name), raw, scheme, problems) for name, raw in (sweep.axes or {}).items()}
+    axes = tuple(axis for axis in read.values() if axis is not None)
+    if sweep.design == "grid":
+        return Grid(axes), ""
+    lengths = {axis.name: axis.count for axis in axes}
+    if sweep.design == "zip" and len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+        problems.append(Problem("sweep.axes", f"axes of a zip must be of equal length: {listed}"))
+    return (Zip(axes) if axes else Grid(())), ""
+
+
+def check_table(sweep: Sweep, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Design, str]:
+    """The points of a table and the digest of its file."""
+    if sweep.axes is not None:
+        problems.append(Problem("sweep.axes", "a table of points has no axes: its columns are the parameters"))
+    if sweep.file is None:
+        problems.append(Problem("sweep.file", 'missing: design "table" needs the CSV or Parquet file of its points'))
+        return Grid(()), ""
+    path = folder / sweep.file
+    axes = tables.read_points(path, model, scheme, problems)
+    return (Zip(axes) if axes else Grid(())), (tables.digest(path) if axes else "")
+
+
+def axis_path(sweep: Sweep | None, axis: Axis) -> str:
+    """The key that gives an axis."""
+    return f"sweep.file: column {axis.name}" if sweep is not None and sweep.design == "table" else f"sweep.axes.{axis.name}"
+
+
+def canonical_document(document: Document, name: str, fixed: dict[str, float], design: Design, folder: Path) -> dict[str, Any]:
+    """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
+    study = {"name": name, "model": document.study.model, "scheme": document.study.scheme}
+    time: dict[str, Any] = {key: fixed[key] for key in ("end", "step") if key in fixed}
+    if "window_start" in fixed:
+        time["window"] = [fixed["window_start"], fixed["window_end"]]
+    tables_: dict[str, Any] = {
+        "study": {key: value for key, value in study.items() if value is not None},
+        "parameters": {key: value for key, value in fixed.items() if key not in TIME_KEYS},
+        "time": time,
+    }
+    if document.sweep is not None and document.sweep.file is not None:
+        tables_["sweep"] = {"design": "table", "file": str((folder / document.sweep.file).resolve())}
+    elif document.sweep is not None:
+        tables_["sweep"] = {"design": document.sweep.design, "axes": {axis.name: axis.to_document() for axis in design.axes}}
+    return {key: table for key, table in tables_.items() if table}
+
+
+def without_file(sweep: dict[str, Any] | None) -> dict[str, Any] | None:
+    """[sweep] without the path of its table."""
+    return sweep if sweep is None else {key: value for key, value in sweep.items() if key != "file"}

@@ -1,0 +1,109 @@
+"""Rules that tie several parameters together, checked on the points of a design before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models import Rule, largest_stable_step
+from sweep.axes import SCHEME, SCHEME_NAMES
+from sweep.design import Points
+from sweep.problems import Problem
+
+if TYPE_CHECKING:
+    from sweep.config import Config
+
+CHUNK = 1 << 18
+CHUNKS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A rule that some points break.
+
+    Attributes:
+        count: how many points.
+        margin: of the worst of them, the smaller the worse; 0 where all are alike.
+        problem: what to say about that one.
+    """
+
+    count: int
+    margin: float
+    problem: Problem
+
+
+def check_rules(config: Config) -> list[Problem]:
+    """Every rule that some point breaks, with the number of points and advice for the first.
+
+    The advice is for the first row that breaks the rule; for an unstable step, for the row that needs the smallest one. Rows that hold NaN
+    or infinite numbers are passed over: they get a status. Of a design with more than CHUNK * CHUNKS points, that many are looked at, in
+    blocks spread evenly from the first to the last point; rows that break a rule elsewhere get a status.
+    """
+    total = config.design.count
+    whole = total <= CHUNK * CHUNKS
+    starts = list(range(0, total, CHUNK)) if whole else [round(start) for start in np.linspace(0, total - CHUNK, CHUNKS)]
+    broken: dict[int, Broken] = {}
+    for start in starts:
+        points = config.design.points(start, min(start + CHUNK, total))
+        for scheme, rows in by_scheme(points, config.scheme):
+            check_block(config, points, scheme, rows, broken)
+    looked_at = min(total, CHUNK * CHUNKS)
+    return [
+        found.problem
+        if total == 1
+        else Problem(found.problem.path, f"{found.problem.message} (broken at {found.count} of {looked_at} points)")
+        for _, found in sorted(broken.items())
+    ]
+
+
+def by_scheme(points: Points, scheme: str) -> list[tuple[str, np.ndarray | slice]]:
+    """The rows of a block by the scheme that runs them."""
+    if points.schemes is None:
+        return [(scheme, slice(None))]
+    return [(SCHEME_NAMES[code], np.flatnonzero(points.schemes == code)) for code in np.unique(points.schemes)]
+
+
+def take(points: Points, rows: np.ndarray | slice) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], int]:
+    """Columns, absent masks and number of the given rows of a block."""
+    columns = {name: values[rows] for name, values in points.columns.items()}
+    absent = {name: mask[rows] for name, mask in points.absent.items()}
+    return columns, absent, len(rows) if isinstance(rows, np.ndarray) else points.count
+
+
+def check_block(config: Config, points: Points, scheme: str, rows: np.ndarray | slice, broken: dict[int, Broken]) -> None:
+    """Add to `broken`, by the rule's position, how many of the rows break it and what to say about one of them."""
+    columns, absent, count = take(points, rows)
+    with np.errstate(all="ignore"):
+        resolved = config.model.resolve({**config.fixed, **columns}, absent)
+        usable = np.ones(count, dtype=bool)
+        for name, values in columns.items():
+            usable &= np.isfinite(values) | absent.get(name, np.False_)
+        for position, rule in enumerate(config.model.rules):
+            mask = np.broadcast_to(np.asarray(rule.broken(resolved, scheme)), (count,)) & usable
+            hits = int(np.count_nonzero(mask))
+            if not hits:
+                continue
+            margin = np.where(mask, largest_stable_step(resolved) if "step" in rule.parameters else 0.0, np.inf)
+            worst = int(np.argmin(margin))
+            before = broken.get(position)
+            if before is not None and before.margin <= margin[worst]:
+                broken[position] = replace(before, count=before.count + hits)
+                continue
+            point = points.start + (int(rows[worst]) if isinstance(rows, np.ndarray) else worst)
+            problem = explain(config, rule, resolved, scheme, worst, point)
+            broken[position] = Broken(hits + (before.count if before else 0), float(margin[worst]), problem)
+
+
+def explain(config: Config, rule: Rule, resolved: Mapping[str, Any], scheme: str, row: int, point: int) -> Problem:
+    """A broken rule in words: the key that it points at, the rule, and advice for one row."""
+    one = {name: float(values[row] if np.ndim(values) else values) for name, values in resolved.items()}
+    advice = rule.advice(one, scheme)
+    place = f"point {point}: " if config.design.count > 1 else ""
+    path = next((config.paths[name] for name in rule.parameters if name in config.paths), f"parameters.{rule.parameters[0]}")
+    message = f"{rule.sentence}; {place}{advice}" if advice else rule.sentence
+    if SCHEME in config.paths and "scheme" in rule.sentence:
+        message += '; where the scheme is swept, design = "zip" gives each its own values, and "default" leaves one out'
+    return Problem(path, message)

@@ -1,0 +1,142 @@
+"""The shape of a study's TOML file: its sections and keys. What the values mean is checked against the model elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kernels.models import MODELS, Model
+from sweep.problems import Problem, advise, shorten
+
+
+class Section(BaseModel):
+    """A table of the file: no other keys than these, no conversion between types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Study(Section):
+    """[study]: what is run."""
+
+    name: str | None = None
+    model: str = "rubbing_mass"
+    scheme: str | None = None
+
+
+class Time(Section):
+    """[time]: how long, in what steps, averaged over which window (s)."""
+
+    end: Any = None
+    step: Any = None
+    window: Any = None
+
+
+class Sweep(Section):
+    """[sweep]: which points."""
+
+    design: str = "grid"
+    file: str | None = None
+    axes: dict[str, Any] | None = None
+
+
+class Range(Section):
+    """An axis in the form { from, to, count, spacing }."""
+
+    start: Any = Field(default=None, alias="from")
+    stop: Any = Field(default=None, alias="to")
+    count: int | None = None
+    spacing: str = "linear"
+
+
+class Document(Section):
+    """The whole file."""
+
+    study: Study = Study()
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    time: Time = Time()
+    sweep: Sweep | None = None
+
+
+TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "dict_type": "a table of keys", "model_type": "a table of keys"}
+NEEDED = ("from", "to", "count")
+TIME_KEYS = {"end": "end", "step": "step", "window_start": "window = [start, end]", "window_end": "window = [start, end]"}
+
+
+def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
+    """Check the shape of `raw`, reporting to `problems`; what is wrong is left out so that the rest can be checked too.
+
+    Args:
+        raw: the file as tables of plain values.
+        problems: where problems are added.
+
+    Returns:
+        The document without its misshapen keys.
+    """
+    try:
+        return Document.model_validate(raw)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    for item in found:
+        location = [str(part) for part in item["loc"] if part != "[key]"]
+        problems.append(Problem(".".join(location), describe(item, location)))
+    remaining = {key: value for key, value in raw.items() if key in Document.model_fields}
+    for item in found:
+        prune(remaining, [part for part in item["loc"] if part != "[key]"])
+    return Document.model_validate(remaining)
+
+
+def read_range(path: str, raw: dict[str, Any], problems: list[Problem]) -> Range:
+    """Check the shape of an axis { from, to, count, spacing } at `path`; misshapen and missing keys are reported and left out."""
+    problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(NEEDED)}") for key in NEEDED if key not in raw]
+    try:
+        return Range.model_validate(raw)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    for item in found:
+        location = [path, *(str(part) for part in item["loc"] if part != "[key]")]
+        problems.append(Problem(".".join(location), describe(item, location)))
+    return Range.model_validate({key: value for key, value in raw.items() if key not in {item["loc"][0] for item in found}})
+
+
+def describe(item: Mapping[str, Any], location: list[str]) -> str:
+    """What one of pydantic's errors means to the author of the file."""
+    if item["type"] == "extra_forbidden":
+        return home_of(location[-1]) or f"unknown key; {advise(location[-1], keys_of(location[:-1]))}"
+    expected = TYPES.get(item["type"])
+    return f"must be {expected}, not {shorten(item['input'])}" if expected else str(item["msg"])
+
+
+def keys_of(location: list[str]) -> list[str]:
+    """The keys that the section at `location` may have."""
+    sections: dict[str, type[Section]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep}
+    section = sections.get(".".join(location), Range)
+    return [field.alias or name for name, field in section.model_fields.items()]
+
+
+def prune(tables: dict[str, Any], location: list[Any]) -> None:
+    """Take the deepest existing entry on the way of `location` out of nested tables, which are copied on the way."""
+    parent: dict[Any, Any] = tables
+    for depth, key in enumerate(location):
+        if key not in parent:
+            return
+        if depth == len(location) - 1 or not isinstance(parent[key], dict):
+            del parent[key]
+            return
+        parent[key] = parent = dict(parent[key])
+
+
+def home_of(name: str) -> str:
+    """Where a key that was written in the wrong section belongs; empty when it belongs nowhere."""
+    if name in TIME_KEYS or name in Time.model_fields:
+        return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
+    section = next((title for title, shape in (("study", Study), ("sweep", Sweep)) if name in shape.model_fields), "")
+    if not section and any(name == q.name for model in MODELS.values() for q in model.parameters):
+        section = "parameters"
+    return f"belongs in [{section}], as {section}.{name}" if section else ""
+
+
+def belongs(name: str, model: Model) -> str:
+    """What is wrong with a key of [parameters]: where it belongs, or the nearest parameter."""
+    return home_of(name) or f"unknown parameter; {advise(name, (q.name for q in model.parameters if q.name not in TIME_KEYS))}"

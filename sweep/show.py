@@ -1,0 +1,99 @@
+"""What a run holds, in a few lines: `tribosweep show`, and the summary at the end of `tribosweep run`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernels.models import MODELS, Model
+from kernels.status import Status
+from sweep.directory import RunDirectory, total_statuses
+from sweep.problems import ConfigError, Problem
+from sweep.terminal import print_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FEW = 24
+FIRST = 6
+MAIN_OBSERVABLES = ("wear_power", "stick_fraction", "slip_phases", "regime")
+SPARE = ("slip_phases", "stick_fraction")  # left out, in this order, where they do not fit
+
+
+def state_of(path: Path) -> dict[str, Any]:
+    """What is known of the run in a directory: state, points done, statuses, seconds, provenance.
+
+    Raises:
+        ConfigError: there is no run.
+    """
+    directory = RunDirectory(path)
+    manifest = directory.read_manifest()
+    if "config_hash" not in manifest:
+        raise ConfigError(str(path), [Problem("", "holds no run of tribosweep (no manifest.json)")])
+    shards = directory.done(manifest["config_hash"], manifest["points"])
+    whole = directory.success.exists() and len(shards) == manifest["shards"]
+    return {
+        "directory": str(path),
+        "study": manifest["study"],
+        "state": "complete" if whole else "incomplete",
+        "points": manifest["points"],
+        "points_done": sum(shard["rows"] for shard in shards.values()),
+        "shards": manifest["shards"],
+        "shards_done": len(shards),
+        "statuses": total_statuses(shards),
+        **{key: manifest[key] for key in ("seconds", "created", "finished", "version", "config_hash", "provenance") if key in manifest},
+    }
+
+
+def first_rows(path: Path, count: int) -> pa.Table:
+    """The first rows of a run's dataset; fewer where it is shorter."""
+    import pyarrow.dataset as ds
+
+    return ds.dataset(path / "points", format="parquet").head(count)
+
+
+def model_of(path: Path) -> Model:
+    """The model of a run, from its resolved study."""
+    return MODELS[RunDirectory(path).read_document()["study"]["model"]]
+
+
+def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
+    """A table of few rows on stdout: the parameters that vary, the main observables, and the status where one is not "ok"."""
+    observables = {quantity.name: quantity for quantity in model.observables}
+    quantities = {quantity.name: quantity for quantity in model.parameters} | observables
+    columns: dict[str, list[Any]] = {name: rows.column(name).to_pylist() for name in rows.column_names}
+    parameters = [name for name in columns if name not in observables and name not in ("point", "status") and varies(columns[name])]
+    chosen = ["point", *parameters, *(name for name in MAIN_OBSERVABLES if name in columns)]
+    if any(status != Status.OK.sentence for status in columns["status"]):
+        chosen.append("status")
+    header = {name: f"{name}\n{quantities[name].unit_suffix.strip() if name in quantities else ''}" for name in chosen}
+    right = [header[name] for name in chosen if not any(isinstance(cell, str) for cell in columns[name])]
+    spare = [header[name] for name in SPARE if name in header]
+    print_table(title, list(header.values()), zip(*(columns[name] for name in chosen), strict=True), right, spare=spare)
+
+
+def varies(cells: list[Any]) -> bool:
+    """Whether a column holds different cells."""
+    return len({repr(cell) for cell in cells}) > 1
+
+
+def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
+    """Rows per status and per word of every observable that is a word, on stdout."""
+    import pyarrow.dataset as ds
+
+    words = [quantity.name for quantity in model.observables if quantity.kind == "word"]
+    counts = {name: Counter[Any]() for name in words}
+    for batch in ds.dataset(path / "points", format="parquet").to_batches(columns=words):
+        for name in words:
+            for pair in batch.column(name).value_counts().to_pylist():
+                counts[name][pair["values"]] += pair["counts"]
+    rows = [(name, word, f"{count:,}") for name in words for word, count in counts[name].most_common() if word is not None]
+    rows += [("status", status, f"{count:,}") for status, count in statuses.items()]
+    print_table("", ["column", "value", "points"], rows, right=["points"])
+
+
+def describe_seconds(seconds: dict[str, float]) -> str:
+    """The split of a run's time in words."""
+    parts = [f"{key} {seconds[key]:.2f} s" for key in ("compiling", "computing", "writing") if key in seconds]
+    return f"{', '.join(parts)} (beside computing), total {seconds['total']:.2f} s" if seconds else ""

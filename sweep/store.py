@@ -1,0 +1,174 @@
+"""The dataset: Arrow schema from quantities, and shards of Parquet that appear under their name only when they are whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import sweep
+from kernels.quantity import Quantity
+from kernels.status import SENTENCES
+from sweep.axes import SCHEME, SCHEME_NAMES
+from sweep.config import SCHEMA_VERSION, Config
+from sweep.design import Points
+
+if TYPE_CHECKING:
+    from kernels.batch import Solution
+
+POINT = "point"
+STATUS = "status"
+FACTS = b"tribosweep"
+WORDS = pa.dictionary(pa.int32(), pa.string())  # what Parquet gives back, whatever the width that was written
+
+
+def parameter_columns(config: Config) -> list[str]:
+    """The parameters that have a column: the swept ones in the order of their axes, then those that are set."""
+    return [*config.swept, *config.fixed]
+
+
+def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
+    """The Arrow schema of the dataset.
+
+    Args:
+        config: the study.
+        provenance: what computed the rows (jax, device, dtype ...), for the schema's metadata.
+
+    Returns:
+        `point`, one float64 field per swept or set parameter (null: the default), `scheme` when the study names it, one field per
+        observable, `status`; each with unit and description.
+    """
+    fields = [described(POINT, pa.int64(), "", "position in the design", nullable=False)]
+    fields += [column(config.model.parameter(name)) for name in parameter_columns(config)]
+    if config.scheme_given:
+        fields.append(described(SCHEME, WORDS, "", "scheme that computed the row"))
+    fields += [column(quantity) for quantity in config.model.observables]
+    fields.append(described(STATUS, WORDS, "", "ok, or what went wrong"))
+    facts = {
+        "schema_version": str(SCHEMA_VERSION),
+        "config": config.to_toml(),
+        "config_hash": config.digest,
+        "tribosweep": sweep.__version__,
+        **provenance,
+    }
+    return pa.schema(fields, metadata=facts)
+
+
+def column(quantity: Quantity) -> pa.Field:
+    """The field of a parameter or an observable."""
+    kinds = {"float": pa.float64(), "integer": pa.int64(), "word": WORDS}
+    return described(quantity.name, kinds[quantity.kind], quantity.unit, quantity.description)
+
+
+def described(name: str, kind: pa.DataType, unit: str, description: str, nullable: bool = True) -> pa.Field:
+    """A field with unit and description in its metadata."""
+    return pa.field(name, kind, nullable=nullable, metadata={"unit": unit, "description": description})
+
+
+def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution) -> pa.Table:
+    """Design points and their results as a table of `layout`.
+
+    Args:
+        config: the study.
+        layout: its `schema`.
+        points: n design points.
+        solution: their observables and statuses, (n,) each.
+    """
+    columns: list[pa.Array] = [numbers(np.arange(points.start, points.start + points.count))]
+    for name in parameter_columns(config):
+        if name in points.columns:
+            columns.append(numbers(points.columns[name], points.absent.get(name)))
+        else:
+            columns.append(numbers(np.full(points.count, config.fixed[name])))
+    if config.scheme_given:
+        default = np.full(points.count, SCHEME_NAMES.index(config.scheme), dtype=np.int8)
+        columns.append(words(default if points.schemes is None else points.schemes, SCHEME_NAMES))
+    columns += [results(quantity, solution.observables[quantity.name]) for quantity in config.model.observables]
+    columns.append(words(solution.status, SENTENCES))
+    return pa.Table.from_arrays(columns, schema=layout)
+
+
+def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
+    """An observable as Arrow holds it: counts and words of failed rows are null, floats NaN."""
+    if quantity.kind == "word":
+        return words(values, quantity.words)
+    if quantity.kind == "integer":
+        failed = np.isnan(values)
+        return numbers(np.where(failed, 0, values).astype(np.int64), failed)
+    return numbers(values)
+
+
+def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
+    """A numpy array as an Arrow one without a copy, null where `absent`.
+
+    `pyarrow.array` would do, but it imports pandas, which costs more time than the smallest studies take.
+    """
+    validity = None if absent is None else pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [validity, data])
+
+
+def words(codes: np.ndarray, names: tuple[str, ...]) -> pa.DictionaryArray:
+    """Codes into `names` as text; negative codes are null."""
+    return pa.DictionaryArray.from_arrays(numbers(codes.astype(np.int32), codes < 0), pa.array(names, pa.string()))
+
+
+def write_shard(path: Path, table: pa.Table, facts: Mapping[str, Any]) -> None:
+    """Write one shard, with `facts` in its footer.
+
+    The writer competes with the computation for the cores, hence what costs least of them: 0.24 s of one core and 50 MB for 10^6 rows of a
+    grid. Parameters repeat, which plain pages and LZ4 make as small as dictionaries do in half the time; dictionaries of observables, which
+    hardly repeat, would cost three times as much as all the rest; statistics help readers to skip rows by numbers, not by words.
+
+    Raises:
+        OSError: the disk is full or not writable; nothing stands under `path` then.
+    """
+    words = [field.name for field in table.schema if field.type == WORDS]
+    numeric = [name for name in table.schema.names if name not in words]
+
+    def write(temporary: Path) -> None:
+        with pq.ParquetWriter(
+            temporary,
+            table.schema,
+            use_dictionary=words,
+            write_statistics=numeric,
+            column_encoding={POINT: "DELTA_BINARY_PACKED"},
+            compression="lz4",
+        ) as writer:
+            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+            writer.add_key_value_metadata({FACTS.decode(): json.dumps(facts)})
+
+    write_whole(path, write)
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file, flush it to the disk, and only then give it its name."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        write(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_facts(path: Path) -> dict[str, Any] | None:
+    """The facts in the footer of a shard, with its number of `rows`; None when it is no whole shard of a run."""
+    try:
+        metadata = pq.read_metadata(path)
+        facts: dict[str, Any] = json.loads((metadata.metadata or {})[FACTS])
+    except (OSError, pa.ArrowException, KeyError, ValueError):
+        return None
+    return {**facts, "rows": metadata.num_rows}
+
+
+def count_statuses(codes: np.ndarray) -> dict[str, int]:
+    """How many rows ended in which status, those that occur."""
+    return {SENTENCES[code]: int(count) for code, count in enumerate(np.bincount(codes, minlength=len(SENTENCES))) if count}

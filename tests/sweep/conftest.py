@@ -1,0 +1,85 @@
+"""A stand-in for the physics, so that the plumbing is tested without compiling anything."""
+
+from __future__ import annotations
+
+import sys
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernels
+from kernels.models import Model
+from kernels.status import Status
+
+
+@dataclass(frozen=True)
+class FakeSolution:
+    """What `kernels.batch.solve` returns."""
+
+    observables: dict[str, np.ndarray]
+    status: np.ndarray
+    compile_seconds: float
+    run_seconds: float
+
+
+class FakeKernels:
+    """Counts what is asked of it; every float observable is a0 + 100 mu, +1000 for scheme euler.
+
+    Attributes:
+        calls: number of rows of each call.
+        fail_at: the call (from 0) that raises `error`.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+        self.fail_at = -1
+        self.error: BaseException = KeyboardInterrupt()
+
+    def solve(self, model: Model, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int) -> FakeSolution:
+        """Stand in for `kernels.batch.solve`."""
+        if len(self.calls) == self.fail_at:
+            raise self.error
+        self.calls.append(count)
+        values = model.resolve(columns, absent)
+        row = values["a0"] + 100.0 * values["mu"] + 0.0 * values["f0"] + 1000.0 * (scheme == "euler")
+        row = np.broadcast_to(row, (count,)).astype(np.float64)
+        failed = ~np.isfinite(row)
+        observables = {}
+        for quantity in model.observables:
+            if quantity.kind == "word":
+                observables[quantity.name] = np.where(failed, -1, np.arange(count) % len(quantity.words)).astype(np.int8)
+            else:
+                observables[quantity.name] = np.where(failed, np.nan, np.floor(row) if quantity.kind == "integer" else row)
+        return FakeSolution(observables, np.where(failed, Status.NOT_FINITE, Status.OK).astype(np.int8), 0.25, 0.5)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
+    """Stands in for `kernels.batch` and `kernels.runtime`."""
+    stand_in = FakeKernels()
+    batch = types.ModuleType("kernels.batch")
+    runtime = types.ModuleType("kernels.runtime")
+    batch.__dict__.update(solve=stand_in.solve)
+    runtime.__dict__.update(prepare=lambda: None, describe=lambda: {"jax": "0", "device": "none", "dtype": "float64"}, problems=list)
+    for name, module in (("batch", batch), ("runtime", runtime)):
+        monkeypatch.setitem(sys.modules, f"kernels.{name}", module)
+        monkeypatch.setattr(kernels, name, module, raising=False)
+    return stand_in
+
+
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Ten points to a shard, one after the other."""
+    monkeypatch.setattr("sweep.running.SOLVERS", 1)
+    monkeypatch.setattr("sweep.running.SHARD_POINTS", 10)
+    monkeypatch.setattr("sweep.directory.SHARD_POINTS", 10)
+    return 10
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Every test runs in an empty directory, where `runs/` may appear."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))

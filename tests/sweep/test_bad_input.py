@@ -1,0 +1,247 @@
+"""Bad input: everything that is wrong is said at once, exit status 2, nothing written, no traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sweep import ConfigError, load
+from sweep.cli import main
+
+TABLE = '[sweep]\ndesign = "table"\nfile = "points.csv"\n'
+EULER = '[study]\nscheme = "euler"\n'
+
+CASES = {
+    "an unknown key names the nearest one": ("[parameters]\nmuu = 1.0", ["parameters.muu: unknown parameter; did you mean 'mu'?"]),
+    "an unknown section names the nearest one": ("[parametrs]\nmu = 1.0", ["parametrs: unknown key; did you mean 'parameters'?"]),
+    "an unknown key of a section names the nearest one": ("[study]\nshceme = 'exact'", ["study.shceme", "'scheme'", "name, model, scheme"]),
+    "an unknown model lists the known ones": ("[study]\nmodel = 'rubbing'", ["study.model: 'rubbing'", "'rubbing_mass'"]),
+    "an unknown scheme lists the known ones": ("[study]\nscheme = 'eular'", ["study.scheme: 'eular'", "did you mean 'euler'?"]),
+    "a name with a slash names no directory": ("[study]\nname = '../x'", ["study.name"]),
+    "a word is no number": ("[parameters]\nmu = 'high'", ["parameters.mu: must be a number, not 'high'", "unit 1"]),
+    "a boolean is no number": ("[parameters]\nm = true", ["parameters.m: must be a number, not true", "unit kg"]),
+    "a list is no number": ("[parameters]\nm = [1.0]", ["parameters.m: must be a number", "[sweep.axes]"]),
+    "a number is no section": ("study = 3", ["study: must be a table of keys, not 3"]),
+    "a number is no name": ("[study]\nname = 3", ["study.name: must be text in quotes, not 3"]),
+    "not a number is refused": ("[parameters]\nmu = nan", ["parameters.mu: must be a finite number, not nan"]),
+    "infinity is refused": ("[parameters]\nk = inf", ["parameters.k: must be a finite number, not inf", "N/m"]),
+    "an integer beyond every float is refused": (f"[parameters]\nk = 1{'0' * 400}", ["parameters.k: must be a finite number"]),
+    "negative friction is out of bounds": (
+        "[parameters]\nmu = -0.1",
+        ["parameters.mu: -0.1 is out of bounds: must be >= 0 (Coulomb friction"],
+    ),
+    "a massless mass is out of bounds": ("[parameters]\nm = 0", ["parameters.m: 0 is out of bounds: must be > 0 (mass, unit kg)"]),
+    "a time in [parameters] is sent to [time]": ("[parameters]\nend = 3.0", ["parameters.end: belongs in [time]"]),
+    "a scheme in [parameters] is sent to [study]": ("[parameters]\nscheme = 'exact'", ["parameters.scheme: belongs in [study]"]),
+    "a window after the end breaks a rule": (
+        "[time]\nend = 5.0\nwindow = [4.0, 6.0]",
+        ["time.window[1]", "window_end = 6 s is after end = 5 s"],
+    ),
+    "an empty window breaks a rule": ("[time]\nwindow = [4.0, 4.0]", ["time.window[0]", "must have a length"]),
+    "a window is two times": ("[time]\nwindow = [4.0]", ["time.window: must be two times [start, end] in s"]),
+    "a window of words is refused": (
+        "[time]\nwindow = ['a', -1.0]",
+        ["time.window[0]: must be a number", "time.window[1]: -1.0 is out of"],
+    ),
+    "a steady window is not available": ("[time]\nwindow = 'steady'", ["time.window: 'steady' is not available in this version"]),
+    "an unstable step names the largest stable one": (
+        f"{EULER}[parameters]\nk_t = 9e6\n[time]\nstep = 1e-3",
+        ["time.step", "step = 0.001 s is unstable: it must be less than 0.0002761 s"],
+    ),
+    "a time scheme needs a stiffness, and nothing else is wrong then": (
+        EULER,
+        ["1 problem\n  parameters.k_t", "needs the tangential stiffness"],
+    ),
+    "the exact scheme refuses a stiffness": ("[parameters]\nk_t = 9e6", ["parameters.k_t", "leave it out"]),
+    "an unstable step names the largest that is stable everywhere": (
+        f"{EULER}[time]\nstep = 1e-3\n[sweep.axes]\nk_t = [9e5, 1e8, 9e6, 5.0]",
+        ["time.step", "point 1: step = 0.001 s is unstable: it must be less than 8.284e-05 s", "broken at 3 of 4 points"],
+    ),
+    "a stiffness for some of the schemes needs a zip": (
+        "[parameters]\nk_t = 9e6\n[sweep.axes]\nscheme = ['exact', 'euler']",
+        ["parameters.k_t", 'design = "zip"', '"default" leaves one out', "broken at 1 of 2 points"],
+    ),
+    "a parameter in a wrong section is sent to [parameters]": (
+        "mu = 0.2\n[study]\nk = 1.0",
+        ["mu: belongs in [parameters]", "study.k: belongs"],
+    ),
+    "a design in a wrong section is sent to [sweep]": ("[time]\ndesign = 'grid'", ["time.design: belongs in [sweep], as sweep.design"]),
+    "static below dynamic friction is refused": ("[parameters]\nmu_s = 0.1\nmu_d = 0.2", ["parameters.mu_s", "mu_s = 0.1 is less"]),
+    "an empty axis has no points": ("[sweep.axes]\nmu = []", ["sweep.axes.mu: empty", "0 points"]),
+    "a sweep without axes has no points": ("[sweep]\ndesign = 'grid'", ["sweep.axes: empty: 0 points"]),
+    "a range of no values has no points": ("[sweep.axes]\nmu = { from = 0.0, to = 1.0, count = 0 }", ["sweep.axes.mu.count: 0", ">= 1"]),
+    "a count is a whole number": (
+        "[sweep.axes]\nmu = { from = 0.0, to = 1.0, count = 2.5 }",
+        ["sweep.axes.mu.count: must be a whole number"],
+    ),
+    "a range needs its ends": ("[sweep.axes]\nmu = { count = 3 }", ["sweep.axes.mu.from: missing", "sweep.axes.mu.to: missing"]),
+    "a range has no other keys": (
+        "[sweep.axes]\nmu = { from = 0, to = 1, count = 3, scale = 'log' }",
+        ["sweep.axes.mu.scale: unknown key"],
+    ),
+    "a spacing is linear or log": ("[sweep.axes]\nmu = { from = 0, to = 1, count = 3, spacing = 'lin' }", ["mu.spacing", "'linear'"]),
+    "a log axis cannot reach 0": (
+        "[sweep.axes]\nmu = { from = 0.0, to = 1.0, count = 3, spacing = 'log' }",
+        ["sweep.axes.mu: a log axis cannot touch or cross 0"],
+    ),
+    "the ends of a range have bounds": (
+        "[sweep.axes]\nmu = { from = -1.0, to = 1.0, count = 3 }",
+        ["sweep.axes.mu.from: -1.0 is out of bounds"],
+    ),
+    "a value of an axis is named by its position": ("[sweep.axes]\nmu = [0.1, 0.2, -0.3]", ["sweep.axes.mu[2]: -0.3 is out of bounds"]),
+    "many bad values fill no screen": (f"[sweep.axes]\nmu = {[-1.0] * 50}", ["sweep.axes.mu[4]", "sweep.axes.mu: and 45 more values"]),
+    "a single number is no axis": ("[sweep.axes]\nmu = 0.1", ["sweep.axes.mu: must be a list", "a single value goes to [parameters]"]),
+    "an unknown axis names the nearest parameter": ("[sweep.axes]\nomga = [1.0]", ["sweep.axes.omga", "did you mean 'omega'?"]),
+    "a scheme axis holds schemes": ("[sweep.axes]\nscheme = ['exact', 'eular', 3]", ["scheme[1]: 'eular'", "'euler'", "scheme[2]: 3"]),
+    "a scheme axis is a list": ("[sweep.axes]\nscheme = 'exact'", ["sweep.axes.scheme: must be a list of words"]),
+    "an axis that is also a parameter is given twice": (
+        "[parameters]\nmu = 0.1\n[sweep.axes]\nmu = [0.1]",
+        ["given twice: also in parameters.mu"],
+    ),
+    "a window that is also an axis is given twice": (
+        "[time]\nwindow = [1.0, 2.0]\n[sweep.axes]\nwindow_start = [0.0]",
+        ["sweep.axes.window_start: given twice: also in time.window[0]"],
+    ),
+    "a key given twice is named with its line": ("[sweep.axes]\nmu = [0.1]\nmu = [0.2]", ["given twice", "line 3"]),
+    "axes of a zip are of equal length": (
+        "[sweep]\ndesign = 'zip'\n[sweep.axes]\nmu = [0.1]\na0 = [1.0, 2.0]",
+        ["sweep.axes: axes of a zip must be of equal length: mu has 1, a0 has 2"],
+    ),
+    "a planned design is not available": (
+        "[sweep]\ndesign = 'sobol'\n[sweep.axes]\nmu = [0.1]",
+        ["'sobol' is not available in this version"],
+    ),
+    "an unknown design lists the known ones": ("[sweep]\ndesign = 'gird'\n[sweep.axes]\nmu = [0.1]", ["did you mean 'grid'?"]),
+    "a design of too many points is refused": (
+        "[sweep.axes]\n" + "\n".join(f"{name} = {{ from = 1.0, to = 2.0, count = 1000000 }}" for name in ("a0", "mu", "f0")),
+        ["sweep: 1e+18 points"],
+    ),
+    "a rule names the first of the points that break it": (
+        "[sweep.axes]\nmu_s = [0.3, 0.2]\nmu_d = [0.1, 0.25]",
+        ["sweep.axes.mu_s", "point 3: mu_s = 0.2 is less than mu_d = 0.25", "broken at 1 of 4 points"],
+    ),
+    "a table needs a file": ("[sweep]\ndesign = 'table'", ["sweep.file: missing"]),
+    "a table has no axes": (TABLE + "[sweep.axes]\nmu = [0.1]", ["sweep.axes: a table of points has no axes"]),
+    "a grid has no file": ("[sweep]\nfile = 'points.csv'\n[sweep.axes]\nmu = [0.1]", ["sweep.file"]),
+    "a file that is missing is named": (TABLE.replace("points", "nowhere"), ["sweep.file: cannot read", "nowhere.csv"]),
+    "a file of another kind is refused": (TABLE.replace("csv", "xlsx"), ["must end in .csv or .parquet"]),
+    "what is not TOML is named with its line": ("[study]\nname = \n", ["not TOML", "line 2"]),
+}
+
+TABLES = {
+    "a column that is no parameter names the nearest": ("omga\n1.0\n", ["column omga: unknown parameter; did you mean 'omega'?"]),
+    "a column given twice is refused": ("mu,mu\n1.0,2.0\n", ["column mu: given twice"]),
+    "a column that is also a parameter is given twice": ("m\n1.0\n", ["sweep.file: column m: given twice: also in parameters.m"]),
+    "a cell that is no number is named by its row": ("mu\n0.1\nhigh\n", ["column mu, row 2: 'high' is not a number", "unit 1"]),
+    "a cell out of bounds is named by its row": ("mu\n0.1\n-0.5\n", ["column mu, row 2: -0.5 is out of bounds: must be >= 0"]),
+    "a cell that is no scheme is named by its row": ("scheme\nexact\neular\n", ["column scheme, row 2: 'eular' is not a scheme"]),
+    "a table without rows has no points": ("mu\n", ["has no rows: 0 points"]),
+    "a table separated by semicolons is explained": ("mu;a0\n0.1;1.0\n", ["columns are separated by commas"]),
+    "an empty file is no table": ("", ["cannot read"]),
+    "a row with too many cells is reported": ("mu\n0.1,2.0\n", ["cannot read"]),
+}
+
+
+@pytest.mark.parametrize(("text", "fragments"), CASES.values(), ids=CASES.keys())
+def test_bad_configuration_is_refused_with_its_reason(
+    text: str, fragments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "study.toml"
+    config.write_text(text)
+    assert_refused(config, fragments, capsys)
+
+
+@pytest.mark.parametrize(("text", "fragments"), TABLES.values(), ids=TABLES.keys())
+def test_bad_table_is_refused_with_its_reason(text: str, fragments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "points.csv").write_text(text)
+    config = tmp_path / "study.toml"
+    config.write_text("[parameters]\nm = 1.0\n" + TABLE)
+    assert_refused(config, fragments, capsys)
+
+
+def assert_refused(config: Path, fragments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """`tribosweep run` exits 2, says every fragment on stderr, and leaves no trace."""
+    before = sorted(config.parent.rglob("*"))
+    assert main(["run", str(config)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Traceback" not in said.err
+    assert said.err.startswith(f"{config}: ")
+    for fragment in fragments:
+        assert fragment in said.err
+    assert sorted(config.parent.rglob("*")) == before
+    assert not list(Path.cwd().iterdir())
+
+
+def test_all_problems_are_reported_at_once() -> None:
+    study = {
+        "stdy": {},
+        "study": {"name": 3, "model": "rubing", "shceme": "exact"},
+        "parameters": {"mu": -0.1, "m": True, "muu": 1.0},
+        "time": {"end": -1.0, "window": "steady"},
+        "sweep": {"design": "zip", "axes": {"a0": [], "omega": 3.0, "k": [1.0, -1.0], "c": {"from": 0.0, "count": 0, "spacing": "x"}}},
+    }
+    with pytest.raises(ConfigError) as caught:
+        load(study, ["parameters.g=-9.81", "nothing"])
+    paths = [problem.path for problem in caught.value.problems]
+    expected = [
+        "stdy",
+        "study.name",
+        "study.model",
+        "study.shceme",
+        "parameters.mu",
+        "parameters.m",
+        "parameters.muu",
+        "time.end",
+        "time.window",
+    ]
+    expected += ["sweep.axes.a0", "sweep.axes.omega", "sweep.axes.k[1]", "sweep.axes.c.to", "sweep.axes.c.count", "sweep.axes.c.spacing"]
+    expected += ["--set parameters.g", "--set nothing"]
+    assert sorted(paths) == sorted(expected)
+
+
+def test_a_mistake_in_an_override_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "study.toml").write_text("[parameters]\nmu = 0.1\n")
+    settings = [
+        "parameter.mu=0.2",
+        "mu=0.2",
+        "parameters.muu=1",
+        "parameters.mu",
+        "parameters.mu=high",
+        "time.window=3",
+        "parameters.mu.x=1",
+    ]
+    assert main(["run", str(tmp_path / "study.toml"), *(word for setting in settings for word in ("--set", setting))]) == 2
+    said = capsys.readouterr().err
+    for fragment in (
+        "7 problems",
+        "--set parameter: unknown key; did you mean 'parameters'?",
+        "--set mu: belongs in [parameters], as parameters.mu",
+        "--set parameters.muu: unknown parameter; did you mean 'mu'?",
+        "--set parameters.mu: must be path=value, such as parameters.mu=0.2",
+        "--set parameters.mu: must be a number, not 'high'",
+        "--set time.window: must be two times [start, end] in s, not 3",
+        "--set parameters.mu.x=1: mu is a value, not a table of keys",
+    ):
+        assert fragment in said
+
+
+def test_rules_are_reported_together() -> None:
+    study = {"parameters": {"mu_s": 0.1, "mu_d": 0.2, "k_t": 1.0}, "time": {"end": 1.0, "window": [0.5, 2.0]}}
+    with pytest.raises(ConfigError) as caught:
+        load(study)
+    assert [problem.path for problem in caught.value.problems] == ["time.window[1]", "parameters.mu_s", "parameters.k_t"]
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[" * 5000, b"a = 1\x00"])
+def test_a_file_that_is_not_text_is_refused(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "study.toml"
+    config.write_bytes(content)
+    assert_refused(config, ["not TOML"], capsys)
+
+
+def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(tmp_path / "no.toml")]) == 2
+    assert main(["run", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("cannot be read") == 2
