@@ -1,6 +1,6 @@
 """The event loop: from one event of rigid friction to the next, in closed form.
 
-An event is a reversal (v = 0), a release from rest, or an instant the run must stop at (window ends, end of run). Between two events v
+An event is a reversal (v = 0), a release from rest, or the end of a stage (window start, window end, end of run). Between two events v
 has one sign, so the distance slipped is |x1 - x0|. Derivatives: the search for an event runs on values alone; its time then gets its
 derivative by the implicit function theorem, dt/dp = -v_p / a.
 """
@@ -31,16 +31,17 @@ class State(NamedTuple):
     """One oscillator just after an event.
 
     Attributes:
-        t: time [s]. x: displacement [m]. anchor: velocity, acceleration and excitation angle.
-        direction: of slip, +1 or -1; 0 at rest. begins: whether the phase has just begun.
+        t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
+        x: displacement [m]. anchor: velocity, acceleration and excitation angle.
+        direction: of slip, +1 or -1; 0 at rest.
         last_slip: duration of the last slip [s], the first guess of the next. sums: observables. events: count.
     """
 
     t: Array
+    stage: Array
     x: Array
     anchor: Anchor
     direction: Array
-    begins: Array
     last_slip: Array
     sums: rubbing.Rubbing
     events: Array
@@ -76,7 +77,7 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
 
     def next_event(s: State) -> State:
         slipping = s.direction != 0.0
-        target = jnp.where(s.t < p["window_start"], p["window_start"], jnp.where(s.t < p["window_end"], p["window_end"], p["end"]))
+        target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
         limit = target - s.t
 
         seen = jax.tree.map(fixed, s.anchor.facing(s.direction))
@@ -102,7 +103,7 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
         )
         a = jnp.where(direction != 0.0, a, 0.0)
 
-        inside = (s.t >= p["window_start"]) & (s.t < p["window_end"])
+        inside = s.stage == 1.0
         # a largest speed at the end is `v`, which knows how the end moves with the parameters
         peak = jnp.where(reversal.peak < reversal.tau, segment.motion(s.anchor, reversal.peak).v, 0.0)
         top_speed = jnp.maximum(jnp.abs(peak), jnp.maximum(jnp.abs(s.anchor.v), jnp.abs(v)))
@@ -113,15 +114,15 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
             slipping=slipping & (tau > 0.0),
             resting=~slipping & (tau > 0.0),
             sticking=~slipping,
-            begins=s.begins,
+            begins=s.anchor.v == 0.0,
             top_speed=top_speed,
         )
         return State(
             t=jnp.where(stops | released, s.t + tau, target),
+            stage=jnp.where(stops | released, s.stage, s.stage + 1.0),
             x=x,
             anchor=Anchor(v, a, angle, sine, cosine),
             direction=direction,
-            begins=stops | released,
             last_slip=jnp.where(stops, tau, s.last_slip),
             sums=rubbing.update(s.sums, now),
             events=s.events + 1,
@@ -135,17 +136,15 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
     direction = jnp.where(v != 0.0, jnp.sign(v), friction.direction_at_rest(held_force(x, sine)))
     a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
     start = State(
-        t=jnp.where(finite, zero, p["end"]),
+        t=zero,
+        stage=jnp.where(finite, zero, 3.0),
         x=x,
         anchor=Anchor(v, a, angle, sine, cosine),
         direction=direction,
-        begins=jnp.ones_like(finite),
         last_slip=zero,
         sums=rubbing.init(alpha),
         events=jnp.zeros_like(finite, dtype=jnp.int32),
     )
-    last = jax.lax.while_loop(lambda s: (s.t < p["end"]) & (s.events < MOST_EVENTS), next_event, start)
+    last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
-    # zero; where the window ends with the run, its derivative says that the end is `end`
-    rest = p["end"] - last.t
-    return rubbing.finish(last.sums, p, last.x + last.anchor.v * rest, last.anchor.v + last.anchor.a * rest), status
+    return rubbing.finish(last.sums, p, last.x, last.anchor.v), status

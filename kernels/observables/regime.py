@@ -13,18 +13,17 @@ from kernels.observables.interval import Interval
 class Regime(NamedTuple):
     """What was seen, each 0 or 1 (numbers, not booleans, keep a loop's carry of one width and let XLA vectorise it).
 
-    `moved`: slip anywhere in the run so far. `slipped`, `stuck`: slip, and rest after the first slip, in the window.
+    `moved`: slip anywhere in the run so far. `stuck`: rest in the window, after the first slip.
     """
 
     moved: Array
-    slipped: Array
     stuck: Array
 
 
 def init(like: Array) -> Regime:
     """Nothing seen."""
     zero = jnp.zeros_like(like)
-    return Regime(zero, zero, zero)
+    return Regime(zero, zero)
 
 
 def update(seen: Regime, now: Interval) -> Regime:
@@ -32,11 +31,10 @@ def update(seen: Regime, now: Interval) -> Regime:
     inside = now.duration > 0.0
     return Regime(
         moved=jnp.where(now.slipping, 1.0, seen.moved),
-        slipped=jnp.where(now.slipping & inside, 1.0, seen.slipped),
         stuck=jnp.where(now.resting & inside, jnp.maximum(seen.stuck, seen.moved), seen.stuck),
     )
 
 
-def finish(seen: Regime) -> Array:
-    """Code of the regime: 0 stick, 1 stick-slip, 2 slip-slip."""
-    return jnp.where(seen.slipped > 0.0, jnp.where(seen.stuck > 0.0, 1, 2), 0)
+def finish(seen: Regime, slip_phases: Array) -> Array:
+    """Code of the regime, given the number of slip phases in the window: 0 stick, 1 stick-slip, 2 slip-slip."""
+    return jnp.where(slip_phases > 0.0, jnp.where(seen.stuck > 0.0, 1, 2), 0)

@@ -34,7 +34,7 @@ def finish(sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array) -> dict
         "slip_distance": s.distance,
         "stick_fraction": s.stuck_time / (p["window_end"] - p["window_start"]),
         "slip_phases": s.phases,
-        "regime": regime.finish(sums.regime),
+        "regime": regime.finish(sums.regime, s.phases),
         "max_slip_speed": s.top_speed,
         "drift": s.drift,
         "x_end": x_end,
