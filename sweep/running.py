@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import time
@@ -19,7 +20,7 @@ import sweep
 from kernels.status import Status
 from sweep.config import SCHEMA_VERSION, Config, load
 from sweep.design import Points
-from sweep.directory import SHARD_POINTS, RunDirectory, shard_count, total_statuses
+from sweep.directory import SHARD_POINTS, RunDirectory, shard_count, total_statuses, write_text
 from sweep.doctor import cannot_start
 from sweep.problems import ConfigError, Problem
 from sweep.rules import by_scheme, take
@@ -113,7 +114,6 @@ def compute(config: Config, directory: RunDirectory, done: dict[int, dict[str, A
     begin = time.perf_counter()
     runtime.prepare()
     from kernels.batch import solve
-    from sweep import store
 
     try:
         provenance = runtime.describe()
@@ -126,12 +126,13 @@ def compute(config: Config, directory: RunDirectory, done: dict[int, dict[str, A
     directory.success.unlink(missing_ok=True)
     write_text(directory.manifest, json.dumps(manifest, indent=2))
     write_text(directory.config, config.to_toml())
-    layout = store.schema(config, provenance)
 
     def write(number: int, points: Points, solution: Solution) -> None:
+        from sweep import store
+
         start = time.perf_counter()
         facts = {"config_hash": config.digest, "statuses": store.count_statuses(solution.status)}
-        table = store.encode(config, layout, points, solution)
+        table = store.encode(config, store.schema(config, provenance), points, solution)
         store.write_shard(directory.shard(number), table, facts)
         done[number] = {**facts, "rows": points.count}
         seconds["compiling"] += solution.compile_seconds
@@ -163,6 +164,7 @@ def compute_and_write(numbers: Sequence[int], solved: Callable[[int], Solved], w
     """
     with ThreadPoolExecutor(1, "writer") as writer, ThreadPoolExecutor(SOLVERS, "solver") as solver:
         ahead = deque(solver.submit(solved, number) for number in numbers[:SOLVERS])
+        writer.submit(importlib.import_module, "sweep.store")  # pyarrow loads while the first program is compiled
         written: Future[None] | None = None
         try:
             for position in range(len(numbers)):
@@ -216,10 +218,3 @@ def solve_points(config: Config, points: Points, solve: Callable[..., Solution])
         compile_seconds=sum(part.compile_seconds for _, part in parts),
         run_seconds=sum(part.run_seconds for _, part in parts),
     )
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a small file so that it is either there as a whole or not at all."""
-    from sweep.store import write_whole
-
-    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

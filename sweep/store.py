@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from kernels.status import SENTENCES
 from sweep.axes import SCHEME, SCHEME_NAMES
 from sweep.config import SCHEMA_VERSION, Config
 from sweep.design import Points
+from sweep.directory import write_whole
 
 if TYPE_CHECKING:
     from kernels.batch import Solution
@@ -145,18 +145,6 @@ def write_shard(path: Path, table: pa.Table, facts: Mapping[str, Any]) -> None:
             writer.add_key_value_metadata({FACTS.decode(): json.dumps(facts)})
 
     write_whole(path, write)
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file, flush it to the disk, and only then give it its name."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_facts(path: Path) -> dict[str, Any] | None:

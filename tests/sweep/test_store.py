@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import Run, run, store
+from sweep import Run, directory, run, store
 from sweep.config import load
 from tests.sweep.conftest import FakeKernels
 
@@ -86,7 +86,7 @@ def test_a_shard_that_cannot_be_finished_leaves_nothing_under_its_name(tmp_path:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        store.write_whole(tmp_path / "part-000000.parquet", fail)
+        directory.write_whole(tmp_path / "part-000000.parquet", fail)
     assert list(tmp_path.iterdir()) == []
 
 
