@@ -1,0 +1,185 @@
+"""A row depends on its own numbers alone, fails alone, and nothing is compiled twice."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernels import batch
+from kernels.exact import loop
+from kernels.models import RUBBING_MASS
+from kernels.status import SENTENCES, Status
+
+Solve = Callable[..., dict[str, np.ndarray]]
+ROOT = Path(__file__).resolve().parents[2]
+OBSERVABLES = [quantity.name for quantity in RUBBING_MASS.observables]
+
+
+def rows(count: int, scheme: str = "exact") -> list[dict[str, Any]]:
+    """Random rows, half of them with a spring."""
+    rng = np.random.default_rng(11)
+    some = [
+        {
+            "a0": rng.uniform(0.5, 15.0),
+            "mu": rng.uniform(0.0, 0.2),
+            "omega": rng.uniform(3.0, 9.0),
+            "k": rng.choice([0.0, 7.0]),
+            "end": rng.uniform(1, 4),
+        }
+        for _ in range(count)
+    ]
+    return [row | ({"k_t": 1e5, "step": 1e-3} if scheme == "euler" else {}) for row in some]
+
+
+def as_columns(some: list[dict[str, Any]]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Every parameter as a column with the mask of absent cells, as the fixture `solve` passes them: one program."""
+    names = [quantity.name for quantity in RUBBING_MASS.parameters]
+    absent = {name: np.array([name not in row for row in some]) for name in names}
+    return {name: np.array([float(row.get(name, 0.0)) for row in some]) for name in names}, absent
+
+
+def same(found: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+    """Bitwise equality."""
+    return all(found[name].tobytes() == other[name].tobytes() for name in [*OBSERVABLES, "status"])
+
+
+@pytest.mark.parametrize("scheme", ["exact", "euler"])
+def test_a_row_does_not_depend_on_its_neighbours_or_its_place(solve: Solve, scheme: str) -> None:
+    some = rows(60, scheme)
+    together = solve(some, scheme)
+    order = np.random.default_rng(5).permutation(60)
+    shuffled = solve([some[i] for i in order], scheme)
+    assert same({name: values[order] for name, values in together.items()}, shuffled)
+    for i in (0, 17, 59):
+        assert same({name: values[i : i + 1] for name, values in together.items()}, solve([some[i]], scheme))
+
+
+def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve) -> None:
+    some = rows(300)
+    whole = batch.solve(RUBBING_MASS, "exact", *as_columns(some), count=300)
+    assert same(whole.observables | {"status": whole.status}, solve(some))
+
+
+def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, tmp_path: Path) -> None:
+    some = rows(60)
+    columns, absent = as_columns(some)
+    np.savez(tmp_path / "columns.npz", **columns)
+    np.savez(tmp_path / "absent.npz", **absent)
+    code = (
+        "import sys, numpy as np, jax; from kernels import batch; from kernels.models import RUBBING_MASS as model\n"
+        "columns, absent = (dict(np.load(name)) for name in sys.argv[1:3])\n"
+        "found = batch.solve(model, 'exact', columns, absent, count=60)\n"
+        "np.savez(sys.argv[3], devices=len(jax.devices()), status=found.status, **found.observables)"
+    )
+    here = solve(some)
+    for devices in ("1", "3"):
+        environment = os.environ | {"JAX_NUM_CPU_DEVICES": devices}
+        arguments = [sys.executable, "-c", code, *(str(tmp_path / f"{name}.npz") for name in ("columns", "absent", "found"))]
+        subprocess.run(arguments, check=True, cwd=ROOT, env=environment, timeout=120)
+        found = dict(np.load(tmp_path / "found.npz"))
+        assert found["devices"] == int(devices)
+        assert same(found, here)
+
+
+def test_batches_of_equal_size_share_one_program(solve: Solve) -> None:
+    solve(rows(64))
+    compiled = len(batch._PROGRAMS)  # noqa: SLF001
+    for seed in range(3):
+        solve([row | {"mu": 0.01 * seed} for row in rows(64)])
+        solve([row | {"a0": 3.0} for row in rows(41)])
+    assert len(batch._PROGRAMS) == compiled  # noqa: SLF001
+
+
+BAD = [
+    ({"a0": np.nan}, Status.NOT_FINITE),
+    ({"a0": np.inf}, Status.NOT_FINITE),
+    ({"phase": -np.inf}, Status.NOT_FINITE),
+    ({"window_start": np.nan}, Status.NOT_FINITE),
+    ({"mu": np.nan, "m": -1.0}, Status.NOT_FINITE),
+    ({"mu": -0.1}, Status.OUT_OF_BOUNDS),
+    ({"m": 0.0}, Status.OUT_OF_BOUNDS),
+    ({"omega": 0.0}, Status.OUT_OF_BOUNDS),
+    ({"k": -1.0}, Status.OUT_OF_BOUNDS),
+    ({"normal_force": -1.0}, Status.OUT_OF_BOUNDS),
+    ({"end": -2.0}, Status.OUT_OF_BOUNDS),
+    ({"window_end": 13.0}, Status.RULE_BROKEN),
+    ({"window_start": 5.0, "window_end": 5.0}, Status.RULE_BROKEN),
+    ({"mu_s": 0.1, "mu_d": 0.2}, Status.RULE_BROKEN),
+    ({"k_t": 1e6}, Status.RULE_BROKEN),
+    ({"v0": 1e300, "mu": 0.0, "a0": 0.0, "end": 1e30}, Status.OVERFLOW),
+]
+
+
+def test_a_bad_row_gets_its_status_and_no_numbers_and_disturbs_nobody(solve: Solve) -> None:
+    good = {"a0": 1.5, "omega": 6.0, "end": 12.0}
+    some = [row for bad, _ in BAD for row in (good | bad, good)]
+    found, alone = solve(some), solve([good])
+    assert found["status"][0::2].tolist() == [int(status) for _, status in BAD]
+    for name in OBSERVABLES:
+        if name == "regime":
+            assert (found[name][0::2] == -1).all()
+        else:
+            assert np.isnan(found[name][0::2]).all(), name
+        assert (found[name][1::2] == alone[name][0]).all(), name
+
+
+def test_an_unstable_step_and_a_missing_stiffness_break_a_rule_of_euler(solve: Solve) -> None:
+    good = {"a0": 1.5, "k_t": 9e6, "step": 2e-4, "end": 0.1}
+    found = solve([good, good | {"step": 2.8e-4}, good | {"k_t": None}], "euler")
+    assert found["status"].tolist() == [Status.OK, Status.RULE_BROKEN, Status.RULE_BROKEN]
+
+
+def test_absent_cells_take_the_documented_default(solve: Solve) -> None:
+    whole = {"m": 2.0, "g": 9.0, "mu": 0.2, "a0": 7.0, "omega": 5.0, "end": 6.0}
+    explicit = whole | {
+        "mu_s": 0.2,
+        "mu_d": 0.2,
+        "normal_force": 18.0,
+        "window_start": 0.0,
+        "window_end": 6.0,
+        "k": 0.0,
+        "c": 0.0,
+        "phase": 0.0,
+    }
+    implied, given = solve([whole]), solve([explicit])
+    assert same(implied, given)
+    # next to a row that gives them
+    other = explicit | {"normal_force": 7.0, "mu_d": 0.1}
+    mixed = solve([whole, other])
+    assert same({name: values[:1] for name, values in mixed.items()}, given)
+    assert same({name: values[1:] for name, values in mixed.items()}, solve([other]))
+
+
+def test_omitted_tangential_damping_is_critical(solve: Solve) -> None:
+    row = {"a0": 1.5, "k_t": 9e6, "step": 1e-4, "end": 1.0}
+    assert same(solve([row], "euler"), solve([row | {"c_t": 6000.0}], "euler"))
+
+
+def test_a_run_of_too_many_events_ends_with_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "MOST_EVENTS", 20)
+    monkeypatch.setattr(batch, "_PROGRAMS", {})
+    batch._program.cache_clear()  # noqa: SLF001
+    columns = {"a0": np.array([0.5, 15.0]), "end": np.array([100.0, 100.0])}
+    found = batch.solve(RUBBING_MASS, "exact", columns, count=2)
+    batch._program.cache_clear()  # noqa: SLF001
+    assert found.status.tolist() == [Status.OK, Status.TOO_MANY_EVENTS]
+    assert np.isnan(found.observables["wear_power"][1])
+
+
+def test_every_status_has_a_sentence() -> None:
+    assert len(SENTENCES) == len(Status)
+    assert all(SENTENCES[status] == status.sentence for status in Status)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(KeyError, match="no parameter 'mass'"):
+        batch.solve(RUBBING_MASS, "exact", {"mass": 1.0})
+    with pytest.raises(KeyError, match="no scheme 'newmark'"):
+        batch.solve(RUBBING_MASS, "newmark", {})
