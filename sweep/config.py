@@ -18,7 +18,7 @@ from sweep.design import DESIGNS, PLANNED, Design, Grid, Zip
 from sweep.document import to_toml
 from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
-from sweep.rules import check_rules
+from sweep.rules import check_fixed, check_rules
 from sweep.sections import TIME_KEYS, Document, Sweep, Time, belongs, read_document
 
 SCHEMA_VERSION = 1
@@ -146,6 +146,10 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     if not problems and design.count > MOST_POINTS:
         problems.append(Problem("sweep", f"{design.count:.3g} points: a study has at most {MOST_POINTS:.0e}"))
     if problems:
+        swept = set(map(str, document.sweep.axes or {})) if document.sweep else set()
+        if document.sweep is None or document.sweep.file is None:
+            unsure = {SCHEME} if any(problem.path == "study.scheme" for problem in problems) else set()
+            problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
     canonical = canonical_document(document, name, fixed, design, folder)

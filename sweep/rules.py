@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Rule, largest_stable_step
+from kernels.models import Model, Rule, largest_stable_step
 from sweep.axes import SCHEME, SCHEME_NAMES
 from sweep.design import Points
 from sweep.problems import Problem
@@ -100,10 +100,25 @@ def check_block(config: Config, points: Points, scheme: str, rows: np.ndarray | 
 def explain(config: Config, rule: Rule, resolved: Mapping[str, Any], scheme: str, row: int, point: int) -> Problem:
     """A broken rule in words: the key that it points at, the rule, and advice for one row."""
     one = {name: float(values[row] if np.ndim(values) else values) for name, values in resolved.items()}
-    advice = rule.advice(one, scheme)
-    place = f"point {point}: " if config.design.count > 1 else ""
-    path = next((config.paths[name] for name in rule.parameters if name in config.paths), f"parameters.{rule.parameters[0]}")
+    return phrase(rule, one, scheme, config.paths, f"point {point}: " if config.design.count > 1 else "")
+
+
+def phrase(rule: Rule, values: Mapping[str, float], scheme: str, paths: Mapping[str, str], place: str = "") -> Problem:
+    """A rule that the resolved `values` of one oscillator break, at `place`; `paths` are the keys that the study gives."""
+    advice = rule.advice(values, scheme)
+    path = next((paths[name] for name in rule.parameters if name in paths), f"parameters.{rule.parameters[0]}")
     message = f"{rule.sentence}; {place}{advice}" if advice else rule.sentence
-    if SCHEME in config.paths and "scheme" in rule.sentence:
+    if SCHEME in paths and "scheme" in rule.sentence:
         message += '; where the scheme is swept, design = "zip" gives each its own values, and "default" leaves one out'
     return Problem(path, message)
+
+
+def check_fixed(model: Model, scheme: str, fixed: Mapping[str, float], paths: Mapping[str, str], doubtful: set[str]) -> list[Problem]:
+    """Rules that the fixed parameters of a study break, where other problems keep its points from being looked at.
+
+    Rules that speak of a `doubtful` parameter, one that is swept or has a problem of its own, are passed over.
+    """
+    with np.errstate(all="ignore"):
+        values = {name: float(value) for name, value in model.resolve(fixed).items()}
+        certain = [rule for rule in model.rules if not doubtful & {*rule.parameters, *([SCHEME] if "scheme" in rule.sentence else [])}]
+        return [phrase(rule, values, scheme, paths) for rule in certain if np.any(rule.broken(values, scheme))]

@@ -53,7 +53,7 @@ CASES = {
         EULER,
         ["1 problem\n  parameters.k_t", "needs the tangential stiffness"],
     ),
-    "the exact scheme refuses a stiffness": ("[parameters]\nk_t = 9e6", ["parameters.k_t", "leave it out"]),
+    "the exact scheme refuses a stiffness": ("[parameters]\nk_t = 9e6", ["parameters.k_t", "leave k_t = 9e+06 N/m out"]),
     "an unstable step names the largest that is stable everywhere": (
         f"{EULER}[time]\nstep = 1e-3\n[sweep.axes]\nk_t = [9e5, 1e8, 9e6, 5.0]",
         ["time.step", "point 1: step = 0.001 s is unstable: it must be less than 8.284e-05 s", "broken at 3 of 4 points"],
@@ -199,6 +199,26 @@ def test_all_problems_are_reported_at_once() -> None:
     expected += ["sweep.axes.a0", "sweep.axes.omega", "sweep.axes.k[1]", "sweep.axes.c.to", "sweep.axes.c.count", "sweep.axes.c.spacing"]
     expected += ["--set parameters.g", "--set nothing"]
     assert sorted(paths) == sorted(expected)
+
+
+def test_rules_between_right_values_are_reported_beside_wrong_values() -> None:
+    study = {
+        "study": {"scheme": "euler"},
+        "parameters": {"mu": -0.1, "k_t": 9e6},
+        "time": {"end": 12.0, "step": 1e-3, "window": [4.0, 13.0]},
+        "sweep": {"axes": {"a0": []}},
+    }
+    with pytest.raises(ConfigError) as caught:
+        load(study)
+    found = {problem.path: problem.message for problem in caught.value.problems}
+    assert set(found) == {"parameters.mu", "sweep.axes.a0", "time.window[1]", "time.step"}
+    assert "less than 0.0002761 s" in found["time.step"]
+
+
+def test_a_rule_that_speaks_of_a_wrong_or_swept_value_waits_until_that_is_put_right() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load({"parameters": {"mu": -0.1, "mu_s": 0.05}, "time": {"window": [4.0, 13.0]}, "sweep": {"axes": {"end": [14.0], "x": [1.0]}}})
+    assert {problem.path for problem in caught.value.problems} == {"parameters.mu", "sweep.axes.x"}
 
 
 def test_a_mistake_in_an_override_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,11 +84,13 @@ def test_rows_that_hold_no_number_get_a_status_and_spoil_no_other(tmp_path: Path
     assert frame["wear_power"][1:4].isna().all()
 
 
+# VmHWM is this program's own peak; ru_maxrss would start from that of the process that started it
 MEASURED = """
-import resource, sys
+import re, sys
+from pathlib import Path
 from sweep.cli import main
 status = main(["run", sys.argv[1], "--out", sys.argv[2]])
-print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(status, int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024)
 """
 
 
