@@ -1,4 +1,4 @@
-"""How fast the engines are: `python benchmarks/throughput.py` prints the table that README shows.
+"""How fast the engines are: `python benchmarks/throughput.py` measures what README's table of schemes shows.
 
 Every row runs SDND104's 12 s on masses that slip and stick in all three regimes. Compile time stands apart; run times are medians of five
 passes, taken in turn.

@@ -10,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kernels.elementary import all_finite
 from kernels.exact import loop as exact
 from kernels.models import EXACT, MODELS
+from kernels.status import Status
 from kernels.stepping import loop as stepping
 
 _CODES = ("regime", "slip_phases", "status")
@@ -27,15 +29,20 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
 
     Returns:
         Observable name -> array of the common shape, in SI units. `regime` is a code into `REGIMES`, `status` one into
-        `kernels.status.SENTENCES`.
-        A row whose numbers are not finite has NaN observables. Bounds and rules are the caller's to keep (`Model.rules`).
+        `kernels.status.SENTENCES`. A row that fails has NaN observables, codes and counts of -1, and its status. Bounds and rules are the
+        caller's to keep (`Model.rules`).
 
     Raises:
         KeyError: unknown model, scheme or parameter.
-        ValueError: a time scheme without k_t.
+        ValueError: a time scheme without k_t, or shapes that do not broadcast.
 
-    Works under jit, vmap, grad and jvp. Derivatives are those of the motion with its event times (implicit function theorem); they are 0 in
-    stick and one-sided values differ across a regime boundary only where the motion itself has a kink. Counts and codes have derivative 0.
+    Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are
+    all 0, so that the last digit of a row may depend on the others in the call (never in a study).
+
+    Works under jit, vmap, grad and jvp. Derivatives of `exact` are those of the motion with its event times (implicit function theorem), to
+    any order but for `max_slip_speed`, whose second ones leave out how the instant of the peak moves. Those of a time scheme are those of
+    its steps as computed, which miss jumps of the force (mu_s > mu_d). They are 0 in stick, and one-sided values differ across a regime
+    boundary only where the motion itself has a kink. Counts and codes have derivative 0.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
@@ -73,7 +80,9 @@ def _engine(choice: tuple[str, bool], p: dict[str, jax.Array]) -> dict[str, jax.
         results, status = exact.simulate(p, lean)
     else:
         results, status = stepping.simulate(p, scheme, stepping.steps(p["end"], p["step"]).astype(jnp.int32))
-    good = status == 0
+    finite = all_finite(results.values())
+    status = jnp.where((status == int(Status.OK)) & ~finite, int(Status.OVERFLOW), status)
+    good = status == int(Status.OK)
     floats = {name: jnp.where(good, value, -1.0 if name in _CODES else jnp.nan) for name, value in results.items()}
     return {**floats, "status": status.astype(jnp.result_type(float))}
 

@@ -1,8 +1,8 @@
-"""Many oscillators: the only place that knows there is more than one.
+"""Many oscillators: the place where studies meet the one-oscillator kernels.
 
 Rows are checked, sorted by cost, cut into blocks of lanes, and spread over all devices; each block runs the one-oscillator kernel under
-`vmap`. What a row returns depends on its own numbers alone (bitwise on one machine): the block width is fixed, lanes do not talk, and the
-choice between the lean and the general segment is made row by row.
+`vmap`. What a row returns depends on its own numbers alone (bitwise on one machine, for the same set of varying columns): the block width
+is fixed, lanes do not talk, and the choice between the lean and the general segment is made row by row.
 """
 
 from __future__ import annotations
@@ -95,18 +95,17 @@ def check(
     absent: Mapping[str, np.ndarray],
     count: int,
 ) -> np.ndarray:
-    """Status codes (int8, length `count`) of rows before they run: OK, NOT_FINITE, OUT_OF_BOUNDS or RULE_BROKEN; the first that applies."""
+    """Status codes (int8, length `count`) of rows before they run: the first that applies of NOT_FINITE, OUT_OF_BOUNDS, RULE_BROKEN, OK."""
     status = np.full(count, Status.OK, dtype=np.int8)
     broken = np.zeros(count, dtype=bool)
     for rule in model.rules:
         broken |= _everywhere(rule.broken(resolved, scheme), count)
     status[broken] = Status.RULE_BROKEN
-    for quantity in model.parameters:
-        given = columns.get(quantity.name)
-        present = ~_everywhere(absent.get(quantity.name, np.False_), count)
-        status[_everywhere(quantity.out_of_bounds(resolved[quantity.name]), count) & present] = Status.OUT_OF_BOUNDS
-        if given is not None:
-            status[~_everywhere(np.isfinite(np.asarray(given, dtype=np.float64)), count) & present] = Status.NOT_FINITE
+    given = {name: (np.asarray(value, dtype=np.float64), ~np.asarray(absent.get(name, np.False_))) for name, value in columns.items()}
+    for name, (values, present) in given.items():
+        status[_everywhere(model.parameter(name).out_of_bounds(values) & present, count)] = Status.OUT_OF_BOUNDS
+    for values, present in given.values():
+        status[_everywhere(~np.isfinite(values) & present, count)] = Status.NOT_FINITE
     return status
 
 

@@ -5,7 +5,10 @@ XLA's own float64 sine on CPU is a scalar call; these were measured about ten ti
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
+from collections.abc import Iterable
 
 import jax
 import jax.numpy as jnp
@@ -49,6 +52,11 @@ def decide(one: Array, *masks: Array) -> tuple[Array, ...]:
     then says "converged" and another goes on. Every decision that more than one output depends on must pass here.
     """
     return tuple(flag > 0.5 for flag in settle(one, *(jnp.where(mask, 1.0, 0.0) for mask in masks)))
+
+
+def all_finite(values: Iterable[Array]) -> Array:
+    """Whether every one of the values (scalars) is a finite number."""
+    return functools.reduce(operator.and_, (jnp.isfinite(value) for value in values))
 
 
 def run_time_one(positive: Array) -> Array:

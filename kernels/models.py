@@ -18,6 +18,7 @@ Values = Mapping[str, Any]
 
 EXACT = "exact"
 FIXED_STEP = ("euler",)
+MOST_STEPS = 1e9
 SCHEMES: dict[str, str] = {
     "exact": "event by event in closed form; no step, no penalisation; rigid Coulomb friction (k_t absent)",
     "euler": "symplectic Euler with a fixed step, order 1; penalised friction (k_t given)",
@@ -205,6 +206,9 @@ RUBBING_MASS = Model(
         Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
              lambda p, s: np.isposinf(p["k_t"]) if s in FIXED_STEP else np.False_,
              lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
+        Rule(("step", "end"), f"a run has at most {MOST_STEPS:.0e} steps",
+             lambda p, s: np.asarray(p["end"]) > MOST_STEPS * np.asarray(p["step"]) if s in FIXED_STEP else np.False_,
+             lambda p, _s: f"end = {p['end']:g} s takes {p['end'] / p['step']:.3g} steps of {p['step']:g} s"),
         Rule(("step", "k_t", "c_t", "k", "c", "m"),
              "the step must be stable for the stuck mass: 4 m - 2 step (c + c_t) - step^2 (k + k_t) > 0",
              lambda p, s: np.isfinite(p["k_t"]) & (np.asarray(p["step"]) >= largest_stable_step(p)) if s in FIXED_STEP else np.False_,

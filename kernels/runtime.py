@@ -22,8 +22,8 @@ _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 
 KNOWN_BAD: Mapping[str, str] = {
     "0.10.2": "returns wrong numbers on CPU (jax issue 39103)",
-    "0.11.0": "has open reports of wrong results on GPU",
-    "0.11.1": "has open reports of wrong results on GPU",
+    "0.11.0": "returns wrong numbers on some GPUs (jax issue 40633)",
+    "0.11.1": "returns wrong numbers on some GPUs (jax issue 40633)",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Self
 class Status(IntEnum):
     """Outcome of one oscillator; `sentence` is what the `status` column says.
 
-    Kernels return the codes OK, NOT_FINITE, TOO_MANY_EVENTS and OVERFLOW; the batch adds the others from the model's rules.
+    The engines return OK, NOT_FINITE and TOO_MANY_EVENTS; those who call them add OVERFLOW, and a batch the others.
     """
 
     sentence: str

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sweep.maps import RegimeMap
 
 AXES = ("a0", "mu", "g", "m")
-ZERO = ("k", "c", "load", "f0")
+ZERO = ("k", "c", "load", "f0", "v0")
 DERIVED = ("mu_s", "mu_d", "normal_force")
 
 

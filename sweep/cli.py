@@ -1,4 +1,8 @@
-"""The command line `tribosweep`. Exit status: 0 done, 2 bad configuration, 3 failed rows, 4 a check failed, 130 interrupted."""
+"""The command line `tribosweep`.
+
+Exit status: 0 done, 2 bad configuration or files that cannot be read or written, 3 failed rows, 4 a check failed, 70 our own fault,
+130 interrupted.
+"""
 
 from __future__ import annotations
 

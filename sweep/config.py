@@ -40,7 +40,7 @@ class Config:
         design: the points.
         paths: parameter -> key where it is set, for messages.
         document: the study as nested tables, in canonical order, with every path absolute.
-        digest: SHA-256 of what determines the rows; a table counts by its content, not by its path.
+        digest: SHA-256 of the study's name and all that determines its rows; a table counts by its content, not by its path.
     """
 
     source: str

@@ -68,10 +68,10 @@ class RunDirectory:
             digest: of the study; a shard of another one does not count.
             points: of the whole design, hence how many rows each shard must have.
         """
-        from sweep import store
-
         whole: dict[int, dict[str, Any]] = {}
         for path in self.points.glob("part-*.parquet"):
+            from sweep import store
+
             number = path.stem.removeprefix("part-")
             facts = store.read_facts(path) if number.isdecimal() else None
             if facts and facts.get("config_hash") == digest and facts["rows"] == min(SHARD_POINTS, points - int(number) * SHARD_POINTS):
@@ -97,7 +97,7 @@ class RunDirectory:
         if manifest["config_hash"] != config.digest:
             heading = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
             raise ConfigError(str(self.path), [heading, *differences(self.read_document(), config)])
-        if manifest.get("version") != sweep.__version__ and not self.success.exists():
+        if manifest.get("version") != sweep.__version__:
             message = (
                 f"the run was begun by tribosweep {manifest.get('version')}, this is {sweep.__version__}; start it anew in another --out"
             )

@@ -124,8 +124,8 @@ def compute(config: Config, directory: RunDirectory, done: dict[int, dict[str, A
     manifest = new_manifest(config, directory, provenance)
     directory.points.mkdir(parents=True, exist_ok=True)
     directory.success.unlink(missing_ok=True)
-    write_text(directory.manifest, json.dumps(manifest, indent=2))
     write_text(directory.config, config.to_toml())
+    write_text(directory.manifest, json.dumps(manifest, indent=2))
 
     def write(number: int, points: Points, solution: Solution) -> None:
         from sweep import store

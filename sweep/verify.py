@@ -52,7 +52,7 @@ def verify() -> list[Verdict]:
 
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, case in enumerate(CASES):
-        groups[getattr(case, "model", "rubbing_mass"), case.scheme].append(position)
+        groups[case.model, case.scheme].append(position)
     computed: dict[int, float] = {}
     for (model, scheme), positions in groups.items():
         computed |= dict(zip(positions, compute(MODELS[model], scheme, [CASES[position] for position in positions]), strict=True))

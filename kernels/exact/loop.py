@@ -14,9 +14,10 @@ import jax.numpy as jnp
 
 from kernels.contact.friction import Coulomb
 from kernels.contact.friction import release as first_release
-from kernels.elementary import Array, decide, run_time_one, settle, sincos
+from kernels.elementary import Array, all_finite, decide, run_time_one, settle, sincos
 from kernels.exact.damped import Damped
 from kernels.exact.free import Free
+from kernels.exact.pieces import MOST_PIECES
 from kernels.exact.refine import crossing_time
 from kernels.exact.segment import Anchor, Segment
 from kernels.excitation.harmonic import Harmonic, wrap
@@ -87,7 +88,9 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
         until_release = release.turn / p["omega"]
         stops, released = decide(one, slipping & reversal.stops, ~slipping & release.happens & (until_release <= limit))
         until_stop = crossing_time(reversal.tau, segment, s.anchor)
-        (tau,) = settle(one, jnp.where(stops, until_stop, jnp.where(released, until_release, limit)))
+        given_up = slipping & ~stops & (reversal.tau < limit)
+        reached = jnp.where(given_up, fixed(reversal.tau), limit)
+        (tau,) = settle(one, jnp.where(stops, until_stop, jnp.where(released, until_release, reached)))
 
         m = segment.motion(s.anchor, tau)
         moved = jnp.where(slipping, m.d, 0.0)
@@ -110,7 +113,7 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
         now = Interval(
             duration=jnp.where(inside, tau, 0.0),
             displacement=jnp.where(inside, moved, 0.0),
-            slip=jnp.abs(moved),
+            slip=jnp.where(inside, jnp.abs(moved), 0.0),
             slipping=slipping & (tau > 0.0),
             resting=~slipping & (tau > 0.0),
             sticking=~slipping,
@@ -118,17 +121,17 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
             top_speed=top_speed,
         )
         return State(
-            t=jnp.where(stops | released, s.t + tau, target),
-            stage=jnp.where(stops | released, s.stage, s.stage + 1.0),
+            t=jnp.where(stops | released | given_up, s.t + tau, target),
+            stage=jnp.where(stops | released | given_up, s.stage, s.stage + 1.0),
             x=x,
             anchor=Anchor(v, a, angle, sine, cosine),
             direction=direction,
             last_slip=jnp.where(stops, tau, s.last_slip),
             sums=rubbing.update(s.sums, now),
-            events=s.events + 1,
+            events=s.events + jnp.where(given_up, MOST_PIECES, 1),
         )
 
-    finite = jnp.isfinite(sum(jnp.asarray(value, alpha.dtype) for name, value in p.items() if name not in ("k_t", "c_t")))
+    finite = all_finite(value for name, value in p.items() if name not in ("k_t", "c_t"))
     zero = jnp.zeros_like(alpha)
     angle = wrap(excitation.phase + zero)
     sine, cosine = sincos(angle)

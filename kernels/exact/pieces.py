@@ -15,7 +15,7 @@ from kernels.exact.segment import Anchor, Motion, Reversal
 if TYPE_CHECKING:
     from kernels.exact.damped import Damped
 
-_MOST_PIECES = 200_000
+MOST_PIECES = 10_000
 _PEAK = 3e-3
 
 
@@ -171,9 +171,9 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Array) 
         limit <= 0.0,
         jnp.zeros_like(limit, dtype=jnp.int32),
     )
-    s = jax.lax.while_loop(lambda s: ~s.done & (s.pieces < _MOST_PIECES), examine, first)
+    s = jax.lax.while_loop(lambda s: ~s.done & (s.pieces < MOST_PIECES), examine, first)
     low, high = jnp.where(s.stops, s.low, limit), jnp.where(s.stops, s.high, limit)
     root = falling_root(lambda tau: segment.motion(anchor, tau), low, high, guess, rate, one)
-    # a search that was given up must not pass for a slip without a stop
-    tau = jnp.where(s.done, jnp.where(s.stops, root, limit), jnp.nan)
+    # a search that is given up says how far it came, and the event loop goes on from there
+    tau = jnp.where(s.stops, root, jnp.where(s.done, limit, s.low))
     return Reversal(tau, s.stops, jnp.minimum(s.peak, tau))

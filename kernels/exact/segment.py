@@ -54,7 +54,8 @@ class Reversal(NamedTuple):
     """The first instant at which slip stops.
 
     Attributes:
-        tau: time from the anchor [s]; the limit when slip lasts longer.
+        tau: time from the anchor [s] of the first zero of the velocity; when it does not `stop`, the time up to which there is none: the
+            limit, or less where the search was given up.
         stops: True when the velocity vanishes at `tau`.
         peak: time from the anchor [s] of the largest speed in [0, tau], where that exceeds the speeds at both ends; else any time in it.
     """
@@ -75,6 +76,6 @@ class Segment(Protocol):
 
         Args:
             anchor: state seen along the slip direction: v >= 0, and rising when v = 0.
-            limit: time to stop looking [s], > 0.
+            limit: time to stop looking [s]; where it is not positive there is nothing to look for.
             guess: a guess of the time [s], such as the duration of the previous slip; any number does.
         """

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact import friction
-from kernels.elementary import Array, run_time_one, settle
+from kernels.elementary import Array, all_finite, run_time_one, settle
 from kernels.excitation.harmonic import Harmonic, Rotation
 from kernels.observables import rubbing
 from kernels.observables.interval import Interval
@@ -101,7 +101,7 @@ def simulate(p: dict[str, Any], scheme: str, most_steps: Array) -> tuple[dict[st
         )
         return State(x, v, a, memory, rest, rubbing.update(s.sums, now))
 
-    finite = jnp.isfinite(sum(jnp.asarray(value, by_mass.dtype) for value in p.values()))
+    finite = all_finite(p.values())
     zero = jnp.zeros_like(by_mass)
     x, v = p["x0"] + zero, p["v0"] + zero
     a, memory = acceleration(Memory(friction.new_grip(zero), Rotation.start(excitation, h)), x, v, zero)

@@ -103,6 +103,7 @@ BAD = [
     ({"phase": -np.inf}, Status.NOT_FINITE),
     ({"window_start": np.nan}, Status.NOT_FINITE),
     ({"mu": np.nan, "m": -1.0}, Status.NOT_FINITE),
+    ({"m": np.nan, "mu": -0.1}, Status.NOT_FINITE),
     ({"mu": -0.1}, Status.OUT_OF_BOUNDS),
     ({"m": 0.0}, Status.OUT_OF_BOUNDS),
     ({"omega": 0.0}, Status.OUT_OF_BOUNDS),
