@@ -61,27 +61,29 @@ def test_a_row_does_not_depend_on_its_neighbours_or_its_place(solve: Solve, sche
         assert same({name: values[i : i + 1] for name, values in together.items()}, solve([some[i]], scheme))
 
 
-def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve) -> None:
-    some = rows(300)
-    whole = batch.solve(RUBBING_MASS, "exact", *as_columns(some), count=300)
-    assert same(whole.observables | {"status": whole.status}, solve(some))
+@pytest.mark.parametrize("scheme", ["exact", "euler"])
+def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve, scheme: str) -> None:
+    some = rows(600, scheme)
+    whole = batch.solve(RUBBING_MASS, scheme, *as_columns(some), count=600)
+    assert same(whole.observables | {"status": whole.status}, solve(some, scheme))
 
 
-def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, tmp_path: Path) -> None:
-    some = rows(60)
+@pytest.mark.parametrize("scheme", ["exact", "euler"])
+def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: str, tmp_path: Path) -> None:
+    some = rows(60, scheme)
     columns, absent = as_columns(some)
     np.savez(tmp_path / "columns.npz", **columns)
     np.savez(tmp_path / "absent.npz", **absent)
     code = (
         "import sys, numpy as np, jax; from kernels import batch; from kernels.models import RUBBING_MASS as model\n"
         "columns, absent = (dict(np.load(name)) for name in sys.argv[1:3])\n"
-        "found = batch.solve(model, 'exact', columns, absent, count=60)\n"
+        "found = batch.solve(model, sys.argv[4], columns, absent, count=60)\n"
         "np.savez(sys.argv[3], devices=len(jax.devices()), status=found.status, **found.observables)"
     )
-    here = solve(some)
+    here = solve(some, scheme)
     for devices in ("1", "3"):
         environment = os.environ | {"JAX_NUM_CPU_DEVICES": devices}
-        arguments = [sys.executable, "-c", code, *(str(tmp_path / f"{name}.npz") for name in ("columns", "absent", "found"))]
+        arguments = [sys.executable, "-c", code, *(str(tmp_path / f"{name}.npz") for name in ("columns", "absent", "found")), scheme]
         subprocess.run(arguments, check=True, cwd=ROOT, env=environment, timeout=120)
         found = dict(np.load(tmp_path / "found.npz"))
         assert found["devices"] == int(devices)

@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from kernels.reference.closed_forms import ETA_STAR, stick_slip_wear_power
+from kernels.reference.transient import wear_power
 from sweep import Run, load, run
 from tests.oracle import rigid_friction
 
@@ -116,8 +117,12 @@ def test_the_regime_map_is_that_of_theory_and_fits_in_memory(tmp_path: Path) -> 
     # the window is eight whole periods, so that it does not matter where it begins
     np.testing.assert_allclose(frame["wear_power"][established], closed, rtol=1e-9)
 
-    moving = np.random.default_rng(1).permutation((expected != "stick").nonzero()[0])[:24]
-    for row in moving:
+    moving = np.random.default_rng(1).permutation((expected != "stick").nonzero()[0])
+    for row in moving[:2000]:
+        a0, mu = float(frame["a0"][row]), float(frame["mu"][row])
+        transient = wear_power(a0, mu, 10.0, 1.0, 2.0 * np.pi, (4.0, 12.0))
+        assert frame["wear_power"][row] == pytest.approx(transient, rel=1e-8), (a0, mu)
+    for row in moving[:24]:
         a0, mu = float(frame["a0"][row]), float(frame["mu"][row])
         exact = rigid_friction.run({"a0": a0, "mu": mu, "omega": 2.0 * np.pi}, 12.0, (4.0, 12.0))
         assert frame["wear_power"][row] == pytest.approx(float(exact["wear_power"]), rel=1e-10), (a0, mu)
