@@ -242,5 +242,15 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def console() -> None:
+    """Entry point of the command: an interrupted run ends at once, without waiting for the shards that are being computed."""
+    status = main()
+    if status == INTERRUPTED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    console()

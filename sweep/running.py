@@ -162,7 +162,8 @@ def compute_and_write(numbers: Sequence[int], solved: Callable[[int], Solved], w
 
     While one shard is computed, the next is prepared, the one before is written and one more may wait for it: four are held at most.
     """
-    with ThreadPoolExecutor(1, "writer") as writer, ThreadPoolExecutor(SOLVERS, "solver") as solver:
+    solver = ThreadPoolExecutor(SOLVERS, "solver")
+    with ThreadPoolExecutor(1, "writer") as writer:
         ahead = deque(solver.submit(solved, number) for number in numbers[:SOLVERS])
         writer.submit(importlib.import_module, "sweep.store")  # pyarrow loads while the first program is compiled
         written: Future[None] | None = None
@@ -177,8 +178,10 @@ def compute_and_write(numbers: Sequence[int], solved: Callable[[int], Solved], w
             if written is not None:
                 written.result()
         except BaseException:
-            solver.shutdown(cancel_futures=True)
+            # what is being computed is dropped; what is being written is finished
+            solver.shutdown(wait=False, cancel_futures=True)
             raise
+    solver.shutdown()
 
 
 def new_manifest(config: Config, directory: RunDirectory, provenance: Mapping[str, str]) -> dict[str, Any]:

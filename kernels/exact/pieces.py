@@ -15,7 +15,7 @@ from kernels.exact.segment import Anchor, Motion, Reversal
 if TYPE_CHECKING:
     from kernels.exact.damped import Damped
 
-MOST_PIECES = 10_000
+MOST_PIECES = 200_000
 _PEAK = 3e-3
 
 

@@ -27,6 +27,7 @@ class FakeCase:
     unit: str = "W"
     source: str = "nobody"
     note: str = ""
+    model: str = "rubbing_mass"
 
 
 CASES = (
