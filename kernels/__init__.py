@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernels import runtime
-from kernels.models import MODELS, REGIMES, SCHEMES
+from kernels.models import MODELS, REGIMES
+from kernels.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from kernels.api import simulate

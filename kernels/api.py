@@ -12,11 +12,12 @@ import numpy as np
 
 from kernels.elementary import all_finite
 from kernels.exact import loop as exact
-from kernels.models import EXACT, MODELS
+from kernels.models import MODELS
+from kernels.schemes import EXACT
 from kernels.status import Status
 from kernels.stepping import loop as stepping
 
-_CODES = ("regime", "slip_phases", "status")
+_CODES = ("regime", "slip_phases", "accepted_steps", "rejected_steps", "status")
 
 
 def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict[str, jax.Array]:
@@ -51,7 +52,7 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
         raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
     if scheme != EXACT and "k_t" not in params:
         raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
-    unread = ("step", "k_t", "c_t") if scheme == EXACT else ()
+    unread = chosen.unread(scheme)
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
     lean = scheme == EXACT and all(_is_zero(params.get(name, 0.0)) for name in ("k", "c"))
@@ -79,7 +80,7 @@ def _engine(choice: tuple[str, bool], p: dict[str, jax.Array]) -> dict[str, jax.
     if scheme == EXACT:
         results, status = exact.simulate(p, lean)
     else:
-        results, status = stepping.simulate(p, scheme, stepping.steps(p["end"], p["step"]).astype(jnp.int32))
+        results, status = stepping.simulate(p, scheme)
     finite = all_finite(results.values())
     status = jnp.where((status == int(Status.OK)) & ~finite, int(Status.OVERFLOW), status)
     good = status == int(Status.OK)

@@ -1,8 +1,10 @@
 """Many oscillators: the place where studies meet the one-oscillator kernels.
 
-Rows are checked, sorted by cost, cut into blocks of lanes, and spread over all devices; each block runs the one-oscillator kernel under
-`vmap`. What a row returns depends on its own numbers alone (bitwise on one machine, for the same set of varying columns): the block width
-is fixed, lanes do not talk, and the choice between the lean and the general segment is made row by row.
+Rows are checked, sorted by cost, and spread over all devices. The exact engine runs them in blocks of lanes under `vmap`, each until its
+slowest lane is done. A time scheme has one block of lanes a device, in which every lane is at its own time and step and takes the next
+row as soon as it is done with one, so that a slow row delays no other. What a row returns depends on its own numbers alone (bitwise on one
+machine, for the same set of varying columns): the number of lanes is fixed, lanes do not talk, and the choice between the lean and the
+general segment is made row by row.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import EXACT, Model
+from kernels.models import Model
+from kernels.schemes import EXACT, SCHEMES
 from kernels.status import Status
 
 # Lanes per block. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 64: 4.6e5, 128: 3.3e5; general exact
@@ -73,7 +76,7 @@ def solve(
         groups = [("exact-lean", good[lean]), ("exact-general", good[~lean])] if scheme == EXACT else [("step", good)]
         for kind, members in groups:
             if members.size:
-                seconds = _solve_group(kind, scheme, rows, members, count, observables, status)
+                seconds = _solve_group(kind, model, scheme, rows, members, count, observables, status)
                 compiling, running = compiling + seconds[0], running + seconds[1]
 
     overflow = (status == Status.OK) & ~np.all([np.isfinite(values) for values in observables.values()], axis=0)
@@ -115,6 +118,7 @@ def _everywhere(value: Any, count: int) -> np.ndarray:
 
 def _solve_group(
     kind: str,
+    model: Model,
     scheme: str,
     rows: Mapping[str, np.ndarray],
     members: np.ndarray,
@@ -127,42 +131,41 @@ def _solve_group(
 
     width, devices = _WIDTH[kind], len(jax.devices())
     with np.errstate(all="ignore"):  # rows that are not members may hold anything
-        cost = _cost(kind, rows, count)[members]
-    members = members[np.argsort(cost, kind="stable")]
+        cost = _cost(kind, scheme, rows, count)[members]
+    members = members[np.argsort(-cost, kind="stable")]
     blocks = -(-members.size // width)
     # few sizes, so that shards and groups of any length share their programs: devices x a power of two blocks
     per_device = 1 << max(0, -(-blocks // devices) - 1).bit_length()
     padded = np.resize(members, devices * per_device * width)
     # neighbours go to different devices, so that each gets its share of the slow lanes
-    dealt = padded.reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
-    arguments = {name: value[dealt] if value.ndim else value for name, value in rows.items() if _is_read(kind, name)}
+    deal = np.arange(padded.size).reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
+    dealt = padded[deal]
+    shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
+    unread = model.unread(scheme)
+    arguments = {name: value[dealt] if value.ndim else value for name, value in rows.items() if name not in unread}
     arguments["end"] = np.broadcast_to(arguments["end"], dealt.shape) if arguments["end"].ndim == 0 else arguments["end"]  # lanes to count
 
     with _DEVICES:
         start = time.perf_counter()
         program, fresh = _compiled(kind, scheme, devices, {name: value.shape for name, value in arguments.items()})
         ready = time.perf_counter()
-        results, codes = jax.block_until_ready(program(arguments))
+        results, codes = jax.block_until_ready(program(arguments, shares))
         done = time.perf_counter()
 
-    # rows repeated as padding write the same numbers again
+    real = deal < members.size
     for name, values in results.items():
-        observables[name][dealt] = np.asarray(values)
-    status[dealt] = np.asarray(codes)
+        observables[name][dealt[real]] = np.asarray(values)[real]
+    status[dealt[real]] = np.asarray(codes)[real]
     return (ready - start if fresh else 0.0), done - ready
 
 
-def _is_read(kind: str, name: str) -> bool:
-    """Whether programs of that kind read the parameter: the exact engine knows neither step nor penalty; mu and g only give defaults."""
-    return name not in ("mu", "g", *(() if kind == "step" else ("step", "k_t", "c_t")))
-
-
-def _cost(kind: str, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:
+def _cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:
     """Cost of each row up to a factor: steps, or periods of excitation and of the free oscillator. Equal costs keep their order."""
-    if kind == "step":
+    if kind == "step" and SCHEMES[scheme].fixed_step:
         return _everywhere(np.ceil(rows["end"] / rows["step"]), count)
+    stiffness = rows["k"] + (rows["k_t"] if kind == "step" else 0.0)
     # rounded to powers of 2^(1/4), since only large differences are worth reordering
-    periods = rows["end"] * (rows["omega"] + np.sqrt(rows["k"] / rows["m"]))
+    periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
     return _everywhere(np.round(4.0 * np.log2(periods)), count)
 
 
@@ -180,36 +183,87 @@ def _compiled(kind: str, scheme: str, devices: int, shapes: Mapping[str, tuple[i
     if fresh:
         shape = {name: jax.ShapeDtypeStruct(shape, np.float64) for name, shape in shapes.items()}
         lanes = tuple(sorted(name for name, each in shapes.items() if each))
-        _PROGRAMS[key] = _program(kind, scheme, devices, lanes).lower(shape).compile()
+        shares = jax.ShapeDtypeStruct((devices,), np.int32)
+        _PROGRAMS[key] = _program(kind, scheme, devices, lanes).lower(shape, shares).compile()
     return _PROGRAMS[key], fresh
 
 
 @functools.cache
 def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> Any:
-    """Jitted function from {name: (blocks, width) array for `lanes`, scalar for the rest} to observables and codes (blocks, width)."""
+    """Jitted function to observables and codes (blocks, width).
+
+    Its arguments: {name: (blocks, width) array for `lanes`, scalar for the rest}, and how many rows of each device are not padding.
+    """
     import jax
-    import jax.numpy as jnp
     from jax.sharding import Mesh, PartitionSpec
 
     from kernels.exact import loop as exact
-    from kernels.stepping import loop as stepping
 
-    def block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
-        everything = {**varying, **fixed}
-        if kind == "step":
-            most = jnp.max(stepping.steps(everything["end"], everything["step"])).astype(jnp.int32)
-            return jax.vmap(lambda row: stepping.simulate({**row, **fixed}, scheme, most))(varying)
+    def exact_block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
         return jax.vmap(lambda row: exact.simulate({**row, **fixed}, free=kind == "exact-lean"))(varying)
 
-    def on_device(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
-        return jax.lax.map(lambda rows: block(rows, fixed), varying)
+    def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
+        if kind == "step":
+            return _queue(scheme, varying, fixed, share[0])
+        return jax.lax.map(lambda rows: exact_block(rows, fixed), varying)
 
     mesh = Mesh(np.asarray(jax.devices()[:devices]), ("device",))
     split, whole = PartitionSpec("device"), PartitionSpec()
-    spread = jax.shard_map(on_device, mesh=mesh, in_specs=(split, whole), out_specs=split, check_vma=False)
+    spread = jax.shard_map(on_device, mesh=mesh, in_specs=(split, split, whole), out_specs=split, check_vma=False)
 
-    def program(arguments: dict[str, Any]) -> Any:
+    def program(arguments: dict[str, Any], shares: Any) -> Any:
         varying = {name: arguments[name] for name in lanes}
-        return spread(varying, {name: value for name, value in arguments.items() if name not in varying})
+        return spread(varying, shares, {name: value for name, value in arguments.items() if name not in varying})
 
     return jax.jit(program)
+
+
+def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
+    """Run rows through one block of lanes: every CHUNK attempts, lanes that are done hand in their results and take the next rows.
+
+    Args:
+        scheme: a time scheme (compile-time).
+        varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows are to be run, from the first on.
+
+    Returns:
+        Observables and codes, (blocks, width); 0 where a row was not run.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    from kernels.stepping import loop
+
+    stepper = loop.STEPPERS[scheme]
+    blocks, width = varying["end"].shape
+    count = blocks * width
+    queue = {name: values.reshape(-1) for name, values in varying.items()}
+
+    def each(function: Callable[..., Any], row: Any, *others: Any) -> Any:
+        """A function of one run's setup for every lane; what depends on fixed parameters alone stays one number for all."""
+        lanes = {name: values[jnp.minimum(row, count - 1)] for name, values in queue.items()}
+        return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}), *rest))(lanes, *others)
+
+    def advance(setup: Any, run: Any) -> Any:
+        run = jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run)
+        return run, loop.active(setup, run), loop.finish(setup, run)
+
+    begin = functools.partial(loop.begin, stepper)
+
+    def chunk(carry: Any) -> Any:
+        row, following, run, results, codes = carry
+        run, active, (found, status) = each(advance, row, run)
+        done = (row < share) & ~active
+        place = jnp.where(done, row, count)
+        results = {name: values.at[place].set(found[name], mode="drop") for name, values in results.items()}
+        codes = codes.at[place].set(status, mode="drop")
+        row = jnp.where(done, following + jnp.cumsum(done) - 1, row)
+        run = jax.tree.map(lambda new, old: jnp.where(done, new, old), each(begin, row), run)
+        return row, following + jnp.sum(done), run, results, codes
+
+    row = jnp.arange(width)
+    run = each(begin, row)
+    found, status = jax.eval_shape(lambda: each(advance, row, run)[2])
+    results = {name: jnp.zeros(count, one.dtype) for name, one in found.items()}
+    start = row, jnp.asarray(width), run, results, jnp.zeros(count, status.dtype)
+    *_, results, codes = jax.lax.while_loop(lambda carry: jnp.any(carry[0] < share), chunk, start)
+    return {name: values.reshape(blocks, width) for name, values in results.items()}, codes.reshape(blocks, width)

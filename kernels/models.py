@@ -13,16 +13,8 @@ from typing import Any
 import numpy as np
 
 from kernels.quantity import Quantity, by_name
+from kernels.schemes import EXACT, MOST_STEPS, SCHEMES, Values
 
-Values = Mapping[str, Any]
-
-EXACT = "exact"
-FIXED_STEP = ("euler",)
-MOST_STEPS = 1e9
-SCHEMES: dict[str, str] = {
-    "exact": "event by event in closed form; no step, no penalisation; rigid Coulomb friction (k_t absent)",
-    "euler": "symplectic Euler with a fixed step, order 1; penalised friction (k_t given)",
-}
 REGIMES = ("stick", "stick-slip", "slip-slip")
 
 
@@ -35,12 +27,14 @@ class Rule:
         sentence: what must hold, for messages and documents.
         broken: (resolved parameters, scheme) -> mask of the rows that break it, any broadcast shape.
         advice: (resolved parameters of ONE row as floats, scheme) -> what to do about that row; may be empty.
+        margin: (resolved parameters, scheme) -> how bad each row is, the smaller the worse: which one the advice is for.
     """
 
     parameters: tuple[str, ...]
     sentence: str
     broken: Callable[[Values, str], Any]
     advice: Callable[[Values, str], str] = lambda _values, _scheme: ""
+    margin: Callable[[Values, str], Any] = lambda _values, _scheme: 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +46,8 @@ class Model:
         parameters: every float parameter, the time quantities included.
         observables: every column that a run returns, in order.
         schemes: names of the schemes that can run it.
+        penalty: the parameters that only time schemes read, the exact engine being rigid.
+        implied: the parameters that serve as defaults of others and are not read themselves.
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.
     """
@@ -61,12 +57,19 @@ class Model:
     parameters: tuple[Quantity, ...]
     observables: tuple[Quantity, ...]
     schemes: tuple[str, ...]
+    penalty: tuple[str, ...]
+    implied: tuple[str, ...]
     derive: Callable[[Values, Any], dict[str, Any]]
     rules: tuple[Rule, ...]
 
     def parameter(self, name: str) -> Quantity:
         """The parameter of that name; KeyError when the model has none."""
         return by_name(self.parameters)[name]
+
+    def unread(self, scheme: str) -> set[str]:
+        """The parameters that programs of a scheme do not read."""
+        steps = {name for other in SCHEMES.values() for name in other.reads if name not in SCHEMES[scheme].reads}
+        return {*self.implied, *steps, *(self.penalty if scheme == EXACT else ())}
 
     def resolve(self, values: Values, absent: Mapping[str, np.ndarray] | None = None, xp: Any = np) -> dict[str, Any]:
         """Fill in every omitted parameter.
@@ -96,29 +99,20 @@ class Model:
         return {q.name: filled[q.name] for q in self.parameters}
 
 
-def largest_stable_step(values: Values, xp: Any = np) -> Any:
-    """Largest stable step h [s] of symplectic Euler on the stuck mass: 4 m - 2 h (c + c_t) - h^2 (k + k_t) > 0.
-
-    Args:
-        values: resolved parameters of the rubbing mass (floats or arrays that broadcast).
-        xp: array module.
-
-    Returns:
-        h [s], the shape of the parameters; inf when nothing limits it. Source: SDND104 (V5.01.104), section 3.1, with damping.
-    """
-    damping, stiffness = values["c"] + values["c_t"], values["k"] + values["k_t"]
-    root = xp.sqrt(damping**2 + 4.0 * values["m"] * stiffness)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return 4.0 * values["m"] / (damping + root)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Quantities that every model shares
 
 TIME = (
     Quantity("end", "s", "end of the run, which starts at 0", r"t_\mathrm{end}", default=12.0, lower=0.0, lower_open=True),
-    Quantity("step", "s", "largest step of the fixed-step schemes; the run is divided into whole steps", "h",
-             default=1e-4, lower=0.0, lower_open=True),
+    Quantity("step", "s", "largest step of the fixed-step schemes, for which the run is divided into whole steps; first step of the others",
+             "h", default=1e-4, lower=0.0, lower_open=True),
+    Quantity("largest_step", "s", "largest step of the schemes that choose their steps",
+             default_rule="a twentieth of the period, pi / (10 omega)", lower=0.0, lower_open=True),
+    Quantity("smallest_step", "s", "smallest step of the schemes that choose their steps; a run that needs a smaller one fails",
+             default_rule="1e-6 step", lower=0.0, lower_open=True),
+    Quantity("tolerance", "1", "largest error of a step of rk32 and rk54, relative to the largest displacement and speed so far",
+             default=1e-7, lower=0.0, lower_open=True),
+    Quantity("retries", "1", "how many times adapt1 and adapt2 shorten one step before they take it as it is", default=16.0, lower=0.0),
     Quantity("window_start", "s", "start of the averaging window", r"t_a", default=0.0, lower=0.0),
     Quantity("window_end", "s", "end of the averaging window", r"t_b", default_rule="end", lower=0.0, lower_open=True),
 )  # fmt: skip
@@ -130,6 +124,33 @@ WINDOW_RULES = (
     Rule(("window_start", "window_end"), "the window must have a length: window_start < window_end",
          lambda p, _s: ~(np.asarray(p["window_start"]) < p["window_end"]),
          lambda p, _s: f"window_start = {p['window_start']:g} s is not before window_end = {p['window_end']:g} s"),
+)  # fmt: skip
+
+
+def _unstable(p: Values, scheme: str) -> Any:
+    """Mask of the rows whose fixed step is not stable."""
+    bound = SCHEMES[scheme].largest_stable_step
+    return np.False_ if bound is None else np.isfinite(p["k_t"]) & (np.asarray(p["step"]) >= bound(p))
+
+
+def _stable_step(p: Values, scheme: str) -> Any:
+    """Largest stable step [s] of a fixed-step scheme; inf for the others."""
+    bound = SCHEMES[scheme].largest_stable_step
+    return np.inf if bound is None else bound(p)
+
+
+STEP_RULES = (
+    Rule(("step", "end"), f"a run has at most {MOST_STEPS:.0e} steps",
+         lambda p, s: SCHEMES[s].fixed_step & (np.asarray(p["end"]) > MOST_STEPS * np.asarray(p["step"])),
+         lambda p, _s: f"end = {p['end']:g} s takes {p['end'] / p['step']:.3g} steps of {p['step']:g} s"),
+    Rule(("smallest_step", "step", "largest_step"), "smallest_step must not exceed step, the first one, nor largest_step",
+         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["smallest_step"]) > np.minimum(p["step"], p["largest_step"])),
+         lambda p, _s: f"smallest_step = {p['smallest_step']:g} s, step = {p['step']:g} s, largest_step = {p['largest_step']:g} s"),
+    Rule(("step", "k_t", "c_t", "k", "c", "m"), "a fixed step must be stable for the stuck mass",
+         _unstable,
+         lambda p, s: f"step = {p['step']:g} s is unstable: with scheme {s!r} it must be less than {float(_stable_step(p, s)):.4g} s "
+                      f"for k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m",
+         _stable_step),
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -173,15 +194,22 @@ WEAR_OBSERVABLES = (
     Quantity("v_end", "m/s", "velocity at the end of the run", r"v_\mathrm{end}"),
 )  # fmt: skip
 
+STEP_OBSERVABLES = (
+    Quantity("accepted_steps", "", "steps of the time scheme; 0 by exact, which has none", kind="integer"),
+    Quantity("rejected_steps", "", "steps that the time scheme tried, found too long and tried again shorter", kind="integer"),
+)
+
 
 def _derive_rubbing_mass(values: Values, xp: Any) -> dict[str, Any]:
-    """Fill in what follows from other parameters: mu_s, mu_d, normal_force, k_t (rigid), c_t (critical), window_end."""
+    """Fill in what follows from other parameters: mu_s, mu_d, normal_force, k_t (rigid), c_t (critical), window_end, bounds of steps."""
     p = dict(values)
     p.setdefault("mu_s", p["mu"])
     p.setdefault("mu_d", p["mu"])
     p.setdefault("normal_force", p["m"] * p["g"])
     p.setdefault("k_t", math.inf)
     p.setdefault("window_end", p["end"])
+    p.setdefault("largest_step", math.pi / (10.0 * p["omega"]))
+    p.setdefault("smallest_step", 1e-6 * p["step"])
     if "c_t" not in p:
         p["c_t"] = xp.maximum(0.0, 2.0 * xp.sqrt(p["m"] * (p["k"] + p["k_t"])) - p["c"])
     return p
@@ -191,8 +219,10 @@ RUBBING_MASS = Model(
     name="rubbing_mass",
     description="a mass that rubs on a shaken support: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load + F_t, |F_t| <= mu F_n",
     parameters=(*RUBBING_MASS_PARAMETERS, *TIME),
-    observables=WEAR_OBSERVABLES,
+    observables=(*WEAR_OBSERVABLES, *STEP_OBSERVABLES),
     schemes=tuple(SCHEMES),
+    penalty=("k_t", "c_t"),
+    implied=("mu", "g"),
     derive=_derive_rubbing_mass,
     rules=(
         *WINDOW_RULES,
@@ -204,16 +234,9 @@ RUBBING_MASS = Model(
              lambda p, s: np.isfinite(p["k_t"]) if s == EXACT else np.False_,
              lambda p, _s: f"leave k_t = {p['k_t']:g} N/m out, or choose the scheme 'euler'"),
         Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
-             lambda p, s: np.isposinf(p["k_t"]) if s in FIXED_STEP else np.False_,
+             lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & (np.asarray(p["mu_s"]) * p["normal_force"] > 0.0),
              lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
-        Rule(("step", "end"), f"a run has at most {MOST_STEPS:.0e} steps",
-             lambda p, s: np.asarray(p["end"]) > MOST_STEPS * np.asarray(p["step"]) if s in FIXED_STEP else np.False_,
-             lambda p, _s: f"end = {p['end']:g} s takes {p['end'] / p['step']:.3g} steps of {p['step']:g} s"),
-        Rule(("step", "k_t", "c_t", "k", "c", "m"),
-             "the step must be stable for the stuck mass: 4 m - 2 step (c + c_t) - step^2 (k + k_t) > 0",
-             lambda p, s: np.isfinite(p["k_t"]) & (np.asarray(p["step"]) >= largest_stable_step(p)) if s in FIXED_STEP else np.False_,
-             lambda p, _s: f"step = {p['step']:g} s is unstable: it must be less than {largest_stable_step(p):.4g} s "
-                           f"for k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"),
+        *STEP_RULES,
     ),
 )  # fmt: skip
 

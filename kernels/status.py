@@ -9,7 +9,8 @@ from typing import Self
 class Status(IntEnum):
     """Outcome of one oscillator; `sentence` is what the `status` column says.
 
-    The engines return OK, NOT_FINITE and TOO_MANY_EVENTS; those who call them add OVERFLOW, and a batch the others.
+    The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL and TOO_MANY_STEPS; those who call them add OVERFLOW, and a batch
+    the others.
     """
 
     sentence: str
@@ -20,6 +21,8 @@ class Status(IntEnum):
     RULE_BROKEN = 3, "the parameters contradict each other (see `tribosweep list rules`)"
     TOO_MANY_EVENTS = 4, "more events than the bound of a run: shorten [time] end or lower the frequencies"
     OVERFLOW = 5, "a result is not a finite number"
+    STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or loosen the tolerance"
+    TOO_MANY_STEPS = 7, "more steps than the bound of a run: shorten [time] end, loosen the tolerance, or lower the stiffness"
 
     def __new__(cls, code: int, sentence: str) -> Self:
         """Build the member `code` with its sentence."""

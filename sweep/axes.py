@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import SCHEMES, Model
+from kernels.models import Model
 from kernels.quantity import Quantity
+from kernels.schemes import SCHEMES
 from sweep.problems import Problem, advise, shorten
-from sweep.sections import read_range
+from sweep.sections import Time, read_range
 
 DEFAULT = "default"
 SCHEME = "scheme"
@@ -146,7 +147,7 @@ def read_axis(model: Model, name: str, raw: Any, scheme: str, problems: list[Pro
     elif isinstance(raw, dict):
         return read_spacing(quantities[name], path, raw, problems)
     else:
-        place = f"; a single value goes to [{'time' if name in ('end', 'step') else 'parameters'}]" if number_like(raw) else ""
+        place = f"; a single value goes to [{'time' if name in Time.model_fields else 'parameters'}]" if number_like(raw) else ""
         problems.append(Problem(path, f"must be {FORMS}, not {shorten(raw)}{place}"))
     return None
 

@@ -18,8 +18,11 @@ from typing import Annotated
 import typer
 
 import sweep
+from sweep.computing import most_shards
 from sweep.config import Config, load
-from sweep.directory import RunDirectory, shard_count
+from sweep.convergence.refinement import CONVERGENCE
+from sweep.design import Convergence
+from sweep.directory import RunDirectory
 from sweep.listing import Topic, print_topics
 from sweep.problems import ConfigError
 from sweep.running import Run, default_directory
@@ -76,8 +79,7 @@ def run(
     except KeyboardInterrupt:
         say(f"\nInterrupted. The shards that are written stay; to go on:\n  {resuming(config, directory, settings or [])}")
         raise typer.Exit(INTERRUPTED) from None
-    summarise(finished, as_json)
-    if finished.failed:
+    if not summarise(finished, as_json):
         raise typer.Exit(FAILED_ROWS)
 
 
@@ -90,27 +92,44 @@ def resuming(config: Path, directory: Path, settings: list[str]) -> str:
 
 def describe_study(study: Config, directory: Path, as_json: bool) -> None:
     """What a run would do: the resolved study on stdout, its size on stderr."""
-    points = study.design.count
+    points, shards = study.design.count, most_shards(study)
+    levels = shards if isinstance(study.design, Convergence) else 1
     if as_json:
-        print_json({"directory": str(directory), "points": points, "shards": shard_count(points), "config": study.document})
+        print_json({"directory": str(directory), "points": points, "rows": points * levels, "shards": shards, "config": study.document})
     else:
         emit(study.to_toml().rstrip())
-    say(f"{points:,} points, one row each, in {shard_count(points):,} shards of {directory}; nothing was computed or written.")
+    rows = "one row each" if levels == 1 else f"at most {levels} rows each ({points * levels:,} in all)"
+    say(f"{points:,} points, {rows}, in {shards:,} shards of {directory}; nothing was computed or written.")
 
 
-def summarise(finished: Run, as_json: bool) -> None:
-    """The rows when they are few, else counts, on stdout; where the data lies on stderr."""
+def summarise(finished: Run, as_json: bool) -> bool:
+    """The rows or the table of a convergence study when they are few, else counts, on stdout; where the data lies on stderr.
+
+    Returns:
+        Whether all is well: no row failed, and in a convergence study all points settled.
+    """
     from sweep import show
 
+    design = finished.config.design
+    table = finished.convergence() if isinstance(design, Convergence) else None
     if as_json:
-        described = {"directory": str(finished.directory), "points": finished.config.design.count, "computed": finished.computed}
-        print_json({**described, "failed": finished.failed, "statuses": finished.statuses, "seconds": finished.seconds})
-    elif finished.config.design.count <= show.FEW:
+        described = {"directory": str(finished.directory), "points": design.count, "computed": finished.computed}
+        facts = {**described, "failed": finished.failed, "statuses": finished.statuses, "seconds": finished.seconds}
+        print_json(facts if table is None else {**facts, "convergence": show.records(table)})
+    elif table is not None:
+        show.print_study(table)
+    elif design.count <= show.FEW:
         show.print_rows(finished.to_arrow(), finished.config.model)
     else:
         show.print_counts(finished.directory, finished.statuses, finished.config.model)
     if finished.failed:
-        say(f"{finished.failed:,} of {finished.config.design.count:,} rows failed; their column `status` says why.")
+        say(f"{finished.failed:,} of {design.count:,} {'rows' if table is None else 'points'} failed; their column `status` says why.")
+    unsettled = 0 if table is None else show.count_unsettled(table)
+    if unsettled and isinstance(design, Convergence):
+        say(
+            f"{unsettled:,} of {design.count:,} points are not settled to {design.digits} digits after as many refinements as "
+            "`halvings` and the rules on steps (tribosweep list rules) allow."
+        )
     if finished.computed:
         from kernels import runtime
 
@@ -120,6 +139,9 @@ def summarise(finished: Run, as_json: bool) -> None:
     else:
         say("The run was already complete: nothing was computed.")
     say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
+    if table is not None:
+        say(f"Table: {RunDirectory(finished.directory).convergence}; a picture of it: tribosweep convergence {finished.directory}")
+    return not finished.failed and not unsettled
 
 
 @app.command()
@@ -161,8 +183,9 @@ def show(directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
     from sweep import show as showing
 
     state = showing.state_of(directory)
+    table = showing.study_table(directory) if state["design"] == CONVERGENCE else None
     if as_json:
-        print_json(state)
+        print_json(state if table is None else {**state, "convergence": showing.records(table)})
         return
     model = showing.model_of(directory)
     facts = [("state", f"{state['state']}: {state['points_done']:,} of {state['points']:,} points")]
@@ -170,7 +193,10 @@ def show(directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
     facts += [(name, str(value)) for name, value in state["provenance"].items()]
     facts += [(key, str(state[key])) for key in ("created", "finished", "version", "config_hash") if key in state]
     print_table(str(state["study"]), ["fact", "value"], facts, prose=["value"])
-    if state["points_done"]:
+    if table is not None:
+        emit("")
+        showing.print_study(table)
+    elif state["points_done"]:
         emit("")
         showing.print_counts(directory, state["statuses"], model)
         few = state["points_done"] <= showing.FEW
@@ -195,6 +221,22 @@ def draw_map(
     plots.draw(drawn, picture, log)
     if drawn.rows < drawn.points:
         say(f"The run is not complete: {drawn.rows:,} of {drawn.points:,} points are drawn.")
+    emit(str(picture))
+
+
+@app.command("convergence")
+def draw_convergence(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run of design convergence.")],
+    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/convergence.png.")] = None,
+) -> None:
+    """Draw how the points of a convergence study approach exact and their own limit."""
+    from sweep.convergence import curves
+
+    drawn = curves.read_curves(directory)
+    picture = out if out is not None else directory / "convergence.png"
+    curves.draw(drawn, picture)
+    for sentence in drawn.notes:
+        say(sentence)
     emit(str(picture))
 
 

@@ -14,7 +14,8 @@ from typing import Any
 from kernels.models import MODELS, Model
 from sweep import tables
 from sweep.axes import SCHEME, Axis, number, read_axis
-from sweep.design import DESIGNS, PLANNED, Design, Grid, Zip
+from sweep.convergence.refinement import CONVERGENCE, KEYS, read_convergence
+from sweep.design import DESIGNS, PLANNED, Convergence, Design, Grid, Zip
 from sweep.document import to_toml
 from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
@@ -208,7 +209,7 @@ def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, float],
 
 def check_time(time: Time, model: Model, fixed: dict[str, float], paths: dict[str, str], problems: list[Problem]) -> None:
     """[time] into `fixed` and `paths`."""
-    entries = [("end", "time.end", time.end), ("step", "time.step", time.step)]
+    entries = [(name, f"time.{name}", getattr(time, name)) for name in Time.model_fields if name != "window"]
     if time.window == "steady":
         message = "'steady' is not available in this version: give the window as [start, end] in s"
         problems.append(Problem("time.window", message))
@@ -233,16 +234,21 @@ def check_sweep(sweep: Sweep | None, model: Model, scheme: str, folder: Path, pr
     if sweep.design not in DESIGNS:
         planned = " in this version" if sweep.design in PLANNED else ""
         problems.append(Problem("sweep.design", f"{sweep.design!r} is not available{planned}; {advise(sweep.design, DESIGNS)}"))
+    if sweep.design != CONVERGENCE:
+        message = f'belongs to design = "{CONVERGENCE}"; this one is {sweep.design!r}'
+        problems += [Problem(f"sweep.{key}", message) for key in KEYS if getattr(sweep, key) is not None]
     if sweep.design == "table":
         return check_table(sweep, model, scheme, folder, problems)
     if sweep.file is not None and sweep.design in DESIGNS:
         problems.append(Problem("sweep.file", f'design {sweep.design!r} takes its points from [sweep.axes]; a file needs design = "table"'))
-    if not sweep.axes:
+    if not sweep.axes and sweep.design != CONVERGENCE:
         problems.append(Problem("sweep.axes", "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"))
     read = {name: read_axis(model, str(name), raw, scheme, problems) for name, raw in (sweep.axes or {}).items()}
     axes = tuple(axis for axis in read.values() if axis is not None)
     if sweep.design == "grid":
         return Grid(axes), ""
+    if sweep.design == CONVERGENCE:
+        return read_convergence(sweep, axes, model, scheme, problems), ""
     lengths = {axis.name: axis.count for axis in axes}
     if sweep.design == "zip" and len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} has {count}" for name, count in lengths.items())
@@ -270,7 +276,7 @@ def axis_path(sweep: Sweep | None, axis: Axis) -> str:
 def canonical_document(document: Document, name: str, fixed: dict[str, float], design: Design, folder: Path) -> dict[str, Any]:
     """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
     study = {"name": name, "model": document.study.model, "scheme": document.study.scheme}
-    time: dict[str, Any] = {key: fixed[key] for key in ("end", "step") if key in fixed}
+    time: dict[str, Any] = {key: fixed[key] for key in Time.model_fields if key in fixed}
     if "window_start" in fixed:
         time["window"] = [fixed["window_start"], fixed["window_end"]]
     tables_: dict[str, Any] = {
@@ -281,7 +287,9 @@ def canonical_document(document: Document, name: str, fixed: dict[str, float], d
     if document.sweep is not None and document.sweep.file is not None:
         tables_["sweep"] = {"design": "table", "file": str((folder / document.sweep.file).resolve())}
     elif document.sweep is not None:
-        tables_["sweep"] = {"design": document.sweep.design, "axes": {axis.name: axis.to_document() for axis in design.axes}}
+        settings = {key: getattr(design, key) for key in KEYS} if isinstance(design, Convergence) else {}
+        axes = {"axes": {axis.name: axis.to_document() for axis in design.axes}} if design.axes else {}
+        tables_["sweep"] = {"design": document.sweep.design, **settings, **axes}
     return {key: table for key, table in tables_.items() if table}
 
 

@@ -45,6 +45,11 @@ class RunDirectory:
         return self.path / "points"
 
     @property
+    def convergence(self) -> Path:
+        """The table of a convergence study."""
+        return self.path / "convergence.parquet"
+
+    @property
     def success(self) -> Path:
         """The mark of a complete run, written last."""
         return self.path / "_SUCCESS"
@@ -61,12 +66,12 @@ class RunDirectory:
             return {}
         return manifest if isinstance(manifest, dict) else {}
 
-    def done(self, digest: str, points: int) -> dict[int, dict[str, Any]]:
+    def done(self, digest: str, points: int | None) -> dict[int, dict[str, Any]]:
         """The shards that are whole, by number, with the facts of their footers.
 
         Args:
             digest: of the study; a shard of another one does not count.
-            points: of the whole design, hence how many rows each shard must have.
+            points: of the whole design, hence how many rows each shard must have; None where that depends on the results.
         """
         whole: dict[int, dict[str, Any]] = {}
         for path in self.points.glob("part-*.parquet"):
@@ -74,9 +79,15 @@ class RunDirectory:
 
             number = path.stem.removeprefix("part-")
             facts = store.read_facts(path) if number.isdecimal() else None
-            if facts and facts.get("config_hash") == digest and facts["rows"] == min(SHARD_POINTS, points - int(number) * SHARD_POINTS):
+            if not facts or facts.get("config_hash") != digest:
+                continue
+            if points is None or facts["rows"] == min(SHARD_POINTS, points - int(number) * SHARD_POINTS):
                 whole[int(number)] = facts
         return whole
+
+    def is_complete(self, shards: dict[int, dict[str, Any]]) -> bool:
+        """Whether the run is marked as complete and these are all its `shards`."""
+        return self.success.exists() and len(shards) == self.read_manifest().get("shards")
 
     def claim(self, config: Config) -> None:
         """Make sure that the directory is free or holds a run of this very study.

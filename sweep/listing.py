@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from kernels.models import MODELS, SCHEMES
+from kernels.models import MODELS
 from kernels.quantity import Quantity
+from kernels.schemes import SCHEMES
 from sweep.design import DESIGNS
 from sweep.terminal import emit, print_json, print_table
 
@@ -29,7 +30,7 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
     if topic is Topic.models:
         return [{"model": model.name, "schemes": ", ".join(model.schemes), "description": model.description} for model in MODELS.values()]
     if topic is Topic.schemes:
-        return [{"scheme": name, "description": description} for name, description in SCHEMES.items()]
+        return [{"scheme": s.name, "reads": ", ".join(s.reads) or "-", "description": s.description} for s in SCHEMES.values()]
     if topic is Topic.designs:
         return [{"design": name, "description": description} for name, description in DESIGNS.items()]
     if topic is Topic.rules:

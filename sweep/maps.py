@@ -13,6 +13,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from sweep.axes import SCHEME
+from sweep.convergence.refinement import CONVERGENCE
 from sweep.directory import RunDirectory
 from sweep.problems import ConfigError, Problem, advise
 from sweep.show import model_of, state_of
@@ -75,6 +76,9 @@ def read_map(path: Path, x: str | None = None, y: str | None = None, color: str 
     import pyarrow.dataset as ds
 
     state = state_of(path)
+    if state["design"] == CONVERGENCE:
+        message = f"a convergence study has no map; its picture: tribosweep convergence {path}"
+        raise ConfigError(str(path), [Problem("", message)])
     if not state["points_done"]:
         raise ConfigError(str(path), [Problem("", "no shard is written yet: nothing to draw")])
     model, fixed = model_of(path), fixed_parameters(RunDirectory(path).read_document())

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.quantity import Quantity
 from sweep.boundaries import known_boundaries
 from sweep.maps import FAILED, MISSING, RegimeMap
+from sweep.pictures import INK, label, save
 from sweep.problems import ConfigError, Problem
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 Place = tuple[float, float]  # as parts of the picture's width and height
 
-SUFFIXES = (".png", ".svg", ".pdf")
-DPI = 160
 SIZE = (7.5, 4.7)  # inches
 PIXELS = (1600, 1200)  # of the areas, whatever the number of points
 LINE_NODES = 400
@@ -37,7 +34,6 @@ RAMPS = {"stick": ("#e4e2dd", "#e4e2dd"), "stick-slip": ("#eaf3fb", "#17568c"), 
 FLAT = {"stick": "#e4e2dd", "stick-slip": "#8dbde0", "slip-slip": "#d9853b"}
 OTHER_RAMP = ("#f1e9f4", "#6b3d80")
 EMPTY = {FAILED: ("failed", "#ffffff"), MISSING: ("not computed", "#f7f7f7")}
-INK = "#1b1b1b"
 ENOUGH = 0.02  # part of the picture that an area must fill to bear its name
 
 
@@ -53,26 +49,7 @@ def draw(drawn: RegimeMap, out: Path, logarithmic: bool = False) -> None:
         ConfigError: matplotlib is missing, the suffix is unknown, or there is nothing positive to take the logarithm of.
         OSError: `out` cannot be written.
     """
-    if out.suffix.lower() not in SUFFIXES:
-        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join(SUFFIXES)}")])
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        message = "a map needs matplotlib, which is not installed: pip install 'tribosweep[plot]'"
-        raise ConfigError("tribosweep map", [Problem("", message)]) from None
-    style: Any = {
-        "font.size": 10.5, "axes.linewidth": 0.8, "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK,
-        "ytick.color": INK, "mathtext.fontset": "dejavusans", "svg.hashsalt": "tribosweep", "svg.fonttype": "none",
-    }  # fmt: skip
-    with rc_context(style):
-        figure = Figure(figsize=SIZE, layout="constrained")
-        fill(figure, drawn, logarithmic)
-        # without the date, so that the same run gives the same file
-        metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix.lower(), {})
-        figure.savefig(out, dpi=DPI, metadata=metadata)
+    save(out, SIZE, lambda figure: fill(figure, drawn, logarithmic), "map")
 
 
 def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
@@ -100,11 +77,6 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
     draw_boundaries(axes, drawn, places, taken)
     done = f"{drawn.points:,} points" if drawn.rows == drawn.points else f"{drawn.rows:,} of {drawn.points:,} points"
     axes.set_title(f"{drawn.study}: {done}", loc="left", fontsize=10.5)
-
-
-def label(quantity: Quantity) -> str:
-    """Axis label of a quantity, exponents of its unit raised."""
-    return re.sub(r"\^(-?\d+)(?=[^$]*\]$)", r"$^{\1}$", quantity.label)
 
 
 def is_logarithmic(values: np.ndarray) -> bool:

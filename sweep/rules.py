@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model, Rule, largest_stable_step
+from kernels.models import Model, Rule
 from sweep.axes import SCHEME, SCHEME_NAMES
 from sweep.design import Points
 from sweep.problems import Problem
@@ -86,13 +86,13 @@ def check_block(config: Config, points: Points, scheme: str, rows: np.ndarray | 
             hits = int(np.count_nonzero(mask))
             if not hits:
                 continue
-            margin = np.where(mask, largest_stable_step(resolved) if "step" in rule.parameters else 0.0, np.inf)
+            margin = np.where(mask, rule.margin(resolved, scheme), np.inf)
             worst = int(np.argmin(margin))
             before = broken.get(position)
             if before is not None and before.margin <= margin[worst]:
                 broken[position] = replace(before, count=before.count + hits)
                 continue
-            point = points.start + (int(rows[worst]) if isinstance(rows, np.ndarray) else worst)
+            point = int(points.numbers[rows][worst])
             problem = explain(config, rule, resolved, scheme, worst, point)
             broken[position] = Broken(hits + (before.count if before else 0), float(margin[worst]), problem)
 

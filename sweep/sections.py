@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kernels.models import MODELS, Model
+from kernels.models import MODELS, TIME, Model
 from sweep.problems import Problem, advise, shorten
 
 
@@ -26,10 +26,14 @@ class Study(Section):
 
 
 class Time(Section):
-    """[time]: how long, in what steps, averaged over which window (s)."""
+    """[time]: how long, in what steps, averaged over which window."""
 
     end: Any = None
     step: Any = None
+    largest_step: Any = None
+    smallest_step: Any = None
+    tolerance: Any = None
+    retries: Any = None
     window: Any = None
 
 
@@ -38,6 +42,9 @@ class Sweep(Section):
 
     design: str = "grid"
     file: str | None = None
+    observable: str | None = None
+    digits: int | None = None
+    halvings: int | None = None
     axes: dict[str, Any] | None = None
 
 
@@ -61,7 +68,8 @@ class Document(Section):
 
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "dict_type": "a table of keys", "model_type": "a table of keys"}
 NEEDED = ("from", "to", "count")
-TIME_KEYS = {"end": "end", "step": "step", "window_start": "window = [start, end]", "window_end": "window = [start, end]"}
+WINDOW = ("window_start", "window_end")
+TIME_KEYS = {q.name: "window = [start, end]" if q.name in WINDOW else q.name for q in TIME}
 
 
 def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import MODELS, Model
 from kernels.status import Status
+from sweep.axes import SCHEME
+from sweep.config import load
+from sweep.convergence.levels import read_history, read_table
+from sweep.convergence.refinement import CONVERGENCE
+from sweep.convergence.verdicts import NOT_SETTLED, VERDICTS
 from sweep.directory import RunDirectory, total_statuses
 from sweep.problems import ConfigError, Problem
 from sweep.terminal import print_table
@@ -19,6 +25,7 @@ FEW = 24
 FIRST = 6
 MAIN_OBSERVABLES = ("wear_power", "stick_fraction", "slip_phases", "regime")
 SPARE = ("slip_phases", "stick_fraction")  # left out, in this order, where they do not fit
+SPARE_OF_STUDY = ("point", "accepted_steps", "extrapolated_error", "estimated_error", "halvings")
 
 
 def state_of(path: Path) -> dict[str, Any]:
@@ -31,19 +38,44 @@ def state_of(path: Path) -> dict[str, Any]:
     manifest = directory.read_manifest()
     if "config_hash" not in manifest:
         raise ConfigError(str(path), [Problem("", "holds no run of tribosweep (no manifest.json)")])
-    shards = directory.done(manifest["config_hash"], manifest["points"])
-    whole = directory.success.exists() and len(shards) == manifest["shards"]
+    study = manifest.get("design") == CONVERGENCE
+    shards = directory.done(manifest["config_hash"], None if study else manifest["points"])
+    whole = directory.is_complete(shards)
+    rows = sum(shard["rows"] for shard in shards.values())
     return {
         "directory": str(path),
         "study": manifest["study"],
+        "design": manifest.get("design"),
         "state": "complete" if whole else "incomplete",
         "points": manifest["points"],
-        "points_done": sum(shard["rows"] for shard in shards.values()),
+        "points_done": rows if not study else manifest["points"] if whole else settled_points(path),
+        "rows": rows,
         "shards": manifest["shards"],
         "shards_done": len(shards),
         "statuses": total_statuses(shards),
         **{key: manifest[key] for key in ("seconds", "created", "finished", "version", "config_hash", "provenance") if key in manifest},
     }
+
+
+def settled_points(path: Path) -> int:
+    """How many points of a convergence study that is not complete are refined no more."""
+    directory = RunDirectory(path)
+    config = load(directory.config)
+    return config.design.count - len(read_history(directory, config).unfinished())
+
+
+def study_table(path: Path) -> pa.Table | None:
+    """The table of the convergence study in a directory, without `exact` where it is not complete; None where no level is written.
+
+    Raises:
+        ConfigError: there is no run, or one of another design.
+    """
+    state = state_of(path)
+    if state["design"] != CONVERGENCE:
+        message = f'the study "{state["study"]}" is no convergence study: its design is {state["design"]!r}'
+        raise ConfigError(str(path), [Problem("", message)])
+    directory = RunDirectory(path)
+    return read_table(directory, load(directory.config))
 
 
 def first_rows(path: Path, count: int) -> pa.Table:
@@ -71,6 +103,48 @@ def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
     right = [header[name] for name in chosen if not any(isinstance(cell, str) for cell in columns[name])]
     spare = [header[name] for name in SPARE if name in header]
     print_table(title, list(header.values()), zip(*(columns[name] for name in chosen), strict=True), right, spare=spare)
+
+
+def print_study(table: pa.Table) -> None:
+    """The table of a convergence study on stdout, without parameters that do not vary; how many points have which verdict if it is long."""
+    columns: dict[str, list[Any]] = table.to_pydict()
+    if table.num_rows > FEW:
+        counts = Counter(columns["verdict"])
+        print_table("", ["verdict", "points"], [(word, f"{counts[word]:,}") for word in VERDICTS if counts[word]], right=["points"])
+        return
+    parameters = table.column_names[1 : table.column_names.index("halvings")]
+    hidden = {name for name in parameters if not varies(columns[name])}
+    if set(columns["status"]) == {Status.OK.sentence}:
+        hidden.add("status")
+    header, cells = {}, {}
+    for field in table.schema:
+        if field.name not in hidden:
+            unit = field.metadata[b"unit"].decode().removeprefix("1")
+            style = "2f" if field.name == "order" else "1e" if field.name.endswith("error") else "7g"
+            header[field.name] = field.name.replace("_", "\n") if field.name in SPARE_OF_STUDY else f"{field.name}\n{unit}"
+            cells[field.name] = [shown(cell, style) for cell in columns[field.name]]
+    right = [header[name] for name in header if name not in (SCHEME, "verdict", "status")]
+    spare = [header[name] for name in SPARE_OF_STUDY if name in header]
+    prose = [header["status"]] if "status" in header else []
+    print_table("", list(header.values()), zip(*cells.values(), strict=True), right, prose, spare)
+
+
+def shown(cell: Any, style: str) -> Any:
+    """A number in that style, nothing in place of NaN; other cells as they are."""
+    return (None if math.isnan(cell) else f"{cell:.{style}}") if isinstance(cell, float) else cell
+
+
+def count_unsettled(table: pa.Table) -> int:
+    """How many points of a convergence study are not settled, those that failed apart."""
+    return Counter(table.column("verdict").to_pylist())[NOT_SETTLED]
+
+
+def records(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table for JSON, null where there is no number."""
+    return [
+        {name: None if isinstance(cell, float) and not math.isfinite(cell) else cell for name, cell in row.items()}
+        for row in table.to_pylist()
+    ]
 
 
 def varies(cells: list[Any]) -> bool:

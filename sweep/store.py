@@ -16,21 +16,23 @@ from kernels.quantity import Quantity
 from kernels.status import SENTENCES
 from sweep.axes import SCHEME, SCHEME_NAMES
 from sweep.config import SCHEMA_VERSION, Config
-from sweep.design import Points
+from sweep.design import Convergence, Points
 from sweep.directory import write_whole
 
 if TYPE_CHECKING:
     from kernels.batch import Solution
 
 POINT = "point"
+HALVING = "halving"
 STATUS = "status"
 FACTS = b"tribosweep"
 WORDS = pa.dictionary(pa.int32(), pa.string())  # what Parquet gives back, whatever the width that was written
 
 
 def parameter_columns(config: Config) -> list[str]:
-    """The parameters that have a column: the swept ones in the order of their axes, then those that are set."""
-    return [*config.swept, *config.fixed]
+    """The parameters that have a column: the swept ones in the order of their axes, those that are refined, then those that are set."""
+    refined = config.design.refined if isinstance(config.design, Convergence) else ()
+    return list(dict.fromkeys([*config.swept, *refined, *config.fixed]))
 
 
 def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
@@ -41,10 +43,14 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         provenance: what computed the rows (jax, device, dtype ...), for the schema's metadata.
 
     Returns:
-        `point`, one float64 field per swept or set parameter (null: the default), `scheme` when the study names it, one field per
-        observable, `status`; each with unit and description.
+        `point`, `halving` in a convergence study, one float64 field per swept, refined or set parameter (null: the default), `scheme`
+        when the study names it, one field per observable, `status`; each with unit and description.
     """
     fields = [described(POINT, pa.int64(), "", "position in the design", nullable=False)]
+    if isinstance(config.design, Convergence):
+        number = f"halving times {config.design.count} (the points of the study) plus position in the design"
+        level = "how many times the step was halved, or the tolerance divided by 10"
+        fields = [described(POINT, pa.int64(), "", number, nullable=False), described(HALVING, pa.int64(), "", level, nullable=False)]
     fields += [column(config.model.parameter(name)) for name in parameter_columns(config)]
     if config.scheme_given:
         fields.append(described(SCHEME, WORDS, "", "scheme that computed the row"))
@@ -80,7 +86,9 @@ def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution
         points: n design points.
         solution: their observables and statuses, (n,) each.
     """
-    columns: list[pa.Array] = [numbers(np.arange(points.start, points.start + points.count))]
+    columns: list[pa.Array] = [numbers(points.numbers)]
+    if isinstance(config.design, Convergence):
+        columns.append(numbers(points.numbers // config.design.count))
     for name in parameter_columns(config):
         if name in points.columns:
             columns.append(numbers(points.columns[name], points.absent.get(name)))

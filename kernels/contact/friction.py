@@ -96,6 +96,32 @@ def release(thresholds: Thresholds, excitation: Harmonic, angle: Array) -> Relea
     return Release(jnp.where(goes_forward, forward, backward), thresholds.pushes | thresholds.pulls, jnp.where(goes_forward, 1.0, -1.0))
 
 
+class Grip(NamedTuple):
+    """What the penalised contact remembers from one step to the next.
+
+    Attributes:
+        slipping: the flag, 1 or 0.
+        stored: force at the anchor T0 [N].
+        stretch: x - xa, displacement since the anchor [m]; kept as its own state because x is many orders larger.
+        speed: velocity of the contact at the last evaluation [m/s].
+    """
+
+    slipping: Array
+    stored: Array
+    stretch: Array
+    speed: Array
+
+    def goes_on(self, v: Array) -> Array:
+        """Whether slip goes on at velocity `v` [m/s]: the flag says slip, v keeps its sign and |v| > 1e-6 m/s."""
+        return (self.slipping > 0.0) & (v * self.speed > 0.0) & (jnp.abs(v) > SLIP_SPEED_FLOOR)
+
+
+def new_grip(like: Array) -> Grip:
+    """An unloaded contact that sticks."""
+    zero = jnp.zeros_like(like)
+    return Grip(zero, zero, zero, zero)
+
+
 class Penalised(NamedTuple):
     """Penalised friction: a spring k_t and a damper c_t that hold the contact until mu_s F_n, then slip at mu_d F_n.
 
@@ -111,57 +137,52 @@ class Penalised(NamedTuple):
 
     @classmethod
     def of(cls, p: dict[str, Any]) -> Penalised:
-        """The law of resolved parameters (scalars)."""
-        return cls(p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"], p["k_t"], p["c_t"])
+        """The law of resolved parameters (scalars). Without friction any stiffness does: the contact never holds."""
+        static_limit = p["mu_s"] * p["normal_force"]
+        any_stiffness = jnp.isinf(p["k_t"]) & (static_limit == 0.0)
+        return cls(
+            static_limit,
+            p["mu_d"] * p["normal_force"],
+            jnp.where(any_stiffness, 1.0, p["k_t"]),
+            jnp.where(any_stiffness, 0.0, p["c_t"]),
+        )
+
+    def evaluate(self, grip: Grip, moved: Array, v: Array) -> tuple[Array, Grip]:
+        """One evaluation: friction force [N], and what to remember if the step is accepted.
+
+        Slip goes on as `Grip.goes_on` says. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if |T| <= mu_s F_n, and T0 and xa
+        stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At rest the sign is the trial's.
+
+        Args:
+            grip: memory at the start of the step.
+            moved: displacement since then [m].
+            v: velocity [m/s].
+
+        Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
+        """
+        stretch = grip.stretch + moved
+        trial = grip.stored - self.k_t * stretch - self.c_t * v
+        sticks = ~grip.goes_on(v) & (jnp.abs(trial) <= self.static_limit)
+        against = jnp.where(v != 0.0, -jnp.sign(v), jnp.sign(trial))
+        sliding = self.dynamic_force * against
+        force = jnp.where(sticks, trial, sliding)
+        return force, Grip(jnp.where(sticks, 0.0, 1.0), jnp.where(sticks, grip.stored, sliding), jnp.where(sticks, stretch, 0.0), v)
+
+    def rests(self, before: Grip, after: Grip, resting: Array, needed: Array) -> Array:
+        """Whether the mass rests on its support after a step.
+
+        At a reversal it does if the friction `needed` to hold it there [N] is within mu_s F_n; the brief stuck state in which the contact's
+        spring unloads is not rest.
+
+        Args:
+            before, after: memory at the start and the end of the step.
+            resting: whether it rested at the start.
+            needed: all other forces at v = 0 [N].
+        """
+        tried = (before.slipping > 0.0) & ~before.goes_on(after.speed)
+        return (after.slipping == 0.0) & jnp.where(tried, jnp.abs(needed) <= self.static_limit, resting)
 
 
-class Grip(NamedTuple):
-    """What the penalised contact remembers between evaluations.
-
-    Attributes:
-        slipping: the flag, 1 or 0.
-        stored: force at the anchor T0 [N].
-        stretch: x - xa, displacement since the anchor [m]; kept as its own state because x is many orders larger.
-        speed: velocity at the last evaluation [m/s].
-    """
-
-    slipping: Array
-    stored: Array
-    stretch: Array
-    speed: Array
-
-
-def new_grip(like: Array) -> Grip:
-    """An unloaded contact that sticks."""
-    zero = jnp.zeros_like(like)
-    return Grip(zero, zero, zero, zero)
-
-
-def slip_goes_on(grip: Grip, v: Array) -> Array:
-    """Whether slip goes on at velocity `v` [m/s]: the flag says slip, v keeps its sign and |v| > 1e-6 m/s."""
-    return (grip.slipping > 0.0) & (v * grip.speed > 0.0) & (jnp.abs(v) > SLIP_SPEED_FLOOR)
-
-
-def evaluate(law: Penalised, grip: Grip, v: Array) -> tuple[Array, Grip]:
-    """One evaluation of the penalised law: friction force [N] and the new memory.
-
-    Slip goes on as `slip_goes_on` says. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
-    |T| <= mu_s F_n, and T0 and xa stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At rest the sign is the trial's.
-
-    Args:
-        law: constants (scalars).
-        grip: memory, with `stretch` already advanced to the present.
-        v: velocity [m/s].
-
-    Returns:
-        Force [N] and the memory to commit. Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
-    """
-    goes_on = slip_goes_on(grip, v)
-    trial = grip.stored - law.k_t * grip.stretch - law.c_t * v
-    sticks = ~goes_on & (jnp.abs(trial) <= law.static_limit)
-    against = jnp.where(v != 0.0, -jnp.sign(v), jnp.sign(trial))
-    sliding = law.dynamic_force * against
-    force = jnp.where(sticks, trial, sliding)
-    stored = jnp.where(sticks, grip.stored, sliding)
-    stretch = jnp.where(sticks, grip.stretch, 0.0)
-    return force, Grip(jnp.where(sticks, 0.0, 1.0), stored, stretch, v)
+def turned_back(before: Grip, after: Grip) -> Array:
+    """Whether slip changed its direction in a step; the stored force keeps that of the last slip through a brief stuck state."""
+    return (after.stored * before.stored < 0.0) | ((before.slipping > 0.0) & (after.speed * before.speed < 0.0))

@@ -52,7 +52,7 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
     """Run one rubbing mass with rigid friction.
 
     Args:
-        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; k_t and c_t are not read).
+        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; k_t, c_t and the steps are not read).
         free: compile-time promise that k = c = 0, which takes a leaner segment.
 
     Returns:
@@ -131,7 +131,7 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
             events=s.events + jnp.where(given_up, MOST_PIECES, 1),
         )
 
-    finite = all_finite(value for name, value in p.items() if name not in ("k_t", "c_t"))
+    finite = all_finite(p.values())
     zero = jnp.zeros_like(alpha)
     angle = wrap(excitation.phase + zero)
     sine, cosine = sincos(angle)
@@ -150,4 +150,4 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
     )
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
-    return rubbing.finish(last.sums, p, last.x, last.anchor.v), status
+    return rubbing.finish(last.sums, p, last.x, last.anchor.v, zero, zero), status

@@ -29,36 +29,52 @@ class Harmonic(NamedTuple):
         """The excitation of resolved parameters (scalars)."""
         return cls(p["f0"] - p["m"] * p["a0"], p["omega"], p["phase"], p["load"])
 
+    @property
+    def largest(self) -> Array:
+        """The largest force [N] that it can reach."""
+        return jnp.abs(self.amplitude) + jnp.abs(self.load)
+
     def force(self, sine: Array) -> Array:
         """Force [N] where sin(omega t + phase) is `sine`."""
         return self.amplitude * sine + self.load
 
+    def at(self, time: Array) -> Array:
+        """Force [N] at a time [s]."""
+        return self.force(sincos(self.omega * time + self.phase)[0])
+
+    def turn(self, time: Array) -> Turn:
+        """How far the excitation turns in a time [s]."""
+        return Turn(*chord(self.omega * time))
+
+
+class Turn(NamedTuple):
+    """A turn of the excitation by a fixed angle: its sine and versine (1 - cos), which keeps the error at rounding level."""
+
+    sine: Array
+    versine: Array
+
 
 class Rotation(NamedTuple):
-    """sin and cos of omega t + phase at equal steps, by rotation: four products a step instead of a sine.
-
-    Attributes:
-        sine, cosine: now.
-        sine_step, versine_step: sin(omega h) and 1 - cos(omega h) of the step; the versine keeps the error at rounding level a step.
-    """
+    """sin and cos of omega t + phase at equal steps, by rotation: four products a step instead of a sine."""
 
     sine: Array
     cosine: Array
-    sine_step: Array
-    versine_step: Array
 
     @classmethod
-    def start(cls, excitation: Harmonic, step: Array) -> Rotation:
-        """The rotation at t = 0 with step [s]."""
-        sine, cosine = sincos(excitation.phase)
-        return cls(sine, cosine, *chord(excitation.omega * step))
+    def start(cls, excitation: Harmonic) -> Rotation:
+        """The rotation at t = 0."""
+        return cls(*sincos(excitation.phase))
 
-    def next(self) -> Rotation:
-        """One step later, pulled back to the unit circle."""
-        sine = self.sine + (self.cosine * self.sine_step - self.sine * self.versine_step)
-        cosine = self.cosine - (self.sine * self.sine_step + self.cosine * self.versine_step)
+    def sine_after(self, turn: Turn) -> Array:
+        """sin(omega t + phase) after a turn."""
+        return self.sine + (self.cosine * turn.sine - self.sine * turn.versine)
+
+    def after(self, turn: Turn) -> Rotation:
+        """The rotation after a turn, pulled back to the unit circle."""
+        sine = self.sine_after(turn)
+        cosine = self.cosine - (self.sine * turn.sine + self.cosine * turn.versine)
         scale = 1.5 - 0.5 * (sine * sine + cosine * cosine)
-        return self._replace(sine=sine * scale, cosine=cosine * scale)
+        return Rotation(sine * scale, cosine * scale)
 
 
 def wrap(angle: Array) -> Array:

@@ -26,7 +26,7 @@ def update(sums: Rubbing, now: Interval) -> Rubbing:
     return Rubbing(slip.update(sums.slip, now), regime.update(sums.regime, now))
 
 
-def finish(sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array) -> dict[str, Array]:
+def finish(sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array, accepted_steps: Array, rejected_steps: Array) -> dict[str, Array]:
     """Every observable of the model `rubbing_mass` by name (SI units; `regime` as its code)."""
     s = sums.slip
     return {
@@ -39,4 +39,6 @@ def finish(sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array) -> dict
         "drift": s.drift,
         "x_end": x_end,
         "v_end": v_end,
+        "accepted_steps": accepted_steps,
+        "rejected_steps": rejected_steps,
     }

@@ -1,37 +1,94 @@
-"""The loop that drives a fixed-step scheme over one rubbing mass with penalised friction."""
+"""The loop that drives a time scheme over one rubbing mass with penalised friction.
+
+A run is begun, advanced by a number of attempts at a step, and finished: `batch` does so with many runs side by side, each at its own time
+and step, and gives the place of a finished one to the next; `simulate` does it with one.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 
-from kernels.contact import friction
-from kernels.elementary import Array, all_finite, run_time_one, settle
-from kernels.excitation.harmonic import Harmonic, Rotation
+from kernels.contact.friction import Penalised, turned_back
+from kernels.elementary import Array, all_finite, decide, run_time_one, settle
+from kernels.excitation.harmonic import Harmonic, Rotation, Turn
 from kernels.observables import rubbing
 from kernels.observables.interval import Interval
+from kernels.schemes import MOST_STEPS
 from kernels.status import Status
-from kernels.stepping import euler
+from kernels.stepping.adapt1 import ADAPT1
+from kernels.stepping.adapt2 import ADAPT2
+from kernels.stepping.control import Limits
+from kernels.stepping.devogelaere import DEVOGELAERE
+from kernels.stepping.euler import EULER
+from kernels.stepping.rk32 import RK32
+from kernels.stepping.rk54 import RK54
+from kernels.stepping.scheme import Body, State, Stepper, Trial
 
-SCHEMES = {"euler": euler.step}
+STEPPERS: dict[str, Stepper] = {
+    "euler": EULER,
+    "devogelaere": DEVOGELAERE,
+    "adapt1": ADAPT1,
+    "adapt2": ADAPT2,
+    "rk32": RK32,
+    "rk54": RK54,
+}
+CHUNK = 512  # attempts between two looks at which runs are over
+_NEARLY = 1.0 + 1e-6
 
 
-class Memory(NamedTuple):
-    """What contact and excitation remember from one step to the next: the penalised contact, and the excitation's sine and cosine."""
+class Setup(NamedTuple):
+    """What does not change during a run.
 
-    grip: friction.Grip
+    Attributes:
+        p: resolved parameters. body, excitation: the oscillator and what shakes it.
+        h: length of a fixed step, of the first one otherwise [s]. whole: number of fixed steps (a whole float).
+        turns: of the excitation, to each fraction of a fixed step. limits: of the chosen steps.
+    """
+
+    p: dict[str, Array]
+    body: Body
+    excitation: Harmonic
+    h: Array
+    whole: Array
+    turns: tuple[Turn, ...]
+    limits: Limits
+
+
+class Counted(NamedTuple):
+    """Where a run at a fixed step is: number of steps taken, and the excitation's angle."""
+
+    steps: Array
     rotation: Rotation
 
 
-class State(NamedTuple):
-    """One oscillator after a step: x [m], v [m/s], a [m/s^2], memory, whether it rests (1 or 0), observables."""
+class Timed(NamedTuple):
+    """Where a run at chosen steps is.
 
-    x: Array
-    v: Array
-    a: Array
-    memory: Memory
+    Attributes:
+        t, rest: time [s] and what its rounding left out. h: length of the next step [s].
+        accepted, rejected: number of steps. control: what the scheme's control remembers. failure: a status code, 0 while all is well.
+    """
+
+    t: Array
+    rest: Array
+    h: Array
+    accepted: Array
+    rejected: Array
+    control: tuple[Array, ...]
+    failure: Array
+
+
+Clock: TypeAlias = Counted | Timed
+
+
+class Run(NamedTuple):
+    """One oscillator after a step: its clock, its state, whether it rests (1 or 0), observables."""
+
+    clock: Clock
+    state: State
     resting: Array
     sums: rubbing.Rubbing
 
@@ -41,70 +98,170 @@ def steps(end: Array, step: Array) -> Array:
     return jnp.ceil(end / step * (1.0 - 1e-12))
 
 
-def simulate(p: dict[str, Any], scheme: str, most_steps: Array) -> tuple[dict[str, Array], Array]:
-    """Run one rubbing mass with penalised friction at a fixed step.
+def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
+    """What does not change during the run of resolved parameters (scalars)."""
+    excitation = Harmonic.of(p)
+    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], Penalised.of(p), run_time_one(p["omega"]))
+    if stepper.control is None:
+        count = steps(p["end"], p["step"])
+        h = p["end"] / count
+        turns = tuple(excitation.turn(fraction * h) for fraction in stepper.fractions)
+        return Setup(p, body, excitation, h, count, turns, Limits(h, h, h))
+    limits = Limits(p["largest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
+    return Setup(p, body, excitation, jnp.minimum(p["step"], p["largest_step"]), body.one, (), limits)
+
+
+def begin(stepper: Stepper, setup: Setup) -> Run:
+    """The run at t = 0. One whose numbers are not finite is over at once."""
+    zero = 0.0 * setup.body.one
+    x, v = setup.p["x0"] + zero, setup.p["v0"] + zero
+    state = stepper.start(setup.body, setup.excitation.at, x, v, setup.h)
+    failure = jnp.where(_finite(setup), 0.0, float(Status.NOT_FINITE))
+    clock: Clock
+    if stepper.control is None:
+        clock = Counted(jnp.where(failure > 0.0, setup.whole, zero), Rotation.start(setup.excitation))
+    else:
+        control = stepper.control.start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
+        clock = Timed(zero, zero, setup.h + zero, zero, zero, control, failure)
+    return Run(clock, state, 1.0 - state.memory.slipping, rubbing.init(zero))
+
+
+def active(setup: Setup, run: Run) -> Array:
+    """Whether the run has not come to its end."""
+    if isinstance(run.clock, Counted):
+        return run.clock.steps < setup.whole
+    return (run.clock.t < setup.p["end"]) & (run.clock.failure == 0.0)
+
+
+def attempt(stepper: Stepper, setup: Setup, run: Run) -> Run:
+    """One step further, or one attempt at it. A run that is over stays as it is, but for what only the next step would read."""
+    return _fixed_step(stepper, setup, run, run.clock) if isinstance(run.clock, Counted) else _chosen_step(stepper, setup, run, run.clock)
+
+
+def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
+    """Observables by name (scalars), and the status code."""
+    clock, zero = run.clock, 0.0 * setup.body.one
+    if isinstance(clock, Counted):
+        accepted, rejected = clock.steps, zero
+        status = jnp.where(_finite(setup), int(Status.OK), int(Status.NOT_FINITE))
+    else:
+        accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
+    return rubbing.finish(run.sums, setup.p, run.state.x, run.state.v, accepted, rejected), status
+
+
+def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
+    """Run one rubbing mass with penalised friction.
 
     Args:
-        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; finite k_t and c_t).
-        scheme: a key of `SCHEMES` (compile-time).
-        most_steps: length of the loop, at least `steps` of this oscillator; the largest of a batch. Beyond its own last step an oscillator
-            stands still, which costs less than freezing every carried number.
+        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; finite k_t and c_t unless there is no friction).
+        scheme: a key of `STEPPERS` (compile-time).
 
     Returns:
-        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
+        Observables by name (scalars), and the status code.
 
-    Slip counts while the contact's flag says slip. At a reversal the mass rests if the friction needed to hold it is within mu_s F_n; the
-    brief stuck state in which the contact's spring unloads is not rest. Validated by tests/kernels/test_euler.py.
+    Slip counts while the contact's flag says slip. Derivatives (forward mode) are those of the steps as taken: how the choice of their
+    lengths changes with the parameters is left out, but steps that end at a given instant move with it.
     """
-    take_step = SCHEMES[scheme]
-    excitation, law = Harmonic.of(p), friction.Penalised.of(p)
-    count = steps(p["end"], p["step"])
-    h = p["end"] / count
-    by_mass = 1.0 / p["m"]
-    one = run_time_one(p["omega"])
+    stepper = STEPPERS[scheme]
+    setup = prepare(stepper, p)
+    chunk = lambda run: jax.lax.fori_loop(0, CHUNK, lambda _, each: attempt(stepper, setup, each), run)  # noqa: E731
+    return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
 
-    def acceleration(memory: Memory, x: Array, v: Array, moved: Array) -> tuple[Array, Memory]:
-        grip = memory.grip._replace(stretch=memory.grip.stretch + moved)
-        force, grip = friction.evaluate(law, grip, v)
-        a = (excitation.force(memory.rotation.sine) - p["k"] * x - p["c"] * v + force) * by_mass
-        return a, Memory(grip, memory.rotation)
 
-    def advance(index: Array, s: State) -> State:
-        before = s.memory.grip
-        turned = s.memory._replace(rotation=s.memory.rotation.next())
-        x, v, a, memory = take_step(acceleration, turned, s.x, s.v, s.a, jnp.where(index < count, h, 0.0))
-        a, flag = settle(one, a, memory.grip.slipping)
-        grip = memory.grip._replace(slipping=flag)
-        memory = memory._replace(grip=grip)
-        slipping, slipped = grip.slipping > 0.0, before.slipping > 0.0
-        tried = slipped & ~friction.slip_goes_on(before, v)
-        holds = jnp.abs(excitation.force(memory.rotation.sine) - p["k"] * x) <= law.static_limit
-        (rest,) = settle(one, jnp.where(~slipping & jnp.where(tried, holds, s.resting > 0.0), 1.0, 0.0))
-        resting = rest > 0.0
-        # the stored force keeps the direction of the last slip through a brief stuck state
-        turned_back = (grip.stored * before.stored < 0.0) | (slipped & (v * before.speed < 0.0))
+def _finite(setup: Setup) -> Array:
+    """Whether all that the run reads is a finite number."""
+    contact = setup.body.contact
+    return all_finite([*(value for name, value in setup.p.items() if name not in ("k_t", "c_t")), contact.k_t, contact.c_t])
 
-        since = jnp.minimum(index, count) * h
-        until = jnp.minimum(index + 1.0, count) * h
-        inside = jnp.clip(jnp.minimum(until, p["window_end"]) - jnp.maximum(since, p["window_start"]), 0.0, h)
-        (inside,) = settle(one, inside)
-        moved = inside * v
-        now = Interval(
-            duration=inside,
-            displacement=moved,
-            slip=jnp.abs(moved),
-            slipping=slipping,
-            resting=resting,
-            sticking=~slipping,
-            begins=slipping & ((s.resting > 0.0) | turned_back),
-            top_speed=jnp.abs(v),
-        )
-        return State(x, v, a, memory, rest, rubbing.update(s.sums, now))
 
-    finite = all_finite(p.values())
-    zero = jnp.zeros_like(by_mass)
-    x, v = p["x0"] + zero, p["v0"] + zero
-    a, memory = acceleration(Memory(friction.new_grip(zero), Rotation.start(excitation, h)), x, v, zero)
-    start = State(x, v, a, memory, 1.0 - memory.grip.slipping, rubbing.init(zero))
-    last = jax.lax.fori_loop(0, most_steps, lambda i, s: advance(i.astype(zero.dtype), s), start)
-    return rubbing.finish(last.sums, p, last.x, last.v), jnp.where(finite, int(Status.OK), int(Status.NOT_FINITE))
+def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run:
+    """One step of given length; beyond the last one of length 0, which costs less than freezing every carried number."""
+    p, (done, rotation) = setup.p, clock
+    h = jnp.where(done < setup.whole, setup.h, 0.0)
+    turned = rotation.after(setup.turns[-1])
+    sines = [*(rotation.sine_after(turn) for turn in setup.turns[:-1]), turned.sine]
+    trial = stepper.step(setup.body, tuple(setup.excitation.force(sine) for sine in sines), run.state, h)
+    since = done * setup.h
+    rate = 1.0 / setup.h
+    starts = jnp.clip((p["window_start"] - since) * rate, 0.0, 1.0)
+    ends = jnp.clip((p["window_end"] - since) * rate, 0.0, 1.0)
+    (duration,) = settle(setup.body.one, h * (ends - starts))
+    inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
+    state, resting, sums = _observe(setup, run, trial, duration, inside, setup.excitation.force(turned.sine))
+    return Run(Counted(jnp.minimum(done + 1.0, setup.whole), turned), state, resting, sums)
+
+
+def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
+    """Displacement [m] since the start of a step at a part of it in [0, 1], by the cubic through positions and velocities at its ends."""
+    bend = (1.0 - part) * (h * v - trial.moved) - part * (h * trial.state.v - trial.moved)
+    return part * (trial.moved + (1.0 - part) * bend)
+
+
+def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
+    """One attempt at a step of the scheme's choice, shortened where it would pass an end of the window or of the run."""
+    p, one = setup.p, setup.body.one
+    target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
+    left = (target - clock.t) - clock.rest
+    (lands,) = decide(one, left <= clock.h * _NEARLY)
+    h = jnp.where(lands, left, clock.h)
+    loads = tuple(setup.excitation.at(clock.t + (clock.rest + fraction * h)) for fraction in stepper.fractions)
+    trial = stepper.step(setup.body, loads, run.state, h)
+
+    fixed = jax.lax.stop_gradient
+    verdict = stepper.control.judge(
+        clock.control, fixed(trial.doubt), fixed(h), clock.h, fixed(trial.state.x), fixed(trial.state.v), fixed(setup.limits)
+    )
+    going = active(setup, run)
+    accepted, too_small, too_many = decide(
+        one,
+        verdict.accepted & going,
+        ~verdict.accepted & going & (verdict.shorter < p["smallest_step"]),
+        going & (clock.accepted + clock.rejected >= MOST_STEPS - 1.0),
+    )
+    failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
+    inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
+    after = _observe(setup, run, trial, jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), loads[-1])
+    total = clock.t + (clock.rest + h)
+    rest = (clock.rest + h) - (total - clock.t)
+    taken = Timed(
+        t=jnp.where(lands, target, total),
+        rest=jnp.where(lands, 0.0, rest),
+        h=jnp.maximum(verdict.longer, p["smallest_step"]),
+        accepted=clock.accepted + 1.0,
+        rejected=clock.rejected,
+        control=verdict.after,
+        failure=failure,
+    )
+    refused = clock._replace(
+        h=jnp.where(going, verdict.shorter, clock.h),
+        rejected=clock.rejected + jnp.where(going, 1.0, 0.0),
+        control=verdict.again,
+        failure=failure,
+    )
+    choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
+    return Run(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.resting, run.sums)))
+
+
+def _observe(setup: Setup, run: Run, trial: Trial, duration: Array, inside: Array, load: Array) -> tuple[State, Array, rubbing.Rubbing]:
+    """State, rest and sums after a step of which `duration` [s] and the displacement `inside` [m] lie in the window.
+
+    `load` is the external force at its end [N].
+    """
+    one, law = setup.body.one, setup.body.contact
+    before, after = run.state.memory, trial.state.memory
+    a, flag = settle(one, trial.state.a, after.slipping)
+    after = after._replace(slipping=flag)
+    rests = law.rests(before, after, run.resting > 0.0, load - setup.p["k"] * trial.state.x)
+    (resting,) = settle(one, jnp.where(rests, 1.0, 0.0))
+    slipping = flag > 0.0
+    now = Interval(
+        duration=duration,
+        displacement=inside,
+        slip=jnp.abs(inside),
+        slipping=slipping,
+        resting=resting > 0.0,
+        sticking=~slipping,
+        begins=slipping & ((run.resting > 0.0) | turned_back(before, after)),
+        top_speed=jnp.abs(trial.state.v),
+    )
+    return trial.state._replace(a=a, memory=after), resting, rubbing.update(run.sums, now)

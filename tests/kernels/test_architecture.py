@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from kernels import runtime
-from kernels.models import MODELS, SCHEMES
+from kernels.models import MODELS
 from kernels.quantity import Quantity
+from kernels.schemes import SCHEMES
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "kernels").rglob("*.py"))

@@ -15,6 +15,7 @@ import pytest
 from kernels import batch
 from kernels.exact import loop
 from kernels.models import RUBBING_MASS
+from kernels.schemes import EXACT, SCHEMES
 from kernels.status import SENTENCES, Status
 
 Solve = Callable[..., dict[str, np.ndarray]]
@@ -35,7 +36,7 @@ def rows(count: int, scheme: str = "exact") -> list[dict[str, Any]]:
         }
         for _ in range(count)
     ]
-    return [row | ({"k_t": 1e5, "step": 1e-3} if scheme == "euler" else {}) for row in some]
+    return [row | ({} if scheme == EXACT else {"k_t": 1e5, "step": 1e-3}) for row in some]
 
 
 def as_columns(some: list[dict[str, Any]]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -50,7 +51,7 @@ def same(found: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return all(found[name].tobytes() == other[name].tobytes() for name in [*OBSERVABLES, "status"])
 
 
-@pytest.mark.parametrize("scheme", ["exact", "euler"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_row_does_not_depend_on_its_neighbours_or_its_place(solve: Solve, scheme: str) -> None:
     some = rows(60, scheme)
     together = solve(some, scheme)
@@ -61,14 +62,14 @@ def test_a_row_does_not_depend_on_its_neighbours_or_its_place(solve: Solve, sche
         assert same({name: values[i : i + 1] for name, values in together.items()}, solve([some[i]], scheme))
 
 
-@pytest.mark.parametrize("scheme", ["exact", "euler"])
+@pytest.mark.parametrize("scheme", ["exact", "euler", "rk54"])
 def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve, scheme: str) -> None:
     some = rows(600, scheme)
     whole = batch.solve(RUBBING_MASS, scheme, *as_columns(some), count=600)
     assert same(whole.observables | {"status": whole.status}, solve(some, scheme))
 
 
-@pytest.mark.parametrize("scheme", ["exact", "euler"])
+@pytest.mark.parametrize("scheme", ["exact", "euler", "rk54"])
 def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: str, tmp_path: Path) -> None:
     some = rows(60, scheme)
     columns, absent = as_columns(some)

@@ -73,7 +73,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> int:
     """Ten points to a shard, one after the other."""
-    monkeypatch.setattr("sweep.running.SOLVERS", 1)
+    monkeypatch.setattr("sweep.computing.SOLVERS", 1)
     monkeypatch.setattr("sweep.running.SHARD_POINTS", 10)
     monkeypatch.setattr("sweep.directory.SHARD_POINTS", 10)
     return 10

@@ -47,8 +47,23 @@ CASES = {
     "a steady window is not available": ("[time]\nwindow = 'steady'", ["time.window: 'steady' is not available in this version"]),
     "an unstable step names the largest stable one": (
         f"{EULER}[parameters]\nk_t = 9e6\n[time]\nstep = 1e-3",
-        ["time.step", "step = 0.001 s is unstable: it must be less than 0.0002761 s"],
+        ["time.step", "step = 0.001 s is unstable: with scheme 'euler' it must be less than 0.0002761 s"],
     ),
+    "each scheme has a stability of its own": (
+        "[study]\nscheme = 'devogelaere'\n[parameters]\nk_t = 9e6\n[time]\nstep = 3e-4",
+        ["time.step", "step = 0.0003 s is unstable: with scheme 'devogelaere' it must be less than 0.0002997 s"],
+    ),
+    "a tolerance is positive": ("[time]\ntolerance = 0.0", ["time.tolerance: 0.0 is out of bounds: must be > 0"]),
+    "the smallest step is not above the largest": (
+        "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[time]\nsmallest_step = 1e-3\nlargest_step = 1e-4",
+        ["time.smallest_step: smallest_step must not exceed step, the first one, nor largest_step", "largest_step = 0.0001 s"],
+    ),
+    "the smallest step is not above the first": (
+        "[study]\nscheme = 'adapt2'\n[parameters]\nk_t = 9e6\n[time]\nstep = 1e-6\n[sweep.axes]\nsmallest_step = [1e-9, 1e-5]",
+        ["sweep.axes.smallest_step", "smallest_step = 1e-05 s, step = 1e-06 s", "broken at 1 of 2 points"],
+    ),
+    "the control of the step belongs in [time]": ("[parameters]\nretries = 3", ["parameters.retries: belongs in [time], as time.retries"]),
+    "a single largest step belongs in [time]": ("[sweep.axes]\nlargest_step = 1e-3", ["a single value goes to [time]"]),
     "a time scheme needs a stiffness, and nothing else is wrong then": (
         EULER,
         ["1 problem\n  parameters.k_t", "needs the tangential stiffness"],
@@ -56,7 +71,11 @@ CASES = {
     "the exact scheme refuses a stiffness": ("[parameters]\nk_t = 9e6", ["parameters.k_t", "leave k_t = 9e+06 N/m out"]),
     "an unstable step names the largest that is stable everywhere": (
         f"{EULER}[time]\nstep = 1e-3\n[sweep.axes]\nk_t = [9e5, 1e8, 9e6, 5.0]",
-        ["time.step", "point 1: step = 0.001 s is unstable: it must be less than 8.284e-05 s", "broken at 3 of 4 points"],
+        [
+            "time.step",
+            "point 1: step = 0.001 s is unstable: with scheme 'euler' it must be less than 8.284e-05 s",
+            "broken at 3 of 4 points",
+        ],
     ),
     "a stiffness for some of the schemes needs a zip": (
         "[parameters]\nk_t = 9e6\n[sweep.axes]\nscheme = ['exact', 'euler']",

@@ -107,8 +107,11 @@ sections = st.fixed_dictionaries(
         "sweep": st.fixed_dictionaries(
             {},
             optional={
-                "design": st.sampled_from(["grid", "zip", "table", 3]),
+                "design": st.sampled_from(["grid", "zip", "table", "convergence", 3]),
                 "file": values,
+                "observable": st.sampled_from(["wear_power", "regime", "x"]) | values,
+                "digits": st.integers(-1, 20) | values,
+                "halvings": st.integers(-1, 40) | values,
                 "axes": st.dictionaries(names, axes, max_size=3) | values,
             },
         ),

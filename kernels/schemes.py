@@ -1,0 +1,105 @@
+"""The schemes a study can name: what they are, which parameters of the time they read, and the largest step at which they are stable.
+
+Nothing here imports JAX, so that a configuration is read and checked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Values = Mapping[str, Any]
+
+EXACT = "exact"
+MOST_STEPS = 1e8  # of one run, rejected ones included
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A way to integrate an oscillator.
+
+    Attributes:
+        name, description: how a study names it and what it is.
+        reads: the parameters of the time that it reads, besides end and window.
+        largest_stable_step: (resolved parameters, floats or arrays) -> largest step [s] at which it is stable; None where the scheme
+            has no step or chooses it itself.
+    """
+
+    name: str
+    description: str
+    reads: tuple[str, ...] = ()
+    largest_stable_step: Callable[[Values], Any] | None = None
+
+    @property
+    def fixed_step(self) -> bool:
+        """Whether every step has the length that the study gives."""
+        return self.reads == ("step",)
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the scheme chooses its steps."""
+        return "largest_step" in self.reads
+
+
+def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
+    """Stiffness [N/m] and damping [N s/m] of the contact where it can hold the mass; 0 where it has no friction."""
+    holds = np.asarray(values["mu_s"]) * values["normal_force"] > 0.0
+    return np.where(holds, values["k_t"], 0.0), np.where(holds, values["c_t"], 0.0)
+
+
+def euler_stability(values: Values) -> Any:
+    """Largest stable step h [s] of symplectic Euler on the stuck mass: 4 m - 2 h (c + c_t) - h^2 (k + k_t) > 0.
+
+    Args:
+        values: resolved parameters of the rubbing mass (floats or arrays that broadcast).
+
+    Returns:
+        h [s], the shape of the parameters; inf when nothing limits it. Source: SDND104 (V5.01.104), section 3.1, with damping.
+    """
+    k_t, c_t = held_stiffness_and_damping(values)
+    damping, stiffness = values["c"] + c_t, values["k"] + k_t
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 4.0 * values["m"] / (damping + np.sqrt(damping**2 + 4.0 * values["m"] * stiffness))
+
+
+def devogelaere_stability(values: Values) -> Any:
+    """Largest stable step h [s] of De Vogelaere on the stuck mass: 24 m - 2 h (c + 6 c_t) - 3 h^2 (k + k_t) > 0.
+
+    Args:
+        values: resolved parameters of the rubbing mass (floats or arrays that broadcast).
+
+    Returns:
+        h [s], the shape of the parameters; inf when nothing limits it. There an eigenvalue of the map of one step reaches +1, as tests show
+        (tests/kernels/test_stability.py); without damping it is the known bound 2 sqrt(2) / sqrt(k / m).
+    """
+    k_t, c_t = held_stiffness_and_damping(values)
+    damping, stiffness = values["c"] + 6.0 * c_t, values["k"] + k_t
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 24.0 * values["m"] / (damping + np.sqrt(damping**2 + 72.0 * values["m"] * stiffness))
+
+
+FREQUENCY_CONTROL = ("step", "largest_step", "smallest_step", "retries")
+ERROR_CONTROL = ("step", "largest_step", "smallest_step", "tolerance")
+
+SCHEMES: dict[str, Scheme] = {
+    scheme.name: scheme
+    for scheme in (
+        Scheme(EXACT, "event by event in closed form; no step, no penalisation; rigid Coulomb friction (k_t absent)"),
+        Scheme("euler", "symplectic Euler, fixed step, order 1; penalised friction (k_t given)", ("step",), euler_stability),
+        Scheme(
+            "devogelaere",
+            "De Vogelaere, fixed step, order 4 (3 with damping c, lower where a force depends on velocity); penalised friction",
+            ("step",),
+            devogelaere_stability,
+        ),
+        Scheme("adapt1", "symplectic Euler with steps that follow the apparent frequency, order 1; penalised friction", FREQUENCY_CONTROL),
+        Scheme(
+            "adapt2", "central differences with steps that follow the apparent frequency, order 2; penalised friction", FREQUENCY_CONTROL
+        ),
+        Scheme("rk32", "Runge-Kutta of Bogacki and Shampine, order 3 with error control; penalised friction", ERROR_CONTROL),
+        Scheme("rk54", "Runge-Kutta of Dormand and Prince, order 5 with error control; penalised friction", ERROR_CONTROL),
+    )
+}

@@ -1,0 +1,22 @@
+"""ADAPT of order 1: the update of symplectic Euler with steps that follow the apparent frequency (see `control.ByFrequency`).
+
+Source: scheme ADAPT_ORDRE1 of the tool that SDND104 and SDND105 validate.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from kernels.elementary import Array
+from kernels.stepping import euler
+from kernels.stepping.control import ByFrequency
+from kernels.stepping.scheme import Body, State, Stepper, Trial, evaluate_once
+
+
+def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+    """One step; see `Stepper.step`."""
+    trial = euler.step(body, loads, s, h)
+    return trial._replace(doubt=(jnp.abs(trial.state.a - s.a), jnp.abs(trial.moved)))
+
+
+ADAPT1 = Stepper(fractions=(1.0,), start=evaluate_once, step=step, control=ByFrequency())

@@ -1,0 +1,36 @@
+"""ADAPT of order 2: central differences with steps that follow the apparent frequency (see `control.ByFrequency`).
+
+    v_half += (h_prev + h)/2 a;  x += h v_half;  v = v_half + h/2 a;  a = a(x, v, t + h)
+
+The force sees, and the output is, v with the old acceleration. Before the first step h_prev = 0 and v_half = v0.
+Source: scheme ADAPT_ORDRE2 of the tool that SDND104 and SDND105 validate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from kernels.elementary import Array
+from kernels.stepping.control import ByFrequency
+from kernels.stepping.scheme import Body, State, Stepper, Trial, evaluate_once
+
+
+def start(body: Body, force: Callable[[Array], Array], x: Array, v: Array, h: Array) -> State:
+    """The state at t = 0; see `Stepper.start`."""
+    return evaluate_once(body, force, x, v, h)._replace(own=(v, 0.0 * h))
+
+
+def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+    """One step; see `Stepper.step`. `State.own` is v_half and h_prev."""
+    v_half, h_before = s.own
+    v_half = v_half + 0.5 * (h_before + h) * s.a
+    moved = h * v_half
+    x = s.x + moved
+    v = v_half + 0.5 * h * s.a
+    a, memory = body.acceleration(loads[0], s.memory, x, moved, v)
+    return Trial(State(x, v, a, memory, (v_half, h)), moved, (jnp.abs(a - s.a), jnp.abs(moved)))
+
+
+ADAPT2 = Stepper(fractions=(1.0,), start=start, step=step, control=ByFrequency())

@@ -1,0 +1,57 @@
+"""De Vogelaere: fixed step, order 4 without damping, 3 with c > 0, lower where the contact force depends on velocity.
+
+With F the force but for the damper over m, C = c/m, and F_h, v_h at the middle of a step (F_e, v_e: of the step before):
+
+    x_h = x + h/2 v + h^2/24 [4 F - F_e - C (4 v - v_e)]        force at velocity 2 (x_h - x)/h
+    v_h = 4 [v + h/4 (F + F_h - C v)] / (4 + h C)
+    x_1 = x + h v + h^2/6 [F + 2 F_h - C (v + 2 v_h)]           force at velocity 2 (x_1 - x_h)/h
+    v_1 = 6 [v + h/6 (F_1 + 4 F_h + F - C (4 v_h + v))] / (6 + h C)
+
+    start: x_e = x_0 - h/2 v_0 + h^2/8 (F_0 - C v_0),  v_e = [(4 + h C) v_0 - h (F_0 + F_e)] / (4 - h C)
+
+The contact remembers the half step too: judged by the whole step alone, a slip that ends in it can move one way and end the other, and its
+friction then pushes the wrong way (wear powers of SDND104 off by per cents at one step in four, as tests/kernels/test_time_schemes.py
+shows).
+
+Source: scheme DEVOGE of the tool that SDND104 and SDND105 validate; De Vogelaere (1955).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kernels.contact.friction import new_grip
+from kernels.elementary import Array, settle
+from kernels.stepping.scheme import Body, State, Stepper, Trial
+
+
+def start(body: Body, force: Callable[[Array], Array], x: Array, v: Array, h: Array) -> State:
+    """The state at t = 0, with a half step back in time; see `Stepper.start`."""
+    zero = 0.0 * body.one
+    a, memory = body.push(force(zero), new_grip(zero), x, zero, v)
+    before = v - 0.25 * h * (a - body.drag * v)  # 2 (x_0 - x_e) / h
+    back = -0.5 * h * before
+    early, _ = body.push(force(-0.5 * h), new_grip(zero), x + back, back, before)
+    slow = h * body.drag
+    return State(x, v, a, memory, (early, ((4.0 + slow) * v - h * (a + early)) / (4.0 - slow)))
+
+
+def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+    """One step; see `Stepper.step`. `State.a` is F, `State.own` is F_e and v_e; difference velocities are written without a quotient."""
+    early, v_early = s.own
+    slow = h * body.drag
+    half_speed = s.v + h * (4.0 * s.a - early - body.drag * (4.0 * s.v - v_early)) / 12.0
+    half_moved = 0.5 * h * half_speed
+    half, memory = body.push(loads[0], s.memory, s.x + half_moved, half_moved, half_speed)
+    half, flag = settle(body.one, half, memory.slipping)
+    memory = memory._replace(slipping=flag)
+    v_half = (4.0 * s.v + h * (s.a + half - body.drag * s.v)) / (4.0 + slow)
+    mean_speed = s.v + h * (s.a + 2.0 * half - body.drag * (s.v + 2.0 * v_half)) / 6.0
+    moved = h * mean_speed
+    x = s.x + moved
+    a, memory = body.push(loads[1], memory, x, moved - half_moved, 2.0 * mean_speed - half_speed)
+    v = (6.0 * s.v + h * (a + 4.0 * half + s.a - body.drag * (4.0 * v_half + s.v))) / (6.0 + slow)
+    return Trial(State(x, v, a, memory, (half, v_half)), moved, None)
+
+
+DEVOGELAERE = Stepper(fractions=(0.5, 1.0), start=start, step=step)

@@ -1,0 +1,51 @@
+"""An embedded Runge-Kutta step whose last stage is the first of the next step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernels.elementary import Array, settle
+from kernels.stepping.scheme import Body, State, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Tableau:
+    """Coefficients of Butcher.
+
+    Attributes:
+        nodes: times of the stages after the first, as fractions of the step; the last two are 1 where the last is the new point.
+        rows: weights of the earlier stages in each stage after the first; the last row gives the new point.
+        error: weights of all stages in the difference of the two solutions.
+    """
+
+    nodes: tuple[float, ...]
+    rows: tuple[tuple[float, ...], ...]
+    error: tuple[float, ...]
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """The nodes without repetition."""
+        return tuple(dict.fromkeys(self.nodes))
+
+    def step(self, body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+        """One step; see `Stepper.step`. Every stage evaluates the contact from its memory at the start of the step."""
+        speeds, accelerations = [s.v], [s.a]
+        moved, memory = 0.0 * h, s.memory
+        for node, row in zip(self.nodes, self.rows, strict=True):
+            moved = h * weigh(row, speeds)
+            v = s.v + h * weigh(row, accelerations)
+            a, memory = body.acceleration(loads[self.fractions.index(node)], s.memory, s.x + moved, moved, v)
+            v, a = settle(body.one, v, a)
+            speeds.append(v)
+            accelerations.append(a)
+        doubt = h * weigh(self.error, speeds), h * weigh(self.error, accelerations)
+        return Trial(State(s.x + moved, speeds[-1], accelerations[-1], memory, ()), moved, doubt)
+
+
+def weigh(weights: tuple[float, ...], values: list[Array]) -> Array:
+    """The weighted sum, without the terms of weight 0."""
+    terms = [weight * value for weight, value in zip(weights, values, strict=True) if weight != 0.0]
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total

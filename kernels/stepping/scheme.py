@@ -1,0 +1,95 @@
+"""What a time scheme is: the interface that each file of this folder fills, and the oscillator as a scheme sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kernels.contact.friction import Grip, Penalised, new_grip
+from kernels.elementary import Array
+
+Memory = Grip  # what the contact remembers
+
+
+class Body(NamedTuple):
+    """One oscillator but for its excitation: m x'' + c x' + k x = external force + contact force.
+
+    Attributes:
+        by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. contact: the law.
+        one: the run-time 1.0 that `elementary.settle` divides by.
+    """
+
+    by_mass: Array
+    stiffness: Array
+    drag: Array
+    contact: Penalised
+    one: Array
+
+    def push(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
+        """Acceleration but for the damper c [m/s^2], and what the contact remembers of this evaluation.
+
+        Args:
+            load: external force [N].
+            memory: of the contact at the start of the step, wherever in the step the evaluation is.
+            x: displacement [m]. moved: displacement since the start of the step [m]. v: velocity [m/s].
+        """
+        force, memory = self.contact.evaluate(memory, moved, v)
+        return (load - self.stiffness * x + force) * self.by_mass, memory
+
+    def acceleration(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
+        """Acceleration [m/s^2], and what the contact remembers of this evaluation; arguments as those of `push`."""
+        a, memory = self.push(load, memory, x, moved, v)
+        return a - self.drag * v, memory
+
+
+class State(NamedTuple):
+    """One oscillator after a step that was accepted.
+
+    Attributes:
+        x: displacement [m]. v: velocity [m/s].
+        a: acceleration of the last evaluation [m/s^2], as the scheme defines it.
+        memory: of the contact.
+        own: what the scheme carries besides.
+    """
+
+    x: Array
+    v: Array
+    a: Array
+    memory: Memory
+    own: tuple[Array, ...]
+
+
+class Trial(NamedTuple):
+    """A step that may be accepted.
+
+    Attributes:
+        state: after it. moved: displacement of the step [m].
+        doubt: two numbers that the scheme's control judges the step by; of a scheme of fixed step, none.
+    """
+
+    state: State
+    moved: Array
+    doubt: tuple[Array, Array] | None
+
+
+class Stepper(NamedTuple):
+    """A time scheme.
+
+    Attributes:
+        fractions: where in a step the external force is needed, ascending; the last is 1.
+        start: (body, external force of the time [s] [N], x0, v0, first step h [s]) -> state at t = 0.
+        step: (body, external forces at `fractions` [N], state, h [s]) -> trial.
+        control: how it chooses its steps; None: fixed step.
+    """
+
+    fractions: tuple[float, ...]
+    start: Callable[[Body, Callable[[Array], Array], Array, Array, Array], State]
+    step: Callable[[Body, tuple[Array, ...], State, Array], Trial]
+    control: Any = None
+
+
+def evaluate_once(body: Body, force: Callable[[Array], Array], x: Array, v: Array, _h: Array) -> State:
+    """The state at t = 0 of a scheme that carries nothing of its own: one evaluation of a contact that is not loaded."""
+    zero = 0.0 * body.one
+    a, memory = body.acceleration(force(zero), new_grip(zero), x, zero, v)
+    return State(x, v, a, memory, ())

@@ -1,0 +1,351 @@
+"""Reference time integration of one oscillator with penalised Coulomb friction.
+
+    m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load + T
+
+Plain Python floats, one oscillator, no vectorisation: written to be read and to be compared with.
+The functions below `run` use only what a scalar compiler (numba.njit, function by function) accepts.
+"""
+
+import math
+from typing import NamedTuple
+
+
+class Case(NamedTuple):
+    """Everything a run needs; `run` fills it from a dictionary."""
+
+    m: float = 1.0
+    c: float = 0.0
+    k: float = 0.0
+    a0: float = 0.0
+    f0: float = 0.0
+    omega: float = 0.0
+    phase: float = 0.0
+    load: float = 0.0
+    normal: float = 0.0  # F_n
+    mu_s: float = 0.0
+    mu_d: float = 0.0
+    k_t: float = 0.0
+    c_t: float = 0.0
+    x0: float = 0.0
+    v0: float = 0.0
+    end: float = 1.0
+    window_start: float = 0.0
+    window_end: float = 1.0
+    step: float = 1e-4
+    largest_step: float = 1e-4
+    smallest_step: float = 1e-10
+    tolerance: float = 1e-7
+    retries: int = 16
+
+
+class Memory(NamedTuple):
+    """State of the contact after its last committed evaluation."""
+
+    slip: bool
+    force: float  # T0
+    stretch: float  # x - anchor
+    velocity: float
+
+
+class Outcome(NamedTuple):
+    """State at the end of a run and the totals of its accepted steps."""
+
+    x: float
+    v: float
+    slip_distance: float
+    accepted: int
+    rejected: int
+    failed: bool
+
+
+SLOWEST_SLIP = 1e-6  # m/s, below this a slip is put to the stick trial
+
+# Bogacki-Shampine 3(2): nodes, stages (the last row is the third-order solution), error weights.
+RK32_NODES = (0.0, 1 / 2, 3 / 4, 1.0)
+RK32_STAGES = (
+    (0.0, 0.0, 0.0, 0.0),
+    (1 / 2, 0.0, 0.0, 0.0),
+    (0.0, 3 / 4, 0.0, 0.0),
+    (2 / 9, 1 / 3, 4 / 9, 0.0),
+)
+RK32_ERROR = (-5 / 72, 1 / 12, 1 / 9, -1 / 8)
+
+# Dormand-Prince 5(4), in the same order.
+RK54_NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
+RK54_STAGES = (
+    (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    (1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    (3 / 40, 9 / 40, 0.0, 0.0, 0.0, 0.0, 0.0),
+    (44 / 45, -56 / 15, 32 / 9, 0.0, 0.0, 0.0, 0.0),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0.0, 0.0, 0.0),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0.0, 0.0),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0.0),
+)
+RK54_ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+
+
+def run(scheme: str, parameters: dict) -> dict:
+    """Integrate one case with one of the six schemes.
+
+    `parameters` holds fields of `Case`; instead of some of them it may hold `mu` (both coefficients),
+    `g` (normal = m g) and `window` (a pair). Without `c_t` the stuck mass is damped critically.
+    The window defaults to the whole run and `largest_step` to `step`.
+    """
+    values = dict(parameters)
+    mu = values.pop("mu", 0.0)
+    values.setdefault("mu_s", mu)
+    values.setdefault("mu_d", mu)
+    g = values.pop("g", 0.0)
+    values.setdefault("normal", values.get("m", 1.0) * g)
+    window = values.pop("window", (0.0, values.get("end", 1.0)))
+    values.setdefault("window_start", window[0])
+    values.setdefault("window_end", window[1])
+    values.setdefault("largest_step", values.get("step", 1e-4))
+    if values.get("c_t") is None:
+        m, c, k, k_t = (values.get(n, Case._field_defaults[n]) for n in ("m", "c", "k", "k_t"))
+        values["c_t"] = max(0.0, 2.0 * math.sqrt(m * (k + k_t)) - c)
+    case = Case(**{n: int(v) if n == "retries" else float(v) for n, v in values.items()})
+    if scheme == "euler":
+        outcome = euler(case)
+    elif scheme == "devogelaere":
+        outcome = devogelaere(case)
+    elif scheme == "adapt1":
+        outcome = adapt(case, False)
+    elif scheme == "adapt2":
+        outcome = adapt(case, True)
+    elif scheme == "rk32":
+        outcome = runge_kutta(case, RK32_NODES, RK32_STAGES, RK32_ERROR, 0.25)
+    elif scheme == "rk54":
+        outcome = runge_kutta(case, RK54_NODES, RK54_STAGES, RK54_ERROR, 1.0 / 6.0)
+    else:
+        raise ValueError(f"unknown scheme {scheme!r}")
+    length = case.window_end - case.window_start
+    return {
+        "x_end": outcome.x,
+        "v_end": outcome.v,
+        "slip_distance": outcome.slip_distance,
+        "wear_power": case.normal * outcome.slip_distance / length,
+        "accepted_steps": outcome.accepted,
+        "rejected_steps": outcome.rejected,
+        "failed": outcome.failed,
+    }
+
+
+def sign(value: float) -> float:
+    """-1, 0 or 1."""
+    if value > 0.0:
+        return 1.0
+    if value < 0.0:
+        return -1.0
+    return 0.0
+
+
+def friction(case: Case, memory: Memory, move: float, v: float) -> tuple[float, Memory]:
+    """Friction force at velocity v after a displacement `move` since `memory`, and the memory to commit."""
+    if case.mu_s * case.normal == 0.0:
+        return 0.0, Memory(False, 0.0, 0.0, v)
+    sliding = -case.mu_d * case.normal * sign(v)
+    if memory.slip and v * memory.velocity > 0.0 and abs(v) > SLOWEST_SLIP:
+        return sliding, Memory(True, sliding, 0.0, v)
+    stretch = memory.stretch + move
+    trial = memory.force - case.k_t * stretch - case.c_t * v
+    if abs(trial) <= case.mu_s * case.normal:
+        return trial, Memory(False, memory.force, stretch, v)
+    return sliding, Memory(True, sliding, 0.0, v)
+
+
+def acceleration(case: Case, memory: Memory, x: float, move: float, v: float, v_damper: float, t: float) -> tuple[float, Memory]:
+    """Acceleration at (x, t): v is the velocity the contact sees, v_damper the one that c sees."""
+    tangential, memory = friction(case, memory, move, v)
+    drive = (case.f0 - case.m * case.a0) * math.sin(case.omega * t + case.phase)
+    total = drive + case.load - case.k * x - case.c * v_damper + tangential
+    return total / case.m, memory
+
+
+def unloaded() -> Memory:
+    """A contact that sticks without force."""
+    return Memory(False, 0.0, 0.0, 0.0)
+
+
+def slip_in_step(memory_new: Memory, move: float) -> float:
+    """Slip distance in one accepted step: |x_new - x_old| if the contact slips at its end."""
+    return abs(move) if memory_new.slip else 0.0
+
+
+def overlap(case: Case, start: float, stop: float) -> float:
+    """Part of the step [start, stop] that lies in the window."""
+    common = min(stop, case.window_end) - max(start, case.window_start)
+    return max(0.0, common / (stop - start))
+
+
+def fixed_steps(case: Case) -> int:
+    """Number of equal steps in a run; a remainder that is only rounding does not make one more."""
+    return max(1, math.ceil(case.end / case.step * (1.0 - 1e-12)))
+
+
+def euler(case: Case) -> Outcome:
+    """Symplectic Euler: velocity first, then displacement with the new velocity."""
+    steps = fixed_steps(case)
+    h = case.end / steps
+    x, v, distance = case.x0, case.v0, 0.0
+    a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
+    for n in range(steps):
+        t, t_new = case.end * n / steps, case.end * (n + 1) / steps
+        v_new = v + h * a
+        x += h * v_new
+        a, memory_new = acceleration(case, memory, x, h * v_new, v_new, v_new, t_new)
+        slip = slip_in_step(memory_new, h * v_new)
+        distance += slip * overlap(case, t, t_new)
+        v, memory = v_new, memory_new
+    return Outcome(x, v, distance, steps, 0, False)
+
+
+def devogelaere(case: Case) -> Outcome:
+    """De Vogelaere's scheme; `force` is everything but the viscous damping, over m. The contact remembers the half step too."""
+    steps = fixed_steps(case)
+    h = case.end / steps
+    C = case.c / case.m
+    x, v, distance = case.x0, case.v0, 0.0
+    first = unloaded()
+    force, memory = acceleration(case, first, x, 0.0, v, 0.0, 0.0)
+    back = -h / 2 * v + h * h / 8 * (force - C * v)
+    force_half, _ = acceleration(case, first, x + back, back, -2 * back / h, 0.0, -h / 2)
+    v_half = ((4 + h * C) * v - h * (force + force_half)) / (4 - h * C)
+    for n in range(steps):
+        t = case.end * n / steps
+        move = h / 2 * v + h * h / 24 * (4 * force - force_half - C * (4 * v - v_half))
+        force_half, memory = acceleration(case, memory, x + move, move, 2 * move / h, 0.0, t + h / 2)
+        v_half = 4 * (v + h / 4 * (force + force_half - C * v)) / (4 + h * C)
+        step = h * v + h * h / 6 * (force + 2 * force_half - C * (v + 2 * v_half))
+        t_new = case.end * (n + 1) / steps
+        force_new, memory_new = acceleration(case, memory, x + step, step - move, 2 * (step - move) / h, 0.0, t_new)
+        v_new = 6 * (v + h / 6 * (force_new + 4 * force_half + force - C * (4 * v_half + v))) / (6 + h * C)
+        distance += slip_in_step(memory_new, step) * overlap(case, t, t_new)
+        x, v, force, memory = x + step, v_new, force_new, memory_new
+    return Outcome(x, v, distance, steps, 0, False)
+
+
+def next_stop(case: Case, t: float) -> float:
+    """The next time that a variable step has to hit."""
+    stop = case.end
+    if t < case.window_start < stop:
+        stop = case.window_start
+    if t < case.window_end < stop:
+        stop = case.window_end
+    return stop
+
+
+def in_window(case: Case, start: float, stop: float) -> bool:
+    """Whether a step that crosses no end of the window lies in it."""
+    return start >= case.window_start and stop <= case.window_end
+
+
+def adapt_error(da: float, dx: float, h: float, v: float) -> float:
+    """50 h times the apparent frequency of a step."""
+    scale = max(h * abs(v) / 100, abs(dx))
+    if da == 0.0:
+        return 0.0
+    if scale == 0.0:
+        return math.inf
+    return 50 * h * math.sqrt(abs(da) / scale) / (2 * math.pi)
+
+
+def adapt(case: Case, staggered: bool) -> Outcome:
+    """adapt2 (staggered velocities) or adapt1 (symplectic Euler), with the control of the apparent frequency."""
+    h = min(case.step, case.largest_step)
+    t, x, v, speed, h_prev, distance = 0.0, case.x0, case.v0, case.v0, 0.0, 0.0
+    counter, accepted, rejected = 1, 0, 0
+    a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
+    while t < case.end:
+        stop = next_stop(case, t)
+        for attempt in range(case.retries + 1):
+            hit = stop - t <= h * (1 + 1e-6)
+            tried = stop - t if hit else h
+            t_new = stop if hit else t + h
+            speed_new = speed + ((h_prev + tried) / 2 * a if staggered else tried * a)
+            v_new = speed_new + tried / 2 * a if staggered else speed_new
+            move = tried * speed_new
+            a_new, memory_new = acceleration(case, memory, x + move, move, v_new, v_new, t_new)
+            error = adapt_error(a_new - a, move, tried, speed_new)
+            if error < 1.0 or attempt == case.retries:
+                break
+            rejected += 1
+            h = 0.75 * tried
+            if h < case.smallest_step:
+                return Outcome(x, v, distance, accepted, rejected, True)
+        if in_window(case, t, t_new):
+            distance += slip_in_step(memory_new, move)
+        t, x, v, speed, h_prev, a, memory = t_new, x + move, v_new, speed_new, tried, a_new, memory_new
+        accepted += 1
+        if counter > 4 and error < 0.75:
+            h = min(1.1 * h, case.largest_step)
+            counter = 1
+        else:
+            counter += 1
+    return Outcome(x, v, distance, accepted, rejected, False)
+
+
+def ratio(error: float, scale: float) -> float:
+    """error / scale, with 0/0 = 0."""
+    if error == 0.0:
+        return 0.0
+    if scale == 0.0:
+        return math.inf
+    return error / scale
+
+
+def runge_kutta(case: Case, nodes: tuple, stages: tuple, weights: tuple, exponent: float) -> Outcome:
+    """An embedded pair whose last stage is the new state.
+
+    The error is relative to the largest |x| and |v| so far, not below A h^2 and A h with A the largest acceleration of
+    the drive and h the first step. Without this floor rk32 never leaves a rest under a drive that starts from zero:
+    displacement and error are then both proportional to h^3.
+    """
+    h = min(case.step, case.largest_step)
+    t, x, v, distance, accepted, rejected = 0.0, case.x0, case.v0, 0.0, 0, 0
+    a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
+    memory_new = memory
+    drive = (abs(case.f0 - case.m * case.a0) + abs(case.load)) / case.m
+    x_largest = max(abs(x), drive * h**2)
+    v_largest = max(abs(v), drive * h)
+    last = len(nodes) - 1
+    speeds = [v] * len(nodes)
+    accelerations = [a] * len(nodes)
+    while t < case.end:
+        stop = next_stop(case, t)
+        hit = stop - t <= h * (1 + 1e-6)
+        tried = stop - t if hit else h
+        t_new = stop if hit else t + h
+        move, v_stage = 0.0, v
+        speeds[0], accelerations[0] = v, a
+        for i in range(1, last + 1):
+            move, change = 0.0, 0.0
+            for j in range(i):
+                move += stages[i][j] * speeds[j]
+                change += stages[i][j] * accelerations[j]
+            move *= tried
+            v_stage = v + tried * change
+            t_stage = t_new if i == last else t + nodes[i] * tried
+            a_stage, memory_new = acceleration(case, memory, x + move, move, v_stage, v_stage, t_stage)
+            speeds[i], accelerations[i] = v_stage, a_stage
+        error_x, error_v = 0.0, 0.0
+        for i in range(last + 1):
+            error_x += weights[i] * speeds[i]
+            error_v += weights[i] * accelerations[i]
+        x_scale, v_scale = max(x_largest, abs(x + move)), max(v_largest, abs(v_stage))
+        error = max(ratio(tried * abs(error_x), x_scale), ratio(tried * abs(error_v), v_scale)) / case.tolerance
+        factor = 5.0 if error == 0.0 else min(5.0, max(0.2, 0.9 * error ** (-exponent)))
+        if error > 1.0:
+            rejected += 1
+            h = min(tried * factor, case.largest_step)
+            if h < case.smallest_step:
+                return Outcome(x, v, distance, accepted, rejected, True)
+            continue
+        if in_window(case, t, t_new):
+            distance += slip_in_step(memory_new, move)
+        shortened = tried < h
+        t, x, v, a, memory = t_new, x + move, v_stage, accelerations[last], memory_new
+        x_largest, v_largest = x_scale, v_scale
+        accepted += 1
+        h = min(max(tried * factor, h) if shortened else tried * factor, case.largest_step)
+    return Outcome(x, v, distance, accepted, rejected, False)
