@@ -35,7 +35,7 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
 
     Raises:
         KeyError: unknown model, scheme or parameter.
-        ValueError: a time scheme without k_t, or shapes that do not broadcast.
+        ValueError: a time scheme without k_t where there is friction, or shapes that do not broadcast.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are
     all 0, so that the last digit of a row may depend on the others in the call (never in a study).
@@ -50,11 +50,11 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
     chosen = MODELS[model]
     if scheme not in chosen.schemes:
         raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
-    if scheme != EXACT and "k_t" not in params:
-        raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
     unread = chosen.unread(scheme)
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
+    if scheme != EXACT and "k_t" not in params and not _is_zero(resolved["mu_s"] * resolved["normal_force"]):
+        raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
     lean = scheme == EXACT and all(_is_zero(params.get(name, 0.0)) for name in ("k", "c"))
 
     shape = jnp.broadcast_shapes(*(value.shape for value in resolved.values()))

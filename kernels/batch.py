@@ -226,7 +226,7 @@ def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: A
         varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows are to be run, from the first on.
 
     Returns:
-        Observables and codes, (blocks, width); 0 where a row was not run.
+        Observables and codes, (blocks, width); NaN (-1 in codes) and 0 where a row was not run.
     """
     import jax
     import jax.numpy as jnp
@@ -263,7 +263,7 @@ def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: A
     row = jnp.arange(width)
     run = each(begin, row)
     found, status = jax.eval_shape(lambda: each(advance, row, run)[2])
-    results = {name: jnp.zeros(count, one.dtype) for name, one in found.items()}
+    results = {name: jnp.full(count, jnp.nan if one.dtype == float else -1, one.dtype) for name, one in found.items()}
     start = row, jnp.asarray(width), run, results, jnp.zeros(count, status.dtype)
     *_, results, codes = jax.lax.while_loop(lambda carry: jnp.any(carry[0] < share), chunk, start)
     return {name: values.reshape(blocks, width) for name, values in results.items()}, codes.reshape(blocks, width)

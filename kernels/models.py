@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kernels.quantity import Quantity, by_name
-from kernels.schemes import EXACT, MOST_STEPS, SCHEMES, Values
+from kernels.schemes import EXACT, MOST_STEPS, SCHEMES, Values, held_stiffness_and_damping
 
 REGIMES = ("stick", "stick-slip", "slip-slip")
 
@@ -108,7 +108,8 @@ TIME = (
              "h", default=1e-4, lower=0.0, lower_open=True),
     Quantity("largest_step", "s", "largest step of the schemes that choose their steps",
              default_rule="a twentieth of the period, pi / (10 omega)", lower=0.0, lower_open=True),
-    Quantity("smallest_step", "s", "smallest step of the schemes that choose their steps; a run that needs a smaller one fails",
+    Quantity("smallest_step", "s", "smallest step of the schemes that choose their steps; a run that needs a smaller one fails "
+             "(adapt1 and adapt2 start from rest with 1e-4 step)",
              default_rule="1e-6 step", lower=0.0, lower_open=True),
     Quantity("tolerance", "1", "largest error of a step of rk32 and rk54, relative to the largest displacement and speed so far",
              default=1e-7, lower=0.0, lower_open=True),
@@ -130,7 +131,8 @@ WINDOW_RULES = (
 def _unstable(p: Values, scheme: str) -> Any:
     """Mask of the rows whose fixed step is not stable."""
     bound = SCHEMES[scheme].largest_stable_step
-    return np.False_ if bound is None else np.isfinite(p["k_t"]) & (np.asarray(p["step"]) >= bound(p))
+    # a contact that lacks the stiffness it needs breaks another rule
+    return np.False_ if bound is None else np.isfinite(held_stiffness_and_damping(p)[0]) & (np.asarray(p["step"]) >= bound(p))
 
 
 def _stable_step(p: Values, scheme: str) -> Any:
@@ -139,17 +141,29 @@ def _stable_step(p: Values, scheme: str) -> Any:
     return np.inf if bound is None else bound(p)
 
 
+def _stiffness_in_words(p: Values) -> str:
+    """What bounds the step of one row: the contact, or without friction the oscillator."""
+    contact = f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
+    return contact if held_stiffness_and_damping(p)[0] > 0.0 else f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
+
+
 STEP_RULES = (
     Rule(("step", "end"), f"a run has at most {MOST_STEPS:.0e} steps",
          lambda p, s: SCHEMES[s].fixed_step & (np.asarray(p["end"]) > MOST_STEPS * np.asarray(p["step"])),
          lambda p, _s: f"end = {p['end']:g} s takes {p['end'] / p['step']:.3g} steps of {p['step']:g} s"),
-    Rule(("smallest_step", "step", "largest_step"), "smallest_step must not exceed step, the first one, nor largest_step",
-         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["smallest_step"]) > np.minimum(p["step"], p["largest_step"])),
-         lambda p, _s: f"smallest_step = {p['smallest_step']:g} s, step = {p['step']:g} s, largest_step = {p['largest_step']:g} s"),
+    Rule(("smallest_step", "step"), "smallest_step must not exceed step, the first one",
+         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["smallest_step"]) > p["step"]),
+         lambda p, _s: f"smallest_step = {p['smallest_step']:g} s, step = {p['step']:g} s"),
+    Rule(("largest_step", "smallest_step"), "largest_step must not be less than smallest_step",
+         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["largest_step"]) < p["smallest_step"]),
+         lambda p, _s: f"largest_step = {p['largest_step']:g} s, smallest_step = {p['smallest_step']:g} s"),
+    Rule(("retries",), "retries must be a whole number",
+         lambda p, s: ("retries" in SCHEMES[s].reads) & (np.asarray(p["retries"]) != np.floor(p["retries"])),
+         lambda p, _s: f"retries = {p['retries']:g}"),
     Rule(("step", "k_t", "c_t", "k", "c", "m"), "a fixed step must be stable for the stuck mass",
          _unstable,
          lambda p, s: f"step = {p['step']:g} s is unstable: with scheme {s!r} it must be less than {float(_stable_step(p, s)):.4g} s "
-                      f"for k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m",
+                      f"for {_stiffness_in_words(p)}",
          _stable_step),
 )  # fmt: skip
 
@@ -232,7 +246,7 @@ RUBBING_MASS = Model(
              lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
         Rule(("k_t",), "scheme 'exact' treats rigid friction only",
              lambda p, s: np.isfinite(p["k_t"]) if s == EXACT else np.False_,
-             lambda p, _s: f"leave k_t = {p['k_t']:g} N/m out, or choose the scheme 'euler'"),
+             lambda p, _s: f"leave k_t = {p['k_t']:g} N/m out, or choose a time scheme, such as 'rk54'"),
         Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
              lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & (np.asarray(p["mu_s"]) * p["normal_force"] > 0.0),
              lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),

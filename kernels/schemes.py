@@ -66,7 +66,7 @@ def euler_stability(values: Values) -> Any:
 
 
 def devogelaere_stability(values: Values) -> Any:
-    """Largest stable step h [s] of De Vogelaere on the stuck mass: 24 m - 2 h (c + 6 c_t) - 3 h^2 (k + k_t) > 0.
+    """Largest stable step h [s] of De Vogelaere on the stuck mass: 24 m - 2 h (c + 6 c_t) - 3 h^2 (k + k_t) > 0, and h c < 4 m to start.
 
     Args:
         values: resolved parameters of the rubbing mass (floats or arrays that broadcast).
@@ -78,7 +78,8 @@ def devogelaere_stability(values: Values) -> Any:
     k_t, c_t = held_stiffness_and_damping(values)
     damping, stiffness = values["c"] + 6.0 * c_t, values["k"] + k_t
     with np.errstate(divide="ignore", invalid="ignore"):
-        return 24.0 * values["m"] / (damping + np.sqrt(damping**2 + 72.0 * values["m"] * stiffness))
+        stable = 24.0 * values["m"] / (damping + np.sqrt(damping**2 + 72.0 * values["m"] * stiffness))
+        return np.minimum(stable, 4.0 * values["m"] / np.asarray(values["c"]))
 
 
 FREQUENCY_CONTROL = ("step", "largest_step", "smallest_step", "retries")

@@ -21,7 +21,7 @@ class Status(IntEnum):
     RULE_BROKEN = 3, "the parameters contradict each other (see `tribosweep list rules`)"
     TOO_MANY_EVENTS = 4, "more events than the bound of a run: shorten [time] end or lower the frequencies"
     OVERFLOW = 5, "a result is not a finite number"
-    STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or loosen the tolerance"
+    STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or the demand (tolerance, retries)"
     TOO_MANY_STEPS = 7, "more steps than the bound of a run: shorten [time] end, loosen the tolerance, or lower the stiffness"
 
     def __new__(cls, code: int, sentence: str) -> Self:

@@ -69,6 +69,8 @@ def run(
 ) -> None:
     """Run a study, or what is missing of it."""
     study = load(config, settings or [])
+    if ignored := ", ".join(study.ignored):
+        say(f"Note: no scheme of this study reads {ignored}.")
     directory = out if out is not None else default_directory(study)
     if dry_run:
         describe_study(study, directory, as_json)
@@ -99,7 +101,8 @@ def describe_study(study: Config, directory: Path, as_json: bool) -> None:
     else:
         emit(study.to_toml().rstrip())
     rows = "one row each" if levels == 1 else f"at most {levels} rows each ({points * levels:,} in all)"
-    say(f"{points:,} points, {rows}, in {shards:,} shards of {directory}; nothing was computed or written.")
+    sizes = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in ((points, "point"), (shards, "shard"))]
+    say(f"{sizes[0]}, {rows}, in {sizes[1]} of {directory}; nothing was computed or written.")
 
 
 def summarise(finished: Run, as_json: bool) -> bool:

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kernels.models import MODELS, Model
 from sweep import tables
-from sweep.axes import SCHEME, Axis, number, read_axis
+from sweep.axes import SCHEME, SCHEME_NAMES, Axis, number, read_axis
 from sweep.convergence.refinement import CONVERGENCE, KEYS, read_convergence
 from sweep.design import DESIGNS, PLANNED, Convergence, Design, Grid, Zip
 from sweep.document import to_toml
@@ -64,6 +66,16 @@ class Config:
             if q.name not in known
         ]
         return to_toml(self.document) + "\n" + "\n".join(defaults) + "\n"
+
+    @property
+    def ignored(self) -> list[str]:
+        """The keys that are given and that no scheme of the study reads, whatever their value."""
+        schemes = {self.scheme}
+        for axis in self.design.axes:
+            if axis.name == SCHEME:
+                schemes = {SCHEME_NAMES[code] for code in axis.at(np.arange(axis.count))}
+        unread = set.intersection(*(self.model.unread(scheme) for scheme in schemes)) - {*self.model.implied, SCHEME}
+        return [path for name, path in self.paths.items() if name in unread]
 
     @property
     def swept(self) -> list[str]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from kernels.elementary import Array
+from kernels.stepping.scheme import Limits, Verdict
 
 POINTS_PER_PERIOD = 50.0
 SHORTER = 0.75
@@ -16,30 +17,6 @@ LONGER = 1.1
 PATIENCE = 4.0
 ROOM = 0.75
 SAFETY, MOST_SHRINKING, MOST_GROWTH = 0.9, 0.2, 5.0
-
-
-class Limits(NamedTuple):
-    """What a study allows: largest step [s], tolerance (relative), retries of one step."""
-
-    largest: Array
-    tolerance: Array
-    retries: Array
-
-
-class Verdict(NamedTuple):
-    """What a control says of a trial.
-
-    Attributes:
-        accepted: whether the step is taken.
-        longer: length of the next step [s] if it is. shorter: length to try if it is not.
-        after, again: what the control remembers in either case.
-    """
-
-    accepted: Array
-    longer: Array
-    shorter: Array
-    after: tuple[Array, ...]
-    again: tuple[Array, ...]
 
 
 class ByFrequency(NamedTuple):
@@ -56,7 +33,7 @@ class ByFrequency(NamedTuple):
 
     def judge(self, memory: tuple[Array, ...], doubt: tuple[Array, Array], tried: Array, planned: Array, _x: Array, _v: Array,
               limits: Limits) -> Verdict:  # fmt: skip
-        """Judge a trial of length `tried` [s] where `planned` [s] was asked for and an instant to be hit may have shortened it."""
+        """See `scheme.Control`."""
         steps, retries = memory
         changed, moved = doubt
         scaled = (POINTS_PER_PERIOD * tried / (2.0 * math.pi)) ** 2 * changed  # e^2 times |dx|
@@ -81,12 +58,12 @@ class ByError(NamedTuple):
     inverse_root: Callable[[Array], Array]
 
     def start(self, x: Array, v: Array, pull: Array, h: Array) -> tuple[Array, ...]:
-        """X [m] and V [m/s], for a largest external force per mass `pull` [m/s^2] and a first step `h` [s]."""
+        """X [m] and V [m/s]."""
         return jnp.maximum(jnp.abs(x), pull * h * h), jnp.maximum(jnp.abs(v), pull * h)
 
     def judge(self, memory: tuple[Array, ...], doubt: tuple[Array, Array], tried: Array, planned: Array, x: Array, v: Array,
               limits: Limits) -> Verdict:  # fmt: skip
-        """Judge a trial of length `tried` [s] that ends at `x` and `v`."""
+        """See `scheme.Control`."""
         scales = jnp.maximum(memory[0], jnp.abs(x)), jnp.maximum(memory[1], jnp.abs(v))
         parts = [jnp.where(error == 0.0, 0.0, jnp.abs(error) / scale) for error, scale in zip(doubt, scales, strict=True)]
         e = jnp.maximum(*parts) / limits.tolerance

@@ -6,7 +6,7 @@ and step, and gives the place of a finished one to the next; `simulate` does it 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import jax
 import jax.numpy as jnp
@@ -20,12 +20,11 @@ from kernels.schemes import MOST_STEPS
 from kernels.status import Status
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
-from kernels.stepping.control import Limits
 from kernels.stepping.devogelaere import DEVOGELAERE
 from kernels.stepping.euler import EULER
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
-from kernels.stepping.scheme import Body, State, Stepper, Trial
+from kernels.stepping.scheme import Body, Control, Limits, State, Stepper, Trial
 
 STEPPERS: dict[str, Stepper] = {
     "euler": EULER,
@@ -39,22 +38,26 @@ CHUNK = 512  # attempts between two looks at which runs are over
 _NEARLY = 1.0 + 1e-6
 
 
+class Even(NamedTuple):
+    """Fixed steps: their number (a whole float), and the turns of the excitation to each fraction of one."""
+
+    whole: Array
+    turns: tuple[Turn, ...]
+
+
 class Setup(NamedTuple):
     """What does not change during a run.
 
     Attributes:
         p: resolved parameters. body, excitation: the oscillator and what shakes it.
-        h: length of a fixed step, of the first one otherwise [s]. whole: number of fixed steps (a whole float).
-        turns: of the excitation, to each fraction of a fixed step. limits: of the chosen steps.
+        h: length of a fixed step, of the first one otherwise [s]. pace: what more there is to know of either kind of steps.
     """
 
     p: dict[str, Array]
     body: Body
     excitation: Harmonic
     h: Array
-    whole: Array
-    turns: tuple[Turn, ...]
-    limits: Limits
+    pace: Even | Limits
 
 
 class Counted(NamedTuple):
@@ -106,35 +109,34 @@ def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
         count = steps(p["end"], p["step"])
         h = p["end"] / count
         turns = tuple(excitation.turn(fraction * h) for fraction in stepper.fractions)
-        return Setup(p, body, excitation, h, count, turns, Limits(h, h, h))
-    limits = Limits(p["largest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
-    return Setup(p, body, excitation, jnp.minimum(p["step"], p["largest_step"]), body.one, (), limits)
+        return Setup(p, body, excitation, h, Even(count, turns))
+    limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
+    return Setup(p, body, excitation, jnp.minimum(p["step"], p["largest_step"]), limits)
 
 
 def begin(stepper: Stepper, setup: Setup) -> Run:
-    """The run at t = 0. One whose numbers are not finite is over at once."""
+    """The run at t = 0. One whose numbers are not finite, or that would take more than MOST_STEPS fixed steps, is over at once."""
     zero = 0.0 * setup.body.one
     x, v = setup.p["x0"] + zero, setup.p["v0"] + zero
     state = stepper.start(setup.body, setup.excitation.at, x, v, setup.h)
-    failure = jnp.where(_finite(setup), 0.0, float(Status.NOT_FINITE))
     clock: Clock
-    if stepper.control is None:
-        clock = Counted(jnp.where(failure > 0.0, setup.whole, zero), Rotation.start(setup.excitation))
+    if isinstance(setup.pace, Even):
+        clock = Counted(jnp.where(_failure(setup) > 0.0, setup.pace.whole, zero), Rotation.start(setup.excitation))
     else:
-        control = stepper.control.start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
-        clock = Timed(zero, zero, setup.h + zero, zero, zero, control, failure)
+        control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
+        clock = Timed(zero, zero, setup.h + zero, zero, zero, control, _failure(setup))
     return Run(clock, state, 1.0 - state.memory.slipping, rubbing.init(zero))
 
 
 def active(setup: Setup, run: Run) -> Array:
     """Whether the run has not come to its end."""
     if isinstance(run.clock, Counted):
-        return run.clock.steps < setup.whole
+        return run.clock.steps < cast("Even", setup.pace).whole
     return (run.clock.t < setup.p["end"]) & (run.clock.failure == 0.0)
 
 
 def attempt(stepper: Stepper, setup: Setup, run: Run) -> Run:
-    """One step further, or one attempt at it. A run that is over stays as it is, but for what only the next step would read."""
+    """One step further, or one attempt at it. What is observed of a run that is over does not change."""
     return _fixed_step(stepper, setup, run, run.clock) if isinstance(run.clock, Counted) else _chosen_step(stepper, setup, run, run.clock)
 
 
@@ -143,7 +145,7 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     clock, zero = run.clock, 0.0 * setup.body.one
     if isinstance(clock, Counted):
         accepted, rejected = clock.steps, zero
-        status = jnp.where(_finite(setup), int(Status.OK), int(Status.NOT_FINITE))
+        status = _failure(setup).astype(jnp.int32)
     else:
         accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
     return rubbing.finish(run.sums, setup.p, run.state.x, run.state.v, accepted, rejected), status
@@ -168,18 +170,20 @@ def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
     return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
 
 
-def _finite(setup: Setup) -> Array:
-    """Whether all that the run reads is a finite number."""
+def _failure(setup: Setup) -> Array:
+    """Status code of a run that cannot begin, as a float; 0 of one that can."""
     contact = setup.body.contact
-    return all_finite([*(value for name, value in setup.p.items() if name not in ("k_t", "c_t")), contact.k_t, contact.c_t])
+    finite = all_finite([*(value for name, value in setup.p.items() if name not in ("k_t", "c_t")), contact.k_t, contact.c_t])
+    endless = setup.pace.whole > MOST_STEPS if isinstance(setup.pace, Even) else jnp.zeros_like(finite)
+    return jnp.where(finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
 
 
 def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run:
     """One step of given length; beyond the last one of length 0, which costs less than freezing every carried number."""
-    p, (done, rotation) = setup.p, clock
-    h = jnp.where(done < setup.whole, setup.h, 0.0)
-    turned = rotation.after(setup.turns[-1])
-    sines = [*(rotation.sine_after(turn) for turn in setup.turns[:-1]), turned.sine]
+    p, (whole, turns), (done, rotation) = setup.p, cast("Even", setup.pace), clock
+    h = jnp.where(done < whole, setup.h, 0.0)
+    turned = rotation.after(turns[-1])
+    sines = [*(rotation.sine_after(turn) for turn in turns[:-1]), turned.sine]
     trial = stepper.step(setup.body, tuple(setup.excitation.force(sine) for sine in sines), run.state, h)
     since = done * setup.h
     rate = 1.0 / setup.h
@@ -188,7 +192,7 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     (duration,) = settle(setup.body.one, h * (ends - starts))
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     state, resting, sums = _observe(setup, run, trial, duration, inside, setup.excitation.force(turned.sine))
-    return Run(Counted(jnp.minimum(done + 1.0, setup.whole), turned), state, resting, sums)
+    return Run(Counted(jnp.minimum(done + 1.0, whole), turned), state, resting, sums)
 
 
 def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
@@ -199,7 +203,7 @@ def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
 
 def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     """One attempt at a step of the scheme's choice, shortened where it would pass an end of the window or of the run."""
-    p, one = setup.p, setup.body.one
+    p, one, limits, control = setup.p, setup.body.one, cast("Limits", setup.pace), cast("Control", stepper.control)
     target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
     left = (target - clock.t) - clock.rest
     (lands,) = decide(one, left <= clock.h * _NEARLY)
@@ -208,14 +212,15 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     trial = stepper.step(setup.body, loads, run.state, h)
 
     fixed = jax.lax.stop_gradient
-    verdict = stepper.control.judge(
-        clock.control, fixed(trial.doubt), fixed(h), clock.h, fixed(trial.state.x), fixed(trial.state.v), fixed(setup.limits)
-    )
+    doubt = cast("tuple[Array, Array]", fixed(trial.doubt))
+    verdict = control.judge(clock.control, doubt, fixed(h), clock.h, fixed(trial.state.x), fixed(trial.state.v), fixed(limits))
     going = active(setup, run)
+    # a step that is cut to hit an instant may be as short as that takes, and so may those that replace it
+    smallest = limits.smallest * jnp.minimum(1.0, left / setup.h)
     accepted, too_small, too_many = decide(
         one,
         verdict.accepted & going,
-        ~verdict.accepted & going & (verdict.shorter < p["smallest_step"]),
+        ~verdict.accepted & going & (verdict.shorter < smallest),
         going & (clock.accepted + clock.rejected >= MOST_STEPS - 1.0),
     )
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
@@ -226,7 +231,7 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     taken = Timed(
         t=jnp.where(lands, target, total),
         rest=jnp.where(lands, 0.0, rest),
-        h=jnp.maximum(verdict.longer, p["smallest_step"]),
+        h=jnp.maximum(verdict.longer, limits.smallest),
         accepted=clock.accepted + 1.0,
         rejected=clock.rejected,
         control=verdict.after,

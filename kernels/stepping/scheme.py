@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from kernels.contact.friction import Grip, Penalised, new_grip
 from kernels.elementary import Array
@@ -72,6 +72,42 @@ class Trial(NamedTuple):
     doubt: tuple[Array, Array] | None
 
 
+class Limits(NamedTuple):
+    """What a study allows: largest and smallest step [s], tolerance (relative), retries of one step; 1 where a scheme does not read it."""
+
+    largest: Array
+    smallest: Array
+    tolerance: Array
+    retries: Array
+
+
+class Verdict(NamedTuple):
+    """What a control says of a trial.
+
+    Attributes:
+        accepted: whether the step is taken.
+        longer: length of the next step [s] if it is. shorter: length to try if it is not.
+        after, again: what the control remembers in either case.
+    """
+
+    accepted: Array
+    longer: Array
+    shorter: Array
+    after: tuple[Array, ...]
+    again: tuple[Array, ...]
+
+
+class Control(Protocol):
+    """Who chooses the steps."""
+
+    def start(self, x: Array, v: Array, pull: Array, h: Array) -> tuple[Array, ...]:
+        """What it remembers at first: of the initial state, the largest external force per mass `pull` [m/s^2], the first step `h` [s]."""
+
+    def judge(self, memory: tuple[Array, ...], doubt: tuple[Array, Array], tried: Array, planned: Array, x: Array, v: Array,
+              limits: Limits) -> Verdict:  # fmt: skip
+        """Judge a trial of length `tried` [s], which an instant to be hit may have cut from the `planned` one, that ends at `x` and `v`."""
+
+
 class Stepper(NamedTuple):
     """A time scheme.
 
@@ -85,7 +121,7 @@ class Stepper(NamedTuple):
     fractions: tuple[float, ...]
     start: Callable[[Body, Callable[[Array], Array], Array, Array, Array], State]
     step: Callable[[Body, tuple[Array, ...], State, Array], Trial]
-    control: Any = None
+    control: Control | None = None
 
 
 def evaluate_once(body: Body, force: Callable[[Array], Array], x: Array, v: Array, _h: Array) -> State:

@@ -8,7 +8,7 @@ import numpy as np
 
 ROUNDING = 1e-12  # a relative difference below it may be that of the sums of a run of a million steps
 MEMORY = 5  # differences that an order is fitted to
-LEAST_CONTRACTION = 1.25  # of successive differences, for a limit to be extrapolated
+LEAST_CONTRACTION = 1.25  # of successive differences, for an order to be observed and a limit extrapolated
 EVEN = 1.5  # factor by which the last contraction may differ from that of the order, for the same
 
 
@@ -18,7 +18,7 @@ class Estimate:
 
     Attributes:
         value: the finest result; NaN where there is none.
-        order: p in error ~ h^p, where h is what is refined; NaN where fewer than two differences are above rounding.
+        order: p in error ~ h^p, where h is what is refined; NaN where the differences do not shrink, or fewer than two are above rounding.
         extrapolated: limit of the series with that order; NaN where the last differences do not shrink steadily and to one side.
         error: estimated |error| of `value`: its distance from the limit, or else the larger of the last two differences.
     """
@@ -59,6 +59,7 @@ def estimate(values: np.ndarray, divisor: np.ndarray) -> Estimate:
     with np.errstate(all="ignore"):
         order = -slopes(np.log(np.abs(recent)) / np.log(divisor))
         contraction = divisor**order
+        order = np.where(contraction >= LEAST_CONTRACTION, order, np.nan)
         even = np.abs(np.log(before / last / contraction)) < np.log(EVEN)
         steady = even & (contraction >= LEAST_CONTRACTION) & (np.abs(last) > ROUNDING * np.abs(value))
         extrapolated = np.where(steady, value + last / (contraction - 1.0), np.nan)

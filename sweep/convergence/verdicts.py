@@ -44,9 +44,15 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         *(Quantity(q.name, q.unit, f"the finest that was computed; null where another thing is refined: {q.description}") for q in shown),
         Quantity(STEPS, "", "steps of the finest result", kind="integer"),
         Quantity(observable.name, observable.unit, f"the finest result: {observable.description}"),
-        Quantity("order", "1", "observed order p, error ~ step^p, or tolerance^p where the tolerance is refined; median of the last three"),
+        Quantity(
+            "order", "1", "observed order p, error ~ step^p or tolerance^p, by the last five differences; NaN where they do not shrink"
+        ),
         Quantity("extrapolated", observable.unit, f"{observable.name} for a step or tolerance of 0 by Richardson with that order; or NaN"),
-        Quantity(ESTIMATE, "1", "of the finest result, relative: its distance from the extrapolated one, or else from the one before"),
+        Quantity(
+            ESTIMATE,
+            "1",
+            "of the finest result, relative: distance from the extrapolated one, or else the larger of the last two differences",
+        ),
         Quantity("exact", observable.unit, f"{observable.name} by scheme exact with rigid friction (k_t and c_t left out); or NaN"),
         Quantity("error", "1", "relative difference of the finest result from exact; the difference itself where that is 0"),
         Quantity("extrapolated_error", "1", "the same of the extrapolated result"),

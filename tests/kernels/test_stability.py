@@ -60,7 +60,8 @@ def test_every_step_below_the_bound_is_stable_and_none_above(scheme: str) -> Non
         for part in (0.01, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.9999):
             # of a double eigenvalue on the unit circle eigvals knows half the digits
             assert growth(scheme, part * bound, per_mass) < 1.0 + 1e-6, (per_mass, part)
-        assert growth(scheme, 1.001 * bound, per_mass) > 1.0 + 1e-5, per_mass
+        if scheme == "euler" or bound < 0.999 * 4.0 / max(per_mass[0], 1e-300):  # devogelaere cannot start beyond h c = 4 m
+            assert growth(scheme, 1.001 * bound, per_mass) > 1.0 + 1e-5, per_mass
 
 
 @pytest.mark.parametrize("scheme", MAPS)

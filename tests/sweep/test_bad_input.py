@@ -56,11 +56,23 @@ CASES = {
     "a tolerance is positive": ("[time]\ntolerance = 0.0", ["time.tolerance: 0.0 is out of bounds: must be > 0"]),
     "the smallest step is not above the largest": (
         "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[time]\nsmallest_step = 1e-3\nlargest_step = 1e-4",
-        ["time.smallest_step: smallest_step must not exceed step, the first one, nor largest_step", "largest_step = 0.0001 s"],
+        ["time.smallest_step: smallest_step must not exceed step, the first one", "time.largest_step: largest_step must not be less than"],
     ),
     "the smallest step is not above the first": (
         "[study]\nscheme = 'adapt2'\n[parameters]\nk_t = 9e6\n[time]\nstep = 1e-6\n[sweep.axes]\nsmallest_step = [1e-9, 1e-5]",
         ["sweep.axes.smallest_step", "smallest_step = 1e-05 s, step = 1e-06 s", "broken at 1 of 2 points"],
+    ),
+    "the largest step is not below the default smallest": (
+        "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[time]\nstep = 1e-4\nlargest_step = 1e-11",
+        ["1 problem\n  time.largest_step", "largest_step = 1e-11 s, smallest_step = 1e-10 s"],
+    ),
+    "retries are whole": (
+        "[study]\nscheme = 'adapt1'\n[parameters]\nk_t = 9e6\n[time]\nretries = 3.5",
+        ["time.retries: retries must be a whole number; retries = 3.5"],
+    ),
+    "a step is bounded without friction too": (
+        f"{EULER}[parameters]\nmu = 0.0\nk = 4e6\n[time]\nstep = 2e-3",
+        ["time.step", "it must be less than 0.001 s for k = 4e+06 N/m and c = 0 N s/m"],
     ),
     "the control of the step belongs in [time]": ("[parameters]\nretries = 3", ["parameters.retries: belongs in [time], as time.retries"]),
     "a single largest step belongs in [time]": ("[sweep.axes]\nlargest_step = 1e-3", ["a single value goes to [time]"]),
