@@ -152,10 +152,11 @@ def _solve_group(
         results, codes = jax.block_until_ready(program(arguments, shares))
         done = time.perf_counter()
 
-    real = deal < members.size
+    real = (deal < members.size) if members.size < padded.size else ...  # all of them: no copies
+    where = dealt[real]
     for name, values in results.items():
-        observables[name][dealt[real]] = np.asarray(values)[real]
-    status[dealt[real]] = np.asarray(codes)[real]
+        observables[name][where] = np.asarray(values)[real]
+    status[where] = np.asarray(codes)[real]
     return (ready - start if fresh else 0.0), done - ready
 
 
