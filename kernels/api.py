@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernels.elementary import all_finite
-from kernels.exact import loop as exact
+from kernels.exact import events
+from kernels.exact import loop as rigid
 from kernels.models import MODELS
 from kernels.schemes import EXACT
 from kernels.status import Status
@@ -26,7 +27,7 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
     Args:
         model: name of a model (`kernels.MODELS`).
         params: parameter name -> float or array, SI units; shapes broadcast together; omitted names take their documented default.
-        scheme: name of a scheme of the model. "exact" is rigid friction and does not read k_t, c_t and step.
+        scheme: name of a scheme of the model. "exact" is rigid friction without k_t and penalised friction with it.
 
     Returns:
         Observable name -> array of the common shape, in SI units. `regime` is a code into `REGIMES`, `status` one into
@@ -41,9 +42,10 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
     all 0, so that the last digit of a row may depend on the others in the call (never in a study).
 
     Works under jit, vmap, grad and jvp. Derivatives of `exact` are those of the motion with its event times (implicit function theorem), to
-    any order but for `max_slip_speed`, whose second ones leave out how the instant of the peak moves. Those of a time scheme are those of
-    its steps as computed, which miss jumps of the force (mu_s > mu_d). They are 0 in stick, and one-sided values differ across a regime
-    boundary only where the motion itself has a kink. Counts and codes have derivative 0.
+    any order; of rigid friction, second ones of `max_slip_speed` leave out how the instant of the peak moves. Those of a time scheme are
+    those of its steps as computed, which miss jumps of the force (mu_s > mu_d). They are 0 in stick (with k_t, where it creeps, only those
+    of wear), and one-sided values differ across a regime boundary only where the motion itself has a kink. Counts and codes have
+    derivative 0.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
@@ -55,11 +57,17 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
     if scheme != EXACT and "k_t" not in params and not _is_zero(resolved["mu_s"] * resolved["normal_force"]):
         raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
-    lean = scheme == EXACT and all(_is_zero(params.get(name, 0.0)) for name in ("k", "c"))
+    engine = scheme
+    if scheme == EXACT:
+        lean = all(_is_zero(params.get(name, 0.0)) for name in ("k", "c"))
+        rigid_friction = "k_t" not in params or _is_infinite(params["k_t"])
+        engine = "exact-penalised" if not rigid_friction else "exact-lean" if lean else "exact-general"
+        if rigid_friction:
+            resolved = {name: value for name, value in resolved.items() if name not in chosen.penalty}
 
     shape = jnp.broadcast_shapes(*(value.shape for value in resolved.values()))
     flat = {name: jnp.broadcast_to(value, shape).reshape(-1) for name, value in resolved.items()}
-    results = _run_all((scheme, lean), flat)
+    results = _run_all(engine, flat)
     return {name: values.reshape(shape).astype(jnp.int32) if name in _CODES else values.reshape(shape) for name, values in results.items()}
 
 
@@ -68,19 +76,25 @@ def _is_zero(value: Any) -> bool:
     return not isinstance(value, jax.core.Tracer) and not np.any(np.asarray(value))
 
 
+def _is_infinite(value: Any) -> bool:
+    """Whether a parameter is known to be infinite while tracing, in every row."""
+    return not isinstance(value, jax.core.Tracer) and bool(np.all(np.isposinf(np.asarray(value))))
+
+
 @functools.partial(jax.jit, static_argnums=0)
-def _run_all(choice: tuple[str, bool], rows: dict[str, jax.Array]) -> dict[str, jax.Array]:
+def _run_all(engine: str, rows: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Every row through `_run_one`."""
-    return jax.vmap(functools.partial(_run_one, choice))(rows)
+    return jax.vmap(functools.partial(_run_one, engine))(rows)
 
 
-def _engine(choice: tuple[str, bool], p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+def _engine(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Observables and status of one oscillator, all as floats; NaN where it failed."""
-    scheme, lean = choice
-    if scheme == EXACT:
-        results, status = exact.simulate(p, lean)
+    if engine == "exact-penalised":
+        results, status = events.simulate(p)
+    elif engine in ("exact-lean", "exact-general"):
+        results, status = rigid.simulate(p, free=engine == "exact-lean")
     else:
-        results, status = stepping.simulate(p, scheme)
+        results, status = stepping.simulate(p, engine)
     finite = all_finite(results.values())
     status = jnp.where((status == int(Status.OK)) & ~finite, int(Status.OVERFLOW), status)
     good = status == int(Status.OK)
@@ -89,12 +103,12 @@ def _engine(choice: tuple[str, bool], p: dict[str, jax.Array]) -> dict[str, jax.
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _run_one(choice: tuple[str, bool], p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+def _run_one(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """`_engine` with a derivative that both directions can use: loops transpose badly, but a forward Jacobian is linear in the tangents."""
-    return _engine(choice, p)
+    return _engine(engine, p)
 
 
-def _run_one_jvp(choice: tuple[str, bool], primals: Any, tangents: Any) -> Any:
+def _run_one_jvp(engine: str, primals: Any, tangents: Any) -> Any:
     """Forward Jacobian over the parameters that vary, times their tangents."""
     (p,), (rates,) = primals, tangents
     varying = [name for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)]
@@ -102,7 +116,7 @@ def _run_one_jvp(choice: tuple[str, bool], primals: Any, tangents: Any) -> Any:
     def along(direction: jax.Array) -> Any:
         unit = {name: jnp.zeros_like(value) for name, value in p.items()}
         unit |= {name: direction[i] for i, name in enumerate(varying)}
-        return jax.jvp(functools.partial(_engine, choice), (p,), (unit,))
+        return jax.jvp(functools.partial(_engine, engine), (p,), (unit,))
 
     values, jacobian = jax.vmap(along, out_axes=(None, 0))(jnp.eye(len(varying)))
     rate = {name: sum(jacobian[name][i] * rates[each] for i, each in enumerate(varying)) for name in values}

@@ -3,8 +3,8 @@
 Rows are checked, sorted by cost, and spread over all devices. The exact engine runs them in blocks of lanes under `vmap`, each until its
 slowest lane is done. A time scheme has one block of lanes a device, in which every lane is at its own time and step and takes the next
 row as soon as it is done with one, so that a slow row delays no other. What a row returns depends on its own numbers alone (bitwise on one
-machine, for the same set of varying columns): the number of lanes is fixed, lanes do not talk, and the choice between the lean and the
-general segment is made row by row.
+machine, for the same set of varying columns): the number of lanes is fixed, lanes do not talk, and which program runs a row (rigid without
+spring and damper, rigid, penalised) depends on that row.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from kernels.schemes import EXACT, SCHEMES
 from kernels.status import Status
 
 # Lanes per block. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 64: 4.6e5, 128: 3.3e5; general exact
-# 32: 3.5e4, 64: 2.2e4; euler 64: 4.8e7 steps/s, 128: 6.1e7, 256: 6.5e7.
-_WIDTH = {"exact-lean": 64, "exact-general": 32, "step": 128}
+# 32: 3.5e4, 64: 2.2e4; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3; euler 64: 4.8e7 steps/s, 128: 6.1e7, 256: 6.5e7.
+_WIDTH = {"exact-lean": 64, "exact-general": 32, "exact-penalised": 16, "step": 128}
+_RIGID = ("exact-lean", "exact-general")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,7 @@ def solve(
     compiling = running = 0.0
     if good.size:
         rows = {name: np.asarray(value, dtype=np.float64) for name, value in resolved.items()}
-        lean = _everywhere((rows["k"] == 0.0) & (rows["c"] == 0.0), count)[good]
-        groups = [("exact-lean", good[lean]), ("exact-general", good[~lean])] if scheme == EXACT else [("step", good)]
-        for kind, members in groups:
+        for kind, members in _groups(scheme, rows, good, count):
             if members.size:
                 seconds = _solve_group(kind, model, scheme, rows, members, count, observables, status)
                 compiling, running = compiling + seconds[0], running + seconds[1]
@@ -116,6 +115,15 @@ def _everywhere(value: Any, count: int) -> np.ndarray:
     return np.broadcast_to(np.asarray(value), (count,))
 
 
+def _groups(scheme: str, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
+    """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row."""
+    if scheme != EXACT:
+        return [("step", good)]
+    penalised = _everywhere(np.isfinite(rows["k_t"]), count)[good]
+    lean = _everywhere((rows["k"] == 0.0) & (rows["c"] == 0.0), count)[good]
+    return [("exact-lean", good[lean & ~penalised]), ("exact-general", good[~lean & ~penalised]), ("exact-penalised", good[penalised])]
+
+
 def _solve_group(
     kind: str,
     model: Model,
@@ -141,7 +149,7 @@ def _solve_group(
     deal = np.arange(padded.size).reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
-    unread = model.unread(scheme)
+    unread = model.unread(scheme) | (set(model.penalty) if kind in _RIGID else set())
     arguments = {name: value[dealt] if value.ndim else value for name, value in rows.items() if name not in unread}
     arguments["end"] = np.broadcast_to(arguments["end"], dealt.shape) if arguments["end"].ndim == 0 else arguments["end"]  # lanes to count
 
@@ -164,7 +172,7 @@ def _cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) ->
     """Cost of each row up to a factor: steps, or periods of excitation and of the free oscillator. Equal costs keep their order."""
     if kind == "step" and SCHEMES[scheme].fixed_step:
         return _everywhere(np.ceil(rows["end"] / rows["step"]), count)
-    stiffness = rows["k"] + (rows["k_t"] if kind == "step" else 0.0)
+    stiffness = rows["k"] + (0.0 if kind in _RIGID else rows["k_t"])
     # rounded to powers of 2^(1/4), since only large differences are worth reordering
     periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
     return _everywhere(np.round(4.0 * np.log2(periods)), count)
@@ -198,10 +206,14 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> An
     import jax
     from jax.sharding import Mesh, PartitionSpec
 
-    from kernels.exact import loop as exact
+    from kernels.exact import events
+    from kernels.exact import loop as rigid
+
+    def exact_run(p: dict[str, Any]) -> Any:
+        return events.simulate(p) if kind == "exact-penalised" else rigid.simulate(p, free=kind == "exact-lean")
 
     def exact_block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
-        return jax.vmap(lambda row: exact.simulate({**row, **fixed}, free=kind == "exact-lean"))(varying)
+        return jax.vmap(lambda row: exact_run({**row, **fixed}))(varying)
 
     def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
         if kind == "step":

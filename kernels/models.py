@@ -46,7 +46,7 @@ class Model:
         parameters: every float parameter, the time quantities included.
         observables: every column that a run returns, in order.
         schemes: names of the schemes that can run it.
-        penalty: the parameters that only time schemes read, the exact engine being rigid.
+        penalty: the parameters of the penalised contact, which runs with rigid friction do not read.
         implied: the parameters that serve as defaults of others and are not read themselves.
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.
@@ -69,7 +69,7 @@ class Model:
     def unread(self, scheme: str) -> set[str]:
         """The parameters that programs of a scheme do not read."""
         steps = {name for other in SCHEMES.values() for name in other.reads if name not in SCHEMES[scheme].reads}
-        return {*self.implied, *steps, *(self.penalty if scheme == EXACT else ())}
+        return {*self.implied, *steps}
 
     def resolve(self, values: Values, absent: Mapping[str, np.ndarray] | None = None, xp: Any = np) -> dict[str, Any]:
         """Fill in every omitted parameter.
@@ -244,9 +244,6 @@ RUBBING_MASS = Model(
              "static friction must be at least dynamic friction (mu_s >= mu_d), or the contact would chatter for ever",
              lambda p, _s: np.asarray(p["mu_s"]) < p["mu_d"],
              lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
-        Rule(("k_t",), "scheme 'exact' treats rigid friction only",
-             lambda p, s: np.isfinite(p["k_t"]) if s == EXACT else np.False_,
-             lambda p, _s: f"leave k_t = {p['k_t']:g} N/m out, or choose a time scheme, such as 'rk54'"),
         Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
              lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & (np.asarray(p["mu_s"]) * p["normal_force"] > 0.0),
              lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),

@@ -88,7 +88,7 @@ ERROR_CONTROL = ("step", "largest_step", "smallest_step", "tolerance")
 SCHEMES: dict[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
-        Scheme(EXACT, "event by event in closed form; no step, no penalisation; rigid Coulomb friction (k_t absent)"),
+        Scheme(EXACT, "event by event in closed form, no step; rigid Coulomb friction (k_t absent) or penalised friction (k_t given)"),
         Scheme("euler", "symplectic Euler, fixed step, order 1; penalised friction (k_t given)", ("step",), euler_stability),
         Scheme(
             "devogelaere",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from kernels.contact.phases import Guard, Phase, Point, choose, idle
 from kernels.elementary import Array, asin
 from kernels.excitation.harmonic import Harmonic, wrap
 
@@ -186,3 +187,111 @@ class Penalised(NamedTuple):
 def turned_back(before: Grip, after: Grip) -> Array:
     """Whether slip changed its direction in a step; the stored force keeps that of the last slip through a brief stuck state."""
     return (after.stored * before.stored < 0.0) | ((before.slipping > 0.0) & (after.speed * before.speed < 0.0))
+
+
+class Contact(NamedTuple):
+    """What the penalised contact remembers from one event to the next.
+
+    Attributes:
+        direction: of slip, +1 or -1; 0 while it holds.
+        rising: 1 while the speed of slip grows, else 0.
+        force: friction on the mass where the phase was last looked at [N]; set, not computed, where a limit is reached.
+        last: direction of the last slip, 0 before the first.
+        resting: 1 while the mass rests on its support; not in the brief stuck state in which the contact's spring unloads.
+        begins: 1 just after a slip phase has begun, else 0.
+    """
+
+    direction: Array
+    rising: Array
+    force: Array
+    last: Array
+    resting: Array
+    begins: Array
+
+
+class PenalisedPhases(NamedTuple):
+    """Penalised friction of one mass as linear phases: what the event loop runs (its other face is `Penalised.evaluate`).
+
+    stick         stiffness k + k_t, damping c + c_t, until |T| exceeds mu_s F_n
+    slip, rising  stiffness k, damping c, while the speed grows: until a = 0. A peak changes nothing but is the largest speed
+    slip, falling the same until v = 0, or a = 0 again
+
+    At the release the mass slips in the direction of v (against T where v is exactly 0) at mu_d F_n; where the slip stops, the contact
+    holds from there on with that force. Without friction it always slips.
+
+    Attributes:
+        m, k, c: mass [kg], stiffness [N/m] and damping [N s/m] of the oscillator. law: the contact.
+    """
+
+    m: Array
+    k: Array
+    c: Array
+    law: Penalised
+
+    @property
+    def holds(self) -> Array:
+        """Whether there is any friction."""
+        return self.law.static_limit > 0.0
+
+    def phase(self, memory: Contact, x: Array, v: Array, a: Array) -> Phase:  # noqa: ARG002 (friction is the same everywhere)
+        """The present phase, looked at where the velocity is `v` [m/s] and the acceleration `a` [m/s^2] (see `phases.Law`)."""
+        contact = memory
+        law, side, zero = self.law, contact.direction, jnp.zeros_like(v)
+        sticks, rising = side == 0.0, contact.rising > 0.0
+        upper = Guard(law.static_limit - contact.force, law.k_t, law.c_t, zero)
+        lower = Guard(law.static_limit + contact.force, -law.k_t, -law.c_t, zero)
+        peak, stop, valley = Guard(side * a, zero, zero, side), Guard(side * v, zero, side, zero), Guard(-side * a, zero, zero, -side)
+        return Phase(
+            0.5 * (self.c + jnp.where(sticks, law.c_t, 0.0)) / self.m,
+            (self.k + jnp.where(sticks, law.k_t, 0.0)) / self.m,
+            (choose(sticks, upper, choose(rising, peak, stop)), choose(sticks, lower, choose(rising, idle(v), valley))),
+        )
+
+    def start(self, at: Point) -> tuple[Contact, Array]:
+        """The unloaded contact where the mass is released, and its acceleration [m/s^2]. `at.a` to `at.snap` are those without friction."""
+        force = -self.law.c_t * at.v
+        slips = (jnp.abs(force) > self.law.static_limit) | ~self.holds
+        side = jnp.where(slips, _way(at, self.holds), 0.0)
+        force = jnp.where(side == 0.0, force, -self.law.dynamic_force * side)
+        a = (at.needed - self.c * at.v + force) / self.m
+        zero = jnp.zeros_like(at.v)
+        resting = jnp.where(side == 0.0, 1.0, zero)
+        return Contact(side, jnp.where(side * a >= 0.0, jnp.abs(side), 0.0), force, side, resting, zero), a
+
+    def transition(self, memory: Contact, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Contact, Array, Array]:
+        """What holds after an event (see `phases.Law`)."""
+        contact = memory
+        law, side = self.law, contact.direction
+        first, second = crossed
+        sticks, rising = side == 0.0, contact.rising > 0.0
+        released = sticks & (first | second)
+        peaked, valley, stopped = ~sticks & rising & first, ~sticks & second & ~first, ~sticks & ~rising & first
+        stuck, turned = stopped & self.holds, stopped & ~self.holds
+
+        v = jnp.where(stopped, 0.0, at.v)
+        against = jnp.where(first, -1.0, 1.0)  # away from T, which has reached +limit at the first guard
+        away = jnp.where(v != 0.0, jnp.sign(v), against)
+        onward = _way(at._replace(v=jnp.zeros_like(v)), self.holds)
+        direction = jnp.where(released, away, jnp.where(stuck, 0.0, jnp.where(turned, onward, side)))
+        starts = released | turned
+        held = contact.force - law.k_t * at.moved - law.c_t * (at.v - v0)
+        force = jnp.where(
+            starts, -law.dynamic_force * direction, jnp.where(stuck, -law.dynamic_force * side, jnp.where(sticks, held, contact.force))
+        )
+        fresh = (at.needed - self.c * v + force) / self.m
+        a = jnp.where(peaked | valley, 0.0, jnp.where(starts | stuck, fresh, at.a))
+        rising_now = jnp.where(
+            starts, jnp.where(direction * a >= 0.0, 1.0, 0.0), jnp.where(peaked | stuck, 0.0, jnp.where(valley, 1.0, contact.rising))
+        )
+        begins = starts & ((contact.resting > 0.0) | (direction * contact.last < 0.0))
+        resting = jnp.where(stuck, jnp.where(jnp.abs(at.needed) <= law.static_limit, 1.0, 0.0), jnp.where(starts, 0.0, contact.resting))
+        last = jnp.where(starts, direction, contact.last)
+        return Contact(direction, rising_now, force, last, resting, jnp.where(begins, 1.0, 0.0)), v, a
+
+
+def _way(at: Point, holds: Array) -> Array:
+    """Direction in which a mass moves from an instant on: the sign of its velocity, or without friction of the first rate that is not 0."""
+    sign = jnp.sign(at.v)
+    for rate in (at.a, at.jerk, at.snap):
+        sign = jnp.where(holds | (sign != 0.0), sign, jnp.sign(rate))
+    return sign

@@ -1,4 +1,4 @@
-"""Segment of an oscillator with spring and damper, any k >= 0 and c >= 0, through critical damping, resonance and k -> 0.
+"""Segment of an oscillator with spring and damper, any k and c >= 0, through critical damping, resonance and k -> 0.
 
     x'' + 2 zeta x' + w2 x = b + alpha sin(omega t + phase)
 
@@ -29,7 +29,7 @@ class Damped(NamedTuple):
         alpha: amplitude of the excitation over the mass [m/s^2], any sign.
         omega: circular frequency of the excitation [rad/s].
         zeta: c / (2 m) [1/s], >= 0.
-        w2: k / m [1/s^2], >= 0.
+        w2: k / m [1/s^2]; negative where the stiffness softens.
         one: see `elementary.settle`.
     """
 
@@ -42,7 +42,7 @@ class Damped(NamedTuple):
     @property
     def rate(self) -> Array:
         """Sum of the rates of the motion [1/s]."""
-        return self.omega + jnp.sqrt(self.w2) + 2.0 * self.zeta
+        return self.omega + jnp.sqrt(jnp.abs(self.w2)) + 2.0 * jnp.abs(self.zeta)
 
     def _harmonic(self, tau: Array, r: Responses, sine: Array, versine: Array) -> tuple[Array, Array, Array, Array]:
         """R, the response at rest to exp(i omega t), and R - H: real and imaginary parts, without loss at resonance."""
@@ -76,8 +76,8 @@ class Damped(NamedTuple):
             jnp.where(near, near_im, less_im),
         )
 
-    def motion(self, anchor: Anchor, tau: Array) -> Motion:
-        """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
+    def state(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Displacement since `anchor` [m], velocity and acceleration `tau` [s] after it, and sine and cosine of the excitation's angle."""
         alpha, omega, zeta, w2, one = self
         r = responses(zeta, w2, tau)
         C, S, H, frequency = settle(one, r.C, r.S, r.H, r.damped_frequency)
@@ -90,6 +90,12 @@ class Damped(NamedTuple):
         a = anchor.a + alpha * (anchor.cosine * sine - anchor.sine * versine) - 2.0 * zeta * (v - anchor.v) - w2 * d
         later_cosine = anchor.cosine * (1.0 - versine) - anchor.sine * sine
         later_sine = anchor.sine * (1.0 - versine) + anchor.cosine * sine
+        return d, v, a, later_sine, later_cosine
+
+    def motion(self, anchor: Anchor, tau: Array) -> Motion:
+        """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
+        alpha, omega, zeta, w2, _ = self
+        d, v, a, later_sine, later_cosine = self.state(anchor, tau)
         jerk = alpha * omega * later_cosine - 2.0 * zeta * a - w2 * v
         snap = -alpha * omega**2 * later_sine - 2.0 * zeta * jerk - w2 * a
         crackle = -alpha * omega**3 * later_cosine - 2.0 * zeta * snap - w2 * jerk

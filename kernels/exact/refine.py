@@ -8,6 +8,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from kernels.contact.phases import Guard
 from kernels.elementary import Array, decide, settle
 from kernels.exact.segment import Anchor, Motion, Segment
 
@@ -43,6 +44,30 @@ def _crossing_time_jvp(primals: tuple[Array, Segment, Anchor], tangents: tuple[A
     _, segment, anchor = primals
     m, rate = jax.jvp(lambda s, a: s.motion(a, tau), (segment, anchor), tangents[1:])
     return tau, jnp.where(m.a != 0.0, -rate.v / jnp.where(m.a != 0.0, m.a, 1.0), 0.0)
+
+
+@jax.custom_jvp
+def guard_time(tau: Array, segment: Segment, anchor: Anchor, guard: Guard) -> Array:  # noqa: ARG001 (its derivative needs them)
+    """The time [s] from `anchor` at which `guard` vanishes, found elsewhere as `tau`, as a function of segment, anchor and guard.
+
+    Its derivative is that of the implicit function g(tau; p) = 0, dtau = -g_p / g', to any order; taken as 0 at a graze, where g' = 0.
+    """
+    return tau
+
+
+@guard_time.defjvp
+def _guard_time_jvp(primals: tuple[Array, Segment, Anchor, Guard], tangents: tuple[Array, Segment, Anchor, Guard]) -> tuple[Array, Array]:
+    """See `guard_time`; the root itself is asked for again, so that derivatives of derivatives see it move."""
+    tau = guard_time(*primals)
+    _, segment, anchor, guard = primals
+
+    def value(segment: Segment, anchor: Anchor, guard: Guard) -> tuple[Array, Array]:
+        m = segment.motion(anchor, tau)
+        g = guard.value + guard.on_d * m.d + guard.on_v * (m.v - anchor.v) + guard.on_a * (m.a - anchor.a)
+        return g, guard.on_d * m.v + guard.on_v * m.a + guard.on_a * m.jerk
+
+    (_, slope), (rate, _) = jax.jvp(value, (segment, anchor, guard), tangents[1:])
+    return tau, jnp.where(slope != 0.0, -rate / jnp.where(slope != 0.0, slope, 1.0), 0.0)
 
 
 def householder(m: Motion) -> tuple[Array, Array]:

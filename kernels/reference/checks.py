@@ -50,6 +50,8 @@ _ADAPT_NOTE = (
 )
 _DOCUMENT = "SDND104, V5.01.104, section 4.1"
 _PRECISE = "30-digit event-by-event integration"
+_PRECISE_PENALISED = "50-digit event-by-event integration (tests/oracle/penalised_friction.py)"
+_CONTINUOUS = {15.0: 15.266885463066, 1.5: 0.40906922629703, 1.01: 2.2630128870891e-4}
 
 _SDND104 = {"m": 1.0, "g": 10.0, "mu": 0.1, "omega": 2.0 * math.pi, "end": 12.0, "window_start": 4.0, "window_end": 12.0}
 _SHORT_WINDOW = {**_SDND104, "window_end": 11.99}
@@ -180,11 +182,36 @@ CASES: tuple[Case, ...] = (
         for case in _rows(
             "SDND104, k_t = 9e6, penalised law in continuous time",
             scheme,
-            "independent integration, tolerance 1e-11",
+            _PRECISE_PENALISED,
             {**_PENALISED, **steps},
-            {15.0: 15.26688548, 1.5: 0.4090692266, 1.01: 2.263012946e-4},
+            _CONTINUOUS,
             3e-5,
         )
+    ),
+    *_rows("SDND104, k_t = 9e6, penalised law in continuous time", "exact", _PRECISE_PENALISED, _PENALISED, _CONTINUOUS, 1e-12),
+    *_rows(
+        "SDND104, k_t = 9e6, c_t = 300",
+        "exact",
+        _PRECISE_PENALISED,
+        {**_PENALISED, "c_t": 300.0},
+        {15.0: 15.267684557644, 1.5: 0.4090705025083, 1.01: 2.2629755192293e-4},
+        1e-12,
+    ),
+    *_rows(
+        "SDND104, k_t = 9e5",
+        "exact",
+        _PRECISE_PENALISED,
+        {**_PENALISED, "k_t": 9e5},
+        {15.0: 15.267155515781, 1.5: 0.40912794954496, 1.01: 2.276233044621e-4},
+        1e-12,
+    ),
+    *_rows(
+        "SDND104, k_t = 9e5, c_t = 0",
+        "exact",
+        _PRECISE_PENALISED,
+        {**_PENALISED, "k_t": 9e5, "c_t": 0.0},
+        {15.0: 15.270561717641, 1.5: 0.40924694609152, 1.01: 2.3113410644622e-4},
+        1e-12,
     ),
     *_rows(
         "SDND104, k_t = 9e6, plain mean",

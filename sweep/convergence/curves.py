@@ -158,7 +158,7 @@ def fill(figure: Figure, drawn: Curves, panels: list[tuple[str, ...]]) -> None:
     every_axes[0].set_title(drawn.title, loc="left", fontsize=10.5)
     style = {**STYLES[0], "color": INK}
     if any(np.isfinite(curve.from_exact).any() for curve in drawn.curves):
-        handles.append(Line2D([], [], label="from exact,\nrigid friction", **style))
+        handles.append(Line2D([], [], label="from exact", **style))
     handles.append(Line2D([], [], label="from its own limit\n(or finest result)", **{**style, **THIN}))
     figure.legend(handles=handles, loc="outside right upper", fontsize=9, frameon=False, handlelength=2.6)
 

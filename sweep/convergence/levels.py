@@ -7,7 +7,7 @@ point is a table beside them (`sweep.convergence.verdicts`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
     from kernels.batch import Solution
 
-T = TypeVar("T")
 STEPS = "accepted_steps"  # observable of every model
 MORE_STEPS = 1.1  # factor by which the steps of a scheme grow at least where their bound limits them
-PENALTY = ("k_t", "c_t")  # of the contact; without them friction is rigid
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,20 +151,13 @@ def read_history(directory: RunDirectory, config: Config) -> History:
 
 
 def solve_exactly(job: Job) -> np.ndarray:
-    """(n,) the observable by `exact` with rigid friction; NaN where it cannot run a point."""
+    """(n,) the observable by `exact`; NaN where it cannot run a point."""
     config, design = job.config, design_of(job.config)
     if EXACT not in config.model.schemes:
         return np.full(design.count, np.nan)
     points = design.points(0, design.count)
-    columns, absent = without_penalty(points.columns), without_penalty(points.absent)
-    rigid = replace(config, scheme=EXACT, fixed=without_penalty(config.fixed))
-    solution = solve_points(rigid, Points(points.numbers, columns, absent, schemes=None), job.solve)
+    solution = solve_points(replace(config, scheme=EXACT), replace(points, schemes=None), job.solve)
     return np.asarray(solution.observables[design.observable])
-
-
-def without_penalty(values: dict[str, T]) -> dict[str, T]:
-    """Parameters without those of the penalised contact."""
-    return {name: value for name, value in values.items() if name not in PENALTY}
 
 
 def write_table(job: Job, history: History) -> None:

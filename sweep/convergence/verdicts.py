@@ -53,7 +53,7 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
             "1",
             "of the finest result, relative: distance from the extrapolated one, or else the larger of the last two differences",
         ),
-        Quantity("exact", observable.unit, f"{observable.name} by scheme exact with rigid friction (k_t and c_t left out); or NaN"),
+        Quantity("exact", observable.unit, f"{observable.name} by scheme exact; NaN where that has none"),
         Quantity("error", "1", "relative difference of the finest result from exact; the difference itself where that is 0"),
         Quantity("extrapolated_error", "1", "the same of the extrapolated result"),
         Quantity(VERDICT, "", "whether the last two results agree to the digits that the study asks for", kind="word", words=VERDICTS),
@@ -74,7 +74,7 @@ def judge(config: Config, history: History, exact: np.ndarray, provenance: Mappi
     Args:
         config: the study.
         history: its levels.
-        exact: (n,) the observable by `exact` with rigid friction, NaN where there is none.
+        exact: (n,) the observable by `exact`, NaN where there is none.
         provenance: what computed it.
     """
     design = design_of(config)

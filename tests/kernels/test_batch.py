@@ -116,7 +116,7 @@ BAD = [
     ({"window_end": 13.0}, Status.RULE_BROKEN),
     ({"window_start": 5.0, "window_end": 5.0}, Status.RULE_BROKEN),
     ({"mu_s": 0.1, "mu_d": 0.2}, Status.RULE_BROKEN),
-    ({"k_t": 1e6}, Status.RULE_BROKEN),
+    ({"k_t": 0.0}, Status.OUT_OF_BOUNDS),
     ({"v0": 1e300, "mu": 0.0, "a0": 0.0, "end": 1e30}, Status.OVERFLOW),
 ]
 

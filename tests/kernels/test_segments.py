@@ -67,7 +67,7 @@ def worst(cases: list[Case], lean: bool) -> np.ndarray:
     errors = []
     for row, case in zip(found, cases, strict=True):
         true, size = exact(case)
-        turned = 1.0 + case["tau"] * (case["omega"] + np.sqrt(case["w2"]))
+        turned = 1.0 + case["tau"] * (case["omega"] + np.sqrt(abs(case["w2"])))
         floor = case["tau"] * (abs(case["v"]) + abs(case["a"]) * case["tau"]) * np.array([1.0, 0.0])
         errors.append(np.abs(row[:2] - true[:2]) / (size[:2] + 1e-3 * floor + 1e-300) / turned)
     return np.max(errors, axis=0)
@@ -115,6 +115,20 @@ REGIONS: dict[str, dict[str, Any]] = {
     "stiff and overdamped": {
         "w2": lambda r, c: c["omega"] ** 2 * 10.0 ** r.uniform(4.0, 8.0),
         "zeta": lambda r, c: np.sqrt(c["w2"]) * 10.0 ** r.uniform(0.0, 2.0),
+    },
+    "softening": {
+        "w2": lambda r, c: -(c["omega"] ** 2) * 10.0 ** r.uniform(-3.0, 1.0),
+        "tau": lambda r, c: 10.0 ** r.uniform(-2.0, 0.5) / c["omega"],
+    },
+    "softening without damper": {
+        "zeta": none,
+        "w2": lambda r, c: -(c["omega"] ** 2) * 10.0 ** r.uniform(-16.0, 1.0),
+        "tau": lambda r, c: 10.0 ** r.uniform(-2.0, 0.5) / c["omega"],
+    },
+    "softening and overdamped": {
+        "w2": lambda r, c: -(c["zeta"] ** 2) * 10.0 ** r.uniform(-6.0, 0.0),
+        "zeta": lambda r, c: c["omega"] * 10.0 ** r.uniform(0.0, 2.0),
+        "tau": lambda r, c: 10.0 ** r.uniform(-2.0, 0.5) / c["zeta"],
     },
     "tiny times": {"tau": lambda r, c: 10.0 ** r.uniform(-12.0, -2.0) / (c["omega"] + np.sqrt(c["w2"]) + c["zeta"])},
     "long times": {"tau": lambda r, c: 10.0 ** r.uniform(1.5, 4.0) / c["omega"]},
