@@ -51,12 +51,18 @@ _ADAPT_NOTE = (
 _DOCUMENT = "SDND104, V5.01.104, section 4.1"
 _PRECISE = "30-digit event-by-event integration"
 _PRECISE_PENALISED = "50-digit event-by-event integration (tests/oracle/penalised_friction.py)"
-_CONTINUOUS = {15.0: 15.266885463066, 1.5: 0.40906922629703, 1.01: 2.2630128870891e-4}
 
 _SDND104 = {"m": 1.0, "g": 10.0, "mu": 0.1, "omega": 2.0 * math.pi, "end": 12.0, "window_start": 4.0, "window_end": 12.0}
 _SHORT_WINDOW = {**_SDND104, "window_end": 11.99}
 _PENALISED = {**_SDND104, "k": 3e-5, "k_t": 9e6, "step": 1e-4}
 _STEPS = {"devogelaere": {}, "adapt1": {"step": 5e-5, "largest_step": 5e-5}, "adapt2": {"largest_step": 2e-4}, "rk32": {}, "rk54": {}}
+_CONTINUOUS = {15.0: 15.266885463066, 1.5: 0.40906922629703, 1.01: 2.2630128870891e-4}
+_PENALISED_EXACTLY = {
+    "k_t = 9e6": ({}, _CONTINUOUS),
+    "k_t = 9e6, c_t = 300": ({"c_t": 300.0}, {15.0: 15.267684557644, 1.5: 0.4090705025083, 1.01: 2.2629755192293e-4}),
+    "k_t = 9e5": ({"k_t": 9e5}, {15.0: 15.267155515781, 1.5: 0.40912794954496, 1.01: 2.276233044621e-4}),
+    "k_t = 9e5, c_t = 0": ({"k_t": 9e5, "c_t": 0.0}, {15.0: 15.270561717641, 1.5: 0.40924694609152, 1.01: 2.3113410644622e-4}),
+}
 _REFERENCE = {15.0: 15.2671, 1.5: 0.409062, 1.01: 2.26164e-4, 0.99: 0.0}
 _DIFFERENCES = {15.0: 7e-5, 1.5: 4e-5, 1.01: 7.2e-4}  # the largest of the document's own
 
@@ -188,30 +194,10 @@ CASES: tuple[Case, ...] = (
             3e-5,
         )
     ),
-    *_rows("SDND104, k_t = 9e6, penalised law in continuous time", "exact", _PRECISE_PENALISED, _PENALISED, _CONTINUOUS, 1e-12),
-    *_rows(
-        "SDND104, k_t = 9e6, c_t = 300",
-        "exact",
-        _PRECISE_PENALISED,
-        {**_PENALISED, "c_t": 300.0},
-        {15.0: 15.267684557644, 1.5: 0.4090705025083, 1.01: 2.2629755192293e-4},
-        1e-12,
-    ),
-    *_rows(
-        "SDND104, k_t = 9e5",
-        "exact",
-        _PRECISE_PENALISED,
-        {**_PENALISED, "k_t": 9e5},
-        {15.0: 15.267155515781, 1.5: 0.40912794954496, 1.01: 2.276233044621e-4},
-        1e-12,
-    ),
-    *_rows(
-        "SDND104, k_t = 9e5, c_t = 0",
-        "exact",
-        _PRECISE_PENALISED,
-        {**_PENALISED, "k_t": 9e5, "c_t": 0.0},
-        {15.0: 15.270561717641, 1.5: 0.40924694609152, 1.01: 2.3113410644622e-4},
-        1e-12,
+    *(
+        case
+        for name, (changes, values) in _PENALISED_EXACTLY.items()
+        for case in _rows(f"SDND104, {name}", "exact", _PRECISE_PENALISED, {**_PENALISED, **changes}, values, 1e-12)
     ),
     *_rows(
         "SDND104, k_t = 9e6, plain mean",
