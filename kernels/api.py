@@ -11,23 +11,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernels.elementary import all_finite
-from kernels.exact import events
-from kernels.exact import loop as rigid
+from kernels.exact.programs import PROGRAMS
 from kernels.models import MODELS
-from kernels.schemes import EXACT
+from kernels.schemes import EXACT, check_window
 from kernels.status import Status
 from kernels.stepping import loop as stepping
 
-_CODES = ("regime", "slip_phases", "accepted_steps", "rejected_steps", "status")
+_CODES = ("regime", "slip_phases", "period", "accepted_steps", "rejected_steps", "status")
 
 
-def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict[str, jax.Array]:
+def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window: str | None = None) -> dict[str, jax.Array]:
     """Run one oscillator, or as many as the parameters' common shape has.
 
     Args:
         model: name of a model (`kernels.MODELS`).
         params: parameter name -> float or array, SI units; shapes broadcast together; omitted names take their documented default.
         scheme: name of a scheme of the model. "exact" is rigid friction without k_t and penalised friction with it.
+        window: "steady" for one period of the motion that the run tends to, with its `period` among the observables (scheme exact; `end`,
+            `window_start` and `window_end` are not given); None for the window of `params`.
 
     Returns:
         Observable name -> array of the common shape, in SI units. `regime` is a code into `REGIMES`, `status` one into
@@ -36,7 +37,7 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
 
     Raises:
         KeyError: unknown model, scheme or parameter.
-        ValueError: a time scheme without k_t where there is friction, or shapes that do not broadcast.
+        ValueError: a time scheme without k_t where there is friction, shapes that do not broadcast, or a `window` that cannot be.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are
     all 0, so that the last digit of a row may depend on the others in the call (never in a study).
@@ -46,12 +47,16 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
     those of its steps as computed, which miss jumps of the force (mu_s > mu_d). They are 0 in stick (with k_t, where it creeps, only those
     of wear), and one-sided values differ across a regime boundary only where the motion itself has a kink. Counts and codes have
     derivative 0.
+    With window "steady" they are those of the periodic motion (implicit function theorem on its section). Three things are not told by it
+    and count as fixed: where a mass lies that nothing holds to a place (k = 0: it begins at x0), where it rests on a spring without ever
+    slipping, and hence the derivative by k at k = 0, which is not that of k -> 0.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
     chosen = MODELS[model]
     if scheme not in chosen.schemes:
         raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
+    check_window(window, scheme, params)
     unread = chosen.unread(scheme)
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
@@ -61,7 +66,7 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT) -> dict
     if scheme == EXACT:
         lean = all(_is_zero(params.get(name, 0.0)) for name in ("k", "c"))
         rigid_friction = "k_t" not in params or _is_infinite(params["k_t"])
-        engine = "exact-penalised" if not rigid_friction else "exact-lean" if lean else "exact-general"
+        engine = f"{window or EXACT}-{'penalised' if not rigid_friction else 'lean' if lean else 'general'}"
         if rigid_friction:
             resolved = {name: value for name, value in resolved.items() if name not in chosen.penalty}
 
@@ -89,12 +94,7 @@ def _run_all(engine: str, rows: dict[str, jax.Array]) -> dict[str, jax.Array]:
 
 def _engine(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Observables and status of one oscillator, all as floats; NaN where it failed."""
-    if engine == "exact-penalised":
-        results, status = events.simulate(p)
-    elif engine in ("exact-lean", "exact-general"):
-        results, status = rigid.simulate(p, free=engine == "exact-lean")
-    else:
-        results, status = stepping.simulate(p, engine)
+    results, status = PROGRAMS[engine](p) if engine in PROGRAMS else stepping.simulate(p, engine)
     finite = all_finite(results.values())
     status = jnp.where((status == int(Status.OK)) & ~finite, int(Status.OVERFLOW), status)
     good = status == int(Status.OK)

@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.schemes import EXACT, SCHEMES
+from kernels.schemes import EXACT, SCHEMES, STEADY, check_window
 from kernels.status import Status
 
 # Lanes per block. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 64: 4.6e5, 128: 3.3e5; general exact
 # 32: 3.5e4, 64: 2.2e4; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3; euler 64: 4.8e7 steps/s, 128: 6.1e7, 256: 6.5e7.
 _WIDTH = {"exact-lean": 64, "exact-general": 32, "exact-penalised": 16, "step": 128}
-_RIGID = ("exact-lean", "exact-general")
+_WIDTH |= {kind.replace(EXACT, STEADY): width for kind, width in _WIDTH.items()}
+_RIGID = ("exact-lean", "exact-general", "steady-lean", "steady-general")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,12 @@ class Solution:
 
 
 def solve(
-    model: Model, scheme: str, columns: Mapping[str, np.ndarray | float], absent: Mapping[str, np.ndarray] | None = None, count: int = 1
+    model: Model,
+    scheme: str,
+    columns: Mapping[str, np.ndarray | float],
+    absent: Mapping[str, np.ndarray] | None = None,
+    count: int = 1,
+    window: str | None = None,
 ) -> Solution:
     """Run `count` oscillators.
 
@@ -54,6 +60,8 @@ def solve(
         columns: parameter name -> float64 array of length `count`, or a float for all rows (SI units); omitted names take their default.
         absent: name -> mask of the rows whose entry in `columns` is omitted (whatever number stands there).
         count: number of rows.
+        window: "steady" for one period of the motion that the run tends to, by scheme exact (then `end`, `window_start` and `window_end`
+            are not given); None for that of the columns.
 
     Returns:
         See `Solution`. Never raises on the numbers of a row: one that is not finite, out of bounds, breaks a rule of the model, or fails in
@@ -61,11 +69,15 @@ def solve(
 
     Raises:
         KeyError: a name or scheme that the model does not have.
+        ValueError: another `window`, or a steady one with a time scheme or with an end.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
+    check_window(window, scheme, columns)
     with np.errstate(all="ignore"):
         resolved = model.resolve(columns, absent)
+        if window == STEADY:  # the program knows no end; here one period tells how long its pieces are
+            resolved["end"] = resolved["window_end"] = 2.0 * np.pi / np.asarray(resolved["omega"])
         status = check(model, scheme, resolved, columns, absent or {}, count)
     good = np.flatnonzero(status == Status.OK)
     observables = {q.name: np.full(count, np.nan) for q in model.observables}
@@ -73,7 +85,7 @@ def solve(
     compiling = running = 0.0
     if good.size:
         rows = {name: np.asarray(value, dtype=np.float64) for name, value in resolved.items()}
-        for kind, members in _groups(scheme, rows, good, count):
+        for kind, members in _groups(scheme, window, rows, good, count):
             if members.size:
                 seconds = _solve_group(kind, model, scheme, rows, members, count, observables, status)
                 compiling, running = compiling + seconds[0], running + seconds[1]
@@ -115,13 +127,15 @@ def _everywhere(value: Any, count: int) -> np.ndarray:
     return np.broadcast_to(np.asarray(value), (count,))
 
 
-def _groups(scheme: str, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
+def _groups(scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
     """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row."""
     if scheme != EXACT:
         return [("step", good)]
     penalised = _everywhere(np.isfinite(rows["k_t"]), count)[good]
     lean = _everywhere((rows["k"] == 0.0) & (rows["c"] == 0.0), count)[good]
-    return [("exact-lean", good[lean & ~penalised]), ("exact-general", good[~lean & ~penalised]), ("exact-penalised", good[penalised])]
+    engine = window or EXACT
+    masks = {"lean": lean & ~penalised, "general": ~lean & ~penalised, "penalised": penalised}
+    return [(f"{engine}-{name}", good[mask]) for name, mask in masks.items()]
 
 
 def _solve_group(
@@ -206,11 +220,10 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> An
     import jax
     from jax.sharding import Mesh, PartitionSpec
 
-    from kernels.exact import events
-    from kernels.exact import loop as rigid
+    from kernels.exact.programs import PROGRAMS
 
     def exact_run(p: dict[str, Any]) -> Any:
-        return events.simulate(p) if kind == "exact-penalised" else rigid.simulate(p, free=kind == "exact-lean")
+        return PROGRAMS[kind](p)
 
     def exact_block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
         return jax.vmap(lambda row: exact_run({**row, **fixed}))(varying)

@@ -114,7 +114,8 @@ TIME = (
     Quantity("tolerance", "1", "largest error of a step of rk32 and rk54, relative to the largest displacement and speed so far",
              default=1e-7, lower=0.0, lower_open=True),
     Quantity("retries", "1", "how many times adapt1 and adapt2 shorten one step before they take it as it is", default=16.0, lower=0.0),
-    Quantity("window_start", "s", "start of the averaging window", r"t_a", default=0.0, lower=0.0),
+    Quantity("window_start", "s", 'start of the averaging window; in a study [time] window = [start, end], or "steady"', r"t_a",
+             default=0.0, lower=0.0),
     Quantity("window_end", "s", "end of the averaging window", r"t_b", default_rule="end", lower=0.0, lower_open=True),
 )  # fmt: skip
 
@@ -204,8 +205,10 @@ WEAR_OBSERVABLES = (
              kind="word", words=REGIMES),
     Quantity("max_slip_speed", "m/s", "largest slip speed in the window", r"v_\mathrm{max}"),
     Quantity("drift", "m", "displacement at the end of the window less that at its start"),
-    Quantity("x_end", "m", "displacement at the end of the run", r"x_\mathrm{end}"),
-    Quantity("v_end", "m/s", "velocity at the end of the run", r"v_\mathrm{end}"),
+    Quantity("period", "", 'periods of the excitation after which the steady motion repeats (window = "steady"); 0 for a fixed window',
+             kind="integer"),
+    Quantity("x_end", "m", "displacement at the end of the run, or of the steady window", r"x_\mathrm{end}"),
+    Quantity("v_end", "m/s", "velocity at the end of the run, or of the steady window", r"v_\mathrm{end}"),
 )  # fmt: skip
 
 STEP_OBSERVABLES = (

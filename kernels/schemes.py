@@ -5,7 +5,7 @@ Nothing here imports JAX, so that a configuration is read and checked at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ import numpy as np
 Values = Mapping[str, Any]
 
 EXACT = "exact"
+STEADY = "steady"  # the window that is one period of the motion that a run tends to
+RUN = ("end", "window_start", "window_end")  # what such a run does not read
 MOST_STEPS = 1e8  # of one run, rejected ones included
 
 
@@ -104,3 +106,13 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("rk54", "Runge-Kutta of Dormand and Prince, order 5 with error control; penalised friction", ERROR_CONTROL),
     )
 }
+
+
+def check_window(window: str | None, scheme: str, given: Collection[str]) -> None:
+    """ValueError where a `window` is not None or "steady", or a steady one cannot be: `scheme` is no exact one, or an end is `given`."""
+    if window not in (None, STEADY):
+        raise ValueError(f"window must be {STEADY!r} or None (window_start and window_end are parameters), not {window!r}")
+    if window == STEADY and scheme != EXACT:
+        raise ValueError(f"window {STEADY!r} needs scheme {EXACT!r}, not {scheme!r}")
+    if window == STEADY and (ends := [name for name in RUN if name in given]):
+        raise ValueError(f"window {STEADY!r} is one period of the motion, wherever it is reached: leave out {', '.join(ends)}")

@@ -9,8 +9,8 @@ from typing import Self
 class Status(IntEnum):
     """Outcome of one oscillator; `sentence` is what the `status` column says.
 
-    The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL and TOO_MANY_STEPS; those who call them add OVERFLOW, and a batch
-    the others.
+    The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL, TOO_MANY_STEPS and NOT_PERIODIC; those who call them add OVERFLOW,
+    and a batch the others.
     """
 
     sentence: str
@@ -23,6 +23,8 @@ class Status(IntEnum):
     OVERFLOW = 5, "a result is not a finite number"
     STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or the demand (tolerance, retries)"
     TOO_MANY_STEPS = 7, "more steps than the bound of a run: shorten [time] end, loosen the tolerance, or lower the stiffness"
+
+    NOT_PERIODIC = 8, 'no periodic motion within 1000 periods of the excitation (window = "steady")'
 
     def __new__(cls, code: int, sentence: str) -> Self:
         """Build the member `code` with its sentence."""

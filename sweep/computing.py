@@ -160,7 +160,7 @@ def solve_points(config: Config, points: Points, solve: Solve) -> Solution:
     parts: list[tuple[np.ndarray | slice, Solution]] = []
     for scheme, rows in groups:
         columns, absent, count = take(points, rows)
-        parts.append((rows, solve(config.model, scheme, {**config.fixed, **columns}, absent, count)))
+        parts.append((rows, solve(config.model, scheme, {**config.fixed, **columns}, absent, count, config.window)))
     first = parts[0][1]
     if len(parts) == 1:
         return first

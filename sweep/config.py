@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models import MODELS, Model
+from kernels.schemes import EXACT, RUN, STEADY
 from sweep import tables
 from sweep.axes import SCHEME, SCHEME_NAMES, Axis, number, read_axis
 from sweep.convergence.refinement import CONVERGENCE, KEYS, read_convergence
@@ -40,6 +41,7 @@ class Config:
         scheme: how, where the scheme is not swept.
         scheme_given: whether the study names or sweeps the scheme, so that the dataset has a column of it.
         fixed: parameter -> value in its unit, for what is set but not swept; the window as window_start and window_end.
+        window: "steady" for one period of the steady motion; None for the window of the parameters.
         design: the points.
         paths: parameter -> key where it is set, for messages.
         document: the study as nested tables, in canonical order, with every path absolute.
@@ -52,6 +54,7 @@ class Config:
     scheme: str
     scheme_given: bool
     fixed: dict[str, float]
+    window: str | None
     design: Design
     paths: dict[str, str] = field(repr=False)
     document: dict[str, Any] = field(repr=False)
@@ -63,7 +66,7 @@ class Config:
         defaults = [
             f"# default: {q.name} = {q.default_rule or f'{q.default:.12g}'}{q.unit_suffix if not q.default_rule else ''}"
             for q in self.model.parameters
-            if q.name not in known
+            if q.name not in known and not (self.window == STEADY and q.name in RUN)
         ]
         return to_toml(self.document) + "\n" + "\n".join(defaults) + "\n"
 
@@ -156,6 +159,9 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         if axis.name in paths:
             problems.append(Problem(path, f"given twice: also in {paths[axis.name]}"))
         paths[axis.name] = path
+    window = STEADY if document.time.window == STEADY else None
+    if window == STEADY:
+        check_steady(scheme, design, paths, problems)
     if not problems and design.count > MOST_POINTS:
         problems.append(Problem("sweep", f"{design.count:.3g} points: a study has at most {MOST_POINTS:.0e}"))
     if problems:
@@ -174,6 +180,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         scheme=scheme,
         scheme_given=document.study.scheme is not None or SCHEME in paths,
         fixed=fixed,
+        window=window,
         design=design,
         paths=paths,
         document=canonical,
@@ -222,13 +229,10 @@ def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, float],
 def check_time(time: Time, model: Model, fixed: dict[str, float], paths: dict[str, str], problems: list[Problem]) -> None:
     """[time] into `fixed` and `paths`."""
     entries = [(name, f"time.{name}", getattr(time, name)) for name in Time.model_fields if name != "window"]
-    if time.window == "steady":
-        message = "'steady' is not available in this version: give the window as [start, end] in s"
-        problems.append(Problem("time.window", message))
-    elif isinstance(time.window, list) and len(time.window) == 2:
+    if isinstance(time.window, list) and len(time.window) == 2:
         entries += [("window_start", "time.window[0]", time.window[0]), ("window_end", "time.window[1]", time.window[1])]
-    elif time.window is not None:
-        problems.append(Problem("time.window", f"must be two times [start, end] in s, not {shorten(time.window)}"))
+    elif time.window is not None and time.window != STEADY:
+        problems.append(Problem("time.window", f'must be two times [start, end] in s, or "{STEADY}", not {shorten(time.window)}'))
     for name, path, value in entries:
         if value is None:
             continue
@@ -237,6 +241,18 @@ def check_time(time: Time, model: Model, fixed: dict[str, float], paths: dict[st
             fixed[name] = number(model.parameter(name), value)
         except ValueError as error:
             problems.append(Problem(path, str(error)))
+
+
+def check_steady(scheme: str, design: Design, paths: Mapping[str, str], problems: list[Problem]) -> None:
+    """What cannot be together with the window "steady": ends of the run or of a window, and schemes other than exact."""
+    message = f'time.window = "{STEADY}" is one period of the motion, wherever it is reached, and does not read this: leave it out'
+    problems += [Problem(paths[name], message) for name in RUN if name in paths]
+    swept = next((axis for axis in design.axes if axis.name == SCHEME), None)
+    schemes = [scheme] if swept is None else [SCHEME_NAMES[code] for code in swept.at(np.arange(swept.count))]
+    others = [name for name in dict.fromkeys(schemes) if name != EXACT]
+    if others and not any(problem.path == "study.scheme" for problem in problems):
+        listed = ", ".join(map(repr, others))
+        problems.append(Problem("time.window", f'"{STEADY}" needs scheme {EXACT!r}, not {listed}: give the window as [start, end] in s'))
 
 
 def check_sweep(sweep: Sweep | None, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Design, str]:
@@ -291,6 +307,8 @@ def canonical_document(document: Document, name: str, fixed: dict[str, float], d
     time: dict[str, Any] = {key: fixed[key] for key in Time.model_fields if key in fixed}
     if "window_start" in fixed:
         time["window"] = [fixed["window_start"], fixed["window_end"]]
+    elif document.time.window == STEADY:
+        time["window"] = STEADY
     tables_: dict[str, Any] = {
         "study": {key: value for key, value in study.items() if value is not None},
         "parameters": {key: value for key, value in fixed.items() if key not in TIME_KEYS},

@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
+from kernels.schemes import STEADY
 from sweep.axes import SCHEME
 from sweep.convergence.refinement import CONVERGENCE
 from sweep.directory import RunDirectory
@@ -122,7 +123,7 @@ def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
     """Parameter -> value of what a resolved study sets for all its rows."""
     time = dict(document.get("time", {}))
     window = time.pop("window", None)
-    ends = {} if window is None else {"window_start": window[0], "window_end": window[1]}
+    ends = {} if window in (None, STEADY) else {"window_start": window[0], "window_end": window[1]}
     return {**document.get("parameters", {}), **time, **ends}
 
 

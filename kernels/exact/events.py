@@ -66,24 +66,35 @@ class Stretch(NamedTuple):
     v: Array
 
 
-def run(
+class Machine(NamedTuple, Generic[Memory, Sums]):
+    """The event loop of one oscillator, taken apart.
+
+    Attributes:
+        start: the state at t = 0; over at once where the row is not worth running.
+        next_event: from one event to the next.
+        place: (state, x [m], v [m/s], memory) -> the same at t = 0 and with these, in the window.
+    """
+
+    start: State[Memory, Sums]
+    next_event: Callable[[State[Memory, Sums]], State[Memory, Sums]]
+    place: Callable[[State[Memory, Sums], Array, Array, Array, Memory], State[Memory, Sums]]
+
+
+def machine(
     law: Law[Memory],
     excitation: Harmonic,
     p: dict[str, Any],
     observe: Callable[[Sums, Memory, Stretch], Sums],
     sums: Sums,
     finite: Array,
-) -> tuple[State[Memory, Sums], Array]:
-    """Run one oscillator with any contact law from 0 to `end`.
+) -> Machine[Memory, Sums]:
+    """The event loop of one oscillator with any contact law.
 
     Args:
         law: the contact. excitation: the external force.
         p: resolved parameters, of which m, k, c, x0, v0 and the times are read here (scalars, SI units).
         observe: (sums, the law's memory during a stretch, the stretch) -> sums. sums: before the run.
         finite: whether the row is worth running; else it is over at once.
-
-    Returns:
-        The state at the end, and the status code.
     """
     alpha, omega = excitation.amplitude / p["m"], p["omega"]
     one = run_time_one(omega)
@@ -135,22 +146,40 @@ def run(
     free_snap = -alpha * omega**2 * sine - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
     memory, a = law.start(Point(x, zero, v, free_a, free_jerk, free_snap, needed))
     start = State(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero)
+
+    def place(s: State[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> State[Memory, Sums]:
+        return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), memory=memory)
+
+    return Machine(start, next_event, place)
+
+
+def run(
+    law: Law[Memory],
+    excitation: Harmonic,
+    p: dict[str, Any],
+    observe: Callable[[Sums, Memory, Stretch], Sums],
+    sums: Sums,
+    finite: Array,
+) -> tuple[State[Memory, Sums], Array]:
+    """Run one oscillator with any contact law from 0 to `end` (for the arguments see `machine`): its state there, and the status code."""
+    start, next_event, _ = machine(law, excitation, p, observe, sums, finite)
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
     return last, status
 
 
-def simulate(p: dict[str, Any]) -> tuple[dict[str, Array], Array]:
-    """Run one rubbing mass with penalised friction.
+class Setup(NamedTuple):
+    """What `machine` needs to know of a rubbing mass with penalised friction; `finite`: whether all its parameters are finite numbers."""
 
-    Args:
-        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; finite k_t and c_t unless there is no friction).
+    law: PenalisedPhases
+    excitation: Harmonic
+    observe: Callable[[rubbing.Rubbing, Contact, Stretch], rubbing.Rubbing]
+    sums: rubbing.Rubbing
+    finite: Array
 
-    Returns:
-        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
 
-    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_penalised_exact.py.
-    """
+def setup(p: dict[str, Any]) -> Setup:
+    """The rubbing mass of resolved parameters (see `simulate`)."""
     excitation, contact = Harmonic.of(p), Penalised.of(p)
     # without friction the contact does nothing, whatever its stiffness
     holds = contact.static_limit > 0.0
@@ -172,6 +201,21 @@ def simulate(p: dict[str, Any]) -> tuple[dict[str, Array], Array]:
         )
         return rubbing.update(sums, interval)
 
-    law = PenalisedPhases(p["m"], p["k"], p["c"], contact)
-    last, status = run(law, excitation, p, observe, rubbing.init(zero), finite)
-    return rubbing.finish(last.sums, p, last.x, last.anchor.v, zero, zero), status
+    return Setup(PenalisedPhases(p["m"], p["k"], p["c"], contact), excitation, observe, rubbing.init(zero), finite)
+
+
+def simulate(p: dict[str, Any]) -> tuple[dict[str, Array], Array]:
+    """Run one rubbing mass with penalised friction.
+
+    Args:
+        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; finite k_t and c_t unless there is no friction).
+
+    Returns:
+        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
+
+    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_penalised_exact.py.
+    """
+    law, excitation, observe, sums, finite = setup(p)
+    last, status = run(law, excitation, p, observe, sums, finite)
+    zero = jnp.zeros_like(last.t)
+    return rubbing.finish(last.sums, p, last.x, last.anchor.v, zero, zero, zero), status

@@ -7,6 +7,7 @@ derivative by the implicit function theorem, dt/dp = -v_p / a.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -48,18 +49,23 @@ class State(NamedTuple):
     events: Array
 
 
-def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
-    """Run one rubbing mass with rigid friction.
+class Machine(NamedTuple):
+    """The event loop of one oscillator, taken apart.
 
-    Args:
-        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; k_t, c_t and the steps are not read).
-        free: compile-time promise that k = c = 0, which takes a leaner segment.
-
-    Returns:
-        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
-
-    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_exact.py.
+    Attributes:
+        start: the state at t = 0; over at once where a parameter is not a finite number. finite: whether all are.
+        next_event: from one event to the next.
+        place: (state, x [m], v [m/s]) -> the same at t = 0, in the window, with that displacement and velocity. What rests goes on resting.
     """
+
+    start: State
+    finite: Array
+    next_event: Callable[[State], State]
+    place: Callable[[State, Array, Array], State]
+
+
+def machine(p: dict[str, Any], free: bool) -> Machine:
+    """The event loop of one rubbing mass with rigid friction (see `simulate`)."""
     excitation, friction = Harmonic.of(p), Coulomb.of(p)
     alpha = excitation.amplitude / p["m"]
     one = run_time_one(p["omega"])
@@ -148,6 +154,30 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
         sums=rubbing.init(alpha),
         events=jnp.zeros_like(finite, dtype=jnp.int32),
     )
+
+    def place(s: State, x: Array, v: Array) -> State:
+        direction = jnp.where((s.direction != 0.0) & (v != 0.0), jnp.sign(v), s.direction)
+        v = jnp.where(direction != 0.0, v, 0.0)
+        a = jnp.where(v != 0.0, slip_acceleration(direction, x, v, sine), s.anchor.a)
+        return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), direction=direction)
+
+    return Machine(start, finite, next_event, place)
+
+
+def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
+    """Run one rubbing mass with rigid friction.
+
+    Args:
+        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; k_t, c_t and the steps are not read).
+        free: compile-time promise that k = c = 0, which takes a leaner segment.
+
+    Returns:
+        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
+
+    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_exact.py.
+    """
+    start, finite, next_event, _ = machine(p, free)
+    zero = jnp.zeros_like(start.t)
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
-    return rubbing.finish(last.sums, p, last.x, last.anchor.v, zero, zero), status
+    return rubbing.finish(last.sums, p, last.x, last.anchor.v, zero, zero, zero), status

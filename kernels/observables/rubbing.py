@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
+
 from kernels.elementary import Array
 from kernels.observables import regime, slip, wear
 from kernels.observables.interval import Interval
@@ -26,7 +28,19 @@ def update(sums: Rubbing, now: Interval) -> Rubbing:
     return Rubbing(slip.update(sums.slip, now), regime.update(sums.regime, now))
 
 
-def finish(sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array, accepted_steps: Array, rejected_steps: Array) -> dict[str, Array]:
+def established(like: Array, slipping: Array) -> Rubbing:
+    """Sums before a window on an established motion, where `slipping` says whether a slip phase is under way at its start.
+
+    Rest counts as sticking from the first instant on. The phase that is under way is counted at the end of the window, where it is again.
+    """
+    sums = init(like)
+    one = jnp.ones_like(like)
+    return Rubbing(sums.slip._replace(counted=jnp.where(slipping, one, 0.0)), sums.regime._replace(moved=one))
+
+
+def finish(
+    sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array, accepted_steps: Array, rejected_steps: Array, period: Array
+) -> dict[str, Array]:
     """Every observable of the model `rubbing_mass` by name (SI units; `regime` as its code)."""
     s = sums.slip
     return {
@@ -37,6 +51,7 @@ def finish(sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array, accepte
         "regime": regime.finish(sums.regime, s.phases),
         "max_slip_speed": s.top_speed,
         "drift": s.drift,
+        "period": period,
         "x_end": x_end,
         "v_end": v_end,
         "accepted_steps": accepted_steps,

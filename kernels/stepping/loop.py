@@ -148,7 +148,7 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
         status = _failure(setup).astype(jnp.int32)
     else:
         accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
-    return rubbing.finish(run.sums, setup.p, run.state.x, run.state.v, accepted, rejected), status
+    return rubbing.finish(run.sums, setup.p, run.state.x, run.state.v, accepted, rejected, jnp.zeros_like(accepted)), status
 
 
 def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:

@@ -29,20 +29,24 @@ class FakeKernels:
     """Counts what is asked of it; every float observable is a0 + 100 mu, +1000 for scheme euler.
 
     Attributes:
-        calls: number of rows of each call.
+        calls: number of rows of each call. windows: the window of each call.
         fail_at: the call (from 0) that raises `error`.
     """
 
     def __init__(self) -> None:
         self.calls: list[int] = []
+        self.windows: list[str | None] = []
         self.fail_at = -1
         self.error: BaseException = KeyboardInterrupt()
 
-    def solve(self, model: Model, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int) -> FakeSolution:
+    def solve(
+        self, model: Model, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int, window: str | None = None
+    ) -> FakeSolution:
         """Stand in for `kernels.batch.solve`."""
         if len(self.calls) == self.fail_at:
             raise self.error
         self.calls.append(count)
+        self.windows.append(window)
         values = model.resolve(columns, absent)
         row = values["a0"] + 100.0 * values["mu"] + 0.0 * values["f0"] + 1000.0 * (scheme == "euler")
         row = np.broadcast_to(row, (count,)).astype(np.float64)

@@ -44,7 +44,26 @@ CASES = {
         "[time]\nwindow = ['a', -1.0]",
         ["time.window[0]: must be a number", "time.window[1]: -1.0 is out of"],
     ),
-    "a steady window is not available": ("[time]\nwindow = 'steady'", ["time.window: 'steady' is not available in this version"]),
+    "a window of another word is refused": (
+        "[time]\nwindow = 'stedy'",
+        ["must be two times [start, end] in s, or \"steady\", not 'stedy'"],
+    ),
+    "a steady window knows no end": (
+        "[time]\nend = 5.0\nwindow = 'steady'",
+        ['time.end: time.window = "steady" is one period of the motion', "leave it out"],
+    ),
+    "a steady window knows no swept end": (
+        "[time]\nwindow = 'steady'\n[sweep.axes]\nend = [5.0]\nwindow_start = [1.0]",
+        ['sweep.axes.end: time.window = "steady"', 'sweep.axes.window_start: time.window = "steady"'],
+    ),
+    "a steady window is not for a time scheme": (
+        "[study]\nscheme = 'euler'\n[parameters]\nk_t = 9e6\n[time]\nwindow = 'steady'",
+        ["time.window: \"steady\" needs scheme 'exact', not 'euler': give the window as [start, end] in s"],
+    ),
+    "a steady window is not for swept time schemes": (
+        "[parameters]\nk_t = 9e6\n[time]\nwindow = 'steady'\n[sweep.axes]\nscheme = ['exact', 'rk54', 'euler', 'rk54']",
+        ["time.window: \"steady\" needs scheme 'exact', not 'rk54', 'euler'"],
+    ),
     "an unstable step names the largest stable one": (
         f"{EULER}[parameters]\nk_t = 9e6\n[time]\nstep = 1e-3",
         ["time.step", "step = 0.001 s is unstable: with scheme 'euler' it must be less than 0.0002761 s"],
@@ -209,7 +228,7 @@ def test_all_problems_are_reported_at_once() -> None:
         "stdy": {},
         "study": {"name": 3, "model": "rubing", "shceme": "exact"},
         "parameters": {"mu": -0.1, "m": True, "muu": 1.0},
-        "time": {"end": -1.0, "window": "steady"},
+        "time": {"end": -1.0, "window": "stedy"},
         "sweep": {"design": "zip", "axes": {"a0": [], "omega": 3.0, "k": [1.0, -1.0], "c": {"from": 0.0, "count": 0, "spacing": "x"}}},
     }
     with pytest.raises(ConfigError) as caught:
@@ -271,7 +290,7 @@ def test_a_mistake_in_an_override_is_said_to_be_one(tmp_path: Path, capsys: pyte
         "--set parameters.muu: unknown parameter; did you mean 'mu'?",
         "--set parameters.mu: must be path=value, such as parameters.mu=0.2",
         "--set parameters.mu: must be a number, not 'high'",
-        "--set time.window: must be two times [start, end] in s, not 3",
+        '--set time.window: must be two times [start, end] in s, or "steady", not 3',
         "--set parameters.mu.x=1: mu is a value, not a table of keys",
     ):
         assert fragment in said

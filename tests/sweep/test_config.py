@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,18 @@ def test_the_digest_knows_studies_apart_and_nothing_else() -> None:
     assert load(same).digest == load(STUDY).digest
     assert load(other_order).digest != load(STUDY).digest
     assert load(STUDY, ["parameters.mu=0.3"]).digest != load(STUDY).digest
+
+
+def test_a_steady_window_is_part_of_the_study() -> None:
+    study = {"parameters": {"mu": 0.1}, "time": {"window": "steady"}}
+    config = load(study)
+    assert config.window == "steady"
+    assert config.document["time"] == {"window": "steady"}
+    assert 'window = "steady"' in config.to_toml()
+    assert "default: end" not in config.to_toml()
+    again = load({"study": {"name": config.name}, **tomllib.loads(config.to_toml())})
+    assert again.digest == config.digest != load({"parameters": {"mu": 0.1}}).digest
+    assert load({"parameters": {"mu": 0.1}}).window is None
 
 
 def test_a_table_counts_by_its_content(tmp_path: Path) -> None:

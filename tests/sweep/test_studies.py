@@ -75,6 +75,14 @@ def test_a_single_point_of_defaults_runs(tmp_path: Path) -> None:
     assert finished.to_pandas()["regime"].tolist() == ["stick-slip"]
 
 
+def test_a_study_of_the_steady_motion_runs(tmp_path: Path) -> None:
+    study = {"parameters": {"mu": 0.1}, "time": {"window": "steady"}, "sweep": {"axes": {"a0": [15.0, 1.5, 0.99]}}}
+    frame = run(study, tmp_path / "steady").to_pandas()
+    np.testing.assert_allclose(frame["wear_power"], [15.114614488611316, 0.4090624510157089, 0.0], rtol=1e-13)
+    assert frame["period"].tolist() == [1, 1, 1]
+    assert frame["regime"].tolist() == ["slip-slip", "stick-slip", "stick"]
+
+
 def test_rows_that_hold_no_number_get_a_status_and_spoil_no_other(tmp_path: Path) -> None:
     (tmp_path / "points.csv").write_text("a0,mu,k\n15.0,0.1,0\nnan,0.1,0\ninf,0.2,0\n,0.3,-inf\n15.0,0.1,0\n")
     finished = run({"time": {"window": [4.0, 12.0]}, "sweep": {"design": "table", "file": str(tmp_path / "points.csv")}}, tmp_path / "out")

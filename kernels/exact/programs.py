@@ -1,0 +1,22 @@
+"""The programs of the exact engine by name: over a fixed window, or to the steady motion."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from kernels.elementary import Array
+from kernels.exact import events, loop, steady
+
+Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
+
+# resolved parameters of one row -> observables by name, and the status code
+PROGRAMS: dict[str, Program] = {
+    "exact-lean": functools.partial(loop.simulate, free=True),
+    "exact-general": functools.partial(loop.simulate, free=False),
+    "exact-penalised": events.simulate,
+    "steady-lean": functools.partial(steady.simulate, build=functools.partial(steady.rigid, free=True)),
+    "steady-general": functools.partial(steady.simulate, build=functools.partial(steady.rigid, free=False)),
+    "steady-penalised": functools.partial(steady.simulate, build=steady.penalised),
+}
