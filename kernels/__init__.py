@@ -13,16 +13,21 @@ from kernels.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from kernels.api import simulate
+    from kernels.log import event_log, impacts
 
 runtime.prepare()
 
-__all__ = ["MODELS", "REGIMES", "SCHEMES", "simulate"]
+__all__ = ["MODELS", "REGIMES", "SCHEMES", "event_log", "impacts", "simulate"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load `simulate` on first use: it starts JAX, which reading a configuration does not need."""
+    """Load what starts JAX on first use: reading a configuration does not need it."""
     if name == "simulate":
         from kernels.api import simulate as loaded
 
         return loaded
+    if name in ("event_log", "impacts"):
+        from kernels import log
+
+        return getattr(log, name)
     raise AttributeError(f"module 'kernels' has no attribute {name!r}")

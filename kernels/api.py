@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import functools
+import math
+import operator
 from collections.abc import Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 
 from kernels.elementary import all_finite
 from kernels.exact.programs import PROGRAMS
-from kernels.models import MODELS
+from kernels.models import MODELS, Model
+from kernels.quantity import by_name
 from kernels.schemes import EXACT, check_window
-from kernels.status import Status
+from kernels.status import RESULTS, Status
 from kernels.stepping import loop as stepping
 
-_CODES = ("regime", "slip_phases", "period", "accepted_steps", "rejected_steps", "status")
+_CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind != "float"}
+_OPTIONAL = {q.name for model in MODELS.values() for q in model.observables if q.optional}
+_SURVIVES = {q.name for model in MODELS.values() for q in model.observables if q.survives}
 
 
 def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window: str | None = None) -> dict[str, jax.Array]:
@@ -25,7 +31,8 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
 
     Args:
         model: name of a model (`kernels.MODELS`).
-        params: parameter name -> float or array, SI units; shapes broadcast together; omitted names take their documented default.
+        params: parameter name -> float or array, SI units; shapes broadcast together (a table has one axis more, its last, padded with
+            NaN); omitted names take their documented default. A word is its code.
         scheme: name of a scheme of the model. "exact" is rigid friction without k_t and penalised friction with it.
         window: "steady" for one period of the motion that the run tends to, with its `period` among the observables (scheme exact; `end`,
             `window_start` and `window_end` are not given); None for the window of `params`.
@@ -56,7 +63,7 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
     chosen = MODELS[model]
     if scheme not in chosen.schemes:
         raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
-    check_window(window, scheme, params)
+    check_window(window, scheme, params, chosen.steady)
     unread = chosen.unread(scheme)
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
@@ -64,16 +71,35 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
         raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
     engine = scheme
     if scheme == EXACT:
-        lean = all(_is_zero(params.get(name, 0.0)) for name in ("k", "c"))
-        rigid_friction = "k_t" not in params or _is_infinite(params["k_t"])
-        engine = f"{window or EXACT}-{'penalised' if not rigid_friction else 'lean' if lean else 'general'}"
+        engine, rigid_friction = _program(chosen, params, window)
         if rigid_friction:
             resolved = {name: value for name, value in resolved.items() if name not in chosen.penalty}
 
-    shape = jnp.broadcast_shapes(*(value.shape for value in resolved.values()))
-    flat = {name: jnp.broadcast_to(value, shape).reshape(-1) for name, value in resolved.items()}
+    shape = jnp.broadcast_shapes(*(value.shape[:-1] if name in chosen.tables else value.shape for name, value in resolved.items()))
+    flat = {
+        name: jnp.broadcast_to(value, (*shape, value.shape[-1])).reshape(math.prod(shape), value.shape[-1])
+        if name in chosen.tables
+        else jnp.broadcast_to(value, shape).reshape(-1)
+        for name, value in resolved.items()
+    }
     results = _run_all(engine, flat)
     return {name: values.reshape(shape).astype(jnp.int32) if name in _CODES else values.reshape(shape) for name, values in results.items()}
+
+
+def _program(model: Model, params: Mapping[str, Any], window: str | None) -> tuple[str, bool]:
+    """The program of the exact engine for these parameters, and whether it reads no penalised contact."""
+
+    def known_zero(*names: str) -> bool:
+        return all(_is_zero(params.get(name, 0.0)) for name in names)
+
+    rigid_friction = "k_t" not in params or _is_infinite(params["k_t"])
+    engine = window or EXACT
+    if "k_n" in by_name(model.parameters):
+        bare = known_zero("mu", "mu_s", "normal_force")
+        bends = not known_zero("damping_criterion") and ("c_buckled" in params or "post_damping" in params)
+        name = f"{engine}-{'bare' if bare else 'rigid' if rigid_friction else 'penalised'}-{model.name}{'-bent' if bends else ''}"
+        return name, bare or rigid_friction
+    return f"{engine}-{'penalised' if not rigid_friction else 'lean' if known_zero('k', 'c') else 'general'}", rigid_friction
 
 
 def _is_zero(value: Any) -> bool:
@@ -95,10 +121,15 @@ def _run_all(engine: str, rows: dict[str, jax.Array]) -> dict[str, jax.Array]:
 def _engine(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Observables and status of one oscillator, all as floats; NaN where it failed."""
     results, status = PROGRAMS[engine](p) if engine in PROGRAMS else stepping.simulate(p, engine)
-    finite = all_finite(results.values())
-    status = jnp.where((status == int(Status.OK)) & ~finite, int(Status.OVERFLOW), status)
-    good = status == int(Status.OK)
-    floats = {name: jnp.where(good, value, -1.0 if name in _CODES else jnp.nan) for name, value in results.items()}
+    finite = all_finite(value for name, value in results.items() if name not in _OPTIONAL)
+
+    def has_results(status: jax.Array) -> jax.Array:
+        return functools.reduce(operator.or_, (status == int(each) for each in RESULTS))
+
+    status = jnp.where(has_results(status) & ~finite, int(Status.OVERFLOW), status)
+    good = has_results(status)
+    lost = {name: -1.0 if name in _CODES else jnp.nan for name in results}
+    floats = {name: value if name in _SURVIVES else jnp.where(good, value, lost[name]) for name, value in results.items()}
     return {**floats, "status": status.astype(jnp.result_type(float))}
 
 
@@ -111,15 +142,15 @@ def _run_one(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
 def _run_one_jvp(engine: str, primals: Any, tangents: Any) -> Any:
     """Forward Jacobian over the parameters that vary, times their tangents."""
     (p,), (rates,) = primals, tangents
-    varying = [name for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)]
+    varying = {name: rate for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)}
+    flat, unravel = ravel_pytree(varying)
 
     def along(direction: jax.Array) -> Any:
-        unit = {name: jnp.zeros_like(value) for name, value in p.items()}
-        unit |= {name: direction[i] for i, name in enumerate(varying)}
+        unit = {name: jnp.zeros_like(value) for name, value in p.items()} | unravel(direction)
         return jax.jvp(functools.partial(_engine, engine), (p,), (unit,))
 
-    values, jacobian = jax.vmap(along, out_axes=(None, 0))(jnp.eye(len(varying)))
-    rate = {name: sum(jacobian[name][i] * rates[each] for i, each in enumerate(varying)) for name in values}
+    values, jacobian = jax.vmap(along, out_axes=(None, 0))(jnp.eye(flat.size))
+    rate = {name: sum(jacobian[name][i] * flat[i] for i in range(flat.size)) for name in values}
     return values, rate
 
 

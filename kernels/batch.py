@@ -20,13 +20,14 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.schemes import EXACT, SCHEMES, STEADY, check_window
-from kernels.status import Status
+from kernels.status import RESULTS, Status
 
 # Lanes per block. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 64: 4.6e5, 128: 3.3e5; general exact
 # 32: 3.5e4, 64: 2.2e4; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3; euler 64: 4.8e7 steps/s, 128: 6.1e7, 256: 6.5e7.
 _WIDTH = {"exact-lean": 64, "exact-general": 32, "exact-penalised": 16, "step": 128}
 _WIDTH |= {kind.replace(EXACT, STEADY): width for kind, width in _WIDTH.items()}
-_RIGID = ("exact-lean", "exact-general", "steady-lean", "steady-general")
+_WIDTH_OF_WALLS = 32
+_RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ def solve(
 
     Args:
         model: the model. scheme: a name of `model.schemes`.
-        columns: parameter name -> float64 array of length `count`, or a float for all rows (SI units); omitted names take their default.
+        columns: parameter name -> float64 array of length `count`, or a float for all rows (SI units); omitted names take their default. A
+            word is its code; a table is (count, L), or (L,) for all rows, padded with NaN at its end.
         absent: name -> mask of the rows whose entry in `columns` is omitted (whatever number stands there).
         count: number of rows.
         window: "steady" for one period of the motion that the run tends to, by scheme exact (then `end`, `window_start` and `window_end`
@@ -73,7 +75,7 @@ def solve(
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
-    check_window(window, scheme, columns)
+    check_window(window, scheme, columns, model.steady)
     with np.errstate(all="ignore"):
         resolved = model.resolve(columns, absent)
         if window == STEADY:  # the program knows no end; here one period tells how long its pieces are
@@ -85,17 +87,19 @@ def solve(
     compiling = running = 0.0
     if good.size:
         rows = {name: np.asarray(value, dtype=np.float64) for name, value in resolved.items()}
-        for kind, members in _groups(scheme, window, rows, good, count):
+        for kind, members in _groups(model, scheme, window, rows, good, count):
             if members.size:
                 seconds = _solve_group(kind, model, scheme, rows, members, count, observables, status)
                 compiling, running = compiling + seconds[0], running + seconds[1]
 
-    overflow = (status == Status.OK) & ~np.all([np.isfinite(values) for values in observables.values()], axis=0)
+    needed = [observables[quantity.name] for quantity in model.observables if not quantity.optional]
+    overflow = np.isin(status, RESULTS) & ~np.all([np.isfinite(values) for values in needed], axis=0)
     status[overflow] = Status.OVERFLOW
-    failed = status != Status.OK
+    failed = ~np.isin(status, RESULTS)
     for quantity in model.observables:
         values = observables[quantity.name]
-        values[failed] = np.nan
+        if not quantity.survives:
+            values[failed] = np.nan
         if quantity.kind == "word":
             observables[quantity.name] = np.where(failed, -1, np.nan_to_num(values, nan=-1.0)).astype(np.int8)
     return Solution(observables=observables, status=status, compile_seconds=compiling, run_seconds=running)
@@ -117,9 +121,11 @@ def check(
     status[broken] = Status.RULE_BROKEN
     given = {name: (np.asarray(value, dtype=np.float64), ~np.asarray(absent.get(name, np.False_))) for name, value in columns.items()}
     for name, (values, present) in given.items():
-        status[_everywhere(model.parameter(name).out_of_bounds(values) & present, count)] = Status.OUT_OF_BOUNDS
-    for values, present in given.values():
-        status[_everywhere(~np.isfinite(values) & present, count)] = Status.NOT_FINITE
+        outside = model.parameter(name).out_of_bounds(values)
+        status[_everywhere((outside.any(axis=-1) if name in model.tables else outside) & present, count)] = Status.OUT_OF_BOUNDS
+    for name, (values, present) in given.items():
+        strange = np.isinf(values).any(axis=-1) if name in model.tables else ~np.isfinite(values)  # tables are padded with NaN
+        status[_everywhere(strange & present, count)] = Status.NOT_FINITE
     return status
 
 
@@ -127,15 +133,33 @@ def _everywhere(value: Any, count: int) -> np.ndarray:
     return np.broadcast_to(np.asarray(value), (count,))
 
 
-def _groups(scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
+def _groups(
+    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int
+) -> list[tuple[str, np.ndarray]]:
     """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row."""
     if scheme != EXACT:
         return [("step", good)]
     penalised = _everywhere(np.isfinite(rows["k_t"]), count)[good]
-    lean = _everywhere((rows["k"] == 0.0) & (rows["c"] == 0.0), count)[good]
     engine = window or EXACT
+    if "k_n" in rows:
+        bare = _everywhere(rows["normal_force"] == 0.0, count)[good]
+        masks = {"bare": bare, "rigid": ~bare & ~penalised, "penalised": ~bare & penalised}
+        groups = {f"{engine}-{name}-{model.name}": mask for name, mask in masks.items()}
+        if model.tables:
+            bent = _everywhere(_bends(rows), count)[good]
+            groups = {f"{name}{ending}": mask & each for name, mask in groups.items() for ending, each in (("", ~bent), ("-bent", bent))}
+        return [(name, good[mask]) for name, mask in groups.items()]
+    lean = _everywhere((rows["k"] == 0.0) & (rows["c"] == 0.0), count)[good]
     masks = {"lean": lean & ~penalised, "general": ~lean & ~penalised, "penalised": penalised}
     return [(f"{engine}-{name}", good[mask]) for name, mask in masks.items()]
+
+
+def _bends(rows: Mapping[str, np.ndarray]) -> Any:
+    """Mask of the walls whose damping varies while they yield and comes on top of their force: those phases are not linear."""
+    excluded = rows["damping_criterion"] != 0.0
+    nodes = rows["post_damping"] != rows["c_buckled"][..., None]
+    varies = np.any(nodes & ~np.isnan(rows["post_damping"]), axis=-1)
+    return excluded & (varies | ((rows["c_buckled"] != rows["c_n"]) & (rows["softening"] > 0.0)))
 
 
 def _solve_group(
@@ -151,7 +175,7 @@ def _solve_group(
     """Run the rows `members` through one compiled program, write their results in place, and return (compile, run) seconds."""
     import jax
 
-    width, devices = _WIDTH[kind], len(jax.devices())
+    width, devices = _WIDTH.get(kind, _WIDTH_OF_WALLS), len(jax.devices())
     with np.errstate(all="ignore"):  # rows that are not members may hold anything
         cost = _cost(kind, scheme, rows, count)[members]
     members = members[np.argsort(-cost, kind="stable")]
@@ -163,13 +187,15 @@ def _solve_group(
     deal = np.arange(padded.size).reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
-    unread = model.unread(scheme) | (set(model.penalty) if kind in _RIGID else set())
-    arguments = {name: value[dealt] if value.ndim else value for name, value in rows.items() if name not in unread}
-    arguments["end"] = np.broadcast_to(arguments["end"], dealt.shape) if arguments["end"].ndim == 0 else arguments["end"]  # lanes to count
+    unread = model.unread(scheme) | (set(model.penalty) if _is_rigid(kind) else set())
+    lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {"end": True}  # there are lanes to count
+    rows = {**rows, "end": _everywhere(rows["end"], count)}
+    arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}
 
     with _DEVICES:
         start = time.perf_counter()
-        program, fresh = _compiled(kind, scheme, devices, {name: value.shape for name, value in arguments.items()})
+        shapes = {name: value.shape for name, value in arguments.items()}
+        program, fresh = _compiled(kind, scheme, devices, shapes, tuple(sorted(name for name in shapes if lanes[name])))
         ready = time.perf_counter()
         results, codes = jax.block_until_ready(program(arguments, shares))
         done = time.perf_counter()
@@ -182,11 +208,15 @@ def _solve_group(
     return (ready - start if fresh else 0.0), done - ready
 
 
+def _is_rigid(kind: str) -> bool:
+    return kind != "step" and kind.split("-")[1] in _RIGID
+
+
 def _cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:
     """Cost of each row up to a factor: steps, or periods of excitation and of the free oscillator. Equal costs keep their order."""
     if kind == "step" and SCHEMES[scheme].fixed_step:
         return _everywhere(np.ceil(rows["end"] / rows["step"]), count)
-    stiffness = rows["k"] + (0.0 if kind in _RIGID else rows["k_t"])
+    stiffness = rows["k"] + (0.0 if _is_rigid(kind) else rows["k_t"])
     # rounded to powers of 2^(1/4), since only large differences are worth reordering
     periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
     return _everywhere(np.round(4.0 * np.log2(periods)), count)
@@ -197,15 +227,16 @@ _DEVICES = threading.Lock()
 _PROGRAMS: dict[Any, Callable[..., Any]] = {}
 
 
-def _compiled(kind: str, scheme: str, devices: int, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Callable[..., Any], bool]:
-    """The program for arguments of these shapes, and whether it was compiled just now."""
+def _compiled(
+    kind: str, scheme: str, devices: int, shapes: Mapping[str, tuple[int, ...]], lanes: tuple[str, ...]
+) -> tuple[Callable[..., Any], bool]:
+    """The program for arguments of these shapes, of which `lanes` have one entry a row, and whether it was compiled just now."""
     import jax
 
-    key = (kind, scheme, devices, tuple(shapes.items()))
+    key = (kind, scheme, devices, tuple(shapes.items()), lanes)
     fresh = key not in _PROGRAMS
     if fresh:
         shape = {name: jax.ShapeDtypeStruct(shape, np.float64) for name, shape in shapes.items()}
-        lanes = tuple(sorted(name for name, each in shapes.items() if each))
         shares = jax.ShapeDtypeStruct((devices,), np.int32)
         _PROGRAMS[key] = _program(kind, scheme, devices, lanes).lower(shape, shares).compile()
     return _PROGRAMS[key], fresh
@@ -215,7 +246,8 @@ def _compiled(kind: str, scheme: str, devices: int, shapes: Mapping[str, tuple[i
 def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> Any:
     """Jitted function to observables and codes (blocks, width).
 
-    Its arguments: {name: (blocks, width) array for `lanes`, scalar for the rest}, and how many rows of each device are not padding.
+    Its arguments: {name: (blocks, width) array for `lanes`, scalar for the rest; tables have one axis more}, and how
+    many rows of each device are not padding.
     """
     import jax
     from jax.sharding import Mesh, PartitionSpec
@@ -262,7 +294,7 @@ def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: A
     stepper = loop.STEPPERS[scheme]
     blocks, width = varying["end"].shape
     count = blocks * width
-    queue = {name: values.reshape(-1) for name, values in varying.items()}
+    queue = {name: values.reshape(-1, *values.shape[2:]) for name, values in varying.items()}
 
     def each(function: Callable[..., Any], row: Any, *others: Any) -> Any:
         """A function of one run's setup for every lane; what depends on fixed parameters alone stays one number for all."""

@@ -18,30 +18,37 @@ class Quantity:
         unit: SI unit, "1" when dimensionless, "" for words and counts of no unit.
         description: one sentence without a full stop.
         symbol: how axis labels write it (mathtext without dollar signs); empty: the name.
-        kind: "float", "integer" (a count) or "word" (one of `words`).
-        default: value when omitted; None when `default_rule` derives it or when it has none.
+        kind: "float", "integer" (a whole number), "word" (one of `words`) or "list" (a table: any number of floats, along the last axis of
+            an array, padded with NaN).
+        default: value when omitted, of a "word" its code; None when `default_rule` derives it or when it has none.
         default_rule: how an omitted value is found, in words, for parameters whose default is derived.
         lower, upper: bounds of admissible values, in `unit`.
         lower_open, upper_open: True when the bound itself is not admissible.
-        words: the admissible words of a "word"; their position is the code that kernels return.
+        words: the admissible words of a "word"; their position is the code that kernels take and return.
+        optional: of an observable: NaN (null) where the thing did not happen, which is no failure.
+        survives: of an observable: kept in a row that fails.
     """
 
     name: str
     unit: str
     description: str
     symbol: str = ""
-    kind: Literal["float", "integer", "word"] = "float"
-    default: float | None = None
+    kind: Literal["float", "integer", "word", "list"] = "float"
+    default: float | tuple[float, ...] | None = None
     default_rule: str = ""
     lower: float = -math.inf
     upper: float = math.inf
     lower_open: bool = False
     upper_open: bool = False
     words: tuple[str, ...] = ()
+    optional: bool = False
+    survives: bool = False
 
     @property
     def bounds(self) -> str:
         """The admissible values in words, empty when every finite number is: "> 0", "in [0, 1]"."""
+        if self.kind == "integer":
+            return f"a whole number from {self.lower:g} to {self.upper:g}"
         below = "" if math.isinf(self.lower) else f"{'>' if self.lower_open else '>='} {self.lower:g}"
         above = "" if math.isinf(self.upper) else f"{'<' if self.upper_open else '<='} {self.upper:g}"
         return " and ".join(part for part in (below, above) if part)
@@ -62,7 +69,7 @@ class Quantity:
         array = np.asarray(values, dtype=np.float64)
         low = array <= self.lower if self.lower_open else array < self.lower
         high = array >= self.upper if self.upper_open else array > self.upper
-        return np.isfinite(array) & (low | high)
+        return np.isfinite(array) & (low | high | (np.floor(array) != array if self.kind == "integer" else np.False_))
 
 
 def by_name(quantities: tuple[Quantity, ...]) -> dict[str, Quantity]:

@@ -52,35 +52,63 @@ def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
     return np.where(holds, values["k_t"], 0.0), np.where(holds, values["c_t"], 0.0)
 
 
+def wall_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
+    """Largest stiffness [N/m] and damping [N s/m] of a wall; 0 where there is none."""
+    stiffness, damping = np.asarray(values.get("k_n", 0.0)), np.asarray(values.get("c_n", 0.0))
+    for name in ("k_post", "post_stiffness"):
+        stiffness = np.fmax(stiffness, _largest(values, name))
+    for name in ("c_buckled", "post_damping"):
+        damping = np.fmax(damping, _largest(values, name))
+    return stiffness, damping
+
+
+def _largest(values: Values, name: str) -> Any:
+    """The largest entry of a parameter, along its last axis where it is a table; NaN where it has none."""
+    value = np.asarray(values.get(name, np.nan))
+    if not name.startswith("post_"):
+        return value
+    return np.fmax.reduce(value, axis=-1, initial=np.nan) if value.ndim else value
+
+
+def _held(values: Values, weight: float) -> tuple[Any, Any]:
+    """Stiffness over mass [1/s^2] and damping over mass [1/s] of the stuck mass on the wall; contact damping counts `weight` times."""
+    k_t, c_t = held_stiffness_and_damping(values)
+    k_n, c_n = wall_stiffness_and_damping(values)
+    by_m = 1.0 / np.asarray(values["m"])
+    by_pair = by_m + 1.0 / np.asarray(values.get("m_2", np.inf))  # over the mass of the relative motion
+    stiffness = (values["k"] + k_t) * by_m + k_n * by_pair
+    return stiffness, (values["c"] + weight * c_t) * by_m + weight * c_n * by_pair
+
+
 def euler_stability(values: Values) -> Any:
-    """Largest stable step h [s] of symplectic Euler on the stuck mass: 4 m - 2 h (c + c_t) - h^2 (k + k_t) > 0.
+    """Largest stable step h [s] of symplectic Euler on the stuck mass, on the wall: 4 m - 2 h C - h^2 K > 0, C and K all of them.
 
     Args:
-        values: resolved parameters of the rubbing mass (floats or arrays that broadcast).
+        values: resolved parameters of a model (floats or arrays that broadcast).
 
     Returns:
         h [s], the shape of the parameters; inf when nothing limits it. Source: SDND104 (V5.01.104), section 3.1, with damping.
     """
-    k_t, c_t = held_stiffness_and_damping(values)
-    damping, stiffness = values["c"] + c_t, values["k"] + k_t
+    stiffness, damping = _held(values, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return 4.0 * values["m"] / (damping + np.sqrt(damping**2 + 4.0 * values["m"] * stiffness))
+        return 4.0 / (damping + np.sqrt(damping**2 + 4.0 * stiffness))
 
 
 def devogelaere_stability(values: Values) -> Any:
-    """Largest stable step h [s] of De Vogelaere on the stuck mass: 24 m - 2 h (c + 6 c_t) - 3 h^2 (k + k_t) > 0, and h c < 4 m to start.
+    """Largest stable step h [s] of De Vogelaere on the stuck mass, on the wall: 24 m - 2 h (c + 6 C) - 3 h^2 K > 0, and h c < 4 m to start.
+
+    C is the damping of the contacts, K all stiffness.
 
     Args:
-        values: resolved parameters of the rubbing mass (floats or arrays that broadcast).
+        values: resolved parameters of a model (floats or arrays that broadcast).
 
     Returns:
         h [s], the shape of the parameters; inf when nothing limits it. There an eigenvalue of the map of one step reaches +1, as tests show
         (tests/kernels/test_stability.py); without damping it is the known bound 2 sqrt(2) / sqrt(k / m).
     """
-    k_t, c_t = held_stiffness_and_damping(values)
-    damping, stiffness = values["c"] + 6.0 * c_t, values["k"] + k_t
+    stiffness, damping = _held(values, 6.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        stable = 24.0 * values["m"] / (damping + np.sqrt(damping**2 + 72.0 * values["m"] * stiffness))
+        stable = 24.0 / (damping + np.sqrt(damping**2 + 72.0 * stiffness))
         return np.minimum(stable, 4.0 * values["m"] / np.asarray(values["c"]))
 
 
@@ -108,10 +136,16 @@ SCHEMES: dict[str, Scheme] = {
 }
 
 
-def check_window(window: str | None, scheme: str, given: Collection[str]) -> None:
-    """ValueError where a `window` is not None or "steady", or a steady one cannot be: `scheme` is no exact one, or an end is `given`."""
+def check_window(window: str | None, scheme: str, given: Collection[str], steady: bool = True) -> None:
+    """ValueError where a `window` is not None or "steady", or a steady one cannot be.
+
+    Args:
+        window, scheme: as asked for. given: the parameters that are given, among which no end may be. steady: whether the model has one.
+    """
     if window not in (None, STEADY):
         raise ValueError(f"window must be {STEADY!r} or None (window_start and window_end are parameters), not {window!r}")
+    if window == STEADY and not steady:
+        raise ValueError(f"window {STEADY!r} is not to be had for this model")
     if window == STEADY and scheme != EXACT:
         raise ValueError(f"window {STEADY!r} needs scheme {EXACT!r}, not {scheme!r}")
     if window == STEADY and (ends := [name for name in RUN if name in given]):

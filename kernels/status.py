@@ -9,8 +9,8 @@ from typing import Self
 class Status(IntEnum):
     """Outcome of one oscillator; `sentence` is what the `status` column says.
 
-    The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL, TOO_MANY_STEPS and NOT_PERIODIC; those who call them add OVERFLOW,
-    and a batch the others.
+    The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL, TOO_MANY_STEPS, NOT_PERIODIC and BEYOND_TABLE; those who call them
+    add OVERFLOW, and a batch the others. A row that is OK or BEYOND_TABLE has its results, any other has failed.
     """
 
     sentence: str
@@ -23,8 +23,8 @@ class Status(IntEnum):
     OVERFLOW = 5, "a result is not a finite number"
     STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or the demand (tolerance, retries)"
     TOO_MANY_STEPS = 7, "more steps than the bound of a run: shorten [time] end, loosen the tolerance, or lower the stiffness"
-
     NOT_PERIODIC = 8, 'no periodic motion within 1000 periods of the excitation (window = "steady")'
+    BEYOND_TABLE = 9, "the wall was pressed beyond the last node of its table, whose stiffness was kept"
 
     def __new__(cls, code: int, sentence: str) -> Self:
         """Build the member `code` with its sentence."""
@@ -35,3 +35,4 @@ class Status(IntEnum):
 
 
 SENTENCES: tuple[str, ...] = tuple(status.sentence for status in Status)
+RESULTS = (Status.OK, Status.BEYOND_TABLE)  # what a row with results may have

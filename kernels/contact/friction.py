@@ -14,6 +14,7 @@ from kernels.excitation.harmonic import Harmonic, wrap
 # Below this slip speed [m/s] the penalised law tries to stick, as the tool that SDND104 validates does.
 SLIP_SPEED_FLOOR = 1e-6
 _AT_THRESHOLD = 1e-6
+FRICTION_EVENTS = ("", "release", "stop", "reversal", "largest speed", "least speed")
 
 
 class Release(NamedTuple):
@@ -190,14 +191,14 @@ def turned_back(before: Grip, after: Grip) -> Array:
 
 
 class Contact(NamedTuple):
-    """What the penalised contact remembers from one event to the next.
+    """What a contact with friction remembers from one event to the next.
 
     Attributes:
         direction: of slip, +1 or -1; 0 while it holds.
         rising: 1 while the speed of slip grows, else 0.
         force: friction on the mass where the phase was last looked at [N]; set, not computed, where a limit is reached.
         last: direction of the last slip, 0 before the first.
-        resting: 1 while the mass rests on its support; not in the brief stuck state in which the contact's spring unloads.
+        resting: 1 while the mass rests on its support; not in the brief stuck state in which a penalised contact's spring unloads.
         begins: 1 just after a slip phase has begun, else 0.
     """
 
@@ -209,24 +210,28 @@ class Contact(NamedTuple):
     begins: Array
 
 
-class PenalisedPhases(NamedTuple):
-    """Penalised friction of one mass as linear phases: what the event loop runs (its other face is `Penalised.evaluate`).
+class FrictionPhases(NamedTuple):
+    """Friction of one mass as linear phases: what the event loop runs (the other face of `Penalised` is its `evaluate`).
 
-    stick         stiffness k + k_t, damping c + c_t, until |T| exceeds mu_s F_n
-    slip, rising  stiffness k, damping c, while the speed grows: until a = 0. A peak changes nothing but is the largest speed
-    slip, falling the same until v = 0, or a = 0 again
+    stick         rigid: nothing moves; penalised: k_t and c_t are added; until the friction that holds the mass exceeds mu_s F_n
+    slip, rising  until a = 0: a peak changes nothing but is the largest speed
+    slip, falling until v = 0, or a = 0 again
 
-    At the release the mass slips in the direction of v (against T where v is exactly 0) at mu_d F_n; where the slip stops, the contact
-    holds from there on with that force. Without friction it always slips.
+    At the release the mass slips in the direction of v (against the friction where v is exactly 0) at mu_d F_n. Where slip stops, a
+    penalised contact holds from there on with that force; a rigid one holds if what is needed for it is within mu_s F_n, else the mass
+    turns back. Without friction it always slips.
 
     Attributes:
-        m, k, c: mass [kg], stiffness [N/m] and damping [N s/m] of the oscillator. law: the contact.
+        m: mass [kg]. law: the contact.
     """
 
     m: Array
-    k: Array
-    c: Array
-    law: Penalised
+    law: Penalised | Coulomb
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of its events."""
+        return FRICTION_EVENTS
 
     @property
     def holds(self) -> Array:
@@ -235,58 +240,86 @@ class PenalisedPhases(NamedTuple):
 
     def phase(self, memory: Contact, x: Array, v: Array, a: Array) -> Phase:  # noqa: ARG002 (friction is the same everywhere)
         """The present phase, looked at where the velocity is `v` [m/s] and the acceleration `a` [m/s^2] (see `phases.Law`)."""
-        contact = memory
-        law, side, zero = self.law, contact.direction, jnp.zeros_like(v)
-        sticks, rising = side == 0.0, contact.rising > 0.0
-        upper = Guard(law.static_limit - contact.force, law.k_t, law.c_t, zero)
-        lower = Guard(law.static_limit + contact.force, -law.k_t, -law.c_t, zero)
+        law, side, zero = self.law, memory.direction, jnp.zeros_like(v)
+        sticks, rising = side == 0.0, memory.rising > 0.0
+        # the friction that holds the mass changes by -k_t d - c_t (v - v0), or by what the external force does
+        k_t, c_t, m = (law.k_t, law.c_t, zero) if isinstance(law, Penalised) else (zero, zero, self.m + zero)
+        upper = Guard(law.static_limit - memory.force, k_t, c_t, m)
+        lower = Guard(law.static_limit + memory.force, -k_t, -c_t, -m)
         peak, stop, valley = Guard(side * a, zero, zero, side), Guard(side * v, zero, side, zero), Guard(-side * a, zero, zero, -side)
         return Phase(
-            0.5 * (self.c + jnp.where(sticks, law.c_t, 0.0)) / self.m,
-            (self.k + jnp.where(sticks, law.k_t, 0.0)) / self.m,
+            jnp.where(sticks, k_t, 0.0),
+            jnp.where(sticks, c_t, 0.0),
             (choose(sticks, upper, choose(rising, peak, stop)), choose(sticks, lower, choose(rising, idle(v), valley))),
+            None if isinstance(law, Penalised) else jnp.where(sticks, 0.0, 1.0),
         )
 
     def start(self, at: Point) -> tuple[Contact, Array]:
-        """The unloaded contact where the mass is released, and its acceleration [m/s^2]. `at.a` to `at.snap` are those without friction."""
-        force = -self.law.c_t * at.v
-        slips = (jnp.abs(force) > self.law.static_limit) | ~self.holds
-        side = jnp.where(slips, _way(at, self.holds), 0.0)
-        force = jnp.where(side == 0.0, force, -self.law.dynamic_force * side)
-        a = (at.needed - self.c * at.v + force) / self.m
+        """The contact where the mass is released, not loaded if it is penalised, and its force [N] (see `phases.Law`)."""
+        law = self.law
+        if isinstance(law, Penalised):
+            held, onward = -law.c_t * at.v, _way(at, self.holds)
+        else:
+            held = -at.needed
+            onward = jnp.where(self.holds & (at.v == 0.0), jnp.sign(at.needed), _way(at, self.holds))
+        slips = (jnp.abs(held) > law.static_limit) | ~self.holds
+        if isinstance(law, Coulomb):
+            slips = slips | (at.v != 0.0)
+        side = jnp.where(slips, onward, 0.0)
+        force = jnp.where(side == 0.0, held, -law.dynamic_force * side)
+        a = (at.needed - at.drag * at.v + force) / self.m
         zero = jnp.zeros_like(at.v)
         resting = jnp.where(side == 0.0, 1.0, zero)
-        return Contact(side, jnp.where(side * a >= 0.0, jnp.abs(side), 0.0), force, side, resting, zero), a
+        return Contact(side, jnp.where(side * a >= 0.0, jnp.abs(side), 0.0), force, side, resting, zero), force
 
     def transition(self, memory: Contact, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Contact, Array, Array]:
         """What holds after an event (see `phases.Law`)."""
-        contact = memory
-        law, side = self.law, contact.direction
+        contact, law, side = memory, self.law, memory.direction
         first, second = crossed
         sticks, rising = side == 0.0, contact.rising > 0.0
         released = sticks & (first | second)
         peaked, valley, stopped = ~sticks & rising & first, ~sticks & second & ~first, ~sticks & ~rising & first
-        stuck, turned = stopped & self.holds, stopped & ~self.holds
+        within = jnp.abs(at.needed) <= law.static_limit
+        onward = _way(at._replace(v=jnp.zeros_like(at.v)), self.holds)
+        if isinstance(law, Penalised):
+            stuck = stopped & self.holds
+            held, caught = contact.force - law.k_t * at.moved - law.c_t * (at.v - v0), -law.dynamic_force * side
+        else:
+            stuck = stopped & self.holds & within
+            held = caught = -at.needed
+            onward = jnp.where(self.holds, jnp.sign(at.needed), onward)
+        turned = stopped & ~stuck
 
         v = jnp.where(stopped, 0.0, at.v)
-        against = jnp.where(first, -1.0, 1.0)  # away from T, which has reached +limit at the first guard
+        against = jnp.where(first, -1.0, 1.0)  # away from the friction, which has reached +limit at the first guard
         away = jnp.where(v != 0.0, jnp.sign(v), against)
-        onward = _way(at._replace(v=jnp.zeros_like(v)), self.holds)
         direction = jnp.where(released, away, jnp.where(stuck, 0.0, jnp.where(turned, onward, side)))
         starts = released | turned
-        held = contact.force - law.k_t * at.moved - law.c_t * (at.v - v0)
-        force = jnp.where(
-            starts, -law.dynamic_force * direction, jnp.where(stuck, -law.dynamic_force * side, jnp.where(sticks, held, contact.force))
-        )
-        fresh = (at.needed - self.c * v + force) / self.m
+        force = jnp.where(starts, -law.dynamic_force * direction, jnp.where(stuck, caught, jnp.where(sticks, held, contact.force)))
+        fresh = (at.needed - at.drag * v + force) / self.m
+        if isinstance(law, Coulomb):  # not a rounding error: it decides which way the mass goes
+            excess = jnp.maximum(law.static_limit - law.dynamic_force, 0.0)
+            fresh = jnp.where(stuck, 0.0, jnp.where(released, direction * excess / self.m, fresh))
         a = jnp.where(peaked | valley, 0.0, jnp.where(starts | stuck, fresh, at.a))
         rising_now = jnp.where(
             starts, jnp.where(direction * a >= 0.0, 1.0, 0.0), jnp.where(peaked | stuck, 0.0, jnp.where(valley, 1.0, contact.rising))
         )
         begins = starts & ((contact.resting > 0.0) | (direction * contact.last < 0.0))
-        resting = jnp.where(stuck, jnp.where(jnp.abs(at.needed) <= law.static_limit, 1.0, 0.0), jnp.where(starts, 0.0, contact.resting))
+        resting = jnp.where(stuck, jnp.where(within, 1.0, 0.0), jnp.where(starts, 0.0, contact.resting))
         last = jnp.where(starts, direction, contact.last)
         return Contact(direction, rising_now, force, last, resting, jnp.where(begins, 1.0, 0.0)), v, a
+
+    def rest(self, memory: Contact, at: Point) -> tuple[Contact, Array, Array]:
+        """As it is: stops and releases of a contact that changes nothing else do not accumulate."""
+        return memory, at.v, at.a
+
+    def kind(self, memory: Contact, crossed: tuple[Array, ...], after: Contact) -> Array:
+        """Which of `kinds` an event was."""
+        first, second = crossed
+        sticks, rising = memory.direction == 0.0, memory.rising > 0.0
+        stops = jnp.where(after.direction == 0.0, 2.0, 3.0)
+        slipping = jnp.where(first, jnp.where(rising, 4.0, stops), jnp.where(second, 5.0, 0.0))
+        return jnp.where(sticks, jnp.where(first | second, 1.0, 0.0), slipping)
 
 
 def _way(at: Point, holds: Array) -> Array:

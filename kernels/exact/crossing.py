@@ -116,7 +116,8 @@ def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array,
     w_re, w_im = guard.on_d - omega * omega * guard.on_a, omega * guard.on_v
     drive_s, drive_c = w_re * sine + w_im * cosine, w_re * cosine - w_im * sine
     f0, f1, f2 = values
-    f3 = omega * drive_c - 2.0 * zeta * f2 - w2 * f1
+    push = 0.0 if segment.ramp is None else guard.on_d * segment.ramp
+    f3 = omega * drive_c + push - 2.0 * zeta * f2 - w2 * f1
     f4 = -(omega**2) * drive_s - 2.0 * zeta * f3 - w2 * f2
     f5 = -(omega**3) * drive_c - 2.0 * zeta * f4 - w2 * f3
     q_s, q_c = medium.re * drive_s + medium.im * drive_c, medium.re * drive_c - medium.im * drive_s
@@ -126,12 +127,14 @@ def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array,
     energy = jnp.sqrt((f5 - q5) ** 2 + jnp.abs(w2) * (f4 - q4) ** 2)
     bound = slow_bound + (energy + medium.left * drive * omega**4 * medium.longest) * medium.growth
     # free motion about its equilibrium: where it is, and how far it can swing
-    away = -((f2 - q2) + 2.0 * zeta * (f1 - q1)) / medium.stiffness
-    swing = jnp.sqrt(away * away + (f1 - q1) ** 2 / medium.stiffness)
+    drift = push / medium.stiffness  # a ramp moves the equilibrium
+    speed = f1 - q1 - drift
+    away = -((f2 - q2) + 2.0 * zeta * speed) / medium.stiffness
+    swing = jnp.sqrt(away * away + speed**2 / medium.stiffness)
     swing = swing + medium.left * drive * medium.longest * jnp.sqrt(1.0 / medium.stiffness)
     swings = (w2 > 0.0) & (zeta >= 0.0)
     base = jnp.where(swings, f0 - away - swing, -1.0)
-    return _Course((f0, f1, f2, f3, f4), bound, (base, q1, q2, q3, q4), slow_bound)
+    return _Course((f0, f1, f2, f3, f4), bound, (base, q1 + drift, q2, q3, q4), slow_bound)
 
 
 def _terms(derivatives: tuple[Array, ...], bound: Array, h: Array) -> tuple[Array, ...]:
@@ -185,6 +188,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
     def look(s: _Walk) -> _Walk:
         d, v, a, sine, cosine = segment.state(anchor, s.low)
         jerk = segment.alpha * segment.omega * cosine - 2.0 * segment.zeta * a - segment.w2 * v
+        jerk = jerk if segment.ramp is None else jerk + segment.ramp
         snap = -segment.alpha * segment.omega**2 * sine - 2.0 * segment.zeta * jerk - segment.w2 * a
         jerk, snap, sine, cosine = settle(one, jerk, snap, segment.alpha * sine, segment.alpha * cosine)
         left = limit - s.low

@@ -1,6 +1,6 @@
-"""Segment of an oscillator with spring and damper, any k and c >= 0, through critical damping, resonance and k -> 0.
+"""Segment of an oscillator with spring and damper, any k and c, through critical damping, resonance and k -> 0.
 
-    x'' + 2 zeta x' + w2 x = b + alpha sin(omega t + phase)
+    x'' + 2 zeta x' + w2 x = b + alpha sin(omega t + phase) + ramp t
 
 Written in increments from the anchor, whose acceleration absorbs b and w2 x: nothing large cancels as k -> 0. Every function is the
 response at rest to 1 (`H`), to an impulse (`S`), or to exp(i omega t) (`R`), each with a form that stays accurate where another loses
@@ -20,6 +20,7 @@ from kernels.exact.responses import Responses, responses
 from kernels.exact.segment import Anchor, Motion, Reversal
 
 _RESONANCE_TERMS = 12
+_SHORT, _AREA_TERMS = 0.5, 18
 
 
 class Damped(NamedTuple):
@@ -28,9 +29,10 @@ class Damped(NamedTuple):
     Attributes:
         alpha: amplitude of the excitation over the mass [m/s^2], any sign.
         omega: circular frequency of the excitation [rad/s].
-        zeta: c / (2 m) [1/s], >= 0.
+        zeta: c / (2 m) [1/s], any sign.
         w2: k / m [1/s^2]; negative where the stiffness softens.
         one: see `elementary.settle`.
+        ramp: rate of the constant force over the mass [m/s^3]; None where there is none, which costs less.
     """
 
     alpha: Array
@@ -38,6 +40,7 @@ class Damped(NamedTuple):
     zeta: Array
     w2: Array
     one: Array
+    ramp: Array | None = None
 
     @property
     def rate(self) -> Array:
@@ -78,28 +81,53 @@ class Damped(NamedTuple):
 
     def state(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Displacement since `anchor` [m], velocity and acceleration `tau` [s] after it, and sine and cosine of the excitation's angle."""
-        alpha, omega, zeta, w2, one = self
+        alpha, omega, zeta, w2, one, ramp = self
         r = responses(zeta, w2, tau)
         C, S, H, frequency = settle(one, r.C, r.S, r.H, r.damped_frequency)
-        r = Responses(C, S, H, r.oscillates, frequency)
+        r = Responses(C, S, H, r.G, r.oscillates, frequency)
         sine, versine = chord(omega * tau)
         r_re, r_im, less_re, less_im = self._harmonic(tau, r, sine, versine)
         d = anchor.v * (r.S + 2.0 * zeta * r.H) + anchor.a * r.H + alpha * (anchor.cosine * less_im + anchor.sine * less_re)
         v = anchor.v * (r.C + zeta * r.S) + anchor.a * r.S + alpha * omega * (anchor.cosine * r_re - anchor.sine * r_im)
+        drive = alpha * (anchor.cosine * sine - anchor.sine * versine)
+        if ramp is not None:
+            d, v, drive = d + ramp * r.G, v + ramp * r.H, drive + ramp * tau
         d, v = settle(one, d, v)
-        a = anchor.a + alpha * (anchor.cosine * sine - anchor.sine * versine) - 2.0 * zeta * (v - anchor.v) - w2 * d
+        a = anchor.a + drive - 2.0 * zeta * (v - anchor.v) - w2 * d
         later_cosine = anchor.cosine * (1.0 - versine) - anchor.sine * sine
         later_sine = anchor.sine * (1.0 - versine) + anchor.cosine * sine
         return d, v, a, later_sine, later_cosine
 
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
-        alpha, omega, zeta, w2, _ = self
+        alpha, omega, zeta, w2, _, ramp = self
         d, v, a, later_sine, later_cosine = self.state(anchor, tau)
-        jerk = alpha * omega * later_cosine - 2.0 * zeta * a - w2 * v
+        jerk = alpha * omega * later_cosine - 2.0 * zeta * a - w2 * v + (0.0 if ramp is None else ramp)
         snap = -alpha * omega**2 * later_sine - 2.0 * zeta * jerk - w2 * a
         crackle = -alpha * omega**3 * later_cosine - 2.0 * zeta * snap - w2 * jerk
         return Motion(d, v, a, jerk, snap, crackle)
+
+    def area(self, anchor: Anchor, tau: Array) -> Array:
+        """Integral of the displacement since `anchor` over the `tau` [s] after it [m s]: the impulse of a spring over its stiffness."""
+        alpha, omega, zeta, w2, _, _ = self  # a ramp would need the integral of G
+        r = responses(zeta, w2, tau)
+        sine, versine = chord(omega * tau)
+        _, _, less_re, less_im = self._harmonic(tau, r, sine, versine)
+        harmonic = anchor.cosine * (-less_re / omega) + anchor.sine * (less_im / omega - r.G)
+        far = anchor.v * (r.H + 2.0 * zeta * r.G) + anchor.a * r.G + alpha * harmonic
+        # over short times the parts cancel, and the Taylor series converges: d = sum of c_n tau^n, as terms c_n tau^n / (n + 1)
+        near = self.rate * tau < _SHORT
+        h = jnp.where(near, tau, 0.0)
+        before, term = anchor.v * h, 0.5 * anchor.a * h * h
+        total = before / 2.0 + term / 3.0
+        push = (anchor.sine, anchor.cosine)
+        drive = 0.5 * alpha * h * h
+        for n in range(1, _AREA_TERMS):
+            drive = drive * omega * h / (n + 2)
+            push = (push[1], -push[0])
+            before, term = term, drive * push[0] - (2.0 * zeta * h * (n + 1) * term + self.w2 * h * h * before) / ((n + 2) * (n + 1))
+            total = total + term / (n + 3)
+        return jnp.where(near, total * h, far)
 
     def first_reversal(self, anchor: Anchor, limit: Array, guess: Array) -> Reversal:
         """First zero of the velocity in (0, limit] (see `segment.Segment`), piece by piece."""

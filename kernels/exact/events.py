@@ -15,19 +15,19 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.friction import Contact, Penalised, PenalisedPhases
 from kernels.contact.phases import Law, Point
-from kernels.elementary import Array, all_finite, decide, run_time_one, settle, sincos
+from kernels.elementary import Array, decide, run_time_one, settle, sincos
+from kernels.exact.bent import Bent
 from kernels.exact.crossing import MOST_LOOKS, first_crossing
 from kernels.exact.damped import Damped
 from kernels.exact.refine import guard_time
-from kernels.exact.segment import Anchor
+from kernels.exact.segment import Anchor, Motion
 from kernels.excitation.harmonic import Harmonic, wrap
-from kernels.observables import rubbing
-from kernels.observables.interval import Interval
 from kernels.status import Status
 
 MOST_EVENTS = 1_000_000
+MOST_RAPID = 30  # so many events each in less than _NO_TIME of the fastest scale, without any other, are infinitely many
+_NO_TIME = 1e-9
 
 Memory = TypeVar("Memory")
 Sums = TypeVar("Sums")
@@ -39,7 +39,8 @@ class State(NamedTuple, Generic[Memory, Sums]):
     Attributes:
         t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
         x: displacement [m]. anchor: velocity, acceleration and excitation angle.
-        memory: what the law remembers. sums: observables. events: count.
+        memory: what the law remembers. sums: observables. events: count. rapid: how many of the last ones came in no time.
+        kind: of the event, where a log is kept: as `Law.kind`, 0 where nothing but a look, -1 to -3 where a stage ended; else None.
     """
 
     t: Array
@@ -49,21 +50,29 @@ class State(NamedTuple, Generic[Memory, Sums]):
     memory: Memory
     sums: Sums
     events: Array
+    rapid: Array
+    kind: Array | None = None
 
 
 class Stretch(NamedTuple):
     """A piece of a phase, between two events.
 
     Attributes:
-        duration: its length [s]. inside: whether it lies in the window. moved: displacement during it [m].
-        v0, v: velocity at its start and after the event that ends it [m/s].
+        time: at its end [s]. duration: its length [s]. inside: whether it lies in the window.
+        x: displacement at its end [m]. moved: displacement during it [m]. v0: velocity at its start [m/s].
+        before, v: velocity before and after the event that ends it [m/s].
+        area: integral of the displacement since its start [m s].
     """
 
+    time: Array
     duration: Array
     inside: Array
+    x: Array
     moved: Array
     v0: Array
+    before: Array
     v: Array
+    area: Array
 
 
 class Machine(NamedTuple, Generic[Memory, Sums]):
@@ -84,17 +93,19 @@ def machine(
     law: Law[Memory],
     excitation: Harmonic,
     p: dict[str, Any],
-    observe: Callable[[Sums, Memory, Stretch], Sums],
+    observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
     sums: Sums,
     finite: Array,
+    log: bool = False,
 ) -> Machine[Memory, Sums]:
     """The event loop of one oscillator with any contact law.
 
     Args:
         law: the contact. excitation: the external force.
         p: resolved parameters, of which m, k, c, x0, v0 and the times are read here (scalars, SI units).
-        observe: (sums, the law's memory during a stretch, the stretch) -> sums. sums: before the run.
+        observe: (sums, the law's memory during a stretch and after it, the stretch) -> sums. sums: before the run.
         finite: whether the row is worth running; else it is over at once.
+        log: whether the state tells which event it was (compile-time).
     """
     alpha, omega = excitation.amplitude / p["m"], p["omega"]
     one = run_time_one(omega)
@@ -106,34 +117,65 @@ def machine(
         target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
         limit = target - s.t
         phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
-        zeta, w2 = settle(one, phase.zeta, phase.w2)
+        moves = 1.0 if phase.moves is None else phase.moves
+        # a mass that is held has a motion of its own here, of which its guards see the external force
+        zeta, w2 = settle(one, moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
         segment = Damped(alpha, omega, zeta, w2, one)
-        found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(limit))
+        bent, bends = None, jnp.zeros_like(limit, dtype=bool)
+        if phase.bend is not None:
+            bent, bends = Bent(alpha, omega, zeta, w2, phase.bend / p["m"]), phase.bend != 0.0
+        found = first_crossing(
+            fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(limit if bent is None else jnp.where(bends, 0.0, limit))
+        )
+        if bent is not None:
+            step = fixed(bent).first_crossing(fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(bends, limit, 0.0)))
+            found = jax.tree.map(lambda other, one: jnp.where(bends, other, one), step, found)
         crossed = decide(one, *(found.happens & (found.which == float(i)) for i in range(len(phase.guards))))
         tau = jnp.where(found.tau < limit, found.tau, limit)
         for each, guard in zip(crossed, phase.guards, strict=True):
-            tau = jnp.where(each, guard_time(found.tau, segment, s.anchor, guard), tau)
+            crossing = guard_time(found.tau, segment, s.anchor, guard)
+            if bent is not None:
+                crossing = jnp.where(bends, guard_time(found.tau, bent, s.anchor, guard), crossing)
+            tau = jnp.where(each, crossing, tau)
         (tau,) = settle(one, tau)
         happens = functools.reduce(operator.or_, crossed)
         given_up = ~happens & (found.tau < limit)
         passes = ~happens & ~given_up
 
-        m = segment.motion(s.anchor, tau)
+        m, area = segment.motion(s.anchor, tau), segment.area(s.anchor, tau)  # nobody computes what nobody asks for
+        if bent is not None:
+            short = jnp.where(bends, tau, 0.0)
+            bent_motion = bent.motion(s.anchor, short)
+            m = jax.tree.map(lambda other, one: jnp.where(bends, other, one), bent_motion, m)
+            area = jnp.where(bends, bent.area(s.anchor, short), area)
+        if phase.moves is not None:
+            m = Motion(*(jnp.where(phase.moves > 0.0, value, 0.0) for value in m))
         x = s.x + m.d
         angle = wrap(s.anchor.angle + omega * tau)
         sine, cosine = sincos(angle)
         needed = excitation.force(sine) - p["k"] * x
-        memory, v, a = law.transition(s.memory, crossed, s.anchor.v, Point(x, m.d, m.v, m.a, m.jerk, m.snap, needed))
+        at = Point(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
+        memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
+        # events that follow each other in no time at all, again and again, have come to their limit
+        rapid = jnp.where(happens & (tau * segment.rate < _NO_TIME), s.rapid + 1.0, 0.0)
+        (endless,) = decide(one, rapid >= MOST_RAPID)
+        memory, v, a = jax.tree.map(
+            lambda rests, goes: jnp.where(endless, rests, goes), law.rest(memory, at._replace(v=v, a=a)), (memory, v, a)
+        )
         v, a = settle(one, v, a)
         memory = jax.tree.map(lambda value: settle(one, value)[0], memory)
+        time = jnp.where(passes, target, s.t + tau)
+        stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves)
         return State(
-            t=jnp.where(passes, target, s.t + tau),
+            t=time,
             stage=jnp.where(passes, s.stage + 1.0, s.stage),
             x=x,
             anchor=Anchor(v, a, angle, sine, cosine),
             memory=memory,
-            sums=observe(s.sums, s.memory, Stretch(tau, s.stage == 1.0, m.d, s.anchor.v, v)),
-            events=s.events + jnp.where(given_up, float(MOST_LOOKS), 1.0),
+            sums=observe(s.sums, s.memory, memory, stretch),
+            events=s.events + jnp.where(given_up & ~bends, float(MOST_LOOKS), 1.0),
+            rapid=rapid,
+            kind=jnp.where(passes, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if log else None,
         )
 
     zero = jnp.zeros_like(alpha)
@@ -144,8 +186,9 @@ def machine(
     free_a = (needed - p["c"] * v) / p["m"]
     free_jerk = alpha * omega * cosine - (p["c"] * free_a + p["k"] * v) / p["m"]
     free_snap = -alpha * omega**2 * sine - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
-    memory, a = law.start(Point(x, zero, v, free_a, free_jerk, free_snap, needed))
-    start = State(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero)
+    memory, force = law.start(Point(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"]))
+    a = (needed - p["c"] * v + force) / p["m"]
+    start = State(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero, zero if log else None)
 
     def place(s: State[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> State[Memory, Sums]:
         return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), memory=memory)
@@ -157,7 +200,7 @@ def run(
     law: Law[Memory],
     excitation: Harmonic,
     p: dict[str, Any],
-    observe: Callable[[Sums, Memory, Stretch], Sums],
+    observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
     sums: Sums,
     finite: Array,
 ) -> tuple[State[Memory, Sums], Array]:
@@ -166,56 +209,3 @@ def run(
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
     return last, status
-
-
-class Setup(NamedTuple):
-    """What `machine` needs to know of a rubbing mass with penalised friction; `finite`: whether all its parameters are finite numbers."""
-
-    law: PenalisedPhases
-    excitation: Harmonic
-    observe: Callable[[rubbing.Rubbing, Contact, Stretch], rubbing.Rubbing]
-    sums: rubbing.Rubbing
-    finite: Array
-
-
-def setup(p: dict[str, Any]) -> Setup:
-    """The rubbing mass of resolved parameters (see `simulate`)."""
-    excitation, contact = Harmonic.of(p), Penalised.of(p)
-    # without friction the contact does nothing, whatever its stiffness
-    holds = contact.static_limit > 0.0
-    contact = contact._replace(k_t=jnp.where(holds, contact.k_t, 1.0), c_t=jnp.where(holds, contact.c_t, 0.0))
-    finite = all_finite([*(value for name, value in p.items() if name not in ("k_t", "c_t")), contact.k_t, contact.c_t])
-    zero = jnp.zeros_like(excitation.amplitude)
-
-    def observe(sums: rubbing.Rubbing, contact: Contact, now: Stretch) -> rubbing.Rubbing:
-        slipping, lasts = contact.direction != 0.0, now.duration > 0.0
-        interval = Interval(
-            duration=jnp.where(now.inside, now.duration, 0.0),
-            displacement=jnp.where(now.inside, now.moved, 0.0),
-            slip=jnp.where(now.inside, jnp.abs(now.moved), 0.0),
-            slipping=slipping & lasts,
-            resting=(contact.resting > 0.0) & lasts,
-            sticking=~slipping,
-            begins=contact.begins > 0.0,
-            top_speed=jnp.maximum(jnp.abs(now.v0), jnp.abs(now.v)),  # a peak in between is an event
-        )
-        return rubbing.update(sums, interval)
-
-    return Setup(PenalisedPhases(p["m"], p["k"], p["c"], contact), excitation, observe, rubbing.init(zero), finite)
-
-
-def simulate(p: dict[str, Any]) -> tuple[dict[str, Array], Array]:
-    """Run one rubbing mass with penalised friction.
-
-    Args:
-        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; finite k_t and c_t unless there is no friction).
-
-    Returns:
-        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
-
-    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_penalised_exact.py.
-    """
-    law, excitation, observe, sums, finite = setup(p)
-    last, status = run(law, excitation, p, observe, sums, finite)
-    zero = jnp.zeros_like(last.t)
-    return rubbing.finish(last.sums, p, last.x, last.anchor.v, zero, zero, zero), status

@@ -180,4 +180,6 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
     zero = jnp.zeros_like(start.t)
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
-    return rubbing.finish(last.sums, p, last.x, last.anchor.v, zero, zero, zero), status
+    found = rubbing.finish(last.sums, p)
+    ends = {"x_end": last.x, "v_end": last.anchor.v, "period": zero, "time_reached": last.t, "accepted_steps": zero, "rejected_steps": zero}
+    return {**found, **ends}, status

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kernels.elementary import Array
-from kernels.exact import events, loop, steady
+from kernels.exact import loop, steady
+from kernels.exact.oscillators import BUCKLING, PENALISED, RIGID, STOP, Kind, simulate
 
 Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
 
@@ -15,7 +16,12 @@ Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
 PROGRAMS: dict[str, Program] = {
     "exact-lean": functools.partial(loop.simulate, free=True),
     "exact-general": functools.partial(loop.simulate, free=False),
-    "exact-penalised": events.simulate,
+    "exact-penalised": functools.partial(simulate, kind=Kind(PENALISED)),
+    **{
+        f"exact-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(simulate, kind=Kind(friction, wall, bends))
+        for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
+        for friction in (None, RIGID, PENALISED)
+    },
     "steady-lean": functools.partial(steady.simulate, build=functools.partial(steady.rigid, free=True)),
     "steady-general": functools.partial(steady.simulate, build=functools.partial(steady.rigid, free=False)),
     "steady-penalised": functools.partial(steady.simulate, build=steady.penalised),

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from kernels.contact.phases import Guard
 from kernels.elementary import Array, decide, settle
-from kernels.exact.segment import Anchor, Motion, Segment
+from kernels.exact.segment import Anchor, Motion, Moving, Segment
 
 # Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
 CLOSE = 1e-3
@@ -47,7 +47,7 @@ def _crossing_time_jvp(primals: tuple[Array, Segment, Anchor], tangents: tuple[A
 
 
 @jax.custom_jvp
-def guard_time(tau: Array, segment: Segment, anchor: Anchor, guard: Guard) -> Array:  # noqa: ARG001 (its derivative needs them)
+def guard_time(tau: Array, segment: Moving, anchor: Anchor, guard: Guard) -> Array:  # noqa: ARG001 (its derivative needs them)
     """The time [s] from `anchor` at which `guard` vanishes, found elsewhere as `tau`, as a function of segment, anchor and guard.
 
     Its derivative is that of the implicit function g(tau; p) = 0, dtau = -g_p / g', to any order; taken as 0 at a graze, where g' = 0.
@@ -56,12 +56,12 @@ def guard_time(tau: Array, segment: Segment, anchor: Anchor, guard: Guard) -> Ar
 
 
 @guard_time.defjvp
-def _guard_time_jvp(primals: tuple[Array, Segment, Anchor, Guard], tangents: tuple[Array, Segment, Anchor, Guard]) -> tuple[Array, Array]:
+def _guard_time_jvp(primals: tuple[Array, Moving, Anchor, Guard], tangents: tuple[Array, Moving, Anchor, Guard]) -> tuple[Array, Array]:
     """See `guard_time`; the root itself is asked for again, so that derivatives of derivatives see it move."""
     tau = guard_time(*primals)
     _, segment, anchor, guard = primals
 
-    def value(segment: Segment, anchor: Anchor, guard: Guard) -> tuple[Array, Array]:
+    def value(segment: Moving, anchor: Anchor, guard: Guard) -> tuple[Array, Array]:
         m = segment.motion(anchor, tau)
         g = guard.value + guard.on_d * m.d + guard.on_v * (m.v - anchor.v) + guard.on_a * (m.a - anchor.a)
         return g, guard.on_d * m.v + guard.on_v * m.a + guard.on_a * m.jerk

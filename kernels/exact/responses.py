@@ -12,6 +12,7 @@ from kernels.elementary import Array, horner, sincos
 _COSH_SERIES = tuple(1.0 / math.factorial(2 * n) for n in range(9))
 _SINHC_SERIES = tuple(1.0 / math.factorial(2 * n + 1) for n in range(9))
 _MEAN_SERIES = tuple((-1.0) ** n / math.factorial(n + 1) for n in range(16))
+_LAG_SERIES = tuple((-1.0) ** n / math.factorial(n + 2) for n in range(16))
 _STEP_TERMS = 20
 
 
@@ -22,15 +23,23 @@ def _mean_decay(y: Array) -> Array:
     return jnp.where(small, horner(_MEAN_SERIES, inside), (1.0 - jnp.exp(-outside)) / outside)
 
 
+def _mean_lag(y: Array) -> Array:
+    """(y - 1 + exp(-y)) / y^2, through y = 0."""
+    small = jnp.abs(y) < 0.5
+    inside, outside = jnp.where(small, y, 0.0), jnp.where(small, 1.0, y)
+    return jnp.where(small, horner(_LAG_SERIES, inside), (outside - 1.0 + jnp.exp(-outside)) / (outside * outside))
+
+
 class Responses(NamedTuple):
     """Free and step responses at tau, and what resonance needs.
 
-    C = e^(-zeta tau) cosh(delta tau), S = e^(-zeta tau) sinh(delta tau) / delta, H = integral of S.
+    C = e^(-zeta tau) cosh(delta tau), S = e^(-zeta tau) sinh(delta tau) / delta, H = integral of S, G = integral of H.
     """
 
     C: Array
     S: Array
     H: Array
+    G: Array
     oscillates: Array
     damped_frequency: Array
 
@@ -39,7 +48,8 @@ def responses(zeta: Array, w2: Array, tau: Array) -> Responses:
     """Responses of x'' + 2 zeta x' + w2 x at tau (scalars); all entire in zeta, w2 and tau, to rounding times a small factor.
 
     With z = (zeta^2 - w2) tau^2: exponentials of the two real roots for z > 0.1, sine and cosine for z < -0.3, series between; H by the
-    slow and the fast root, by 1 - C - zeta S = w2 H, or by its Taylor series when both zeta tau and w2 tau^2 are small.
+    slow and the fast root, by 1 - C - zeta S = w2 H, or by its Taylor series when both zeta tau and w2 tau^2 are small; G likewise, by
+    tau - S - 2 zeta H = w2 G. What is not asked for is not computed.
     """
     discriminant = zeta * zeta - w2
     z = discriminant * tau * tau
@@ -63,10 +73,13 @@ def responses(zeta: Array, w2: Array, tau: Array) -> Responses:
     by_roots = tau * (_mean_decay(slow_root * tau) - _mean_decay(jnp.where(over, fast * tau, 1.0))) / (2.0 * delta)
     taylor = between & (zeta * tau < 0.5)
     p, q = jnp.where(taylor, 2.0 * zeta * tau, 0.0), jnp.where(taylor, w2 * tau * tau, 0.0)
-    previous, term, total = jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau)
+    previous, term, total, area = jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 1.0 / 6.0 + jnp.zeros_like(tau)
     for n in range(1, _STEP_TERMS - 2):
         previous, term = term, -(p * (n + 1) * term + q * previous) / ((n + 2) * (n + 1))
-        total = total + term
+        total, area = total + term, area + term / (n + 3)
     by_balance = (1.0 - c - zeta * s) / jnp.where(over | taylor, 1.0, w2)
     h = jnp.where(over, by_roots, jnp.where(taylor, total * tau * tau, by_balance))
-    return Responses(c, s, h, oscillates, frequency)
+    lag_by_roots = tau * tau * (_mean_lag(slow_root * tau) - _mean_lag(jnp.where(over, fast * tau, 1.0))) / (2.0 * delta)
+    lag_by_balance = (tau - s - 2.0 * zeta * h) / jnp.where(over | taylor, 1.0, w2)
+    g = jnp.where(over, lag_by_roots, jnp.where(taylor, area * tau**3, lag_by_balance))
+    return Responses(c, s, h, g, oscillates, frequency)

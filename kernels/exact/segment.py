@@ -65,11 +65,15 @@ class Reversal(NamedTuple):
     peak: Array
 
 
-class Segment(Protocol):
-    """Closed-form motion under constant plus harmonic force. Implementations hold the constants of one oscillator (scalars)."""
+class Moving(Protocol):
+    """Motion from an anchor on. Implementations hold the constants of one oscillator (scalars)."""
 
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor`."""
+
+
+class Segment(Moving, Protocol):
+    """Closed-form motion under constant plus harmonic force."""
 
     def first_reversal(self, anchor: Anchor, limit: Array, guess: Array) -> Reversal:
         """First zero of the velocity in (0, limit], never a later one.

@@ -15,13 +15,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 
+from kernels.contact.friction import FrictionPhases, Penalised
 from kernels.elementary import Array, decide, run_time_one, settle, sincos
-from kernels.exact import events, loop
+from kernels.exact import events, loop, oscillators
 from kernels.excitation.harmonic import Harmonic, wrap
 from kernels.observables import rubbing
 from kernels.status import Status
@@ -43,7 +44,7 @@ class Section(NamedTuple):
         start: the state at t = 0. finite: whether all parameters are finite numbers.
         next_event: from one event to the next; stage 1 ends after the periods that were asked for.
         read: state -> y (n,) [m/s]. write: (state, y) -> the same state with that y, at the beginning of those periods.
-        direction: state -> +1 or -1 in slip, 0 while the contact holds.
+        direction: state -> +1 or -1 in slip, 0 while the contact holds. sums: state -> the sums of friction.
     """
 
     start: Any
@@ -52,6 +53,7 @@ class Section(NamedTuple):
     read: Callable[[Any], Array]
     write: Callable[[Any, Array], Any]
     direction: Callable[[Any], Array]
+    sums: Callable[[Any], rubbing.Rubbing]
 
     def after(self, s: Any) -> Any:
         """The state at the end of the periods that begin with `s`."""
@@ -97,14 +99,15 @@ def rigid(p: dict[str, Any], free: bool) -> Section:
         sums = rubbing.established(zero, (placed.direction != 0.0) & (placed.anchor.v != 0.0))
         return placed._replace(stage=jnp.where(machine.finite, placed.stage, 3.0), sums=sums)
 
-    return Section(machine.start, machine.finite, machine.next_event, read, write, lambda s: s.direction)
+    return Section(machine.start, machine.finite, machine.next_event, read, write, lambda s: s.direction, lambda s: s.sums)
 
 
 def penalised(p: dict[str, Any]) -> Section:
     """The section of a mass with penalised friction (`events.machine`)."""
-    law, excitation, observe, no_sums, finite = events.setup(p)
-    machine = events.machine(law, excitation, p, observe, no_sums, finite)
-    omega, zero, contact = p["omega"], jnp.zeros_like(machine.start.t), law.law
+    made = oscillators.setup(p, oscillators.Kind(oscillators.PENALISED))
+    contact = cast("Penalised", cast("FrictionPhases", made.friction).law)
+    machine = events.machine(made.law, made.excitation, p, made.observe, made.sums, made.finite)
+    omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
 
     def read(s: Any) -> Array:
         stretch = jnp.where(s.memory.direction == 0.0, -s.memory.force / contact.k_t, 0.0)
@@ -116,14 +119,15 @@ def penalised(p: dict[str, Any]) -> Section:
         direction = jnp.where(slips & (v != 0.0), jnp.sign(v), s.memory.direction)
         force = jnp.where(slips, -contact.dynamic_force * direction, -contact.k_t * y[2] / omega)
         sine, _ = sincos(wrap(p["phase"] + zero))
-        a = (excitation.force(sine) - p["k"] * x - p["c"] * v + force) / p["m"]
+        a = (made.excitation.force(sine) - p["k"] * x - p["c"] * v + force) / p["m"]
         a = jnp.where(slips & (v == 0.0), s.anchor.a, a)
         rising = jnp.where(v == 0.0, s.memory.rising, jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0))
         memory = s.memory._replace(direction=direction, rising=rising, force=force, last=jnp.where(slips, direction, s.memory.last))
         placed = machine.place(s, x, v, a, memory)
-        return placed._replace(stage=jnp.where(finite, placed.stage, 3.0), sums=rubbing.established(zero, slips & (v != 0.0)))
+        sums = rubbing.established(zero, slips & (v != 0.0))
+        return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=oscillators.Sums(sums, None))
 
-    return Section(machine.start, finite, machine.next_event, read, write, lambda s: s.memory.direction)
+    return Section(machine.start, made.finite, machine.next_event, read, write, lambda s: s.memory.direction, lambda s: s.sums.rubbing)
 
 
 def lasting(p: dict[str, Any], periods: Array | float) -> dict[str, Any]:
@@ -204,8 +208,9 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         (attracts,) = decide(one, contracts(jacobian))
 
         # how exactly a motion returns: by its speeds the velocity, by the distance slipped the other coordinates
-        slips = s.sums.slip.distance > 0.0
-        speeds, places = s.sums.slip.top_speed, s.sums.slip.distance * p["omega"]
+        slip = section.sums(s).slip
+        slips = slip.distance > 0.0
+        speeds, places = slip.top_speed, slip.distance * p["omega"]
         scale = jnp.where(slips, jnp.where(jnp.arange(n) == 0, speeds, places), speed)
         floor = _FLOOR * (speed + jnp.abs(y))
         tolerance, rounding = settle(one, RETURN * scale + floor, _ROUNDING * scale + floor)
@@ -306,9 +311,11 @@ def simulate(p: dict[str, Any], build: Build) -> tuple[dict[str, Array], Array]:
     section = build(lasts)
     status = jnp.where(section.finite, status, int(Status.NOT_FINITE))
     last = section.after(section.write(found.state, point(build, p, section.read(found.state), found.state, multiple)))
-    slip = last.sums.slip
+    sums = section.sums(last)
+    slip = sums.slip
     # slip that never ends is one phase, under way at both ends of the window
     phases = jnp.maximum(slip.phases, jnp.where(slip.distance > 0.0, 1.0, 0.0))
-    sums = last.sums._replace(slip=slip._replace(phases=phases))
+    sums = sums._replace(slip=slip._replace(phases=phases))
     zero = jnp.zeros_like(last.t)
-    return rubbing.finish(sums, lasts, last.x, last.anchor.v, zero, zero, found.multiple), status
+    ends = {"x_end": last.x, "v_end": last.anchor.v, "period": found.multiple, "time_reached": found.periods * 2.0 * math.pi / p["omega"]}
+    return {**rubbing.finish(sums, lasts), **ends, "accepted_steps": zero, "rejected_steps": zero}, status

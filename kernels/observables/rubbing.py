@@ -38,10 +38,8 @@ def established(like: Array, slipping: Array) -> Rubbing:
     return Rubbing(sums.slip._replace(counted=jnp.where(slipping, one, 0.0)), sums.regime._replace(moved=one))
 
 
-def finish(
-    sums: Rubbing, p: dict[str, Any], x_end: Array, v_end: Array, accepted_steps: Array, rejected_steps: Array, period: Array
-) -> dict[str, Array]:
-    """Every observable of the model `rubbing_mass` by name (SI units; `regime` as its code)."""
+def finish(sums: Rubbing, p: dict[str, Any]) -> dict[str, Array]:
+    """The observables of friction and wear by name (SI units; `regime` as its code)."""
     s = sums.slip
     return {
         **wear.finish(p, s.distance),
@@ -51,9 +49,11 @@ def finish(
         "regime": regime.finish(sums.regime, s.phases),
         "max_slip_speed": s.top_speed,
         "drift": s.drift,
-        "period": period,
-        "x_end": x_end,
-        "v_end": v_end,
-        "accepted_steps": accepted_steps,
-        "rejected_steps": rejected_steps,
     }
+
+
+def nothing(like: Array) -> dict[str, Array]:
+    """The same of a mass that touches no support: no wear, no regime."""
+    zero = jnp.zeros_like(like)
+    names = ("wear_power", "wear_energy", "friction_power", "slip_distance", "stick_fraction", "slip_phases", "max_slip_speed", "drift")
+    return {**dict.fromkeys(names, zero), "regime": zero - 1.0}

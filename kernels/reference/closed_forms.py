@@ -1,4 +1,4 @@
-"""Published closed forms of the rubbing mass with rigid Coulomb friction, in plain floats: what the engines are checked against.
+"""Published closed forms of a mass that rubs (rigid friction) or hits a stop, in plain floats: what the engines are checked against.
 
 Nothing here is used to compute a study.
 """
@@ -110,6 +110,23 @@ class DenHartog:
         v, u = den_hartog_factors(self.beta)
         cosine = self.amplitude * self.k / (self.m * self.a0 * v)
         return math.atan2(-cosine, -self.eta * u / v)
+
+
+def damped_impact(m: float, k_n: float, c_n: float) -> tuple[float, float]:
+    """Time [s] in contact and restitution (speed after over speed before) of a mass that hits a spring and damper that never pull.
+
+    With beta = c_n / (2 m), omega^2 = k_n / m - beta^2 > 0: the force comes to 0, before the spring is at rest, after
+    t = (pi - atan2(2 beta omega, omega^2 - beta^2)) / omega, and the restitution is exp(-beta t).
+
+    Args:
+        m: mass [kg]. k_n: stiffness [N/m]. c_n: damping [N s/m], below the critical 2 sqrt(k_n m).
+
+    Source: T. Schwager and T. Poeschel, Granular Matter 9 (2007), 465-469.
+    """
+    beta = 0.5 * c_n / m
+    omega = math.sqrt(k_n / m - beta**2)
+    time = (math.pi - math.atan2(2.0 * beta * omega, omega**2 - beta**2)) / omega
+    return time, math.exp(-beta * time)
 
 
 def den_hartog_factors(beta: float) -> tuple[float, float]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernels.contact.friction import new_grip
 from kernels.elementary import Array, settle
 from kernels.stepping.scheme import Body, State, Stepper, Trial
 
@@ -28,10 +27,10 @@ from kernels.stepping.scheme import Body, State, Stepper, Trial
 def start(body: Body, force: Callable[[Array], Array], x: Array, v: Array, h: Array) -> State:
     """The state at t = 0, with a half step back in time; see `Stepper.start`."""
     zero = 0.0 * body.one
-    a, memory = body.push(force(zero), new_grip(zero), x, zero, v)
+    a, memory = body.push(force(zero), body.untouched(), x, zero, v)
     before = v - 0.25 * h * (a - body.drag * v)  # 2 (x_0 - x_e) / h
     back = -0.5 * h * before
-    early, _ = body.push(force(-0.5 * h), new_grip(zero), x + back, back, before)
+    early, _ = body.push(force(-0.5 * h), body.untouched(), x + back, back, before)
     slow = h * body.drag
     return State(x, v, a, memory, (early, ((4.0 + slow) * v - h * (a + early)) / (4.0 - slow)))
 
@@ -43,8 +42,8 @@ def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
     half_speed = s.v + h * (4.0 * s.a - early - body.drag * (4.0 * s.v - v_early)) / 12.0
     half_moved = 0.5 * h * half_speed
     half, memory = body.push(loads[0], s.memory, s.x + half_moved, half_moved, half_speed)
-    half, flag = settle(body.one, half, memory.slipping)
-    memory = memory._replace(slipping=flag)
+    (half,) = settle(body.one, half)
+    memory = body.settled(memory)
     v_half = (4.0 * s.v + h * (s.a + half - body.drag * s.v)) / (4.0 + slow)
     mean_speed = s.v + h * (s.a + 2.0 * half - body.drag * (s.v + 2.0 * v_half)) / 6.0
     moved = h * mean_speed

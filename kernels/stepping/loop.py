@@ -1,4 +1,4 @@
-"""The loop that drives a time scheme over one rubbing mass with penalised friction.
+"""The loop that drives a time scheme over one oscillator, with penalised friction and perhaps a wall.
 
 A run is begun, advanced by a number of attempts at a step, and finished: `batch` does so with many runs side by side, each at its own time
 and step, and gives the place of a finished one to the next; `simulate` does it with one.
@@ -12,9 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.friction import Penalised, turned_back
+from kernels.contact.wall import MAY_BE_ABSENT, Crush, Wall
 from kernels.elementary import Array, all_finite, decide, run_time_one, settle
 from kernels.excitation.harmonic import Harmonic, Rotation, Turn
-from kernels.observables import rubbing
+from kernels.observables import rubbing, shock
 from kernels.observables.interval import Interval
 from kernels.schemes import MOST_STEPS
 from kernels.status import Status
@@ -25,6 +26,7 @@ from kernels.stepping.euler import EULER
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
 from kernels.stepping.scheme import Body, Control, Limits, State, Stepper, Trial
+from kernels.two_bodies import Centre, relative
 
 STEPPERS: dict[str, Stepper] = {
     "euler": EULER,
@@ -49,13 +51,16 @@ class Setup(NamedTuple):
     """What does not change during a run.
 
     Attributes:
-        p: resolved parameters. body, excitation: the oscillator and what shakes it.
+        p: resolved parameters, those of the relative motion where there are two bodies, whose centre of mass is `centre`.
+        body, excitation: the oscillator and what shakes it. finite: whether all its parameters are finite numbers.
         h: length of a fixed step, of the first one otherwise [s]. pace: what more there is to know of either kind of steps.
     """
 
     p: dict[str, Array]
     body: Body
     excitation: Harmonic
+    finite: Array
+    centre: Centre | None
     h: Array
     pace: Even | Limits
 
@@ -87,13 +92,20 @@ class Timed(NamedTuple):
 Clock: TypeAlias = Counted | Timed
 
 
+class Sums(NamedTuple):
+    """Sums of a run; of shock where there is a wall."""
+
+    rubbing: rubbing.Rubbing
+    shock: shock.Shock | None
+
+
 class Run(NamedTuple):
     """One oscillator after a step: its clock, its state, whether it rests (1 or 0), observables."""
 
     clock: Clock
     state: State
     resting: Array
-    sums: rubbing.Rubbing
+    sums: Sums
 
 
 def steps(end: Array, step: Array) -> Array:
@@ -103,15 +115,21 @@ def steps(end: Array, step: Array) -> Array:
 
 def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
     """What does not change during the run of resolved parameters (scalars)."""
+    friction = Penalised.of(p)
+    finite = all_finite([*(value for name, value in p.items() if name not in MAY_BE_ABSENT), friction.k_t, friction.c_t])
+    wall, centre = None, None
+    if "k_n" in p:
+        p, centre = relative(p)
+        wall = Wall.of(p, buckles="f_crit" in p)
     excitation = Harmonic.of(p)
-    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], Penalised.of(p), run_time_one(p["omega"]))
+    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, wall, run_time_one(p["omega"]))
     if stepper.control is None:
         count = steps(p["end"], p["step"])
         h = p["end"] / count
         turns = tuple(excitation.turn(fraction * h) for fraction in stepper.fractions)
-        return Setup(p, body, excitation, h, Even(count, turns))
+        return Setup(p, body, excitation, finite, centre, h, Even(count, turns))
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
-    return Setup(p, body, excitation, jnp.minimum(p["step"], p["largest_step"]), limits)
+    return Setup(p, body, excitation, finite, centre, jnp.minimum(p["step"], p["largest_step"]), limits)
 
 
 def begin(stepper: Stepper, setup: Setup) -> Run:
@@ -125,7 +143,12 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
     else:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         clock = Timed(zero, zero, setup.h + zero, zero, zero, control, _failure(setup))
-    return Run(clock, state, 1.0 - state.memory.slipping, rubbing.init(zero))
+    sums = Sums(rubbing.init(zero), None)
+    crush = state.memory.crush
+    if setup.body.wall is not None and crush is not None:
+        inside = _compression(setup.body.wall, x) > 0.0
+        sums = sums._replace(shock=shock.init(zero, inside, v, crush.buckled > 0.0))
+    return Run(clock, state, 1.0 - state.memory.grip.slipping, sums)
 
 
 def active(setup: Setup, run: Run) -> Array:
@@ -148,14 +171,27 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
         status = _failure(setup).astype(jnp.int32)
     else:
         accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
-    return rubbing.finish(run.sums, setup.p, run.state.x, run.state.v, accepted, rejected, jnp.zeros_like(accepted)), status
+    reached = clock.steps * setup.h if isinstance(clock, Counted) else clock.t
+    found, x, v = rubbing.finish(run.sums.rubbing, setup.p), run.state.x, run.state.v
+    wall, crush = setup.body.wall, run.state.memory.crush
+    if wall is not None and crush is not None and run.sums.shock is not None and setup.centre is not None:
+        found |= shock.finish(run.sums.shock)
+        if wall.envelope is None:
+            del found["buckling_time"]
+        else:
+            found["plastic_set"] = crush.plastic
+            beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(crush.largest)
+            status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
+        x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, setup.excitation, x, v)
+    ends = {"x_end": x, "v_end": v, "period": zero, "time_reached": reached}
+    return {**found, **ends, "accepted_steps": accepted, "rejected_steps": rejected}, status
 
 
 def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
-    """Run one rubbing mass with penalised friction.
+    """Run one oscillator with penalised friction, and a wall where its model has one.
 
     Args:
-        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; finite k_t and c_t unless there is no friction).
+        p: resolved parameters (scalars, tables (n,) padded with NaN; SI units; finite k_t and c_t unless there is no friction).
         scheme: a key of `STEPPERS` (compile-time).
 
     Returns:
@@ -172,10 +208,8 @@ def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
 
 def _failure(setup: Setup) -> Array:
     """Status code of a run that cannot begin, as a float; 0 of one that can."""
-    contact = setup.body.contact
-    finite = all_finite([*(value for name, value in setup.p.items() if name not in ("k_t", "c_t")), contact.k_t, contact.c_t])
-    endless = setup.pace.whole > MOST_STEPS if isinstance(setup.pace, Even) else jnp.zeros_like(finite)
-    return jnp.where(finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
+    endless = setup.pace.whole > MOST_STEPS if isinstance(setup.pace, Even) else jnp.zeros_like(setup.finite)
+    return jnp.where(setup.finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
 
 
 def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run:
@@ -191,7 +225,7 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     ends = jnp.clip((p["window_end"] - since) * rate, 0.0, 1.0)
     (duration,) = settle(setup.body.one, h * (ends - starts))
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
-    state, resting, sums = _observe(setup, run, trial, duration, inside, setup.excitation.force(turned.sine))
+    state, resting, sums = _observe(setup, run, trial, duration, inside, setup.excitation.force(turned.sine), since, h)
     return Run(Counted(jnp.minimum(done + 1.0, whole), turned), state, resting, sums)
 
 
@@ -225,7 +259,7 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     )
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
-    after = _observe(setup, run, trial, jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), loads[-1])
+    after = _observe(setup, run, trial, jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), loads[-1], clock.t, h)
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(
@@ -247,18 +281,24 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     return Run(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.resting, run.sums)))
 
 
-def _observe(setup: Setup, run: Run, trial: Trial, duration: Array, inside: Array, load: Array) -> tuple[State, Array, rubbing.Rubbing]:
+def _observe(
+    setup: Setup, run: Run, trial: Trial, duration: Array, inside: Array, load: Array, since: Array, h: Array
+) -> tuple[State, Array, Sums]:
     """State, rest and sums after a step of which `duration` [s] and the displacement `inside` [m] lie in the window.
 
-    `load` is the external force at its end [N].
+    `load` is the external force at its end [N]; it lasted for `h` [s] from the time `since` [s] on.
     """
-    one, law = setup.body.one, setup.body.contact
-    before, after = run.state.memory, trial.state.memory
-    a, flag = settle(one, trial.state.a, after.slipping)
-    after = after._replace(slipping=flag)
-    rests = law.rests(before, after, run.resting > 0.0, load - setup.p["k"] * trial.state.x)
+    one, law, wall = setup.body.one, setup.body.friction, setup.body.wall
+    (a,) = settle(one, trial.state.a)
+    memory = setup.body.settled(trial.state.memory)
+    before, after, needed = run.state.memory.grip, memory.grip, load - setup.p["k"] * trial.state.x
+    hits = run.sums.shock
+    if wall is not None and memory.crush is not None and run.state.memory.crush is not None and hits is not None:
+        needed = needed + wall.evaluate(memory.crush, trial.state.x, jnp.zeros_like(a))[0]
+        hits = shock.update(hits, _push(wall, run.state, trial.state, run.state.memory.crush, memory.crush, since, h))
+    rests = law.rests(before, after, run.resting > 0.0, needed)
     (resting,) = settle(one, jnp.where(rests, 1.0, 0.0))
-    slipping = flag > 0.0
+    slipping = after.slipping > 0.0
     now = Interval(
         duration=duration,
         displacement=inside,
@@ -269,4 +309,45 @@ def _observe(setup: Setup, run: Run, trial: Trial, duration: Array, inside: Arra
         begins=slipping & ((run.resting > 0.0) | turned_back(before, after)),
         top_speed=jnp.abs(trial.state.v),
     )
-    return trial.state._replace(a=a, memory=after), resting, rubbing.update(run.sums, now)
+    return trial.state._replace(a=a, memory=memory), resting, Sums(rubbing.update(run.sums.rubbing, now), hits)
+
+
+def _compression(wall: Wall, x: Array) -> Array:
+    """Compression [m] of the wall that is nearer, negative where none is touched."""
+    return jnp.where(wall.two_sided > 0.0, jnp.abs(x), x) - wall.gap
+
+
+def _push(wall: Wall, start: State, end: State, before: Crush, after: Crush, since: Array, h: Array) -> shock.Push:
+    """What a step did at the wall; instants within it lie where a straight line between its ends crosses."""
+    y0, y = _compression(wall, start.x), _compression(wall, end.x)
+    entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
+    pushed, pushes = before.force > 0.0, after.force > 0.0
+    parted, met = pushed & ~pushes, ~pushed & pushes
+    buckled = after.buckled > before.buckled
+
+    def part(low: Array, high: Array) -> Array:
+        """Where in the step a line from `low` to `high` comes to 0, in [0, 1]."""
+        return jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
+
+    through, without, at_criterion = part(y0, y), part(before.trial, after.trial), jnp.zeros_like(y)
+    if wall.envelope is not None:  # grown as it would have without buckling, which a scheme may see within the step
+        k, c = wall.envelope.stiffness(before.largest), wall.envelope.damping(before.largest)
+        growth = 0.5 * h * k * (start.v + end.v) + jnp.where(wall.included > 0.0, c * (end.v - start.v), 0.0)
+        short = before.reach - wall.envelope.criterion(before.largest)
+        at_criterion = part(short, short + growth)
+    place = jnp.where(entered | left, through, jnp.where(parted | met, without, jnp.where(buckled, at_criterion, 1.0)))
+    separated = jnp.where(left & parted, without, place)
+    pressed = jnp.where(pushed & pushes, 1.0, jnp.where(parted, separated, jnp.where(met, 1.0 - place, 0.0)))
+    instant = since + h * place
+    return shock.Push(
+        time=jnp.where(buckled, since + h * at_criterion, instant),
+        velocity=start.v + (end.v - start.v) * place,
+        entered=entered,
+        left=left,
+        parted=parted,
+        buckled=buckled,
+        force=after.force,
+        pressed=h * pressed,
+        impulse=0.5 * h * pressed * (before.force + after.force),
+        compression=jnp.maximum(y, 0.0),
+    )

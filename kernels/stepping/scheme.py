@@ -6,38 +6,59 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from kernels.contact.friction import Grip, Penalised, new_grip
-from kernels.elementary import Array
+from kernels.contact.wall import Crush, Wall, new_crush
+from kernels.elementary import Array, settle
 
-Memory = Grip  # what the contact remembers
+
+class Memory(NamedTuple):
+    """What the contacts remember: friction, and a wall where there is one."""
+
+    grip: Grip
+    crush: Crush | None
 
 
 class Body(NamedTuple):
     """One oscillator but for its excitation: m x'' + c x' + k x = external force + contact force.
 
     Attributes:
-        by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. contact: the law.
+        by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. friction, wall: the laws of its contacts; None where there is no wall.
         one: the run-time 1.0 that `elementary.settle` divides by.
     """
 
     by_mass: Array
     stiffness: Array
     drag: Array
-    contact: Penalised
+    friction: Penalised
+    wall: Wall | None
     one: Array
 
+    def untouched(self) -> Memory:
+        """What contacts remember that are not loaded."""
+        zero = 0.0 * self.one
+        return Memory(new_grip(zero), None if self.wall is None else new_crush(zero))
+
+    def settled(self, memory: Memory) -> Memory:
+        """The memory of an evaluation that much is built on (see `elementary.settle`)."""
+        (flag,) = settle(self.one, memory.grip.slipping)
+        return memory._replace(grip=memory.grip._replace(slipping=flag))
+
     def push(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
-        """Acceleration but for the damper c [m/s^2], and what the contact remembers of this evaluation.
+        """Acceleration but for the damper c [m/s^2], and what the contacts remember of this evaluation.
 
         Args:
             load: external force [N].
-            memory: of the contact at the start of the step, wherever in the step the evaluation is.
+            memory: of the contacts at the start of the step, wherever in the step the evaluation is.
             x: displacement [m]. moved: displacement since the start of the step [m]. v: velocity [m/s].
         """
-        force, memory = self.contact.evaluate(memory, moved, v)
-        return (load - self.stiffness * x + force) * self.by_mass, memory
+        force, grip = self.friction.evaluate(memory.grip, moved, v)
+        crush = None
+        if self.wall is not None and memory.crush is not None:
+            push, crush = self.wall.evaluate(memory.crush, x, v)
+            force = force + push
+        return (load - self.stiffness * x + force) * self.by_mass, Memory(grip, crush)
 
     def acceleration(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
-        """Acceleration [m/s^2], and what the contact remembers of this evaluation; arguments as those of `push`."""
+        """Acceleration [m/s^2], and what the contacts remember of this evaluation; arguments as those of `push`."""
         a, memory = self.push(load, memory, x, moved, v)
         return a - self.drag * v, memory
 
@@ -127,5 +148,5 @@ class Stepper(NamedTuple):
 def evaluate_once(body: Body, force: Callable[[Array], Array], x: Array, v: Array, _h: Array) -> State:
     """The state at t = 0 of a scheme that carries nothing of its own: one evaluation of a contact that is not loaded."""
     zero = 0.0 * body.one
-    a, memory = body.acceleration(force(zero), new_grip(zero), x, zero, v)
+    a, memory = body.acceleration(force(zero), body.untouched(), x, zero, v)
     return State(x, v, a, memory, ())

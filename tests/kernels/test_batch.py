@@ -129,7 +129,7 @@ def test_a_bad_row_gets_its_status_and_no_numbers_and_disturbs_nobody(solve: Sol
     for name in OBSERVABLES:
         if name == "regime":
             assert (found[name][0::2] == -1).all()
-        else:
+        elif name != "time_reached":  # that of a row that failed while it ran is kept
             assert np.isnan(found[name][0::2]).all(), name
         assert (found[name][1::2] == alone[name][0]).all(), name
 

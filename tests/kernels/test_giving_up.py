@@ -1,6 +1,9 @@
-"""A search for a reversal that takes too many pieces is cut, and goes on where it was cut."""
+"""A search that takes too many pieces is cut and goes on where it was cut; a run that cannot go on says so; one without events ends."""
 
 from __future__ import annotations
+
+import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -8,9 +11,24 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels.exact import loop, pieces
+from kernels import batch
+from kernels.exact import events, loop, pieces
+from kernels.exact.oscillators import PENALISED, RIGID, Kind, setup
+from kernels.exact.programs import PROGRAMS
 from kernels.models import RUBBING_MASS
 from kernels.status import Status
+
+
+def resolved(kind: str, **given: float) -> dict[str, jax.Array]:
+    """What a program reads."""
+    found = RUBBING_MASS.resolve({"k_t": 1e5, "end": 3.0} | given)
+    return {name: jnp.asarray(value) for name, value in found.items() if kind == "exact-penalised" or name not in ("k_t", "c_t")}
+
+
+@functools.cache
+def program(kind: str) -> Any:
+    """A program of the exact engine, jitted."""
+    return jax.jit(PROGRAMS[kind])
 
 
 def run(params: dict[str, float]) -> tuple[dict[str, jax.Array], jax.Array]:
@@ -47,3 +65,55 @@ def test_a_result_that_is_no_number_has_a_status_in_python_too() -> None:
     assert int(result["status"]) == Status.OVERFLOW
     assert np.isnan(result["wear_power"])
     assert int(result["regime"]) == -1
+
+
+@pytest.mark.parametrize(
+    "change", [{}, pytest.param({"k": 1e-5}, marks=pytest.mark.slow), pytest.param({"k_t": 1e6, "c_t": 0.0}, marks=pytest.mark.slow)]
+)
+def test_a_run_cut_at_the_bound_of_events_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch, change: dict[str, float]) -> None:
+    monkeypatch.setattr(events, "MOST_EVENTS", 40)
+    monkeypatch.setattr(loop, "MOST_EVENTS", 40)
+    monkeypatch.setattr(batch, "_PROGRAMS", {})
+    batch._program.cache_clear()  # noqa: SLF001
+
+    def solve(end: float) -> tuple[dict[str, np.ndarray], int]:
+        columns = {"a0": np.array([15.0, 0.5]), "end": np.full(2, end)} | {name: np.full(2, value) for name, value in change.items()}
+        found = batch.solve(RUBBING_MASS, "exact", columns, count=2)
+        assert found.status[1] == Status.OK
+        return {name: values[0] for name, values in found.observables.items()}, int(found.status[0])
+
+    cut, status = solve(100.0)
+    reached = float(cut.pop("time_reached"))
+    assert status == Status.TOO_MANY_EVENTS
+    assert cut.pop("regime") == -1
+    assert np.isnan(list(cut.values())).all()
+    assert 3.0 < reached < 25.0
+    before, status = solve(0.8 * reached)
+    assert status == Status.OK
+    assert before["time_reached"] == 0.8 * reached
+    assert solve(1.001 * reached)[1] == Status.TOO_MANY_EVENTS
+    batch._program.cache_clear()  # noqa: SLF001
+
+
+@pytest.mark.parametrize("kind", ["exact-lean", "exact-general", "exact-penalised"])
+@pytest.mark.parametrize("name", ["m", "a0", "omega", "phase", "load", "mu_s", "v0", "end"])
+def test_a_parameter_that_is_no_number_has_a_status_and_ends_the_run_at_once(kind: str, name: str) -> None:
+    observables, status = program(kind)({**resolved(kind), name: jnp.nan})
+    assert int(status) == Status.NOT_FINITE
+    assert float(observables["time_reached"]) == 0.0
+
+
+@pytest.mark.parametrize("friction", [RIGID, PENALISED])
+@pytest.mark.parametrize("slides", [False, True])
+def test_where_no_guard_ever_fires_the_segment_runs_to_the_end(friction: str, slides: bool) -> None:
+    # held by 2 N of friction of which 0.5 N are needed, or sliding ever faster with 3 - 2 N on 1 kg
+    given = {"a0": 0.0, "mu": 0.2, "load": 3.0 if slides else 0.5, "v0": 0.4 if slides else 0.0, "end": 6.0, "k_t": 1e4, "c_t": 300.0}
+    p = {name: jnp.asarray(value) for name, value in RUBBING_MASS.resolve(given).items()}
+    made = setup(p, Kind(friction))
+    last, status = jax.jit(lambda: events.run(made.law, made.excitation, made.p, made.observe, made.sums, made.finite))()
+    assert int(status) == Status.OK
+    assert float(last.t) == 6.0
+    stretch = 0.5 / 1e4 if friction == PENALISED else 0.0
+    assert float(last.x) == pytest.approx(0.4 * 6.0 + 0.5 * 6.0**2 if slides else stretch, rel=1e-12, abs=0.0)
+    assert float(last.anchor.v) == pytest.approx(6.4 if slides else 0.0, rel=1e-13, abs=1e-15)
+    assert float(last.events) == 3.0  # the ends of the stages and nothing else

@@ -150,6 +150,50 @@ def test_the_lean_segment_is_the_solution_of_its_equation(region: str, time: str
     assert errors.max() < 1e-12, errors
 
 
+@functools.cache
+def ramped() -> Any:
+    """Jitted: columns of COUNT cases -> displacement, velocity, acceleration and jerk with a ramp, and the integral of d without."""
+
+    def one(p: dict[str, Any]) -> Any:
+        segment = Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], run_time_one(p["omega"]))
+        return segment._replace(ramp=p["ramp"]).motion(anchored(p), p["tau"])[:4], segment.area(anchored(p), p["tau"])
+
+    return jax.jit(jax.vmap(one))
+
+
+@pytest.mark.parametrize("region", list(REGIONS))
+def test_ramps_and_areas_are_those_of_the_exact_motion(region: str) -> None:
+    cases = draw(100 + list(REGIONS).index(region), 3, **REGIONS[region])
+    rng = np.random.default_rng(1)
+    for case in cases:
+        case["ramp"] = rng.normal() * case["omega"]
+        case["tau"] = min(case["tau"], 20.0 / case["omega"])
+    padded = [*cases, *[cases[-1]] * (COUNT - len(cases))]
+    motions, areas = ramped()({name: np.array([case[name] for case in padded]) for name in (*NAMES, "ramp")})
+    for i, case in enumerate(cases):
+        with mpmath.workdps(30):
+            alpha, omega, zeta, w2, v, a, angle, tau = (mpmath.mpf(case[name]) for name in NAMES)
+            ramp, damping = mpmath.mpf(case["ramp"]), (mpmath.mpf(1), 2 * zeta, w2)
+            # the velocity of a ramped motion obeys the same equation, with the rates of the forces
+            rates = (alpha * omega, omega, angle + mpmath.pi / 2)
+            with_ramp = ExactMotion(damping, ramp, rates, (v, a))
+            without = ExactMotion(damping, mpmath.mpf(0), rates, (v, a))
+            rate = omega + mpmath.sqrt(abs(w2)) + 2 * abs(zeta)
+            knots = mpmath.linspace(0, tau, 2 + int(min(rate * tau, 60)))
+            d = mpmath.quad(lambda t, motion=with_ramp: motion.jet(t)[0], knots)
+            area = mpmath.quad(lambda t, motion=without, end=tau: motion.jet(t)[0] * (end - t), knots)
+            speed, acceleration, jerk, _ = with_ramp.jet(tau)
+            size = max(abs(v), abs(speed), abs(a) * tau, abs(alpha) * tau, abs(ramp) * tau**2)
+            growth = mpmath.exp(mpmath.sqrt(max(-w2, 0)) * tau)
+        scale = float(size * growth) * (1.0 + float(tau * omega))
+        found = [float(each[i]) for each in motions]
+        assert found[0] == pytest.approx(float(d), rel=1e-12, abs=1e-13 * scale * case["tau"]), case
+        assert found[1] == pytest.approx(float(speed), rel=1e-12, abs=1e-13 * scale), case
+        assert found[2] == pytest.approx(float(acceleration), rel=1e-11, abs=1e-12 * scale * float(rate)), case
+        assert found[3] == pytest.approx(float(jerk), rel=1e-11, abs=1e-12 * scale * float(rate) ** 2), case
+        assert float(areas[i]) == pytest.approx(float(area), rel=1e-12, abs=1e-13 * scale * case["tau"] ** 2), case
+
+
 @pytest.mark.parametrize("lean", [True, False])
 def test_acceleration_and_its_rates_are_the_derivatives_of_the_velocity(lean: bool) -> None:
     region = REGIONS["no spring, no damper"] if lean else {}

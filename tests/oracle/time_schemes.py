@@ -1,6 +1,6 @@
-"""Reference time integration of one oscillator with penalised Coulomb friction.
+"""Reference time integration of one oscillator with penalised Coulomb friction, a stop or a wall that buckles, or both.
 
-    m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load + T
+    m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load + T - F
 
 Plain Python floats, one oscillator, no vectorisation: written to be read and to be compared with.
 The functions below `run` use only what a scalar compiler (numba.njit, function by function) accepts.
@@ -26,6 +26,19 @@ class Case(NamedTuple):
     mu_d: float = 0.0
     k_t: float = 0.0
     c_t: float = 0.0
+    sides: int = 0  # 0: nothing to hit, 1: at x = gap, 2: at x = -gap too
+    gap: float = 0.0
+    k_n: float = 0.0
+    c_n: float = 0.0
+    buckles: bool = False
+    included: bool = True  # damping in the criterion
+    f_crit: float = 0.0
+    f_post: float = 0.0
+    k_post: float = 0.0
+    plateau: float = 0.0
+    softening: float = 0.0
+    c_buckled: float = 0.0
+    nodes: tuple = ((0.0, 0.0, 0.0, 0.0),)  # total compression, plastic set, stiffness, damping; the first is the end of the softening
     x0: float = 0.0
     v0: float = 0.0
     end: float = 1.0
@@ -39,12 +52,24 @@ class Case(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """State of the contact after its last committed evaluation."""
+    """State of the contacts after their last committed evaluation."""
 
     slip: bool
     force: float  # T0
     stretch: float  # x - anchor
     velocity: float
+    compression: float  # largest so far
+    plastic_set: float
+    push: float  # F, as a push whatever the side
+    reached: bool  # F has reached the criterion
+
+
+class Tally(NamedTuple):
+    """What the accepted states of a run say of the shocks."""
+
+    impacts: int  # states beyond the gap after one that is not, the first state included
+    peak_force: float
+    buckling_time: float  # time of the first state after which the criterion is reached
 
 
 class Outcome(NamedTuple):
@@ -56,6 +81,8 @@ class Outcome(NamedTuple):
     accepted: int
     rejected: int
     failed: bool
+    tally: Tally
+    memory: Memory
 
 
 SLOWEST_SLIP = 1e-6  # m/s, below this a slip is put to the stick trial
@@ -89,9 +116,11 @@ def run(scheme: str, parameters: dict) -> dict:
 
     `parameters` holds fields of `Case`; instead of some of them it may hold `mu` (both coefficients),
     `g` (normal = m g) and `window` (a pair). Without `c_t` the stuck mass is damped critically.
-    The window defaults to the whole run and `largest_step` to `step`.
+    The window defaults to the whole run and `largest_step` to `step`. With `k_n` there is a stop (`sides` 1 unless given), with
+    `f_crit` a wall that buckles, whose table is given as `post_set`, `post_stiffness` and `post_damping`, and `damping_criterion`.
     """
     values = dict(parameters)
+    wall(values)
     mu = values.pop("mu", 0.0)
     values.setdefault("mu_s", mu)
     values.setdefault("mu_d", mu)
@@ -104,7 +133,8 @@ def run(scheme: str, parameters: dict) -> dict:
     if values.get("c_t") is None:
         m, c, k, k_t = (values.get(n, Case._field_defaults[n]) for n in ("m", "c", "k", "k_t"))
         values["c_t"] = max(0.0, 2.0 * math.sqrt(m * (k + k_t)) - c)
-    case = Case(**{n: int(v) if n == "retries" else float(v) for n, v in values.items()})
+    exact = ("buckles", "included", "nodes")
+    case = Case(**{n: v if n in exact else int(v) if n in ("retries", "sides") else float(v) for n, v in values.items()})
     if scheme == "euler":
         outcome = euler(case)
     elif scheme == "devogelaere":
@@ -128,7 +158,37 @@ def run(scheme: str, parameters: dict) -> dict:
         "accepted_steps": outcome.accepted,
         "rejected_steps": outcome.rejected,
         "failed": outcome.failed,
+        "impacts": outcome.tally.impacts,
+        "peak_force": outcome.tally.peak_force,
+        "buckling_time": outcome.tally.buckling_time,
+        "plastic_set": outcome.memory.plastic_set,
+        "max_compression": outcome.memory.compression,
     }
+
+
+def wall(values: dict) -> None:
+    """Turn the parameters of a stop or a wall into fields of `Case`."""
+    if values.get("k_n") is None:
+        return
+    if values.get("sides") is None:
+        values["sides"] = 1
+    values["sides"] = int(values["sides"])
+    tables = [values.pop(n, None) or () for n in ("post_set", "post_stiffness", "post_damping")]
+    values["included"] = (values.pop("damping_criterion", None) or "included") == "included"
+    for name in ("f_crit", "f_post", "k_post", "c_buckled", "plateau", "softening", "c_n", "gap"):
+        if values.get(name) is None:
+            values.pop(name, None)
+    if "f_crit" not in values:
+        return
+    values["buckles"] = True
+    values.setdefault("c_buckled", values.get("c_n", 0.0))
+    plateau, buckled, post = values.get("plateau", 0.0), values["c_buckled"], values["f_post"]
+    end = values["f_crit"] / values["k_n"] + plateau + values.get("softening", 0.0)
+    nodes = [(end, plateau, post / (end - plateau), buckled)]
+    for j in range(len(tables[0])):
+        damping = tables[2][j] if tables[2] else buckled
+        nodes.append((tables[0][j] + post / tables[1][j], tables[0][j], tables[1][j], damping))
+    values["nodes"] = tuple(nodes)
 
 
 def sign(value: float) -> float:
@@ -142,29 +202,93 @@ def sign(value: float) -> float:
 
 def friction(case: Case, memory: Memory, move: float, v: float) -> tuple[float, Memory]:
     """Friction force at velocity v after a displacement `move` since `memory`, and the memory to commit."""
+    rest = (memory.compression, memory.plastic_set, memory.push, memory.reached)
     if case.mu_s * case.normal == 0.0:
-        return 0.0, Memory(False, 0.0, 0.0, v)
+        return 0.0, Memory(False, 0.0, 0.0, v, *rest)
     sliding = -case.mu_d * case.normal * sign(v)
     if memory.slip and v * memory.velocity > 0.0 and abs(v) > SLOWEST_SLIP:
-        return sliding, Memory(True, sliding, 0.0, v)
+        return sliding, Memory(True, sliding, 0.0, v, *rest)
     stretch = memory.stretch + move
     trial = memory.force - case.k_t * stretch - case.c_t * v
     if abs(trial) <= case.mu_s * case.normal:
-        return trial, Memory(False, memory.force, stretch, v)
-    return sliding, Memory(True, sliding, 0.0, v)
+        return trial, Memory(False, memory.force, stretch, v, *rest)
+    return sliding, Memory(True, sliding, 0.0, v, *rest)
+
+
+def envelope(case: Case, largest: float) -> tuple[float, float, float]:
+    """Critical force, unloading stiffness and damping at the largest compression."""
+    begin = case.f_crit / case.k_n + case.plateau
+    end = case.nodes[0][0]
+    if largest <= begin:
+        return case.f_crit, case.k_n, case.c_n
+    if largest <= end:
+        part = (largest - begin) / case.softening
+        force = case.f_crit + part * (case.f_post - case.f_crit)
+        return force, force / (largest - case.plateau), case.c_n + part * (case.c_buckled - case.c_n)
+    last = case.nodes[len(case.nodes) - 1]
+    if len(case.nodes) == 1:
+        return case.f_post, case.k_post, case.c_buckled
+    if largest > last[0]:
+        return case.f_post, last[2], last[3]
+    j = 1
+    while largest > case.nodes[j][0]:
+        j += 1
+    left, right = case.nodes[j - 1], case.nodes[j]
+    part = (largest - left[0]) / (right[0] - left[0])
+    plastic = left[1] + part * (right[1] - left[1])
+    return case.f_post, case.f_post / (largest - plastic), left[3] + part * (right[3] - left[3])
+
+
+def shock(case: Case, memory: Memory, x: float, v: float) -> tuple[float, Memory]:
+    """Force of the stop or the wall on the mass, and the memory to commit."""
+    side = -1.0 if case.sides == 2 and x < 0.0 else 1.0
+    y, speed = side * x - case.gap, side * v
+    compression, plastic, push, reached = memory.compression, memory.plastic_set, 0.0, memory.reached
+    if case.sides > 0 and y > 0.0:
+        compression = max(compression, y)
+        if case.buckles:
+            critical, stiffness, damping = envelope(case, compression)
+            push = stiffness * (y - plastic)
+            if case.included:
+                push += damping * speed
+            if push >= critical:
+                push, plastic, reached = critical, max(0.0, y - critical / stiffness), True
+            if not case.included:
+                push += damping * speed
+            push = max(push, 0.0) if y >= plastic else 0.0
+        else:
+            push = max(0.0, case.k_n * y + case.c_n * speed)
+    return -side * push, memory._replace(compression=compression, plastic_set=plastic, push=push, reached=reached)
 
 
 def acceleration(case: Case, memory: Memory, x: float, move: float, v: float, v_damper: float, t: float) -> tuple[float, Memory]:
     """Acceleration at (x, t): v is the velocity the contact sees, v_damper the one that c sees."""
     tangential, memory = friction(case, memory, move, v)
+    normal, memory = shock(case, memory, x, v)
     drive = (case.f0 - case.m * case.a0) * math.sin(case.omega * t + case.phase)
-    total = drive + case.load - case.k * x - case.c * v_damper + tangential
+    total = drive + case.load - case.k * x - case.c * v_damper + tangential + normal
     return total / case.m, memory
 
 
 def unloaded() -> Memory:
-    """A contact that sticks without force."""
-    return Memory(False, 0.0, 0.0, 0.0)
+    """Contacts that nothing has loaded yet."""
+    return Memory(False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False)
+
+
+def count(case: Case, tally: Tally, before: float, x: float, t: float, memory: Memory) -> Tally:
+    """Add the accepted state x at t, which follows the state `before`."""
+    reach = case.gap if case.sides > 0 else math.inf
+    inside = x > reach or (case.sides == 2 and x < -reach)
+    was = before > reach or (case.sides == 2 and before < -reach)
+    crossed = case.sides == 2 and x * before < 0.0
+    impacts = tally.impacts + (1 if inside and (crossed or not was) else 0)
+    first = t if memory.reached and math.isnan(tally.buckling_time) else tally.buckling_time
+    return Tally(impacts, max(tally.peak_force, memory.push), first)
+
+
+def first_count(case: Case, memory: Memory) -> Tally:
+    """The tally of the first state."""
+    return count(case, Tally(0, 0.0, math.nan), case.gap, case.x0, 0.0, memory)
 
 
 def slip_in_step(memory_new: Memory, move: float) -> float:
@@ -189,15 +313,17 @@ def euler(case: Case) -> Outcome:
     h = case.end / steps
     x, v, distance = case.x0, case.v0, 0.0
     a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
+    tally = first_count(case, memory)
     for n in range(steps):
         t, t_new = case.end * n / steps, case.end * (n + 1) / steps
         v_new = v + h * a
-        x += h * v_new
-        a, memory_new = acceleration(case, memory, x, h * v_new, v_new, v_new, t_new)
+        x_new = x + h * v_new
+        a, memory_new = acceleration(case, memory, x_new, h * v_new, v_new, v_new, t_new)
         slip = slip_in_step(memory_new, h * v_new)
         distance += slip * overlap(case, t, t_new)
-        v, memory = v_new, memory_new
-    return Outcome(x, v, distance, steps, 0, False)
+        tally = count(case, tally, x, x_new, t_new, memory_new)
+        x, v, memory = x_new, v_new, memory_new
+    return Outcome(x, v, distance, steps, 0, False, tally, memory)
 
 
 def devogelaere(case: Case) -> Outcome:
@@ -208,6 +334,7 @@ def devogelaere(case: Case) -> Outcome:
     x, v, distance = case.x0, case.v0, 0.0
     first = unloaded()
     force, memory = acceleration(case, first, x, 0.0, v, 0.0, 0.0)
+    tally = first_count(case, memory)
     back = -h / 2 * v + h * h / 8 * (force - C * v)
     force_half, _ = acceleration(case, first, x + back, back, -2 * back / h, 0.0, -h / 2)
     v_half = ((4 + h * C) * v - h * (force + force_half)) / (4 - h * C)
@@ -221,8 +348,9 @@ def devogelaere(case: Case) -> Outcome:
         force_new, memory_new = acceleration(case, memory, x + step, step - move, 2 * (step - move) / h, 0.0, t_new)
         v_new = 6 * (v + h / 6 * (force_new + 4 * force_half + force - C * (4 * v_half + v))) / (6 + h * C)
         distance += slip_in_step(memory_new, step) * overlap(case, t, t_new)
+        tally = count(case, tally, x, x + step, t_new, memory_new)
         x, v, force, memory = x + step, v_new, force_new, memory_new
-    return Outcome(x, v, distance, steps, 0, False)
+    return Outcome(x, v, distance, steps, 0, False, tally, memory)
 
 
 def next_stop(case: Case, t: float) -> float:
@@ -256,6 +384,7 @@ def adapt(case: Case, staggered: bool) -> Outcome:
     t, x, v, speed, h_prev, distance = 0.0, case.x0, case.v0, case.v0, 0.0, 0.0
     counter, accepted, rejected = 1, 0, 0
     a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
+    tally = first_count(case, memory)
     while t < case.end:
         stop = next_stop(case, t)
         for attempt in range(case.retries + 1):
@@ -272,9 +401,10 @@ def adapt(case: Case, staggered: bool) -> Outcome:
             rejected += 1
             h = 0.75 * tried
             if h < case.smallest_step:
-                return Outcome(x, v, distance, accepted, rejected, True)
+                return Outcome(x, v, distance, accepted, rejected, True, tally, memory)
         if in_window(case, t, t_new):
             distance += slip_in_step(memory_new, move)
+        tally = count(case, tally, x, x + move, t_new, memory_new)
         t, x, v, speed, h_prev, a, memory = t_new, x + move, v_new, speed_new, tried, a_new, memory_new
         accepted += 1
         if counter > 4 and error < 0.75:
@@ -282,7 +412,7 @@ def adapt(case: Case, staggered: bool) -> Outcome:
             counter = 1
         else:
             counter += 1
-    return Outcome(x, v, distance, accepted, rejected, False)
+    return Outcome(x, v, distance, accepted, rejected, False, tally, memory)
 
 
 def ratio(error: float, scale: float) -> float:
@@ -305,6 +435,7 @@ def runge_kutta(case: Case, nodes: tuple, stages: tuple, weights: tuple, exponen
     t, x, v, distance, accepted, rejected = 0.0, case.x0, case.v0, 0.0, 0, 0
     a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
     memory_new = memory
+    tally = first_count(case, memory)
     drive = (abs(case.f0 - case.m * case.a0) + abs(case.load)) / case.m
     x_largest = max(abs(x), drive * h**2)
     v_largest = max(abs(v), drive * h)
@@ -339,13 +470,14 @@ def runge_kutta(case: Case, nodes: tuple, stages: tuple, weights: tuple, exponen
             rejected += 1
             h = min(tried * factor, case.largest_step)
             if h < case.smallest_step:
-                return Outcome(x, v, distance, accepted, rejected, True)
+                return Outcome(x, v, distance, accepted, rejected, True, tally, memory)
             continue
         if in_window(case, t, t_new):
             distance += slip_in_step(memory_new, move)
+        tally = count(case, tally, x, x + move, t_new, memory_new)
         shortened = tried < h
         t, x, v, a, memory = t_new, x + move, v_stage, accelerations[last], memory_new
         x_largest, v_largest = x_scale, v_scale
         accepted += 1
         h = min(max(tried * factor, h) if shortened else tried * factor, case.largest_step)
-    return Outcome(x, v, distance, accepted, rejected, False)
+    return Outcome(x, v, distance, accepted, rejected, False, tally, memory)

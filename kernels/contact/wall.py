@@ -1,0 +1,561 @@
+"""Walls that a mass hits: an elastic stop on one or both sides, and a wall that buckles.
+
+Compression y = side x - gap is positive inside the wall, whose force F >= 0 pushes the mass back: it never pulls. A buckling wall remembers
+its largest compression X and its plastic set d. Its force is elastic, k_u(X) (y - d), until it reaches the criterion F_c(X), which X moves
+along the envelope: constant on the plateau, falling over the softening, constant beyond. The phases in continuous time are the limit of the
+step-by-step law of the tool that SDND105 validates, step -> 0 (`evaluate` is that law):
+
+    off       y < 0                       no force
+    behind    0 < y < d                   no force: the wall has not come back so far
+    lifted    y > d, k_u (y-d) + c v < 0  no force: the damper would pull
+    elastic   F = k_u (y - d) + c v       until 0, or until the criterion
+    yielding  y = X, v > 0                F = F_c(y), with the damping force on top where the criterion excludes it; until v = 0
+    reloaded  y < X, v > 0                F = F_c(X), where elastic and viscous force together reach an included criterion before y = X
+    capped    y < f/k_u, d = 0            F = F_c(X), where the viscous force makes most of it; until it no longer does
+
+An included criterion can reduce the plastic set: reloaded and capped set it to what the elastic force F_c leaves, d = max(0, y - F_c/k_u).
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.phases import Guard, Phase, Point, choose, idle
+from kernels.elementary import Array
+
+# parameters that are infinite or NaN where what they belong to is absent
+MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")
+
+OFF, BEHIND, LIFTED, ELASTIC, YIELDING, RELOADED, CAPPED = (float(n) for n in range(7))
+PLATEAU, SOFTENING, BEYOND = 0.0, 1.0, 2.0
+WALL_EVENTS = (
+    "", "impact", "separation", "leaves the wall", "touches again", "buckles", "yields again", "end of yielding", "next piece",
+    "turns back", "extreme force",
+)  # fmt: skip
+
+
+class Pressed(NamedTuple):
+    """What a wall remembers from one event to the next.
+
+    Attributes:
+        phase: one of the seven. side: +1 or -1, of the wall that is touched or was last.
+        largest: compression X reached so far [m]. plastic: plastic set d [m].
+        piece: of the envelope, while it yields. buckled: 1 once the force has reached the criterion.
+        inward: 1 while the mass goes in. rising: 1 while the force grows, where a damper makes that another question.
+    """
+
+    phase: Array
+    side: Array
+    largest: Array
+    plastic: Array
+    piece: Array
+    buckled: Array
+    inward: Array
+    rising: Array
+
+
+class Force(NamedTuple):
+    """Force of a wall during a phase: constant + stiffness y + damping y', y the compression [N]."""
+
+    constant: Array
+    stiffness: Array
+    damping: Array
+
+    def at(self, y: Array, v: Array) -> Array:
+        """Force [N] at compression `y` [m], growing at `v` [m/s]."""
+        return self.constant + self.stiffness * y + self.damping * v
+
+
+class Envelope(NamedTuple):
+    """A wall that buckles, along its largest compression X; lengths [m], forces [N].
+
+    Attributes:
+        k_n: stiffness before buckling [N/m]. f_crit, f_post: force at which it buckles, and after.
+        u0, u1: compression where the softening begins and ends. plateau: plastic set at u0 and u1.
+        ends: (n,) total compression at the nodes of the table, +inf where padded; sets: (n,) plastic set there. last: the stiffness beyond.
+        c_n: damping up to u0 [N s/m]. c_buckled: at u1. dampings: (n,) at the nodes.
+    """
+
+    k_n: Array
+    f_crit: Array
+    f_post: Array
+    u0: Array
+    u1: Array
+    plateau: Array
+    ends: Array
+    sets: Array
+    last: Array
+    c_n: Array
+    c_buckled: Array
+    dampings: Array
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Envelope:
+        """The envelope of resolved parameters (scalars, and (n,) tables padded with NaN at their end)."""
+        sets, stiffnesses, dampings = p["post_set"], p["post_stiffness"], p["post_damping"]
+        real = ~jnp.isnan(sets)
+        u0 = p["f_crit"] / p["k_n"] + p["plateau"]
+        last = p["k_post"]
+        for n in range(sets.shape[-1]):
+            last = jnp.where(real[n], stiffnesses[n], last)
+        ends = jnp.where(real, sets + p["f_post"] / jnp.where(real, stiffnesses, 1.0), jnp.inf)
+        return cls(
+            p["k_n"], p["f_crit"], p["f_post"], u0, u0 + p["softening"], p["plateau"], ends, jnp.where(real, sets, 0.0), last,
+            p["c_n"], p["c_buckled"], jnp.where(real, dampings, 0.0),
+        )  # fmt: skip
+
+    @property
+    def softens(self) -> Array:
+        """Whether the softening has a width."""
+        return self.u1 > self.u0
+
+    @property
+    def slope(self) -> Array:
+        """How fast the force falls over the softening [N/m]."""
+        return (self.f_crit - self.f_post) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
+
+    def criterion(self, X: Array) -> Array:
+        """Force that makes the wall yield [N]."""
+        falling = self.f_crit - self.slope * (X - self.u0)
+        return jnp.where(X <= self.u0, self.f_crit, jnp.where(X <= self.u1, falling, self.f_post))
+
+    def _along(self, X: Array, start: Array, values: Array) -> tuple[Array, Array]:
+        """`values` of the nodes interpolated between u1, where it is `start`, and the last node, and how far X is beyond that [m]."""
+        before, value, low = start, start, self.u1
+        for n in range(values.shape[-1]):
+            high = self.ends[n]
+            real = high < jnp.inf
+            part = jnp.clip((X - low) / jnp.where(real, high - low, 1.0), 0.0, 1.0)
+            value = value + jnp.where(real, part * (values[n] - before), 0.0)
+            before, low = jnp.where(real, values[n], before), jnp.where(real, high, low)
+        return value, X - low
+
+    def plastic(self, X: Array) -> Array:
+        """Plastic set on the envelope [m]; negative before the force reaches the criterion."""
+        table, beyond = self._along(X, self.plateau, self.sets)
+        post = jnp.where(beyond > 0.0, X - self.f_post / self.last, table)
+        return jnp.where(X <= self.u0, X - self.f_crit / self.k_n, jnp.where(X <= self.u1, self.plateau, post))
+
+    def damping(self, X: Array) -> Array:
+        """Damping of the wall [N s/m]."""
+        part = (X - self.u0) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
+        softening = self.c_n + (self.c_buckled - self.c_n) * part
+        table, _ = self._along(X, self.c_buckled, self.dampings)
+        return jnp.where(X <= self.u0, self.c_n, jnp.where(X <= self.u1, softening, table))
+
+    def end_of(self, piece: Array, nodes: bool) -> Array:
+        """Compression at which a piece ends [m], infinite for the last; whether the table is one piece a node, or one in all."""
+        end = jnp.where(piece == PLATEAU, self.u0, jnp.where(piece == SOFTENING, self.u1, jnp.inf))
+        for n in range(self.ends.shape[-1] if nodes else 0):
+            end = jnp.where(piece == BEYOND + n, self.ends[n], end)
+        return end
+
+    def bend_on(self, piece: Array) -> Array:
+        """How fast the damping grows on a piece of the envelope [N s/m^2]."""
+        softening = (self.c_buckled - self.c_n) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
+        bend = jnp.where((piece == SOFTENING) & self.softens, softening, 0.0)
+        low, before = self.u1, self.c_buckled
+        for n in range(self.ends.shape[-1]):
+            real = self.ends[n] < jnp.inf
+            rate = (self.dampings[n] - before) / jnp.where(real, self.ends[n] - low, 1.0)
+            bend = jnp.where((piece == BEYOND + n) & real, rate, bend)
+            low, before = self.ends[n], self.dampings[n]
+        return bend
+
+    def damping_on(self, piece: Array, y: Array) -> Array:
+        """Damping on a piece of the envelope at compression `y`, also a rounding error outside [N s/m]."""
+        damping = jnp.where(piece == SOFTENING, self.c_n + self.bend_on(piece) * (y - self.u0), self.c_n)
+        table, _ = self._along(y, self.c_buckled, self.dampings)
+        return jnp.where(piece >= BEYOND, table, damping)
+
+    def stiffness(self, X: Array) -> Array:
+        """Stiffness of unloading and reloading [N/m]."""
+        stretch = X - self.plastic(X)
+        return jnp.where(X <= self.u0, self.k_n, self.criterion(X) / jnp.where(stretch > 0.0, stretch, 1.0))
+
+    def beyond_table(self, X: Array) -> Array:
+        """Whether X is beyond the last node of a table."""
+        _, beyond = self._along(X, self.plateau, self.sets)
+        return (self.ends[..., 0] < jnp.inf if self.ends.shape[-1] else jnp.zeros_like(X, dtype=bool)) & (X > self.u1) & (beyond > 0.0)
+
+
+class Crush(NamedTuple):
+    """What a wall remembers from one step to the next.
+
+    Attributes:
+        largest: compression X reached so far [m]. plastic: plastic set d [m]. buckled: 1 once the force has reached the criterion.
+        force: of the last evaluation, >= 0 [N]. trial: elastic and viscous force as they would be without any limit [N].
+        reach: what was held against the criterion [N].
+    """
+
+    largest: Array
+    plastic: Array
+    buckled: Array
+    force: Array
+    trial: Array
+    reach: Array
+
+
+def new_crush(like: Array) -> Crush:
+    """A wall that nothing has touched."""
+    zero = jnp.zeros_like(like)
+    return Crush(zero, zero, zero, zero, zero, zero)
+
+
+class Wall(NamedTuple):
+    """A wall: its law step by step (`evaluate`, for the time schemes) and as linear phases (for the event loop).
+
+    Attributes:
+        m: mass [kg]. gap: free way to the wall [m]. two_sided: 1 for walls at +gap and -gap, 0 for one at +gap.
+        k_n: stiffness [N/m] of an elastic stop. c_n: its damping [N s/m].
+        envelope: of a wall that buckles; None for an elastic stop. included: 1 where elastic and viscous force together are held
+            against the criterion, 0 where the viscous force comes on top.
+        bends: whether the damping may vary while the wall yields and comes on top (compile-time): those phases are not linear.
+    """
+
+    m: Array
+    gap: Array
+    two_sided: Array
+    k_n: Array
+    c_n: Array
+    envelope: Envelope | None
+    included: Array
+    bends: bool = False
+
+    @classmethod
+    def of(cls, p: dict[str, Any], buckles: bool, bends: bool = False) -> Wall:
+        """The wall of resolved parameters (scalars; see `Envelope` for tables), which `buckles` or is an elastic stop."""
+        zero = jnp.zeros_like(p["m"])
+        if not buckles:
+            return cls(p["m"], p["gap"], jnp.where(p["sides"] > 1.0, 1.0, zero), p["k_n"], p["c_n"], None, zero)
+        included = jnp.where(p["damping_criterion"] == 0.0, 1.0, zero)
+        return cls(p["m"], p["gap"], zero, p["k_n"], p["c_n"], Envelope.of(p), included, bends)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of its events."""
+        return WALL_EVENTS
+
+    # ---- step by step
+
+    def evaluate(self, memory: Crush, x: Array, v: Array) -> tuple[Array, Crush]:
+        """One evaluation: force on the mass [N], and what to remember if the step is accepted.
+
+        With y the compression: X = max(X, y), F = k_u(X) (y - d) + c(X) y' (the second where it is included). If F reaches F_c(X),
+        F = F_c and d = max(0, y - F_c / k_u). Then the viscous force where it is excluded. F >= 0, and F = 0 where y < d.
+
+        Args:
+            memory: at the start of the step. x: displacement [m]. v: velocity [m/s].
+
+        Source: the law of the tool that SDND105 (V5.01.105) validates.
+        """
+        side = jnp.where((self.two_sided > 0.0) & (x < 0.0), -1.0, 1.0)
+        y, speed = side * x - self.gap, side * v
+        inside = y > 0.0
+        if self.envelope is None:
+            trial = self.k_n * y + self.c_n * speed
+            force = jnp.where(inside, jnp.maximum(trial, 0.0), 0.0)
+            return -side * force, memory._replace(largest=jnp.maximum(memory.largest, y), force=force, trial=trial)
+        largest = jnp.maximum(memory.largest, y)
+        k, c, limit = self.envelope.stiffness(largest), self.envelope.damping(largest), self.envelope.criterion(largest)
+        viscous, included = c * speed, self.included > 0.0
+        elastic = k * (y - memory.plastic)
+        reach = elastic + jnp.where(included, viscous, 0.0)
+        yields = inside & (reach >= limit)
+        plastic = jnp.where(yields, jnp.maximum(0.0, y - limit / k), memory.plastic)
+        pushed = jnp.where(yields, limit, reach) + jnp.where(included, 0.0, viscous)
+        force = jnp.where(inside & (y >= plastic), jnp.maximum(pushed, 0.0), 0.0)
+        buckled = jnp.where(yields, 1.0, memory.buckled)
+        return -side * force, Crush(largest, plastic, buckled, force, elastic + viscous, reach)
+
+    # ---- forces
+
+    def _elastic(self, memory: Pressed) -> tuple[Array, Array]:
+        """Stiffness [N/m] and damping [N s/m] while the wall is elastic."""
+        if self.envelope is None:
+            return self.k_n, self.c_n
+        return self.envelope.stiffness(memory.largest), self.envelope.damping(memory.largest)
+
+    def _criterion(self, memory: Pressed) -> tuple[Array, Array]:
+        """Force that makes the wall yield [N], and the elastic stretch under it [m]."""
+        if self.envelope is None:
+            return jnp.full_like(memory.phase, jnp.inf), jnp.full_like(memory.phase, jnp.inf)
+        force = self.envelope.criterion(memory.largest)
+        return force, force / self.envelope.stiffness(memory.largest)
+
+    def force(self, memory: Pressed, y: Array) -> Force:
+        """The force of the wall in the present phase at compression `y` [m], where its damping may change."""
+        phase, zero = memory.phase, jnp.zeros_like(memory.phase)
+        k, c = self._elastic(memory)
+        elastic = phase == ELASTIC
+        constant, stiffness, damping = (jnp.where(elastic, value, zero) for value in (-k * memory.plastic, k, c))
+        envelope = self.envelope
+        if envelope is None:
+            return Force(constant, stiffness, damping)
+        limit, _ = self._criterion(memory)
+        constant = jnp.where((phase == RELOADED) | (phase == CAPPED), limit, constant)
+        yields, softens = phase == YIELDING, memory.piece == SOFTENING
+        plain = jnp.where(memory.piece == PLATEAU, envelope.f_crit, envelope.f_post)
+        constant = jnp.where(yields, jnp.where(softens, envelope.f_crit + envelope.slope * envelope.u0, plain), constant)
+        stiffness = jnp.where(yields & softens, -envelope.slope, stiffness)
+        on_top = jnp.where(memory.piece >= BEYOND, envelope.c_buckled, envelope.c_n)
+        if self.bends:
+            on_top = envelope.damping_on(memory.piece, y)
+        damping = jnp.where(yields & (self.included == 0.0), on_top, damping)
+        return Force(constant, stiffness, damping)
+
+    def compression(self, memory: Pressed, x: Array) -> Array:
+        """Compression y [m] at displacement `x` [m]."""
+        return memory.side * x - self.gap
+
+    def at_rest(self, memory: Pressed, x: Array) -> tuple[Array, Array]:
+        """Force on the mass [N] if it were at rest at `x` [m], and what damps it [N s/m]."""
+        y = self.compression(memory, x)
+        force = self.force(memory, y)
+        return -memory.side * force.at(y, jnp.zeros_like(x)), force.damping
+
+    # ---- phases
+
+    def phase(self, memory: Pressed, x: Array, v: Array, a: Array) -> Phase:
+        """The present phase (see `phases.Law`)."""
+        side, phase, zero = memory.side, memory.phase, jnp.zeros_like(x)
+        y, speed = self.compression(memory, x), side * v
+        force = self.force(memory, y)
+        k, c = self._elastic(memory)
+        stretch = y - memory.plastic
+
+        def guard(value: Array, on_y: Array | float = 0.0, on_v: Array | float = 0.0, on_a: Array | float = 0.0) -> Guard:
+            return Guard(value, side * on_y + zero, side * on_v + zero, side * on_a + zero)
+
+        def whether(code: float, guard: Guard, other: Guard) -> Guard:
+            return choose(phase == code, guard, other)
+
+        one, nothing = zero + 1.0, idle(zero)
+        turn = jnp.where(memory.inward > 0.0, 1.0, -1.0)
+        crest = jnp.where(memory.rising > 0.0, 1.0, -1.0)
+        # without a damper the force is extreme where the mass turns back, and where it is constant nowhere
+        growth = force.stiffness * speed + force.damping * side * a
+        extreme = choose(force.damping != 0.0, guard(crest * growth, 0.0, crest * force.stiffness, crest * force.damping), nothing)
+        pulled = guard(-(k * stretch + c * speed), -k, -c)
+        off = Guard(self.gap - x, -one, zero, zero)
+        other = Guard(jnp.where(self.two_sided > 0.0, self.gap + x, 1.0), self.two_sided, zero, zero)
+        leaves = whether(ELASTIC, guard(k * stretch + c * speed, k, c), whether(LIFTED, guard(stretch, 1.0), off))
+        second = whether(ELASTIC, guard(turn * speed, 0.0, turn), whether(LIFTED, pulled, other))
+        third = whether(ELASTIC, extreme, nothing)
+        if self.envelope is None:
+            return Phase(force.stiffness, force.damping, (leaves, second, third))
+
+        envelope = self.envelope
+        limit, under_limit = self._criterion(memory)
+        included = self.included > 0.0
+        stops = guard(speed, 0.0, 1.0)
+        viscous = jnp.where(included, c, 0.0)
+        reached = guard(limit - k * stretch - viscous * speed, -k, -viscous)
+        piece_end = envelope.end_of(memory.piece, self.bends)
+        leaves = whether(BEHIND, guard(y, 1.0), leaves)
+        leaves = choose((phase == YIELDING) | (phase == RELOADED), stops, leaves)
+        leaves = whether(CAPPED, guard(k * y + c * speed - limit, k, c), leaves)
+        second = whether(BEHIND, guard(-stretch, -1.0), second)
+        last = piece_end == jnp.inf
+        second = whether(YIELDING, choose(last, nothing, guard(jnp.where(last, 0.0, piece_end) - y, -1.0)), second)
+        second = whether(RELOADED, guard(memory.largest - y, -1.0), second)
+        second = whether(CAPPED, guard(under_limit - y, -1.0), second)
+        third = whether(YIELDING, extreme, third)
+        fourth = choose((phase == ELASTIC) | ((phase == BEHIND) & included), reached, nothing)
+        if not self.bends:
+            return Phase(force.stiffness, force.damping, (leaves, second, third, fourth))
+        bend = jnp.where((phase == YIELDING) & ~included, envelope.bend_on(memory.piece) * side, 0.0)
+        return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, bend)
+
+    def start(self, at: Point) -> tuple[Pressed, Array]:
+        """The wall where the mass is released, perhaps inside it, and its force on the mass [N] (see `phases.Law`)."""
+        zero, one = jnp.zeros_like(at.x), jnp.ones_like(at.x)
+        side = jnp.where((self.two_sided > 0.0) & (at.x < 0.0), -one, one)
+        y, speed = side * at.x - self.gap, side * at.v
+        inside = y > 0.0
+        memory = Pressed(jnp.where(inside, ELASTIC, OFF) + zero, side, jnp.maximum(y, 0.0), zero, zero, zero, zero, zero)
+        if self.envelope is not None:
+            limit, _ = self._criterion(memory)
+            _, c = self._elastic(memory)
+            elastic = self.envelope.k_n * y + jnp.where(self.included > 0.0, c * speed, 0.0)
+            buckled = inside & ((elastic >= limit) | (y >= self.envelope.f_crit / self.envelope.k_n))
+            yielding = self._yielding(memory, y, speed, at.a * side)
+            memory = _where(buckled, yielding, memory)
+        k, c = self._elastic(memory)
+        pulls = (memory.phase == ELASTIC) & (k * (y - memory.plastic) + c * speed < 0.0)
+        memory = memory._replace(phase=jnp.where(pulls, LIFTED, memory.phase))
+        force = -side * self.force(memory, y).at(y, speed)
+        return self._flags(memory, y, at.v, at.a + force / self.m), force
+
+    def _piece(self, X: Array) -> Array:
+        """Piece of the envelope at X."""
+        if self.envelope is None:
+            return jnp.zeros_like(X)
+        nodes = jnp.sum(X >= self.envelope.ends, axis=-1) if self.bends else 0.0
+        return jnp.where(X < self.envelope.u0, PLATEAU, jnp.where(X < self.envelope.u1, SOFTENING, BEYOND + nodes))
+
+    def _yielding(self, memory: Pressed, y: Array, speed: Array, a: Array) -> Pressed:
+        """The wall where the force has just reached the criterion at compression `y`, growing at `speed`."""
+        envelope = self.envelope
+        if envelope is None:
+            return memory
+        _, under_limit = self._criterion(memory)
+        included = self.included > 0.0
+        largest = jnp.maximum(memory.largest, y)
+        on_envelope = ~included | (y >= memory.largest)
+        capped = included & (y < under_limit)
+        phase = jnp.where(capped, CAPPED, jnp.where(on_envelope, YIELDING, RELOADED))
+        plastic = jnp.maximum(0.0, jnp.where(included & ~capped & ~on_envelope, y - under_limit, envelope.plastic(largest)))
+        plastic = jnp.where(capped, 0.0, plastic)
+        # at rest or on the way out the wall is elastic at once
+        goes = (speed > 0.0) | ((speed == 0.0) & (a > 0.0))
+        return memory._replace(
+            phase=jnp.where(goes | capped, phase, ELASTIC),
+            plastic=plastic,
+            largest=jnp.where(capped, memory.largest, largest),
+            piece=self._piece(memory.largest),  # where the force drops at u0 that is an event of its own
+            buckled=jnp.ones_like(y),
+        )
+
+    def _flags(self, memory: Pressed, y: Array, v: Array, a: Array) -> Pressed:
+        """The memory with its two flags as velocity and acceleration are."""
+        speed, push = memory.side * v, memory.side * a
+        force = self.force(memory, y)
+        inward = (speed > 0.0) | ((speed == 0.0) & (push > 0.0))
+        rising = force.stiffness * speed + force.damping * push >= 0.0
+        return memory._replace(inward=jnp.where(inward, 1.0, 0.0), rising=jnp.where(rising, 1.0, 0.0))
+
+    def plastic_set(self, memory: Pressed, x: Array) -> Array:
+        """The plastic set now [m], of which the memory knows only what was at the last event."""
+        if self.envelope is None:
+            return jnp.zeros_like(x)
+        y = self.compression(memory, x)
+        yields = jnp.where(memory.phase == YIELDING, self.envelope.plastic(jnp.maximum(y, memory.largest)), memory.plastic)
+        return jnp.maximum(0.0, jnp.where(memory.phase == RELOADED, y - self._criterion(memory)[1], yields))
+
+    def energy(self, memory: Pressed, x: Array) -> Array:
+        """Elastic energy of the wall [J]."""
+        stretch = jnp.maximum(0.0, self.compression(memory, x) - self.plastic_set(memory, x))
+        k, _ = self._elastic(memory)
+        force = k * stretch
+        if self.envelope is not None:  # where it yields the force is that of the envelope
+            y = jnp.maximum(memory.largest, self.compression(memory, x))
+            force = jnp.where(memory.phase == YIELDING, self.envelope.criterion(y), force)
+        return 0.5 * force * stretch
+
+    def beyond_table(self, memory: Pressed, x: Array) -> Array:
+        """Whether the wall was pressed beyond the last node of its table."""
+        if self.envelope is None:
+            return jnp.zeros_like(x, dtype=bool)
+        y = jnp.where(memory.phase == YIELDING, self.compression(memory, x), 0.0)
+        return self.envelope.beyond_table(jnp.maximum(memory.largest, y))
+
+    def refreshed(self, memory: Pressed, x: Array, v: Array, a: Array) -> Pressed:
+        """The memory after another contact has changed velocity or acceleration."""
+        return self._flags(memory, self.compression(memory, x), v, a)
+
+    def transition(self, memory: Pressed, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Pressed, Array, Array]:  # noqa: ARG002
+        """What holds after an event (see `phases.Law`)."""
+        phase, first, second, third = memory.phase, *crossed[:3]
+        enters = (phase == OFF) & (first | second)
+        side = jnp.where(enters, jnp.where(first, 1.0, -1.0), memory.side)
+        here = memory._replace(side=side)
+        y, speed, push = self.compression(here, at.x), side * at.v, side * at.a
+        _, c = self._elastic(here)
+        set_back = here.plastic > 0.0
+        outside = jnp.where(set_back, BEHIND, OFF)
+
+        after = _phase(here, enters, outside + 0.0 * y)
+        after = _phase(after, enters & ~set_back, ELASTIC)
+        after = _phase(after, (phase == LIFTED) & first, outside)
+        after = _phase(after, (phase == LIFTED) & second & ~first, ELASTIC)
+        loses = (phase == ELASTIC) & first
+        after = _phase(after, loses, jnp.where(c > 0.0, LIFTED, outside))
+        turns, extreme = (phase == ELASTIC) & second & ~first, third & ~first & ~second
+        largest = jnp.where(turns | enters, jnp.maximum(here.largest, y), here.largest)
+        jumps = enters
+        v = jnp.where(turns, 0.0, at.v)
+        if self.envelope is None:
+            after = after._replace(largest=largest)
+        else:
+            envelope, fourth = self.envelope, crossed[3] & ~first & ~second & ~third
+            limit, under_limit = self._criterion(here)
+            after = _phase(after, (phase == BEHIND) & first, OFF)
+            touches = (phase == BEHIND) & second & ~first
+            after = _phase(after, touches, ELASTIC)
+            yields = fourth & ((phase == ELASTIC) | (phase == BEHIND))
+            at_once = enters & (self.included > 0.0) & (c * speed - here.plastic * self._elastic(here)[0] >= limit)
+            after = _where(yields | at_once, self._yielding(here, jnp.where(enters, 0.0, y), speed, push), after)
+            # the end of yielding: the largest compression and its plastic set stay
+            stops = (phase == YIELDING) & first
+            stopped = here._replace(phase=ELASTIC + 0.0 * y, largest=y, plastic=jnp.maximum(0.0, envelope.plastic(y)))
+            after = _where(stops, stopped, after)
+            goes_on = (phase == YIELDING) & second & ~first
+            end = envelope.end_of(here.piece, self.bends)
+            ended = jnp.where(end == jnp.inf, y, end)
+            following = jnp.where((here.piece == PLATEAU) & ~envelope.softens, BEYOND, here.piece + 1.0)
+            after = _where(goes_on, here._replace(piece=following, largest=ended), after)
+            reload_ends = (phase == RELOADED) & first
+            after = _where(reload_ends, here._replace(phase=ELASTIC + 0.0 * y, plastic=jnp.maximum(0.0, y - under_limit)), after)
+            reaches = (phase == RELOADED) & second & ~first
+            after = _where(reaches, here._replace(phase=YIELDING + 0.0 * y, piece=self._piece(here.largest)), after)
+            uncapped, caught = (phase == CAPPED) & first, (phase == CAPPED) & second & ~first
+            grown = jnp.maximum(here.largest, y)
+            after = _where(uncapped, here._replace(phase=ELASTIC + 0.0 * y, plastic=0.0 * y, largest=grown), after)
+            virgin = under_limit >= here.largest
+            beyond = jnp.where(virgin, jnp.maximum(here.largest, under_limit), here.largest)
+            after = _where(
+                caught, here._replace(phase=jnp.where(virgin, YIELDING, RELOADED), largest=beyond, piece=self._piece(here.largest)), after
+            )
+            v = jnp.where(stops | reload_ends, 0.0, v)
+            jumps = enters | touches | (yields & (phase == BEHIND)) | goes_on
+        edge = jnp.where(enters, 0.0, y)
+        before_force = jnp.where(enters, 0.0, self.force(here, edge).at(y, speed))
+        jump = self.force(after, edge).at(edge, speed) - before_force
+        a = at.a - jnp.where(jumps, side * jump / self.m, 0.0)
+        flagged = self._flags(after, edge, v, a)
+        # where the force is extreme only that flag changes: both rates are rounding errors there
+        extreme = extreme & ((phase == ELASTIC) | (phase == YIELDING))
+        after = after._replace(
+            inward=jnp.where(turns, 1.0 - memory.inward, jnp.where(after.phase == phase, memory.inward, flagged.inward)),
+            rising=jnp.where(
+                extreme, 1.0 - memory.rising, jnp.where((after.phase == phase) & (after.piece == here.piece), memory.rising, flagged.rising)
+            ),
+        )
+        return after, v, a
+
+    def rest(self, memory: Pressed, at: Point) -> tuple[Pressed, Array, Array]:
+        """As it is: what springs and dampers do takes time."""
+        return memory, at.v, at.a
+
+    def kind(self, memory: Pressed, crossed: tuple[Array, ...], after: Pressed) -> Array:
+        """Which of `kinds` an event was."""
+        same = after.phase == memory.phase
+        code = jnp.where(same & (after.rising != memory.rising), 10.0, 0.0)
+        code = jnp.where(same & (after.inward != memory.inward), 9.0, code)
+        code = jnp.where(same & (after.piece != memory.piece), 8.0, code)
+        yields = (after.phase == YIELDING) | (after.phase == RELOADED) | (after.phase == CAPPED)
+        did = (memory.phase == YIELDING) | (memory.phase == RELOADED) | (memory.phase == CAPPED)
+        code = jnp.where(did & ~yields, 7.0, code)
+        code = jnp.where(~same & yields & ~did, 6.0, code)
+        code = jnp.where(after.buckled > memory.buckled, 5.0, code)
+        pressed, was = after.phase >= ELASTIC, memory.phase >= ELASTIC
+        code = jnp.where(~was & pressed & (memory.phase != OFF) & ~yields, 4.0, code)
+        code = jnp.where(~was & ~pressed & (after.phase == OFF) & (memory.phase != OFF), 3.0, code)
+        code = jnp.where(was & ~pressed, 2.0, code)
+        code = jnp.where((memory.phase == OFF) & (after.phase != OFF), 1.0, code)
+        return jnp.where(functools.reduce(operator.or_, crossed), code, 0.0)
+
+
+def _phase(memory: Pressed, mask: Array, phase: Array | float) -> Pressed:
+    """The memory with another phase where the mask holds."""
+    return memory._replace(phase=jnp.where(mask, phase, memory.phase))
+
+
+def _where(mask: Array, one: Pressed, other: Pressed) -> Pressed:
+    """`one` where the mask holds, else `other`."""
+    return Pressed(*(jnp.where(mask, a, b) for a, b in zip(one, other, strict=True)))

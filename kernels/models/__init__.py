@@ -1,0 +1,13 @@
+"""The models a study can name: their parameters, derived defaults, rules between parameters, and observables.
+
+Nothing here imports JAX, so that a configuration is read and checked at once.
+"""
+
+from kernels.models.model import Model, Rule
+from kernels.models.rubbing_mass import RUBBING_MASS
+from kernels.models.shared import REGIMES, TIME
+from kernels.models.walls import BUCKLING_WALL, STOP
+
+MODELS: dict[str, Model] = {model.name: model for model in (RUBBING_MASS, STOP, BUCKLING_WALL)}
+
+__all__ = ["BUCKLING_WALL", "MODELS", "REGIMES", "RUBBING_MASS", "STOP", "TIME", "Model", "Rule"]

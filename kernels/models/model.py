@@ -1,0 +1,120 @@
+"""What a model is: its parameters, derived defaults, rules between parameters, and observables. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.quantity import Quantity, by_name
+from kernels.schemes import SCHEMES, Values
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition that ties several parameters together.
+
+    Attributes:
+        parameters: the names that it speaks of; the first is where an error points.
+        sentence: what must hold, for messages and documents.
+        broken: (resolved parameters, scheme) -> mask of the rows that break it, any broadcast shape.
+        advice: (resolved parameters of ONE row as floats, scheme) -> what to do about that row; may be empty.
+        margin: (resolved parameters, scheme) -> how bad each row is, the smaller the worse: which one the advice is for.
+    """
+
+    parameters: tuple[str, ...]
+    sentence: str
+    broken: Callable[[Values, str], Any]
+    advice: Callable[[Values, str], str] = lambda _values, _scheme: ""
+    margin: Callable[[Values, str], Any] = lambda _values, _scheme: 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A family of oscillators.
+
+    Attributes:
+        name, description: how a study names it and what it is.
+        parameters: every float parameter, the time quantities included.
+        observables: every column that a run returns, in order.
+        schemes: names of the schemes that can run it.
+        penalty: the parameters of the penalised contact, which runs with rigid friction do not read.
+        implied: the parameters that serve as defaults of others and are not read themselves.
+        steady: whether a run to its steady motion can be asked for.
+        derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
+        rules: conditions between parameters.
+    """
+
+    name: str
+    description: str
+    parameters: tuple[Quantity, ...]
+    observables: tuple[Quantity, ...]
+    schemes: tuple[str, ...]
+    penalty: tuple[str, ...]
+    implied: tuple[str, ...]
+    steady: bool
+    derive: Callable[[Values, Any], dict[str, Any]]
+    rules: tuple[Rule, ...]
+
+    def parameter(self, name: str) -> Quantity:
+        """The parameter of that name; KeyError when the model has none."""
+        return by_name(self.parameters)[name]
+
+    @property
+    def main(self) -> str:
+        """The observable that is shown where none is named: the first float."""
+        return next(quantity.name for quantity in self.observables if quantity.kind == "float")
+
+    @property
+    def tables(self) -> set[str]:
+        """The parameters that are tables: their last axis counts nodes."""
+        return {quantity.name for quantity in self.parameters if quantity.kind == "list"}
+
+    def unread(self, scheme: str) -> set[str]:
+        """The parameters that programs of a scheme do not read."""
+        steps = {name for other in SCHEMES.values() for name in other.reads if name not in SCHEMES[scheme].reads}
+        return {*self.implied, *steps}
+
+    def resolve(self, values: Values, absent: Mapping[str, np.ndarray] | None = None, xp: Any = np) -> dict[str, Any]:
+        """Fill in every omitted parameter.
+
+        Args:
+            values: name -> float or array (SI units, shapes that broadcast together; a table has one axis more, the last); an omitted name
+                takes its default.
+            absent: name -> mask of the rows of `values[name]` that are omitted (numpy only).
+            xp: array module that the derived defaults are computed with, numpy or jax.numpy (then differentiable).
+
+        Returns:
+            name -> value for every parameter of the model, in the order of `parameters`. An absent `k_t` is inf (rigid), so is an absent
+            `m_2`; an absent `k_post` is NaN. All tables have one width.
+
+        Raises:
+            KeyError: a name that is not a parameter of the model.
+        """
+        known = by_name(self.parameters)
+        for name in values:
+            if name not in known:
+                raise KeyError(f"{self.name} has no parameter {name!r}; it has {', '.join(known)}")
+        pending = {name: mask for name, mask in (absent or {}).items() if name in values}
+        fixed = [quantity for quantity in self.parameters if quantity.default is not None]
+        defaults = {q.name: xp.asarray(q.default, float) if q.kind == "list" else q.default for q in fixed}
+        given = defaults | {name: value for name, value in values.items() if name not in pending}
+        for name in (q.name for q in self.parameters if q.name in pending):  # a default derives from names before it
+            default = self.derive({key: value for key, value in given.items() if key != name or name in defaults}, xp)[name]
+            value, mask = values[name], pending[name]
+            if name in self.tables:
+                (default, value), mask = _of_one_width([default, value], np), mask[:, None]
+            given[name] = np.where(mask, default, value)
+        filled = self.derive(given, xp)
+        tables = [q.name for q in self.parameters if q.kind == "list"]
+        filled |= zip(tables, _of_one_width([filled[name] for name in tables], xp), strict=True)
+        return {q.name: filled[q.name] for q in self.parameters}
+
+
+def _of_one_width(tables: Sequence[Any], xp: Any) -> list[Any]:
+    """Tables (..., L) as ones of the same L, padded with NaN."""
+    arrays = [xp.asarray(table, float) for table in tables]
+    width = max((array.shape[-1] for array in arrays), default=0)
+    return [xp.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, width - array.shape[-1])], constant_values=np.nan) for array in arrays]

@@ -1,0 +1,159 @@
+"""What models share: parameters of oscillator, friction and loads, the quantities of time, observables, and rules between them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from kernels.models.model import Rule
+from kernels.quantity import Quantity
+from kernels.schemes import EXACT, MOST_STEPS, SCHEMES, Values, held_stiffness_and_damping, wall_stiffness_and_damping
+
+REGIMES = ("stick", "stick-slip", "slip-slip")
+
+OSCILLATOR = (
+    Quantity("m", "kg", "mass", "m", default=1.0, lower=0.0, lower_open=True),
+    Quantity("g", "m/s^2", "gravity, which presses the mass on its support", "g", default=10.0, lower=0.0),
+    Quantity("k", "N/m", "stiffness of the spring to the support", "k", default=0.0, lower=0.0),
+    Quantity("c", "N s/m", "viscous damping to the support", "c", default=0.0, lower=0.0),
+    Quantity("x0", "m", "initial displacement relative to the support", "x_0", default=0.0),
+    Quantity("v0", "m/s", "initial velocity relative to the support", "v_0", default=0.0),
+    Quantity("mu", "1", "Coulomb friction coefficient", r"\mu", default=0.1, lower=0.0),
+    Quantity("mu_s", "1", "static friction coefficient", r"\mu_s", default_rule="mu", lower=0.0),
+    Quantity("mu_d", "1", "dynamic friction coefficient", r"\mu_d", default_rule="mu", lower=0.0),
+    Quantity("normal_force", "N", "normal force on the contact", "F_n", default_rule="m g", lower=0.0),
+    Quantity("k_t", "N/m", "tangential stiffness of the penalised contact", "k_t", default_rule="absent: rigid Coulomb friction",
+             lower=0.0, lower_open=True),
+    Quantity("c_t", "N s/m", "tangential damping of the penalised contact", "c_t",
+             default_rule="critical damping of the stuck mass, max(0, 2 sqrt(m (k + k_t)) - c)", lower=0.0),
+    Quantity("a0", "m/s^2", "amplitude of the base acceleration a0 sin(omega t + phase)", "a_0", default=0.0),
+    Quantity("omega", "rad/s", "circular frequency of the excitation", r"\omega", default=2.0 * math.pi, lower=0.0, lower_open=True),
+    Quantity("phase", "rad", "phase of the excitation at t = 0", r"\varphi", default=0.0),
+    Quantity("f0", "N", "amplitude of the harmonic force f0 sin(omega t + phase)", "f_0", default=0.0),
+    Quantity("load", "N", "constant force", r"F_\mathrm{load}", default=0.0),
+)  # fmt: skip
+
+WEAR_OBSERVABLES = (
+    Quantity("wear_power", "W", "mean wear power in the window: normal force times slip distance over its length (Archard; no mu in it)",
+             r"P_\mathrm{wear}"),
+    Quantity("wear_energy", "J", "normal force times slip distance in the window", r"W_\mathrm{wear}"),
+    Quantity("friction_power", "W", "mean power dissipated by friction in the window: mu_d times the wear power", r"P_\mathrm{friction}"),
+    Quantity("slip_distance", "m", "distance slipped in the window", r"d_\mathrm{slip}"),
+    Quantity("stick_fraction", "1", "part of the window during which the contact sticks"),
+    Quantity("slip_phases", "", "number of stretches of slip in one direction that overlap the window", kind="integer"),
+    Quantity("regime", "", "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip apart)",
+             kind="word", words=REGIMES),
+    Quantity("max_slip_speed", "m/s", "largest slip speed in the window", r"v_\mathrm{max}"),
+    Quantity("drift", "m", "displacement at the end of the window less that at its start"),
+)  # fmt: skip
+
+RUN_OBSERVABLES = (
+    Quantity(
+        "period",
+        "",
+        'periods of the excitation after which the steady motion repeats (window = "steady"); 0 for a fixed window',
+        kind="integer",
+    ),
+    Quantity("x_end", "m", "displacement at the end of the run, or of the steady window", r"x_\mathrm{end}"),
+    Quantity("v_end", "m/s", "velocity at the end of the run, or of the steady window", r"v_\mathrm{end}"),
+    Quantity("time_reached", "s", "time that the run reached: its end, or where a row that failed was given up", survives=True),
+    Quantity("accepted_steps", "", "steps of the time scheme; 0 by exact, which has none", kind="integer"),
+    Quantity("rejected_steps", "", "steps that the time scheme tried, found too long and tried again shorter", kind="integer"),
+)
+
+
+TIME = (
+    Quantity("end", "s", "end of the run, which starts at 0", r"t_\mathrm{end}", default=12.0, lower=0.0, lower_open=True),
+    Quantity("step", "s", "largest step of the fixed-step schemes, for which the run is divided into whole steps; first step of the others",
+             "h", default=1e-4, lower=0.0, lower_open=True),
+    Quantity("largest_step", "s", "largest step of the schemes that choose their steps",
+             default_rule="a twentieth of the period, pi / (10 omega)", lower=0.0, lower_open=True),
+    Quantity("smallest_step", "s", "smallest step of the schemes that choose their steps; a run that needs a smaller one fails "
+             "(adapt1 and adapt2 start from rest with 1e-4 step)",
+             default_rule="1e-6 step", lower=0.0, lower_open=True),
+    Quantity("tolerance", "1", "largest error of a step of rk32 and rk54, relative to the largest displacement and speed so far",
+             default=1e-7, lower=0.0, lower_open=True),
+    Quantity("retries", "1", "how many times adapt1 and adapt2 shorten one step before they take it as it is", default=16.0, lower=0.0),
+    Quantity("window_start", "s", 'start of the averaging window; in a study [time] window = [start, end], or "steady"', r"t_a",
+             default=0.0, lower=0.0),
+    Quantity("window_end", "s", "end of the averaging window", r"t_b", default_rule="end", lower=0.0, lower_open=True),
+)  # fmt: skip
+
+FRICTION_RULES = (
+    Rule(("mu_s", "mu_d", "mu"),
+         "static friction must be at least dynamic friction (mu_s >= mu_d), or the contact would chatter for ever",
+         lambda p, _s: np.asarray(p["mu_s"]) < p["mu_d"],
+         lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
+    Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
+         lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & (np.asarray(p["mu_s"]) * p["normal_force"] > 0.0),
+         lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
+)  # fmt: skip
+
+WINDOW_RULES = (
+    Rule(("window_end", "end"), "the window must end within the run: window_end <= end",
+         lambda p, _s: p["window_end"] > p["end"] * (1.0 + 1e-12),
+         lambda p, _s: f"window_end = {p['window_end']:g} s is after end = {p['end']:g} s"),
+    Rule(("window_start", "window_end"), "the window must have a length: window_start < window_end",
+         lambda p, _s: ~(np.asarray(p["window_start"]) < p["window_end"]),
+         lambda p, _s: f"window_start = {p['window_start']:g} s is not before window_end = {p['window_end']:g} s"),
+)  # fmt: skip
+
+
+def _unstable(p: Values, scheme: str) -> Any:
+    """Mask of the rows whose fixed step is not stable."""
+    bound = SCHEMES[scheme].largest_stable_step
+    # a contact that lacks the stiffness it needs breaks another rule
+    return np.False_ if bound is None else np.isfinite(held_stiffness_and_damping(p)[0]) & (np.asarray(p["step"]) >= bound(p))
+
+
+def _stable_step(p: Values, scheme: str) -> Any:
+    """Largest stable step [s] of a fixed-step scheme; inf for the others."""
+    bound = SCHEMES[scheme].largest_stable_step
+    return np.inf if bound is None else bound(p)
+
+
+def _stiffness_in_words(p: Values) -> str:
+    """What bounds the step of one row: the contact, or without friction the oscillator."""
+    if "k_n" in p and wall_stiffness_and_damping(p)[0] >= held_stiffness_and_damping(p)[0]:
+        return f"k_n = {p['k_n']:g} N/m and c_n = {p['c_n']:g} N s/m"
+    contact = f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
+    return contact if held_stiffness_and_damping(p)[0] > 0.0 else f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
+
+
+STEP_RULES = (
+    Rule(("step", "end"), f"a run has at most {MOST_STEPS:.0e} steps",
+         lambda p, s: SCHEMES[s].fixed_step & (np.asarray(p["end"]) > MOST_STEPS * np.asarray(p["step"])),
+         lambda p, _s: f"end = {p['end']:g} s takes {p['end'] / p['step']:.3g} steps of {p['step']:g} s"),
+    Rule(("smallest_step", "step"), "smallest_step must not exceed step, the first one",
+         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["smallest_step"]) > p["step"]),
+         lambda p, _s: f"smallest_step = {p['smallest_step']:g} s, step = {p['step']:g} s"),
+    Rule(("largest_step", "smallest_step"), "largest_step must not be less than smallest_step",
+         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["largest_step"]) < p["smallest_step"]),
+         lambda p, _s: f"largest_step = {p['largest_step']:g} s, smallest_step = {p['smallest_step']:g} s"),
+    Rule(("retries",), "retries must be a whole number",
+         lambda p, s: ("retries" in SCHEMES[s].reads) & (np.asarray(p["retries"]) != np.floor(p["retries"])),
+         lambda p, _s: f"retries = {p['retries']:g}"),
+    Rule(("step", "k_t", "c_t", "k", "c", "m"), "a fixed step must be stable for the stuck mass and on the wall",
+         _unstable,
+         lambda p, s: f"step = {p['step']:g} s is unstable: with scheme {s!r} it must be less than {float(_stable_step(p, s)):.4g} s "
+                      f"for {_stiffness_in_words(p)}",
+         _stable_step),
+)  # fmt: skip
+
+
+def derive_friction(p: dict[str, Any], xp: Any) -> None:
+    """Fill in, in place, what follows from other parameters: mu_s, mu_d, k_t (rigid), c_t (critical)."""
+    p.setdefault("mu_s", p["mu"])
+    p.setdefault("mu_d", p["mu"])
+    p.setdefault("k_t", math.inf)
+    if "c_t" not in p:
+        p["c_t"] = xp.maximum(0.0, 2.0 * xp.sqrt(p["m"] * (p["k"] + p["k_t"])) - p["c"])
+
+
+def derive_time(p: dict[str, Any]) -> None:
+    """Fill in, in place, the end of the window and the bounds of the steps."""
+    p.setdefault("window_end", p["end"])
+    p.setdefault("largest_step", math.pi / (10.0 * p["omega"]))
+    p.setdefault("smallest_step", 1e-6 * p["step"])
