@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,17 @@ from kernels.models import Model
 from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES
 from sweep.problems import Problem, advise, shorten
-from sweep.sections import Time, read_range
+from sweep.sections import Time, of_another, read_range
 
 DEFAULT = "default"
 SCHEME = "scheme"
 SCHEME_NAMES = tuple(SCHEMES)
 SPACINGS = ("linear", "log")
 FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, count = 10, spacing = "linear" }'
+TABLES = "a list of lists of numbers, one for each table, such as [[2.0, 3.0], [2.0, 3.0, 4.0]]"
 SHOWN = 5
+
+Value = float | np.ndarray  # a number, the code of a word, or the (L,) nodes of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +33,16 @@ class Listed:
 
     Attributes:
         name: the parameter, or "scheme".
-        values: (n,) float64 in the parameter's unit, NaN where absent; of "scheme" the (n,) int8 positions in SCHEMES.
+        values: (n,) float64 in the parameter's unit, NaN where absent; of a word the codes; of tables (n, L), each padded with NaN; of
+            "scheme" the (n,) int8 positions in SCHEMES.
         absent: (n,) mask of the entries that take the documented default.
+        quantity: the parameter; None for "scheme" and for plain numbers.
     """
 
     name: str
     values: np.ndarray
     absent: np.ndarray
+    quantity: Quantity | None = None
 
     @property
     def count(self) -> int:
@@ -43,7 +50,7 @@ class Listed:
         return len(self.values)
 
     def at(self, positions: np.ndarray) -> np.ndarray:
-        """The values at `positions`, same shape."""
+        """The values at `positions`, same shape; of tables with one axis more, the last."""
         return np.asarray(self.values[positions])
 
     def absent_at(self, positions: np.ndarray) -> np.ndarray | None:
@@ -54,7 +61,7 @@ class Listed:
         """The axis as a file gives it."""
         if self.name == SCHEME:
             return [SCHEME_NAMES[code] for code in self.values]
-        return [DEFAULT if absent else value for value, absent in zip(self.values.tolist(), self.absent, strict=True)]
+        return [DEFAULT if absent else written(self.quantity, value) for value, absent in zip(self.values, self.absent, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +128,64 @@ def number(quantity: Quantity, value: Any) -> float:
     return result
 
 
+def code_of(quantity: Quantity, value: Any) -> float:
+    """The code of a word of the file; ValueError when it is none of the quantity's."""
+    if not isinstance(value, str) or value not in quantity.words:
+        raise ValueError(f"{shorten(value)} is not a word of it; {advise(str(value), quantity.words)} ({quantity.description})")
+    return float(quantity.words.index(value))
+
+
+def read_value(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> Value:
+    """A value of the file as kernels take it; NaN or no nodes, and problems, where it is none.
+
+    Args:
+        quantity: what it is a value of.
+        path: its key. value: what the file says.
+        problems: where problems are added, those of a table node by node.
+    """
+    if quantity.kind == "list":
+        return read_nodes(quantity, path, value, problems)
+    try:
+        return code_of(quantity, value) if quantity.kind == "word" else number(quantity, value)
+    except ValueError as error:
+        problems.append(Problem(path, str(error)))
+    return math.nan
+
+
+def read_nodes(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> np.ndarray:
+    """The (L,) nodes of a table; none, and problems, where there are any."""
+    if not isinstance(value, list):
+        meaning = f"({quantity.description}, unit {quantity.unit})"
+        problems.append(Problem(path, f"must be a list of numbers such as [2.0, 3.0], not {shorten(value)} {meaning}"))
+        return np.empty(0)
+    found: list[Problem] = []
+    nodes = np.full(len(value), math.nan)
+    for node, one in enumerate(value):
+        try:
+            nodes[node] = number(quantity, one)
+        except ValueError as error:
+            found.append(Problem(f"{path}[{node}]", f"node {node}: {error}"))
+    return np.empty(0) if report(found, path, problems) else nodes
+
+
+def padded(tables: Sequence[Any]) -> np.ndarray:
+    """(n, L) float64 of n tables of any length, NaN behind the end of the shorter ones."""
+    rows = np.full((len(tables), max(map(len, tables), default=0)), math.nan)
+    for row, table in zip(rows, tables, strict=True):
+        row[: len(table)] = table
+    return rows
+
+
+def written(quantity: Quantity | None, value: Any) -> Any:
+    """A value as a file gives it: a float, a whole number, a word, a list of floats."""
+    if quantity is not None and quantity.kind == "list":
+        nodes = np.asarray(value, float)
+        return nodes[~np.isnan(nodes)].tolist()
+    if quantity is not None and quantity.kind == "word":
+        return quantity.words[int(value)]
+    return int(value) if quantity is not None and quantity.kind == "integer" else float(value)
+
+
 def read_axis(model: Model, name: str, raw: Any, scheme: str, problems: list[Problem]) -> Axis | None:
     """Check one entry of [sweep.axes].
 
@@ -137,7 +202,7 @@ def read_axis(model: Model, name: str, raw: Any, scheme: str, problems: list[Pro
     path = f"sweep.axes.{name}"
     quantities = {quantity.name: quantity for quantity in model.parameters}
     if name not in quantities and name != SCHEME:
-        problems.append(Problem(path, f"unknown parameter; {advise(name, [*quantities, SCHEME])}"))
+        problems.append(Problem(path, of_another(name, model) or f"unknown parameter; {advise(name, [*quantities, SCHEME])}"))
     elif isinstance(raw, list) and not raw:
         problems.append(Problem(path, "empty: an axis needs at least one value, or the design has 0 points"))
     elif isinstance(raw, list):
@@ -147,9 +212,15 @@ def read_axis(model: Model, name: str, raw: Any, scheme: str, problems: list[Pro
     elif isinstance(raw, dict):
         return read_spacing(quantities[name], path, raw, problems)
     else:
-        place = f"; a single value goes to [{'time' if name in Time.model_fields else 'parameters'}]" if number_like(raw) else ""
-        problems.append(Problem(path, f"must be {FORMS}, not {shorten(raw)}{place}"))
+        single = number_like(raw) or (isinstance(raw, str) and quantities[name].kind == "word")
+        place = f"; a single value goes to [{'time' if name in Time.model_fields else 'parameters'}]" if single else ""
+        problems.append(Problem(path, f"must be {forms(quantities[name])}, not {shorten(raw)}{place}"))
     return None
+
+
+def forms(quantity: Quantity) -> str:
+    """How an axis of a parameter can be given."""
+    return {"list": TABLES, "word": f"a list of words, such as {list(quantity.words)}"}.get(quantity.kind, FORMS)
 
 
 def number_like(value: Any) -> bool:
@@ -161,15 +232,17 @@ def read_list(quantity: Quantity, path: str, raw: list[Any], problems: list[Prob
     """An axis given value by value; the word "default" stands for the documented default."""
     found: list[Problem] = []
     absent = np.array([isinstance(value, str) and value == DEFAULT for value in raw])
-    values = np.full(len(raw), math.nan)
-    for position, value in enumerate(raw):
-        if absent[position]:
-            continue
-        try:
-            values[position] = number(quantity, value)
-        except ValueError as error:
-            found.append(Problem(f"{path}[{position}]", str(error)))
-    return Listed(quantity.name, values, absent) if not report(found, path, problems) else None
+    tables = quantity.kind == "list"
+    if tables and not any(isinstance(value, list) for value in raw) and not absent.all():
+        problems.append(Problem(path, f"must be {TABLES}, not {shorten(raw)}; a single table goes to [parameters]"))
+        return None
+    nothing: Value = np.empty(0) if tables else math.nan
+    values = [
+        nothing if left_out else read_value(quantity, f"{path}[{position}]", value, found)
+        for position, (value, left_out) in enumerate(zip(raw, absent, strict=True))
+    ]
+    columns = padded(values) if tables else np.array(values)
+    return Listed(quantity.name, columns, absent, quantity) if not report(found, path, problems) else None
 
 
 def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems: list[Problem]) -> Listed | None:
@@ -186,8 +259,11 @@ def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems:
 
 
 def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], problems: list[Problem]) -> Spaced | None:
-    """An axis given as { from, to, count, spacing }."""
+    """An axis given as { from, to, count, spacing }; of whole numbers it is linear and its step is whole, words and tables have none."""
     found: list[Problem] = []
+    if quantity.kind in ("word", "list"):
+        problems.append(Problem(path, f"must be {forms(quantity)}, not {shorten(raw)}"))
+        return None
     shape = read_range(path, raw, found)
     ends: list[float] = []
     for key, value in (("from", shape.start), ("to", shape.stop)):
@@ -202,6 +278,13 @@ def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], problems: l
         found.append(Problem(f"{path}.spacing", f"{shape.spacing!r} is no spacing; {advise(shape.spacing, SPACINGS)}"))
     if shape.spacing == "log" and len(ends) == 2 and not (ends[0] > 0.0 < ends[1] or ends[0] < 0.0 > ends[1]):
         found.append(Problem(path, f"a log axis cannot touch or cross 0: from = {ends[0]:g}, to = {ends[1]:g}"))
+    if quantity.kind == "integer" and not found and shape.count is not None:
+        step = (ends[1] - ends[0]) / max(shape.count - 1, 1)
+        if shape.spacing == "log" or (shape.count > 1 and step != round(step)):
+            wrong = "a log range" if shape.spacing == "log" else f"a step of {step:g}"
+            found.append(
+                Problem(path, f"{wrong} does not give whole numbers ({quantity.description}): list the values, or take a whole step")
+            )
     if report(found, path, problems) or shape.count is None:
         return None
     return Spaced(quantity.name, ends[0], ends[1], shape.count, shape.spacing == "log")

@@ -6,6 +6,7 @@ Exit status: 0 done, 2 bad configuration or files that cannot be read or written
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -127,6 +128,8 @@ def summarise(finished: Run, as_json: bool) -> bool:
         show.print_counts(finished.directory, finished.statuses, finished.config.model)
     if finished.failed:
         say(f"{finished.failed:,} of {design.count:,} {'rows' if table is None else 'points'} failed; their column `status` says why.")
+    for remark, count in finished.remarks.items():
+        say(f"{count:,} of {sum(finished.statuses.values()):,} rows have results with a remark in their column `status`: {remark}.")
     unsettled = 0 if table is None else show.count_unsettled(table)
     if unsettled and isinstance(design, Convergence):
         say(
@@ -212,7 +215,9 @@ def draw_map(
     directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
     x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the first that the run varies.")] = None,
     y: Annotated[str | None, typer.Option(help="Parameter on the y axis; default the other one.")] = None,
-    color: Annotated[str, typer.Option(help="Observable that shades the regimes, or none.")] = "wear_power",
+    color: Annotated[
+        str | None, typer.Option(help="Observable that shades the regimes, or none; default wear_power, of a model with a wall peak_force.")
+    ] = None,
     log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable.")] = False,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
 ) -> None:
@@ -225,6 +230,29 @@ def draw_map(
     if drawn.rows < drawn.points:
         say(f"The run is not complete: {drawn.rows:,} of {drawn.points:,} points are drawn.")
     emit(str(picture))
+
+
+@app.command("events")
+def show_events(
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file, or the directory of a run.")],
+    point: Annotated[list[int] | None, typer.Option(help="Number of a point, from 0 on. Can be repeated; default the first.")] = None,
+    impacts: Annotated[bool, typer.Option("--impacts", help="Impacts on the wall instead of all events.")] = False,
+    out: Annotated[Path | None, typer.Option(help="File to write instead of a table, .csv or .parquet.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what happens in points of a study, event by event, by the exact engine whatever its scheme."""
+    from sweep import events
+
+    table = events.follow(events.read_study(study), point or [0], impacts)
+    if out is not None:
+        events.write(table, out)
+        emit(str(out))
+    elif as_json:
+        print_json(json.loads(table.to_json(orient="records")))
+    else:
+        columns = list(table.columns)
+        narrow = [*reversed(columns[columns.index("a") :])] if "a" in columns else []
+        print_table("", columns, table.itertuples(index=False, name=None), right=[c for c in columns if c != "event"], spare=narrow)
 
 
 @app.command("convergence")

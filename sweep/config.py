@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from kernels.models import MODELS, Model
+from kernels.quantity import Quantity
 from kernels.schemes import EXACT, RUN, STEADY
 from sweep import tables
-from sweep.axes import SCHEME, SCHEME_NAMES, Axis, number, read_axis
+from sweep.axes import SCHEME, SCHEME_NAMES, Axis, Value, number, read_axis, read_value, written
 from sweep.convergence.refinement import CONVERGENCE, KEYS, read_convergence
 from sweep.design import DESIGNS, PLANNED, Convergence, Design, Grid, Zip
-from sweep.document import to_toml
+from sweep.document import inline, to_toml
 from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
 from sweep.rules import check_fixed, check_rules
@@ -40,7 +41,8 @@ class Config:
         model: what is simulated.
         scheme: how, where the scheme is not swept.
         scheme_given: whether the study names or sweeps the scheme, so that the dataset has a column of it.
-        fixed: parameter -> value in its unit, for what is set but not swept; the window as window_start and window_end.
+        fixed: parameter -> value in its unit, for what is set but not swept: a float, the code of a word, the (L,) nodes of a table; the
+            window as window_start and window_end.
         window: "steady" for one period of the steady motion; None for the window of the parameters.
         design: the points.
         paths: parameter -> key where it is set, for messages.
@@ -53,7 +55,7 @@ class Config:
     model: Model
     scheme: str
     scheme_given: bool
-    fixed: dict[str, float]
+    fixed: dict[str, Value]
     window: str | None
     design: Design
     paths: dict[str, str] = field(repr=False)
@@ -64,7 +66,7 @@ class Config:
         """The study as a file that runs it again, with the defaults in force as comments."""
         known = {*self.fixed, *(axis.name for axis in self.design.axes)}
         defaults = [
-            f"# default: {q.name} = {q.default_rule or f'{q.default:.12g}'}{q.unit_suffix if not q.default_rule else ''}"
+            f"# default: {q.name} = {q.default_rule or default_text(q)}{q.unit_suffix if not q.default_rule else ''}"
             for q in self.model.parameters
             if q.name not in known and not (self.window == STEADY and q.name in RUN)
         ]
@@ -84,6 +86,13 @@ class Config:
     def swept(self) -> list[str]:
         """The swept parameters, in the order of their axes; the scheme is not among them."""
         return [axis.name for axis in self.design.axes if axis.name != SCHEME]
+
+
+def default_text(quantity: Quantity) -> str:
+    """The default of a parameter that has one, as a file would give it."""
+    if quantity.kind == "float":
+        return f"{quantity.default:.12g}"
+    return inline(written(quantity, quantity.default))
 
 
 def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides: Sequence[str] = ()) -> Config:
@@ -149,7 +158,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     document = read_document(raw, problems)
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
     model, scheme = check_study(document, problems)
-    fixed: dict[str, float] = {}
+    fixed: dict[str, Value] = {}
     paths: dict[str, str] = {}
     check_parameters(document.parameters, model, fixed, paths, problems)
     check_time(document.time, model, fixed, paths, problems)
@@ -161,7 +170,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         paths[axis.name] = path
     window = STEADY if document.time.window == STEADY else None
     if window == STEADY:
-        check_steady(scheme, design, paths, problems)
+        check_steady(model, scheme, design, paths, problems)
     if not problems and design.count > MOST_POINTS:
         problems.append(Problem("sweep", f"{design.count:.3g} points: a study has at most {MOST_POINTS:.0e}"))
     if problems:
@@ -171,7 +180,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
             problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
-    canonical = canonical_document(document, name, fixed, design, folder)
+    canonical = canonical_document(document, name, model, fixed, design, folder)
     content = json.dumps([SCHEMA_VERSION, points_digest, {**canonical, "sweep": without_file(canonical.get("sweep"))}])
     config = Config(
         source=source,
@@ -210,7 +219,7 @@ def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str
     return model, scheme
 
 
-def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, float], paths: dict[str, str], problems: list[Problem]) -> None:
+def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
     """[parameters] into `fixed` and `paths`."""
     quantities = {quantity.name: quantity for quantity in model.parameters if quantity.name not in TIME_KEYS}
     for name, value in raw.items():
@@ -219,14 +228,17 @@ def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, float],
             problems.append(Problem(path, belongs(str(name), model)))
             continue
         paths[name] = path
-        try:
-            fixed[name] = number(quantities[name], value)
-        except ValueError as error:
-            advice = "; several values go to [sweep.axes]" if isinstance(value, list | dict) else ""
-            problems.append(Problem(path, f"{error}{advice}"))
+        found: list[Problem] = []
+        read = read_value(quantities[name], path, value, found)
+        if not found:
+            fixed[name] = read
+            continue
+        several = value if quantities[name].kind == "list" and isinstance(value, list) else [value]
+        advice = "; several values go to [sweep.axes]" if any(isinstance(item, list | dict) for item in several) else ""
+        problems += [Problem(problem.path, f"{problem.message}{advice}") for problem in found]
 
 
-def check_time(time: Time, model: Model, fixed: dict[str, float], paths: dict[str, str], problems: list[Problem]) -> None:
+def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
     """[time] into `fixed` and `paths`."""
     entries = [(name, f"time.{name}", getattr(time, name)) for name in Time.model_fields if name != "window"]
     if isinstance(time.window, list) and len(time.window) == 2:
@@ -243,8 +255,13 @@ def check_time(time: Time, model: Model, fixed: dict[str, float], paths: dict[st
             problems.append(Problem(path, str(error)))
 
 
-def check_steady(scheme: str, design: Design, paths: Mapping[str, str], problems: list[Problem]) -> None:
-    """What cannot be together with the window "steady": ends of the run or of a window, and schemes other than exact."""
+def check_steady(model: Model, scheme: str, design: Design, paths: Mapping[str, str], problems: list[Problem]) -> None:
+    """What cannot be together with the window "steady": ends of the run or of a window, schemes other than exact, models without it."""
+    if not model.steady:
+        problems.append(
+            Problem("time.window", f'"{STEADY}" is not to be had for the model {model.name}: give the window as [start, end] in s')
+        )
+        return
     message = f'time.window = "{STEADY}" is one period of the motion, wherever it is reached, and does not read this: leave it out'
     problems += [Problem(paths[name], message) for name in RUN if name in paths]
     swept = next((axis for axis in design.axes if axis.name == SCHEME), None)
@@ -301,7 +318,9 @@ def axis_path(sweep: Sweep | None, axis: Axis) -> str:
     return f"sweep.file: column {axis.name}" if sweep is not None and sweep.design == "table" else f"sweep.axes.{axis.name}"
 
 
-def canonical_document(document: Document, name: str, fixed: dict[str, float], design: Design, folder: Path) -> dict[str, Any]:
+def canonical_document(
+    document: Document, name: str, model: Model, fixed: dict[str, Value], design: Design, folder: Path
+) -> dict[str, Any]:
     """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
     study = {"name": name, "model": document.study.model, "scheme": document.study.scheme}
     time: dict[str, Any] = {key: fixed[key] for key in Time.model_fields if key in fixed}
@@ -311,7 +330,7 @@ def canonical_document(document: Document, name: str, fixed: dict[str, float], d
         time["window"] = STEADY
     tables_: dict[str, Any] = {
         "study": {key: value for key, value in study.items() if value is not None},
-        "parameters": {key: value for key, value in fixed.items() if key not in TIME_KEYS},
+        "parameters": {key: written(model.parameter(key), value) for key, value in fixed.items() if key not in TIME_KEYS},
         "time": time,
     }
     if document.sweep is not None and document.sweep.file is not None:

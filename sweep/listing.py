@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
-from kernels.models import MODELS
+from kernels.models import MODELS, Model
 from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES
+from sweep.axes import written
 from sweep.design import DESIGNS
+from sweep.document import inline
 from sweep.terminal import emit, print_json, print_table
 
-PROSE = ("schemes", "description", "default", "parameters", "rule")
+PROSE = ("schemes", "description", "default", "parameters", "rule", "models")
+KINDS = {"float": "number", "integer": "integer", "word": "word", "list": "list"}
+Thing = TypeVar("Thing")
 
 
 class Topic(StrEnum):
@@ -35,29 +40,55 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
         return [{"design": name, "description": description} for name, description in DESIGNS.items()]
     if topic is Topic.rules:
         return [
-            {"parameters": ", ".join(rule.parameters), "rule": rule.sentence, "model": m.name} for m in MODELS.values() for rule in m.rules
+            {"parameters": ", ".join(rule.parameters), "rule": rule.sentence, "models": models}
+            for rule, models in shared(lambda model: model.rules)
         ]
     if topic is Topic.observables:
         return [
-            {"observable": q.name, "unit": q.unit, "description": meaning_of(q), "model": m.name}
-            for m in MODELS.values()
-            for q in m.observables
+            {"observable": q.name, "unit": q.unit, "kind": KINDS[q.kind], "description": meaning_of(q), "models": models}
+            for q, models in shared(lambda model: model.observables)
         ]
     return [
-        {"parameter": q.name, "unit": q.unit, "default": default_of(q), "bounds": q.bounds, "description": q.description, "model": m.name}
-        for m in MODELS.values()
-        for q in m.parameters
+        {
+            "parameter": q.name,
+            "unit": q.unit,
+            "kind": KINDS[q.kind],
+            "default": default_of(q),
+            "bounds": bounds_of(q),
+            "description": q.description,
+            "models": models,
+        }
+        for q, models in shared(lambda model: model.parameters)
     ]
 
 
+def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:
+    """What the models have, each thing once, with the names of the models that have it."""
+    found: dict[Thing, list[str]] = {}
+    for model in MODELS.values():
+        for thing in things(model):
+            found.setdefault(thing, []).append(model.name)
+    return [(thing, ", ".join(names)) for thing, names in found.items()]
+
+
 def meaning_of(quantity: Quantity) -> str:
-    """The description of an observable, with its words where it has them."""
-    return f"{quantity.description}: {', '.join(quantity.words)}" if quantity.words else quantity.description
+    """The description of an observable, with its words where it has them, and whether it may have no value."""
+    words = f": {', '.join(quantity.words)}" if quantity.words else ""
+    return f"{quantity.description}{words}{' (NaN: it did not happen)' if quantity.optional else ''}"
 
 
 def default_of(quantity: Quantity) -> str:
     """The default of a parameter: its value, or how it is derived."""
-    return quantity.default_rule or f"{quantity.default:.7g}"
+    if quantity.default_rule:
+        return quantity.default_rule
+    return f"{quantity.default:.7g}" if quantity.kind == "float" else inline(written(quantity, quantity.default)).strip('"')
+
+
+def bounds_of(quantity: Quantity) -> str:
+    """The admissible values of a parameter, of a table those of every node."""
+    if quantity.kind == "word":
+        return " or ".join(quantity.words)
+    return f"each {quantity.bounds}" if quantity.kind == "list" else quantity.bounds
 
 
 def print_topics(topics: list[Topic], as_json: bool) -> None:

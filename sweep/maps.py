@@ -13,6 +13,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from kernels.schemes import STEADY
+from kernels.status import RESULTS
 from sweep.axes import SCHEME
 from sweep.convergence.refinement import CONVERGENCE
 from sweep.directory import RunDirectory
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 REGIME = "regime"
 NOTHING = "none"
-MISSING, FAILED = -2, -1
+FREE = "no friction"
+KINDS = {"word": "words", "list": "tables"}  # what has no place on an axis
+VOID, MISSING, FAILED = -3, -2, -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class RegimeMap:
         model: what was simulated.
         x, y: the parameters on the axes.
         x_values: (n_x,) float64 ascending, in the unit of `x`. y_values: (n_y,) the same of `y`.
-        regimes: (n_y, n_x) int8 positions in the words of the observable `regime`; FAILED where a row failed, MISSING where there is none.
+        regimes: (n_y, n_x) int8 positions in `words`; FAILED where a row failed, MISSING where there is none, VOID where it has no value of
+            the observable that is shaded, because the thing did not happen.
         shade: the observable that is shaded; None for none.
         shades: (n_y, n_x) float64 in its unit, NaN where there is none; None without `shade`.
         fixed: parameter -> value of what the study sets for all rows.
@@ -52,23 +56,23 @@ class RegimeMap:
     regimes: np.ndarray
     shade: Quantity | None
     shades: np.ndarray | None
-    fixed: dict[str, float]
+    fixed: dict[str, Any]
     rows: int
     points: int
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The regimes by name; the position is the code."""
-        return by_name(self.model.observables)[REGIME].words
+        """The regimes by name, and what a mass that touches no support has instead; the position is the code."""
+        return (*by_name(self.model.observables)[REGIME].words, FREE)
 
 
-def read_map(path: Path, x: str | None = None, y: str | None = None, color: str = "wear_power") -> RegimeMap:
+def read_map(path: Path, x: str | None = None, y: str | None = None, color: str | None = None) -> RegimeMap:
     """Lay the rows of a run on a grid.
 
     Args:
         path: directory of the run, complete or not.
         x, y: parameters for the axes; the two that the run varies when omitted.
-        color: a float observable to shade by, or "none".
+        color: an observable to shade by that is a number, or "none"; that which the model shows first (`Model.main`) when omitted.
 
     Raises:
         ConfigError: there is no run or no row, an axis or the observable is not in it or holds no numbers, fewer than two parameters vary,
@@ -87,11 +91,11 @@ def read_map(path: Path, x: str | None = None, y: str | None = None, color: str 
     parameters = by_name(model.parameters)
     swept = [name for name in dataset.schema.names if name in parameters and name not in fixed]
     problems: list[Problem] = []
-    shade = choose_shade(model, color, problems)
-    table = dataset.to_table(columns=[*swept, REGIME, *([shade.name] if shade else [])])
+    shade = choose_shade(model, model.main if color is None else color, problems)
+    table = dataset.to_table(columns=[*swept, REGIME, "status", *([shade.name] if shade else [])])
     varying = [name for name in swept if varies(table.column(name))]
     fixed |= {name: table.column(name)[0].as_py() for name in swept if name not in varying and table.column(name).null_count == 0}
-    x, y = choose_axes(varying, parameters, x, y, problems)
+    x, y = choose_axes([name for name in varying if parameters[name].kind not in KINDS], parameters, x, y, problems)
     if shade and not np.isfinite(table.column(shade.name).to_numpy()).any():
         problems.append(Problem("--color", f"{shade.name} is NaN in every row; --color none leaves it out, the column `status` says why"))
     problems += [
@@ -110,9 +114,13 @@ def read_map(path: Path, x: str | None = None, y: str | None = None, color: str 
         raise ConfigError(str(path), [off_grid(x_values, y_values, table.num_rows, x, y, others)])
     shape = (len(y_values), len(x_values))
     regimes, shades = np.full(shape, MISSING, np.int8), np.full(shape, math.nan)
-    regimes.flat[cells] = codes(table.column(REGIME), by_name(model.observables)[REGIME].words)
+    words = by_name(model.observables)[REGIME].words
+    found, good = codes(table.column(REGIME), words), have_results(table.column("status"))
+    found[good & (found == FAILED)] = len(words)
     if shade:
-        shades.flat[cells] = table.column(shade.name).to_numpy()
+        shades.flat[cells] = values = table.column(shade.name).to_numpy()
+        found[good & np.isnan(values)] = VOID
+    regimes.flat[cells] = found
     return RegimeMap(
         study=state["study"], model=model, x=parameters[x], y=parameters[y], x_values=x_values, y_values=y_values, regimes=regimes,
         shade=shade, shades=shades if shade else None, fixed=fixed, rows=table.num_rows, points=state["points"],
@@ -128,9 +136,12 @@ def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
 
 
 def varies(column: pa.ChunkedArray) -> bool:
-    """Whether a column of numbers holds different ones."""
+    """Whether a column of parameters holds different ones."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
+    if not pa.types.is_floating(column.type) and not pa.types.is_integer(column.type):
+        return len({repr(cell) for cell in column.to_pylist()}) > 1
     ends = pc.min_max(column).as_py()
     return bool(ends["min"] != ends["max"])
 
@@ -145,7 +156,8 @@ def choose_axes(
         return "", ""
     for option, name in (("--x", x), ("--y", y)):
         if name is not None and name not in varying:
-            still = "is the same in every row" if name in parameters else "is no parameter"
+            held = KINDS.get(parameters[name].kind) if name in parameters else None
+            still = f"holds {held}" if held else "is the same in every row" if name in parameters else "is no parameter"
             problems.append(Problem(option, f"{name!r} {still}; {advise(name, varying)}"))
     if x is not None and x == y:
         problems.append(Problem("--y", f"{y!r} is on the x axis already; this run varies {listed}"))
@@ -184,4 +196,10 @@ def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> np.ndarray:
     import pyarrow.compute as pc
 
     found = pc.index_in(column.cast(pa.string()), pa.array(words))
-    return np.asarray(found.fill_null(FAILED).to_numpy(), np.int8)
+    return np.array(found.fill_null(FAILED).to_numpy(), np.int8)
+
+
+def have_results(statuses: pa.ChunkedArray) -> np.ndarray:
+    """Mask of the rows that have results."""
+    known: np.ndarray = codes(statuses, tuple(status.sentence for status in RESULTS)) >= 0
+    return known

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sweep.boundaries import known_boundaries
-from sweep.maps import FAILED, MISSING, RegimeMap
+from sweep.maps import FAILED, FREE, MISSING, VOID, RegimeMap
 from sweep.pictures import INK, label, save
 from sweep.problems import ConfigError, Problem
 
@@ -33,7 +33,7 @@ LINE_NODES = 400
 RAMPS = {"stick": ("#e4e2dd", "#e4e2dd"), "stick-slip": ("#eaf3fb", "#17568c"), "slip-slip": ("#fdeedd", "#a8480a")}
 FLAT = {"stick": "#e4e2dd", "stick-slip": "#8dbde0", "slip-slip": "#d9853b"}
 OTHER_RAMP = ("#f1e9f4", "#6b3d80")
-EMPTY = {FAILED: ("failed", "#ffffff"), MISSING: ("not computed", "#f7f7f7")}
+EMPTY = {FAILED: ("failed", "#ffffff"), MISSING: ("not computed", "#f7f7f7"), VOID: ("did not happen", "#ffffff")}
 ENOUGH = 0.02  # part of the picture that an area must fill to bear its name
 
 
@@ -213,7 +213,7 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
     x, y = (along[::4][(first <= along[::4]) & (along[::4] <= last)] for along, (first, last) in zip(places, ranges, strict=True))
     known = known_boundaries(drawn, x, y)
     if known is None:
-        present = [code for code in (MISSING, FAILED, *range(len(drawn.words))) if (drawn.regimes == code).any()]
+        present = [code for code in (*sorted(EMPTY), *range(len(drawn.words))) if (drawn.regimes == code).any()]
         between = [code + 0.5 for code in present[:-1]]
         if between:
             axes.contour(*thinned(drawn, drawn.regimes), between, colors=INK, linewidths=1.2)
@@ -235,7 +235,7 @@ def name_areas(axes: Axes, words: tuple[str, ...], regimes: np.ndarray) -> list[
     names = {**dict(enumerate(words)), **{code: name for code, (name, _) in EMPTY.items()}}
     for code, word in names.items():
         inside = regimes == code
-        if not inside.any():
+        if not inside.any() or (word == FREE and not ((regimes >= 0) & ~inside).any()):
             continue
         place = middle(inside[10::20, 20::40])
         if inside.mean() < ENOUGH or place is None:

@@ -80,7 +80,8 @@ def check_block(config: Config, points: Points, scheme: str, rows: np.ndarray | 
         resolved = config.model.resolve({**config.fixed, **columns}, absent)
         usable = np.ones(count, dtype=bool)
         for name, values in columns.items():
-            usable &= np.isfinite(values) | absent.get(name, np.False_)
+            if name not in config.model.tables:  # whose nodes are finite, and the NaN behind them is none
+                usable &= np.isfinite(values) | absent.get(name, np.False_)
         for position, rule in enumerate(config.model.rules):
             mask = np.broadcast_to(np.asarray(rule.broken(resolved, scheme)), (count,)) & usable
             hits = int(np.count_nonzero(mask))
@@ -99,11 +100,17 @@ def check_block(config: Config, points: Points, scheme: str, rows: np.ndarray | 
 
 def explain(config: Config, rule: Rule, resolved: Mapping[str, Any], scheme: str, row: int, point: int) -> Problem:
     """A broken rule in words: the key that it points at, the rule, and advice for one row."""
-    one = {name: float(values[row] if np.ndim(values) else values) for name, values in resolved.items()}
+    tables = config.model.tables
+    one = {name: single(values[row] if np.ndim(values) > (name in tables) else values) for name, values in resolved.items()}
     return phrase(rule, one, scheme, config.paths, f"point {point}: " if config.design.count > 1 else "")
 
 
-def phrase(rule: Rule, values: Mapping[str, float], scheme: str, paths: Mapping[str, str], place: str = "") -> Problem:
+def single(value: Any) -> Any:
+    """A parameter of one oscillator as rules advise on it: a float, or the (L,) nodes of a table."""
+    return np.asarray(value) if np.ndim(value) else float(value)
+
+
+def phrase(rule: Rule, values: Mapping[str, Any], scheme: str, paths: Mapping[str, str], place: str = "") -> Problem:
     """A rule that the resolved `values` of one oscillator break, at `place`; `paths` are the keys that the study gives."""
     advice = rule.advice(values, scheme)
     path = next((paths[name] for name in rule.parameters if name in paths), f"parameters.{rule.parameters[0]}")
@@ -113,12 +120,12 @@ def phrase(rule: Rule, values: Mapping[str, float], scheme: str, paths: Mapping[
     return Problem(path, message)
 
 
-def check_fixed(model: Model, scheme: str, fixed: Mapping[str, float], paths: Mapping[str, str], doubtful: set[str]) -> list[Problem]:
+def check_fixed(model: Model, scheme: str, fixed: Mapping[str, Any], paths: Mapping[str, str], doubtful: set[str]) -> list[Problem]:
     """Rules that the fixed parameters of a study break, where other problems keep its points from being looked at.
 
     Rules that speak of a `doubtful` parameter, one that is swept or has a problem of its own, are passed over.
     """
     with np.errstate(all="ignore"):
-        values = {name: float(value) for name, value in model.resolve(fixed).items()}
+        values = {name: single(value) for name, value in model.resolve(fixed).items()}
         certain = [rule for rule in model.rules if not doubtful & {*rule.parameters, *([SCHEME] if "scheme" in rule.sentence else [])}]
         return [phrase(rule, values, scheme, paths) for rule in certain if np.any(rule.broken(values, scheme))]

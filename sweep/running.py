@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.status import Status
+from kernels.status import RESULTS
 from sweep.computing import Job, Progress, Solved, begin, compute_and_write, solve_points
 from sweep.config import Config, load
 from sweep.convergence.levels import compute_levels
@@ -42,8 +42,13 @@ class Run:
 
     @property
     def failed(self) -> int:
-        """Rows that have another status than "ok"."""
-        return sum(count for status, count in self.statuses.items() if status != Status.OK.sentence)
+        """Rows without results; a status may be a remark on a row that has them."""
+        return sum(count for status, count in self.statuses.items() if status not in {result.sentence for result in RESULTS})
+
+    @property
+    def remarks(self) -> dict[str, int]:
+        """Rows with results and another status than "ok", by that."""
+        return {status.sentence: self.statuses[status.sentence] for status in RESULTS[1:] if status.sentence in self.statuses}
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows in the order of the points, all columns or those named; units and descriptions in the fields' metadata."""

@@ -147,4 +147,11 @@ def home_of(name: str) -> str:
 
 def belongs(name: str, model: Model) -> str:
     """What is wrong with a key of [parameters]: where it belongs, or the nearest parameter."""
-    return home_of(name) or f"unknown parameter; {advise(name, (q.name for q in model.parameters if q.name not in TIME_KEYS))}"
+    known = (q.name for q in model.parameters if q.name not in TIME_KEYS)
+    return of_another(name, model) or home_of(name) or f"unknown parameter; {advise(name, known)}"
+
+
+def of_another(name: str, model: Model) -> str:
+    """What is wrong with a parameter that only other models have; empty for any other name."""
+    others = [other.name for other in MODELS.values() if any(q.name == name for q in other.parameters)]
+    return f"no parameter of the model {model.name}, but of {' and '.join(others)}" if others and model.name not in others else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import MODELS, Model
+from kernels.quantity import Quantity
 from kernels.status import Status
 from sweep.axes import SCHEME
 from sweep.config import load
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 FEW = 24
 FIRST = 6
-MAIN_OBSERVABLES = ("wear_power", "stick_fraction", "slip_phases", "regime")
-SPARE = ("slip_phases", "stick_fraction")  # left out, in this order, where they do not fit
+SHOCK = ("impacts", "peak_force", "max_compression", "plastic_set", "rebound_velocity", "separation_time")
+RUBBING = ("wear_power", "stick_fraction", "slip_phases", "regime")
+SPARE = ("slip_phases", "stick_fraction", "separation_time", "impacts")  # left out, in this order, where they do not fit
 SPARE_OF_STUDY = ("point", "accepted_steps", "extrapolated_error", "estimated_error", "halvings")
 
 
@@ -91,14 +93,20 @@ def model_of(path: Path) -> Model:
 
 
 def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
-    """A table of few rows on stdout: the parameters that vary, the main observables, and the status where one is not "ok"."""
+    """A table of few rows on stdout: the parameters that vary, the main observables, and the status where one is not "ok".
+
+    Those of rubbing only where a mass of a model with a wall touches a support at all.
+    """
     observables = {quantity.name: quantity for quantity in model.observables}
     quantities = {quantity.name: quantity for quantity in model.parameters} | observables
     columns: dict[str, list[Any]] = {name: rows.column(name).to_pylist() for name in rows.column_names}
     parameters = [name for name in columns if name not in observables and name not in ("point", "status") and varies(columns[name])]
-    chosen = ["point", *parameters, *(name for name in MAIN_OBSERVABLES if name in columns)]
+    rubs = "impacts" not in columns or any(word is not None for word in columns["regime"])
+    chosen = ["point", *parameters, *(name for name in (*SHOCK, *(RUBBING if rubs else ())) if name in columns)]
     if any(status != Status.OK.sentence for status in columns["status"]):
         chosen.append("status")
+    columns |= {name: [shown_table(cell) for cell in columns[name]] for name in parameters if is_table(quantities.get(name))}
+    columns |= {name: [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in columns[name]] for name in observables}
     header = {name: f"{name}\n{quantities[name].unit_suffix.strip() if name in quantities else ''}" for name in chosen}
     right = [header[name] for name in chosen if not any(isinstance(cell, str) for cell in columns[name])]
     spare = [header[name] for name in SPARE if name in header]
@@ -127,6 +135,16 @@ def print_study(table: pa.Table) -> None:
     spare = [header[name] for name in SPARE_OF_STUDY if name in header]
     prose = [header["status"]] if "status" in header else []
     print_table("", list(header.values()), zip(*cells.values(), strict=True), right, prose, spare)
+
+
+def is_table(quantity: Quantity | None) -> bool:
+    """Whether a column holds tables; that of the scheme, which is no quantity, does not."""
+    return quantity is not None and quantity.kind == "list"
+
+
+def shown_table(cell: list[float] | None) -> str | None:
+    """A table as CSV gives it."""
+    return None if cell is None else ";".join(f"{node:g}" for node in cell)
 
 
 def shown(cell: Any, style: str) -> Any:

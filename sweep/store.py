@@ -27,6 +27,7 @@ HALVING = "halving"
 STATUS = "status"
 FACTS = b"tribosweep"
 WORDS = pa.dictionary(pa.int32(), pa.string())  # what Parquet gives back, whatever the width that was written
+LISTS = pa.list_(pa.field("element", pa.float64()))  # likewise
 
 
 def parameter_columns(config: Config) -> list[str]:
@@ -43,8 +44,9 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         provenance: what computed the rows (jax, device, dtype ...), for the schema's metadata.
 
     Returns:
-        `point`, `halving` in a convergence study, one float64 field per swept, refined or set parameter (null: the default), `scheme`
-        when the study names it, one field per observable, `status`; each with unit and description.
+        `point`, `halving` in a convergence study, one field per swept, refined or set parameter (null: the default), `scheme` when the
+        study names it, one field per observable, `status`; each with unit and description. Numbers are float64, whole ones int64, words
+        dictionaries, tables lists of float64.
     """
     fields = [described(POINT, pa.int64(), "", "position in the design", nullable=False)]
     if isinstance(config.design, Convergence):
@@ -68,7 +70,7 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
 
 def column(quantity: Quantity) -> pa.Field:
     """The field of a parameter or an observable."""
-    kinds = {"float": pa.float64(), "integer": pa.int64(), "word": WORDS}
+    kinds = {"float": pa.float64(), "integer": pa.int64(), "word": WORDS, "list": LISTS}
     return described(quantity.name, kinds[quantity.kind], quantity.unit, quantity.description)
 
 
@@ -90,16 +92,30 @@ def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution
     if isinstance(config.design, Convergence):
         columns.append(numbers(points.numbers // config.design.count))
     for name in parameter_columns(config):
+        quantity = config.model.parameter(name)
         if name in points.columns:
-            columns.append(numbers(points.columns[name], points.absent.get(name)))
+            columns.append(parameters(quantity, points.columns[name], points.absent.get(name)))
         else:
-            columns.append(numbers(np.full(points.count, config.fixed[name])))
+            fixed = np.asarray(config.fixed[name])
+            columns.append(parameters(quantity, np.broadcast_to(fixed, (points.count, *fixed.shape)), None))
     if config.scheme_given:
         default = np.full(points.count, SCHEME_NAMES.index(config.scheme), dtype=np.int8)
         columns.append(words(default if points.schemes is None else points.schemes, SCHEME_NAMES))
     columns += [results(quantity, solution.observables[quantity.name]) for quantity in config.model.observables]
     columns.append(words(solution.status, SENTENCES))
     return pa.Table.from_arrays(columns, schema=layout)
+
+
+def parameters(quantity: Quantity, values: np.ndarray, absent: np.ndarray | None) -> pa.Array:
+    """A parameter as Arrow holds it, null where `absent`; a whole number or a word is null where it is NaN, too."""
+    if quantity.kind == "float":
+        return numbers(values, absent)
+    absent = np.zeros(len(values), dtype=bool) if absent is None else absent
+    if quantity.kind == "list":
+        return lists(values, absent)
+    absent = absent | ~np.isfinite(values)
+    whole = np.where(absent, 0, values).astype(np.int64)
+    return words(np.where(absent, -1, whole), quantity.words) if quantity.kind == "word" else numbers(whole, absent)
 
 
 def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
@@ -120,6 +136,14 @@ def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
     validity = None if absent is None else pa.py_buffer(np.packbits(~absent, bitorder="little"))
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [validity, data])
+
+
+def lists(tables: np.ndarray, absent: np.ndarray) -> pa.ListArray:
+    """Tables (n, L), padded with NaN, as lists without it, null where `absent`."""
+    real = ~np.isnan(tables) & ~absent[:, np.newaxis]
+    offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(real, axis=1))]).astype(np.int32)
+    validity = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    return pa.ListArray.from_buffers(LISTS, len(tables), [validity, pa.py_buffer(offsets)], children=[numbers(tables[real])])
 
 
 def words(codes: np.ndarray, names: tuple[str, ...]) -> pa.DictionaryArray:

@@ -11,8 +11,9 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.quantity import Quantity
-from sweep.axes import DEFAULT, SCHEME, SCHEME_NAMES, Axis, Listed, report
+from sweep.axes import DEFAULT, SCHEME, SCHEME_NAMES, Axis, Listed, code_of, report
 from sweep.problems import Problem, advise, shorten
+from sweep.sections import of_another
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +30,8 @@ def read_points(path: Path, model: Model, scheme: str, problems: list[Problem]) 
 
     Returns:
         One axis per column, all as long as the table. A cell that is empty (CSV), null (Parquet) or "default" is absent; NaN and
-        infinite cells are kept: their rows get a status.
+        infinite cells are kept: their rows get a status. A cell of a list parameter is text such as "2;3;4;5" or a Parquet list, whose
+        entries must be finite; a cell of a word is one of its words.
     """
     import pyarrow as pa
 
@@ -54,10 +56,12 @@ def read_points(path: Path, model: Model, scheme: str, problems: list[Problem]) 
         elif name == SCHEME:
             axes += word_column(table.column(position), model, scheme, label, problems)
         elif name in quantities:
-            axes += number_column(table.column(position), quantities[name], label, problems)
+            read = {"word": named_column, "list": list_column}.get(quantities[name].kind, number_column)
+            axes += read(table.column(position), quantities[name], label, problems)
         else:
             separator = "; columns are separated by commas" if ";" in name else ""
-            problems.append(Problem(label, f"unknown parameter; {advise(name, [*quantities, SCHEME])}{separator}"))
+            unknown = of_another(name, model) or f"unknown parameter; {advise(name, [*quantities, SCHEME])}{separator}"
+            problems.append(Problem(label, unknown))
     return tuple(axes)
 
 
@@ -103,7 +107,60 @@ def number_column(column: pa.ChunkedArray, quantity: Quantity, label: str, probl
     for row in np.flatnonzero(quantity.out_of_bounds(values)):
         message = f"{float(values[row])!r} is out of bounds: must be {quantity.bounds} {meaning}"
         found.append(Problem(f"{label}, row {row + 1}", message))
-    return [] if report(found, label, problems) else [Listed(quantity.name, values, absent)]
+    return [] if report(found, label, problems) else [Listed(quantity.name, values, absent, quantity)]
+
+
+def named_column(column: pa.ChunkedArray, quantity: Quantity, label: str, problems: list[Problem]) -> list[Axis]:
+    """A column of words as an axis of their codes; nothing, and problems, when a cell is none of them."""
+    codes = np.full(len(column), math.nan)
+    found: list[Problem] = []
+    for row, cell in enumerate(column.to_pylist()):
+        text: Any = cell.strip() if isinstance(cell, str) else cell
+        if text not in (None, "", DEFAULT):
+            try:
+                codes[row] = code_of(quantity, text)
+            except ValueError as error:
+                found.append(Problem(f"{label}, row {row + 1}", str(error)))
+    return [] if report(found, label, problems) else [Listed(quantity.name, codes, np.isnan(codes), quantity)]
+
+
+def list_column(column: pa.ChunkedArray, quantity: Quantity, label: str, problems: list[Problem]) -> list[Axis]:
+    """A column of tables as an axis, (n, L) padded with NaN; nothing, and problems, when a node is no finite number or out of bounds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    meaning = f"({quantity.description}, unit {quantity.unit})"
+    kind = column.type
+    found: list[Problem] = []
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind):
+        text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        absent = pc.or_kleene(text.is_null(), pc.is_in(text, pa.array(["", DEFAULT]))).to_numpy()
+        cells = pc.split_pattern(pc.if_else(pa.chunked_array([absent]), None, text), ";")
+        values, empty, words = parse_numbers(pc.list_flatten(cells))
+    elif is_list(kind) and any(check(kind.value_type) for check in (pa.types.is_null, pa.types.is_integer, pa.types.is_floating)):
+        absent, cells, words = column.is_null().to_numpy(), column, {}
+        nodes = pc.list_flatten(cells)
+        values, empty = pc.cast(nodes, pa.float64(), safe=False).fill_null(math.nan).to_numpy(), nodes.is_null().to_numpy()
+    else:
+        problems.append(Problem(label, f"must hold lists of numbers, such as 2;3;4;5 in CSV, not {kind} {meaning}"))
+        return []
+    lengths = pc.list_value_length(cells).fill_null(0).to_numpy()
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    node = np.arange(len(values)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    for place in map(int, np.flatnonzero(~np.isfinite(values) | quantity.out_of_bounds(values))):
+        said = shorten(words[place]) if place in words else "an empty cell" if empty[place] else f"{float(values[place])!r}"
+        wrong = f"is out of bounds: must be {quantity.bounds}" if np.isfinite(values[place]) else "is not a finite number"
+        found.append(Problem(f"{label}, row {rows[place] + 1}, node {node[place]}", f"{said} {wrong} {meaning}"))
+    padded = np.full((len(lengths), int(lengths.max(initial=0))), math.nan)
+    padded[rows, node] = values
+    return [] if report(found, label, problems) else [Listed(quantity.name, padded, absent, quantity)]
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of lists."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def parse_numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -66,8 +66,10 @@ def print_table(
             columns.pop(name, None)
     console.width = max(limit, needed_width(columns, prose))
     table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, show_edge=False, collapse_padding=True)
+    widths = prose_widths(columns, prose, console.width)
     for name in columns:
-        table.add_column(name, justify="right" if name in right else "left", no_wrap=name not in prose, overflow="fold")
+        side: Literal["left", "right"] = "right" if name in right else "left"
+        table.add_column(name, justify=side, no_wrap=name not in prose, overflow="fold", width=widths.get(name))
     for row in zip(*columns.values(), strict=True):
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
@@ -80,6 +82,19 @@ def needed_width(columns: Mapping[str, Sequence[str]], prose: Sequence[str]) -> 
         for header, cells in columns.items()
     ]
     return sum(widths) + GAP * len(widths)
+
+
+def prose_widths(columns: Mapping[str, Sequence[str]], prose: Sequence[str], width: int) -> dict[str, int]:
+    """Widths of the columns that may be wrapped; nothing where all text fits without.
+
+    Each has its longest word, and of what is left to `width` a part that grows with its text.
+    """
+    least = {name: needed_width({name: columns[name]}, prose) - GAP for name in columns}
+    wanted = {name: needed_width({name: columns[name]}, ()) - GAP for name in columns}
+    room = width - GAP * len(columns) - sum(least.values())
+    missing = {name: wanted[name] - least[name] for name in columns if name in prose}
+    total = sum(missing.values())
+    return {} if total <= room else {name: least[name] + max(0, room) * more // total for name, more in missing.items()}
 
 
 def show(cell: Any) -> str:

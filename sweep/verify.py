@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models import MODELS, Model
+from sweep.axes import padded
 
 if TYPE_CHECKING:
     from kernels.reference.checks import Case
@@ -64,7 +65,12 @@ def compute(model: Model, scheme: str, cases: list[Case]) -> list[float]:
     from kernels.batch import solve
 
     names = [q.name for q in model.parameters if any(q.name in case.config for case in cases)]
-    columns: dict[str, Any] = {name: np.array([case.config.get(name, np.nan) for case in cases]) for name in names}
+    columns: dict[str, Any] = {
+        name: padded([case.config.get(name, ()) for case in cases])
+        if name in model.tables
+        else np.array([case.config.get(name, np.nan) for case in cases])
+        for name in names
+    }
     absent = {name: np.array([name not in case.config for case in cases]) for name in names}
     absent = {name: mask for name, mask in absent.items() if mask.any()}
     solution = solve(model, scheme, columns, absent, len(cases))

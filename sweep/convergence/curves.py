@@ -92,11 +92,12 @@ def read_curves(path: Path) -> Curves:
     told = [name for name in (*config.swept, SCHEME) if varies(columns[name])]
     curves = []
     for point, (scheme, exact) in enumerate(zip(columns[SCHEME], columns["exact"], strict=True)):
-        values = history.values[np.isfinite(history.values[:, point]), point]
+        levels = np.flatnonzero(np.isfinite(history.values[:, point]))
+        values = history.values[levels, point]
         if len(values) < 2:
             continue
         refined = config.model.parameter(refined_by(scheme)[0])
-        places = columns[refined.name][point] * divisor_of(scheme) ** np.arange(len(values))[::-1]
+        places = columns[refined.name][point] * divisor_of(scheme) ** (columns["halvings"][point] - levels)
         limit = columns["extrapolated"][point]
         limit = values[-1] if np.isnan(limit) else limit
         name = ", ".join(describe(config, name, columns[name][point]) for name in told) or scheme
@@ -121,7 +122,10 @@ def describe(config: Config, name: str, value: Any) -> str:
         return str(value)
     quantity = config.model.parameter(name)
     head = f"${quantity.symbol}$" if quantity.symbol else name
-    return f"{head} = default" if value is None else f"{head} = {value:.6g}{raised(quantity.unit_suffix)}"
+    if value is None or isinstance(value, str):
+        return f"{head} = {value or 'default'}"
+    listed = ", ".join(f"{number:.6g}" for number in (value if isinstance(value, list) else [value]))
+    return f"{head} = {listed}{raised(quantity.unit_suffix)}"
 
 
 def draw(drawn: Curves, out: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.schemes import EXACT
-from kernels.status import Status
+from kernels.status import RESULTS, Status
 from sweep.computing import Job, Progress, Solved, compute_and_write, solve_points
 from sweep.config import Config
 from sweep.convergence.orders import agree
@@ -35,8 +35,9 @@ class History:
 
     Attributes:
         design: of the study, with n points.
-        values: (levels, n) float64 the observable of every point, NaN where it failed or was not refined so far.
-        steps: (levels, n) float64 steps that the scheme took, NaN likewise.
+        values: (levels, n) float64 the observable of every point, NaN where it failed, was not refined so far, or has none because the
+            thing did not happen.
+        steps: (levels, n) float64 steps that the scheme took, NaN where it failed or was not refined so far.
         statuses: (n,) the sentence of the last row of every point.
         bounded: (n,) mask of the points that are refined by a bound of the steps that their scheme chooses.
         last: (n,) the last level that every point may have.
@@ -61,19 +62,25 @@ class History:
         results says nothing; it does where both are 0.
         """
         before, last = self.values[1:-1], self.values[2:]
+        never = np.isnan(before) & np.isnan(last) & np.isfinite(self.steps[1:-1]) & np.isfinite(self.steps[2:])  # it did not happen, twice
         refined = ~self.bounded | (self.steps[2:] >= MORE_STEPS * self.steps[1:-1]) | (last == 0.0)
-        mask: np.ndarray = (agree(before, last, self.design.digits) & refined).any(axis=0)
+        mask: np.ndarray = (never | (agree(before, last, self.design.digits) & refined)).any(axis=0)
         return mask
 
     def unfinished(self) -> np.ndarray:
         """Positions of the points that the next level holds."""
-        return np.flatnonzero(~self.settled() & (self.statuses == Status.OK.sentence) & (self.levels <= self.last))
+        return np.flatnonzero(~self.settled() & has_results(self.statuses) & (self.levels <= self.last))
 
     def followed_by(self, positions: np.ndarray, values: np.ndarray, steps: np.ndarray, statuses: np.ndarray) -> History:
         """The history with one level more, which holds the points at `positions`."""
         rows, said = np.full((2, self.design.count), np.nan), self.statuses.copy()
         rows[:, positions], said[positions] = (values, steps), statuses
         return replace(self, values=np.vstack([self.values, rows[0]]), steps=np.vstack([self.steps, rows[1]]), statuses=said)
+
+
+def has_results(statuses: np.ndarray) -> np.ndarray:
+    """Mask of the sentences that say that a row has results."""
+    return np.isin(statuses.astype(str), [status.sentence for status in RESULTS])
 
 
 def beginning(config: Config) -> History:

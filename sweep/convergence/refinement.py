@@ -28,7 +28,7 @@ KEYS = ("observable", "digits", "halvings")  # of [sweep], for this design alone
 STEP, LARGEST_STEP, SMALLEST_STEP, TOLERANCE = "step", "largest_step", "smallest_step", "tolerance"
 DIGITS, HALVINGS = (1, 12), (2, 30)  # least and most
 MOST_POINTS = 131_072  # a level is one shard
-DEFAULT_OBSERVABLE, DEFAULT_DIGITS, DEFAULT_HALVINGS = "wear_power", 5, 12
+DEFAULT_DIGITS, DEFAULT_HALVINGS = 5, 12
 
 
 def refined_by(scheme: str) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def read_convergence(sweep: Sweep, axes: tuple[Axis, ...], model: Model, scheme:
             problems.append(Problem(f"sweep.axes.{axis.name}", message))
     if grid.count > MOST_POINTS:
         problems.append(Problem("sweep.axes", f"{grid.count:.7g} points: a convergence study has at most {MOST_POINTS}"))
-    observable = sweep.observable if sweep.observable is not None else DEFAULT_OBSERVABLE
+    observable = sweep.observable if sweep.observable is not None else model.main
     check_observable(observable, model, problems)
     digits = DEFAULT_DIGITS if sweep.digits is None else sweep.digits
     halvings = DEFAULT_HALVINGS if sweep.halvings is None else sweep.halvings

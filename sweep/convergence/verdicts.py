@@ -13,7 +13,7 @@ from kernels.status import SENTENCES
 from sweep import store
 from sweep.axes import SCHEME, SCHEME_NAMES
 from sweep.config import Config
-from sweep.convergence.levels import STEPS
+from sweep.convergence.levels import STEPS, has_results
 from sweep.convergence.orders import estimate
 from sweep.convergence.refinement import design_of, divisor_of, leading, level_points, refined_by, scheme_names
 
@@ -80,15 +80,15 @@ def judge(config: Config, history: History, exact: np.ndarray, provenance: Mappi
     design = design_of(config)
     points = level_points(config, 0, np.arange(design.count))
     schemes = scheme_names(config, points.schemes, design.count)
-    halvings = np.maximum(np.isfinite(history.values).sum(axis=0) - 1, 0)
+    halvings = np.maximum(np.isfinite(history.steps).sum(axis=0) - 1, 0)
     divisor = np.array([divisor_of(scheme) for scheme in schemes])
     found = estimate(history.values, divisor)
     steps = history.steps[halvings, points.numbers]
-    failed = history.statuses != SENTENCES[0]
+    failed = ~has_results(history.statuses)
     others = {name: np.array([refined_by(scheme)[0] != name for scheme in schemes]) for name in leading(config)}
     columns = [
         store.numbers(points.numbers),
-        *(store.numbers(points.columns[name], points.absent.get(name)) for name in config.swept),
+        *(store.parameters(config.model.parameter(name), points.columns[name], points.absent.get(name)) for name in config.swept),
         store.words(np.array([SCHEME_NAMES.index(scheme) for scheme in schemes]), SCHEME_NAMES),
         store.numbers(halvings),
         *(store.numbers(points.columns[name] / divisor**halvings, mask) for name, mask in others.items()),

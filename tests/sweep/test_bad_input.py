@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sweep import ConfigError, load
@@ -11,6 +14,10 @@ from sweep.cli import main
 
 TABLE = '[sweep]\ndesign = "table"\nfile = "points.csv"\n'
 EULER = '[study]\nscheme = "euler"\n'
+STOP = "[study]\nmodel = 'stop'\n"
+WALL = "[study]\nmodel = 'buckling_wall'\n"
+NODES = "post_set = [2, 3]\npost_stiffness = [0.2, 0.15]\n"
+TABLED = f"{WALL}[parameters]\n{NODES}"  # a wall that is sound
 
 CASES = {
     "an unknown key names the nearest one": ("[parameters]\nmuu = 1.0", ["parameters.muu: unknown parameter; did you mean 'mu'?"]),
@@ -191,8 +198,136 @@ TABLES = {
     "a row with too many cells is reported": ("mu\n0.1,2.0\n", ["cannot read"]),
 }
 
+WALLS = {
+    "a wall without a table or a stiffness after buckling": (WALL, ["1 problem", "parameters.k_post", "give k_post, or a table"]),
+    "a wall with both": (f"{TABLED}k_post = 1.0", ["1 problem", "parameters.k_post", "leave out k_post, or the table"]),
+    "a force after buckling above that at which it buckles": (
+        f"{TABLED}f_post = 2.0",
+        ["1 problem", "parameters.f_post: the force after buckling must not exceed", "f_post = 2 N, f_crit = 1 N"],
+    ),
+    "negative widths": (
+        f"{TABLED}plateau = -1.0\nsoftening = -2.0",
+        ["parameters.plateau: -1.0 is out of bounds: must be >= 0", "parameters.softening: -2.0 is out of bounds: must be >= 0", "unit m)"],
+    ),
+    "a wall without stiffness": (f"{TABLED}k_n = 0.0", ["1 problem", "parameters.k_n: 0.0 is out of bounds: must be > 0", "unit N/m"]),
+    "a stop with less than none": (f"{STOP}[parameters]\nk_n = -1.0", ["parameters.k_n: -1.0 is out of bounds: must be > 0"]),
+    "a total compression that does not grow names its node": (
+        f"{WALL}[parameters]\npost_set = [2, 3, 3.1]\npost_stiffness = [0.2, 0.15, 0.3]",
+        ["1 problem", "parameters.post_stiffness", "must grow from node to node", "node 2 has 4.76667 m, node 1 6.33333 m"],
+    ),
+    "a total compression below the end of the softening names its node": (
+        f"{TABLED}softening = 9.0",
+        ["1 problem", "parameters.post_stiffness", "node 0 has 4.5 m, the end of the softening 10 m"],
+    ),
+    "a plastic set that falls names its node": (
+        f"{WALL}[parameters]\npost_set = [3, 2]\npost_stiffness = [0.2, 0.1]",
+        ["1 problem", "parameters.post_set", "node 1 has 2 m, node 0 3 m"],
+    ),
+    "a plastic set below the plateau names its node": (
+        f"{TABLED}plateau = 2.5",
+        ["1 problem", "parameters.post_set", "node 0 has 2 m, the end of the softening 2.5 m"],
+    ),
+    "tables of unequal length say how long each is": (
+        f"{TABLED}post_damping = [1.0]",
+        ["1 problem", "parameters.post_set", "post_set has 2, post_stiffness has 2, post_damping has 1"],
+    ),
+    "a stiffness after buckling that is too small": (
+        f"{WALL}[parameters]\nk_post = 0.1",
+        ["1 problem", "parameters.k_post", "k_post = 0.1 N/m must be at least 0.5 N/m"],
+    ),
+    "a bad node is named with its number": (
+        f"{WALL}[parameters]\npost_set = [2, 3]\npost_stiffness = [0.2, -0.1]",
+        ["1 problem", "parameters.post_stiffness[1]: node 1: -0.1 is out of bounds: must be > 0", "unit N/m"],
+    ),
+    "nodes that are no numbers": (
+        f"{WALL}[parameters]\npost_set = ['two', true, nan]",
+        [f"parameters.post_set[{node}]: node {node}: must be" for node in range(3)],
+    ),
+    "a number is no table": (
+        f"{WALL}[parameters]\npost_set = 2.0",
+        ["parameters.post_set: must be a list of numbers such as [2.0, 3.0], not 2.0"],
+    ),
+    "several tables go to the axes": (
+        f"{WALL}[parameters]\npost_set = [[2, 3], [4]]",
+        ["must be a number, not [2, 3]", "several values go to [sweep.axes]"],
+    ),
+    "an axis of one table is a list of it": (
+        f"{WALL}[sweep.axes]\npost_set = [2, 3]",
+        ["sweep.axes.post_set: must be a list of lists of numbers", "not [2, 3]; a single table goes to [parameters]"],
+    ),
+    "a node of an axis is named by both numbers": (
+        f"{WALL}[sweep.axes]\npost_set = [[2, 3], 'default', [2, -3], 4]",
+        ["2 problems", "sweep.axes.post_set[2][1]: node 1: -3 is out of bounds", "sweep.axes.post_set[3]: must be a list of numbers"],
+    ),
+    "a table of an axis that breaks a rule is named by its point": (
+        f"{WALL}[parameters]\npost_stiffness = [0.2, 0.15]\n[sweep.axes]\npost_set = [[2, 3], [3, 2], [1, 2, 3]]",
+        ["sweep.axes.post_set", "point 2: post_set has 3, post_stiffness has 2", "point 1: node 1 has 2 m, node 0 3 m", "broken at 1 of 3"],
+    ),
+    "tables are no range": (
+        f"{WALL}[sweep.axes]\npost_set = {{ from = 0, to = 1, count = 2 }}",
+        ["sweep.axes.post_set: must be a list of lists"],
+    ),
+    "an unknown word names the nearest": (
+        f"{TABLED}damping_criterion = 'exclude'",
+        ["1 problem", "parameters.damping_criterion: 'exclude' is not a word of it; did you mean 'excluded'? Known: included, excluded"],
+    ),
+    "a code is no word": (f"{TABLED}damping_criterion = 1", ["parameters.damping_criterion: 1 is not a word of it"]),
+    "an unknown word of an axis is named by its position": (
+        f"{TABLED}[sweep.axes]\ndamping_criterion = ['included', 'exc', 'default']",
+        ["1 problem", "sweep.axes.damping_criterion[1]: 'exc' is not a word of it; did you mean 'excluded'?"],
+    ),
+    "words are no range": (
+        f"{TABLED}[sweep.axes]\ndamping_criterion = {{ from = 0, to = 1, count = 2 }}",
+        ["sweep.axes.damping_criterion: must be a list of words, such as ['included', 'excluded']"],
+    ),
+    "a single word is no axis": (
+        f"{TABLED}[sweep.axes]\ndamping_criterion = 'excluded'",
+        ["must be a list of words", "a single value goes to [parameters]"],
+    ),
+    "three sides": (f"{STOP}[parameters]\nsides = 3", ["parameters.sides: 3 is out of bounds: must be a whole number from 1 to 2"]),
+    "half a side": (f"{STOP}[sweep.axes]\nsides = [1, 1.5]", ["sweep.axes.sides[1]: 1.5 is out of bounds: must be a whole number"]),
+    "a range through half a side": (
+        f"{STOP}[sweep.axes]\nsides = {{ from = 1, to = 2, count = 3 }}",
+        ["sweep.axes.sides: a step of 0.5 does not give whole numbers", "list the values"],
+    ),
+    "a log range of sides": (
+        f"{STOP}[sweep.axes]\nsides = {{ from = 1, to = 2, count = 2, spacing = 'log' }}",
+        ["sweep.axes.sides: a log range does not give whole numbers"],
+    ),
+    "a misspelt parameter of a wall names the nearest": (
+        f"{TABLED}post_sett = [1.0]",
+        ["parameters.post_sett: unknown parameter; did you mean 'post_set'?"],
+    ),
+    "a parameter of another model is said to be one": (
+        f"{STOP}[parameters]\nf_crit = 1.0\n[sweep.axes]\nplateau = [1.0]",
+        ["parameters.f_crit: no parameter of the model stop, but of buckling_wall", "sweep.axes.plateau: no parameter of the model stop"],
+    ),
+    "a steady window at a wall": (
+        f"{STOP}[time]\nwindow = 'steady'",
+        ['time.window: "steady" is not to be had for the model stop: give the window as [start, end] in s'],
+    ),
+    "two bodies that rub": (f"{STOP}[parameters]\nm_2 = 1.0\nmu = 0.1", ["parameters.m_2", "m_2 = 1 kg and mu_s = 0.1"]),
+    "a second body without a mass": (f"{STOP}[parameters]\nv0_2 = 1.0", ["parameters.v0_2: a second body needs a mass: give m_2"]),
+    "rules beside other problems": (f"{TABLED}f_post = 2.0\nplateau = 'x'", ["2 problems", "parameters.plateau", "f_post = 2 N"]),
+}
 
-@pytest.mark.parametrize(("text", "fragments"), CASES.values(), ids=CASES.keys())
+WALL_TABLES = {
+    "a node that is no number": ("post_set\n2;3\n2;x;3\n", ["column post_set, row 2, node 1: 'x' is not a finite number", "unit m"]),
+    "a node that is missing": ("post_set\n2;;3\n", ["column post_set, row 1, node 1: an empty cell is not a finite number"]),
+    "a node out of bounds": ('post_stiffness\n1;2\n"1; 0"\n', ["column post_stiffness, row 2, node 1: 0.0 is out of bounds: must be > 0"]),
+    "a word that is none": (
+        "damping_criterion\nexcluded\nno\n",
+        ["column damping_criterion, row 2: 'no' is not a word of it", "Known: included, excluded"],
+    ),
+    "a column of another model": ("sides\n1\n", ["column sides: no parameter of the model buckling_wall, but of stop"]),
+    "tables of unequal length": (
+        "post_set,post_stiffness,post_damping\n2;3,0.2;0.15,\n2;3,0.2,\n",
+        ["sweep.file: column post_set", "point 1: post_set has 2, post_stiffness has 1, post_damping has 2"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "fragments"), (CASES | WALLS).values(), ids=(CASES | WALLS).keys())
 def test_bad_configuration_is_refused_with_its_reason(
     text: str, fragments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,6 +342,34 @@ def test_bad_table_is_refused_with_its_reason(text: str, fragments: list[str], t
     config = tmp_path / "study.toml"
     config.write_text("[parameters]\nm = 1.0\n" + TABLE)
     assert_refused(config, fragments, capsys)
+
+
+@pytest.mark.parametrize(("text", "fragments"), WALL_TABLES.values(), ids=WALL_TABLES.keys())
+def test_bad_table_of_walls_is_refused_with_its_reason(
+    text: str, fragments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "points.csv").write_text(text)
+    config = tmp_path / "study.toml"
+    config.write_text(f"{WALL}{TABLE}")
+    assert_refused(config, fragments, capsys)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pa.array([1.0, 2.0]), "must hold lists of numbers, such as 2;3;4;5 in CSV, not double"),
+        (pa.array([["a"]]), "must hold lists of numbers"),
+        (pa.array([[1.0], [2.0, None]]), "row 2, node 1: an empty cell is not a finite number"),
+        (pa.array([[1.0], None, [np.inf]]), "row 3, node 0: inf is not a finite number"),
+    ],
+)
+def test_a_column_that_holds_no_tables_is_refused(
+    column: pa.Array, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pq.write_table(pa.table({"post_set": column}), tmp_path / "points.parquet")
+    config = tmp_path / "study.toml"
+    config.write_text(f"{WALL}{TABLE}".replace("csv", "parquet"))
+    assert_refused(config, [message, "unit m"], capsys)
 
 
 def assert_refused(config: Path, fragments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

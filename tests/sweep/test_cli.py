@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kernels.models import RUBBING_MASS
+from kernels.models import MODELS
 from sweep import terminal
 from sweep.cli import main
 from tests.sweep.conftest import FakeKernels
@@ -135,8 +135,18 @@ def test_wrong_usage_is_status_2(arguments: list[str], capsys: Captured) -> None
 def test_everything_that_a_study_can_name_is_listed(capsys: Captured) -> None:
     assert main(["list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert [row["parameter"] for row in listed["parameters"]] == [q.name for q in RUBBING_MASS.parameters]
-    assert [row["observable"] for row in listed["observables"]] == [q.name for q in RUBBING_MASS.observables]
+    for topic, name, things in (
+        ("parameters", "parameter", lambda model: model.parameters),
+        ("observables", "observable", lambda model: model.observables),
+    ):
+        for model in MODELS.values():
+            named = [row[name] for row in listed[topic] if model.name in row["models"].split(", ")]
+            assert sorted(named) == sorted(q.name for q in things(model))
+    assert [row["default"] for row in listed["parameters"] if row["parameter"] == "mu"] == ["0.1", "0"]
+    (word,) = (row for row in listed["parameters"] if row["parameter"] == "damping_criterion")
+    assert (word["kind"], word["default"], word["bounds"]) == ("word", "included", "included or excluded")
+    (table,) = (row for row in listed["parameters"] if row["parameter"] == "post_set")
+    assert (table["kind"], table["default"], table["bounds"], table["unit"]) == ("list", "[]", "each >= 0", "m")
     for topic in listed:
         assert main(["list", topic]) == 0
         assert capsys.readouterr().out.startswith(topic)

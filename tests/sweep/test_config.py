@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels.models import RUBBING_MASS
+from kernels.models import MODELS
 from sweep import Config, ConfigError, load
 
 STUDY: dict[str, Any] = {
@@ -105,16 +105,24 @@ def test_neither_jax_nor_pandas_is_imported_before_a_run() -> None:
     assert done.stdout == "set()\n"
 
 
-names = st.sampled_from([q.name for q in RUBBING_MASS.parameters]) | st.sampled_from(["scheme", "window", "nonsense", "", "from", "é\n"])
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["default", "exact", "euler", "steady", "x", "log"])
-axes = st.lists(scalars, max_size=4) | st.fixed_dictionaries(
+known = sorted({q.name for model in MODELS.values() for q in model.parameters})
+names = st.sampled_from(known) | st.sampled_from(["scheme", "window", "nonsense", "", "from", "é\n"])
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["default", "exact", "euler", "steady", "x", "log", "excluded"])
+)
+axes = st.lists(scalars | st.lists(scalars | st.floats(0.1, 9.0), max_size=3), max_size=4) | st.fixed_dictionaries(
     {}, optional={"from": scalars, "to": scalars, "count": st.integers(-1, 9), "spacing": scalars}
 )
 values = scalars | axes
 sections = st.fixed_dictionaries(
     {},
     optional={
-        "study": st.dictionaries(st.sampled_from(["name", "model", "scheme", "x"]), values, max_size=3) | values,
+        "study": st.dictionaries(st.sampled_from(["name", "model", "scheme", "x"]), values | st.sampled_from([*MODELS]), max_size=3)
+        | values,
         "parameters": st.dictionaries(names, values, max_size=4) | values,
         "time": st.dictionaries(st.sampled_from(["end", "step", "window", "x"]), values, max_size=3) | values,
         "sweep": st.fixed_dictionaries(

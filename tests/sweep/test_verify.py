@@ -6,9 +6,12 @@ import json
 import sys
 import types
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from kernels.models import MODELS
+from kernels.reference.checks import CASES as PUBLISHED
 from sweep.cli import main
 from sweep.verify import verify
 from tests.sweep.conftest import FakeKernels
@@ -45,6 +48,18 @@ def cases(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> types.ModuleTyp
     checks.__dict__["CASES"] = CASES
     monkeypatch.setitem(sys.modules, "kernels.reference.checks", checks)
     return checks
+
+
+def test_no_reference_case_is_dropped_or_loosened_unnoticed() -> None:
+    names = [f"{case.model} | {case.scheme} | {case.quantity} | {case.case}" for case in PUBLISHED]
+    known = (Path(__file__).parents[1] / "data" / "reference_cases.txt").read_text().splitlines()
+    assert names == known
+    assert len(set(names)) == len(names)
+    for case in PUBLISHED:
+        assert case.unit == {q.name: q.unit for q in MODELS[case.model].observables}[case.quantity]
+        assert case.tolerance <= 1e-3
+        if case.model != "rubbing_mass" and case.scheme == "exact":
+            assert case.tolerance <= 1e-9
 
 
 @pytest.mark.usefixtures("cases")
