@@ -241,8 +241,12 @@ def test_a_signal_before_anything_is_read_is_status_130(tmp_path: Path) -> None:
     fifo = tmp_path / "study.toml"
     os.mkfifo(fifo)
     command = [sys.executable, "-m", "sweep.cli", "run", str(fifo)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    with fifo.open("w"):  # opens once the command waits for the study
+
+    def heed() -> None:  # a job in the background may have been told to ignore it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    start = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, preexec_fn=heed)  # noqa: PLW1509
+    with start as process, fifo.open("w"):  # opens once the command waits for the study
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=20)
     assert process.returncode == 130
