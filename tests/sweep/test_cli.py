@@ -240,12 +240,9 @@ def test_no_escape_sequences_reach_a_pipe(fake: FakeKernels, study: str, capsys:
 def test_a_signal_before_anything_is_read_is_status_130(tmp_path: Path) -> None:
     fifo = tmp_path / "study.toml"
     os.mkfifo(fifo)
-    command = [sys.executable, "-m", "sweep.cli", "run", str(fifo)]
-
-    def heed() -> None:  # a job in the background may have been told to ignore it
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    start = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, preexec_fn=heed)  # noqa: PLW1509
+    # a job in the background may have been told to ignore it
+    heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from sweep.cli import console; console()"
+    start = subprocess.Popen([sys.executable, "-c", heed, "run", str(fifo)], stderr=subprocess.PIPE, text=True, cwd=ROOT)
     with start as process, fifo.open("w"):  # opens once the command waits for the study
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=20)
