@@ -146,8 +146,7 @@ def _run_one_jvp(engine: str, primals: Any, tangents: Any) -> Any:
     flat, unravel = ravel_pytree(varying)
 
     def along(direction: jax.Array) -> Any:
-        unit = {name: jnp.zeros_like(value) for name, value in p.items()} | unravel(direction)
-        return jax.jvp(functools.partial(_engine, engine), (p,), (unit,))
+        return jax.jvp(lambda chosen: _engine(engine, {**p, **chosen}), ({name: p[name] for name in varying},), (unravel(direction),))
 
     values, jacobian = jax.vmap(along, out_axes=(None, 0))(jnp.eye(flat.size))
     rate = {name: sum(jacobian[name][i] * flat[i] for i in range(flat.size)) for name in values}

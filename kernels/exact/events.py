@@ -207,5 +207,9 @@ def run(
     """Run one oscillator with any contact law from 0 to `end` (for the arguments see `machine`): its state there, and the status code."""
     start, next_event, _ = machine(law, excitation, p, observe, sums, finite)
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
-    status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
-    return last, status
+    return last, outcome(last, finite)
+
+
+def outcome(last: State[Memory, Sums], finite: Array) -> Array:
+    """The status code of a run that ended in a state."""
+    return jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))

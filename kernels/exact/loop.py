@@ -7,6 +7,7 @@ derivative by the implicit function theorem, dt/dp = -v_p / a.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from kernels.contact.friction import Coulomb
 from kernels.contact.friction import release as first_release
 from kernels.elementary import Array, all_finite, decide, run_time_one, settle, sincos
 from kernels.exact.damped import Damped
+from kernels.exact.follow import follow
 from kernels.exact.free import Free
 from kernels.exact.pieces import MOST_PIECES
 from kernels.exact.refine import crossing_time
@@ -176,9 +178,8 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
 
     Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_exact.py.
     """
-    start, finite, next_event, _ = machine(p, free)
-    zero = jnp.zeros_like(start.t)
-    last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
+    last: State = follow(functools.partial(machine, free=free), MOST_EVENTS, p)
+    finite, zero = all_finite(p.values()), jnp.zeros_like(last.t)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
     found = rubbing.finish(last.sums, p)
     ends = {"x_end": last.x, "v_end": last.anchor.v, "period": zero, "time_reached": last.t, "accepted_steps": zero, "rejected_steps": zero}

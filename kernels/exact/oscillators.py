@@ -12,7 +12,9 @@ from kernels.contact.phases import Law, Point
 from kernels.contact.together import Both, Together
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
 from kernels.elementary import Array, all_finite, sincos
-from kernels.exact.events import State, Stretch, run
+from kernels.exact import events
+from kernels.exact.events import State, Stretch
+from kernels.exact.follow import follow
 from kernels.excitation.harmonic import Harmonic
 from kernels.observables import rubbing, shock
 from kernels.observables.interval import Interval
@@ -98,6 +100,11 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
         )
 
     return Setup(p, law, excitation, observe, Sums(rubs, hits), all_finite(read), friction, wall, centre)
+
+
+def build(made: Setup) -> events.Machine[Any, Sums]:
+    """Its event loop."""
+    return events.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
 
 
 def _released(p: dict[str, Any], excitation: Harmonic) -> Point:
@@ -202,5 +209,5 @@ def simulate(p: dict[str, Any], kind: Kind) -> tuple[dict[str, Array], Array]:
     tests/kernels/test_shock.py.
     """
     made = setup(p, kind)
-    last, status = run(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
-    return finish(made, last, status, jnp.zeros_like(last.t))
+    last: State[Any, Sums] = follow(lambda p: build(setup(p, kind)), events.MOST_EVENTS, p)
+    return finish(made, last, events.outcome(last, made.finite), jnp.zeros_like(last.t))
