@@ -28,6 +28,22 @@ class Machine(Protocol):
         """From one event to the next."""
 
 
+@jax.custom_batching.custom_vmap
+def _axes_in_order(x: Any) -> Any:
+    """The same array; whatever it is mapped over comes first, in the order of the maps."""
+    return x
+
+
+@_axes_in_order.def_vmap
+def _(_size: int, batched: Any, x: Any) -> Any:
+    return _axes_in_order(x), batched[0]
+
+
+def _front(tree: Any) -> Any:
+    """`_axes_in_order` on every float: the two rules of a function must agree on it."""
+    return jax.tree.map(lambda x: _axes_in_order(x) if jnp.issubdtype(x.dtype, jnp.floating) else x, tree)
+
+
 def follow(build: Callable[[Params], Machine], most_events: int, p: Params) -> State:
     """The state at the end of the run of one oscillator, or after `most_events`.
 
@@ -91,9 +107,9 @@ def follow(build: Callable[[Params], Machine], most_events: int, p: Params) -> S
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *rates)
         return (last, stacked), (jax.tree.map(lambda _: False, last), jax.tree.map(lambda _: True, stacked))
 
+    rate_along = jax.custom_jvp(lambda p, direction: _front(along_each(p, direction)))
     # a derivative of the derivative is that of one direction
-    rate_along = jax.custom_jvp(along_each)
-    rate_along.defjvp(lambda primals, tangents: jax.jvp(along_one, primals, tangents))
+    rate_along.defjvp(lambda primals, tangents: _front(jax.jvp(along_one, primals, tangents)))
     differentiable = jax.custom_jvp(end)
 
     def jvp(primals: tuple[Params], tangents: tuple[Params]) -> tuple[State, State]:
