@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels import cache
 from kernels.models import Model
 from kernels.schemes import EXACT, SCHEMES, STEADY, check_window
 from kernels.status import RESULTS, Status
@@ -53,6 +54,7 @@ def solve(
     absent: Mapping[str, np.ndarray] | None = None,
     count: int = 1,
     window: str | None = None,
+    room: int = 0,
 ) -> Solution:
     """Run `count` oscillators.
 
@@ -64,6 +66,8 @@ def solve(
         count: number of rows.
         window: "steady" for one period of the motion that the run tends to, by scheme exact (then `end`, `window_start` and `window_end`
             are not given); None for that of the columns.
+        room: how many rows programs are made for at least, so that batches of up to that many rows share them; places that are not
+            filled cost memory and no time.
 
     Returns:
         See `Solution`. Never raises on the numbers of a row: one that is not finite, out of bounds, breaks a rule of the model, or fails in
@@ -89,7 +93,7 @@ def solve(
         rows = {name: np.asarray(value, dtype=np.float64) for name, value in resolved.items()}
         for kind, members in _groups(model, scheme, window, rows, good, count):
             if members.size:
-                seconds = _solve_group(kind, model, scheme, rows, members, count, observables, status)
+                seconds = _solve_group(kind, model, scheme, rows, members, count, observables, status, room)
                 compiling, running = compiling + seconds[0], running + seconds[1]
 
     needed = [observables[quantity.name] for quantity in model.observables if not quantity.optional]
@@ -171,6 +175,7 @@ def _solve_group(
     count: int,
     observables: dict[str, np.ndarray],
     status: np.ndarray,
+    room: int,
 ) -> tuple[float, float]:
     """Run the rows `members` through one compiled program, write their results in place, and return (compile, run) seconds."""
     import jax
@@ -179,9 +184,10 @@ def _solve_group(
     with np.errstate(all="ignore"):  # rows that are not members may hold anything
         cost = _cost(kind, scheme, rows, count)[members]
     members = members[np.argsort(-cost, kind="stable")]
-    blocks = -(-members.size // width)
-    # few sizes, so that shards and groups of any length share their programs: devices x a power of two blocks
-    per_device = 1 << max(0, -(-blocks // devices) - 1).bit_length()
+    blocks = -(-max(members.size, room) // width)
+    # few sizes, so that shards and groups of any length share their programs: devices x a power of two blocks, and never a single one, of
+    # which XLA makes another program (without a loop, and then with a division or two done otherwise: results differ in the last bit)
+    per_device = 1 << max(1, -(-blocks // devices) - 1).bit_length()
     padded = np.resize(members, devices * per_device * width)
     # neighbours go to different devices, so that each gets its share of the slow lanes
     deal = np.arange(padded.size).reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
@@ -238,7 +244,8 @@ def _compiled(
     if fresh:
         shape = {name: jax.ShapeDtypeStruct(shape, np.float64) for name, shape in shapes.items()}
         shares = jax.ShapeDtypeStruct((devices,), np.int32)
-        _PROGRAMS[key] = _program(kind, scheme, devices, lanes).lower(shape, shares).compile()
+        with cache.without_false_alarm():
+            _PROGRAMS[key] = _program(kind, scheme, devices, lanes).lower(shape, shares).compile()
     return _PROGRAMS[key], fresh
 
 
@@ -263,7 +270,7 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> An
     def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
         if kind == "step":
             return _queue(scheme, varying, fixed, share[0])
-        return jax.lax.map(lambda rows: exact_block(rows, fixed), varying)
+        return _blocks(lambda rows: exact_block(rows, fixed), varying, share[0])
 
     mesh = Mesh(np.asarray(jax.devices()[:devices]), ("device",))
     split, whole = PartitionSpec("device"), PartitionSpec()
@@ -274,6 +281,30 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> An
         return spread(varying, shares, {name: value for name, value in arguments.items() if name not in varying})
 
     return jax.jit(program)
+
+
+def _blocks(run: Callable[[dict[str, Any]], Any], varying: dict[str, Any], share: Any) -> Any:
+    """Run rows in blocks of lanes, one block after the other, as `jax.lax.map` does, but only the blocks that have rows.
+
+    Args:
+        run: (name -> (width,) array) to observables and codes, (width,).
+        varying: name -> (blocks, width) array. share: how many of the rows are to be run, from the first on.
+
+    Returns:
+        Observables and codes, (blocks, width); 0 in blocks that were not run.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    blocks, width = varying["end"].shape
+    shapes = jax.eval_shape(lambda: run({name: values[0] for name, values in varying.items()}))
+    start = jax.tree.map(lambda one: jnp.zeros((blocks, width), one.dtype), shapes)
+
+    def block(index: Any, results: Any) -> Any:
+        found = run({name: values[index] for name, values in varying.items()})
+        return jax.tree.map(lambda old, new: old.at[index].set(new), results, found)
+
+    return jax.lax.fori_loop(0, -(-share // width), block, start)
 
 
 def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:

@@ -110,7 +110,8 @@ def problems() -> list[str]:
     if _NATIVE_LOOP.split("=", maxsplit=1)[0] not in flags:
         found.append("JAX had started before tribosweep could set its XLA options: loops on CPU run several times slower")
     devices = jax.devices()
-    if devices[0].platform == "cpu" and len(devices) < cores():
+    asked_for = os.environ.get("JAX_NUM_CPU_DEVICES") == str(len(devices))
+    if devices[0].platform == "cpu" and len(devices) < cores() and not asked_for:
         found.append(f"JAX uses {len(devices)} of {cores()} CPU cores: it had started before tribosweep, or XLA_FLAGS fixes the number")
     if jax.numpy.zeros(()).dtype != "float64":
         found.append("float64 is off: results have 7 digits at most")

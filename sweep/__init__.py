@@ -3,7 +3,8 @@
 __version__ = "0.1.0"
 
 from sweep.config import Config, load
-from sweep.problems import ConfigError, Problem
-from sweep.running import Run, run
+from sweep.problems import ConfigError, Problem, RunError
+from sweep.running import Run, resume, run
+from sweep.shares import Share
 
-__all__ = ["Config", "ConfigError", "Problem", "Run", "__version__", "load", "run"]
+__all__ = ["Config", "ConfigError", "Problem", "Run", "RunError", "Share", "__version__", "load", "resume", "run"]

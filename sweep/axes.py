@@ -14,13 +14,15 @@ from kernels.models import Model
 from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES
 from sweep.problems import Problem, advise, shorten
-from sweep.sections import Time, of_another, read_range
+from sweep.sections import Range, Time, of_another, read_range
 
 DEFAULT = "default"
 SCHEME = "scheme"
 SCHEME_NAMES = tuple(SCHEMES)
-SPACINGS = ("linear", "log")
+INTEGER = "integer"
+SPACINGS = ("linear", "log", INTEGER)
 FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, count = 10, spacing = "linear" }'
+SAMPLED_FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, spacing = "linear" }'
 TABLES = "a list of lists of numbers, one for each table, such as [[2.0, 3.0], [2.0, 3.0, 4.0]]"
 SHOWN = 5
 
@@ -101,7 +103,66 @@ class Spaced:
         return {"from": self.start, "to": self.stop, "count": self.count, "spacing": "log" if self.logarithmic else "linear"}
 
 
-Axis = Listed | Spaced
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The whole numbers from `start` to `stop`, both included; computed where they are needed."""
+
+    name: str
+    start: int
+    stop: int
+
+    @property
+    def count(self) -> int:
+        """How many values."""
+        return self.stop - self.start + 1
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """The values at `positions`, same shape, float64."""
+        return np.asarray(self.start + positions, dtype=np.float64)
+
+    def absent_at(self, positions: np.ndarray) -> None:
+        """A range has no default entries."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The axis as a file gives it."""
+        return {"from": float(self.start), "to": float(self.stop), "spacing": INTEGER}
+
+
+@dataclass(frozen=True, slots=True)
+class Continuous:
+    """Every value between two: the axis of a design that samples.
+
+    Attributes:
+        name: the parameter.
+        start, stop: the ends, in its unit; `stop` itself is not reached but by rounding.
+        logarithmic: even in the logarithm instead of in the value.
+    """
+
+    name: str
+    start: float
+    stop: float
+    logarithmic: bool
+
+    def at(self, fractions: np.ndarray) -> np.ndarray:
+        """The values at `fractions` of the way from `start` to `stop`, in [0, 1), same shape, float64."""
+        first, last = self.start, self.stop
+        if self.logarithmic:
+            first, last = math.log10(abs(first)), math.log10(abs(last))
+        values = first + fractions * (last - first)
+        if self.logarithmic:
+            values = math.copysign(1.0, self.start) * 10.0**values
+        return np.clip(values, min(self.start, self.stop), max(self.start, self.stop))
+
+    def absent_at(self, fractions: np.ndarray) -> None:
+        """A range has no default entries."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The axis as a file gives it."""
+        return {"from": self.start, "to": self.stop, "spacing": "log" if self.logarithmic else "linear"}
+
+
+Counted = Listed | Spaced | Whole
+Axis = Counted | Continuous
 
 
 def number(quantity: Quantity, value: Any) -> float:
@@ -186,20 +247,21 @@ def written(quantity: Quantity | None, value: Any) -> Any:
     return int(value) if quantity is not None and quantity.kind == "integer" else float(value)
 
 
-def read_axis(model: Model, name: str, raw: Any, scheme: str, problems: list[Problem]) -> Axis | None:
+def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, problems: list[Problem]) -> Axis | None:
     """Check one entry of [sweep.axes].
 
     Args:
         model: the model whose parameters are swept.
-        name: key of the entry, a parameter or "scheme".
+        path: key of the entry, which ends in a parameter or in "scheme".
         raw: its value: a list, or a table of from, to, count, spacing.
         scheme: the scheme that the word "default" stands for.
+        sampled: whether the design draws values from ranges, which have no count of their own then.
         problems: where problems are added.
 
     Returns:
         The axis, or None when it has problems.
     """
-    path = f"sweep.axes.{name}"
+    name = path.rpartition(".axes.")[2]
     quantities = {quantity.name: quantity for quantity in model.parameters}
     if name not in quantities and name != SCHEME:
         problems.append(Problem(path, of_another(name, model) or f"unknown parameter; {advise(name, [*quantities, SCHEME])}"))
@@ -210,17 +272,18 @@ def read_axis(model: Model, name: str, raw: Any, scheme: str, problems: list[Pro
     elif name == SCHEME:
         problems.append(Problem(path, f"must be a list of words, such as {list(model.schemes)}, not {shorten(raw)}"))
     elif isinstance(raw, dict):
-        return read_spacing(quantities[name], path, raw, problems)
+        return read_spacing(quantities[name], path, raw, sampled, problems)
     else:
         single = number_like(raw) or (isinstance(raw, str) and quantities[name].kind == "word")
         place = f"; a single value goes to [{'time' if name in Time.model_fields else 'parameters'}]" if single else ""
-        problems.append(Problem(path, f"must be {forms(quantities[name])}, not {shorten(raw)}{place}"))
+        problems.append(Problem(path, f"must be {forms(quantities[name], sampled)}, not {shorten(raw)}{place}"))
     return None
 
 
-def forms(quantity: Quantity) -> str:
-    """How an axis of a parameter can be given."""
-    return {"list": TABLES, "word": f"a list of words, such as {list(quantity.words)}"}.get(quantity.kind, FORMS)
+def forms(quantity: Quantity, sampled: bool) -> str:
+    """How an axis of a parameter can be given, of a design that draws values from ranges or of another."""
+    numbers_ = SAMPLED_FORMS if sampled else FORMS
+    return {"list": TABLES, "word": f"a list of words, such as {list(quantity.words)}"}.get(quantity.kind, numbers_)
 
 
 def number_like(value: Any) -> bool:
@@ -258,13 +321,14 @@ def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems:
     return Listed(SCHEME, codes, np.zeros(len(raw), dtype=bool)) if not report(found, path, problems) else None
 
 
-def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], problems: list[Problem]) -> Spaced | None:
-    """An axis given as { from, to, count, spacing }; of whole numbers it is linear and its step is whole, words and tables have none."""
-    found: list[Problem] = []
+def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
+    """An axis given as { from, to, count, spacing }; of whole numbers its values are whole, words and tables have none."""
     if quantity.kind in ("word", "list"):
-        problems.append(Problem(path, f"must be {forms(quantity)}, not {shorten(raw)}"))
+        problems.append(Problem(path, f"must be {forms(quantity, sampled)}, not {shorten(raw)}"))
         return None
-    shape = read_range(path, raw, found)
+    found: list[Problem] = []
+    counted = not sampled and raw.get("spacing") != INTEGER
+    shape = read_range(path, raw, counted, found)
     ends: list[float] = []
     for key, value in (("from", shape.start), ("to", shape.stop)):
         if key in raw:
@@ -272,22 +336,53 @@ def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], problems: l
                 ends.append(number(quantity, value))
             except ValueError as error:
                 found.append(Problem(f"{path}.{key}", str(error)))
-    if shape.count is not None and shape.count < 1:
-        found.append(Problem(f"{path}.count", f"{shape.count} is out of bounds: must be >= 1, or the design has 0 points"))
     if shape.spacing not in SPACINGS:
         found.append(Problem(f"{path}.spacing", f"{shape.spacing!r} is no spacing; {advise(shape.spacing, SPACINGS)}"))
-    if shape.spacing == "log" and len(ends) == 2 and not (ends[0] > 0.0 < ends[1] or ends[0] < 0.0 > ends[1]):
-        found.append(Problem(path, f"a log axis cannot touch or cross 0: from = {ends[0]:g}, to = {ends[1]:g}"))
-    if quantity.kind == "integer" and not found and shape.count is not None:
-        step = (ends[1] - ends[0]) / max(shape.count - 1, 1)
-        if shape.spacing == "log" or (shape.count > 1 and step != round(step)):
-            wrong = "a log range" if shape.spacing == "log" else f"a step of {step:g}"
-            found.append(
-                Problem(path, f"{wrong} does not give whole numbers ({quantity.description}): list the values, or take a whole step")
-            )
-    if report(found, path, problems) or shape.count is None:
+    elif len(ends) == 2:
+        check_ends(path, ends, shape.spacing, sampled, found)
+    if counted and shape.count is not None and shape.count < 1:
+        found.append(Problem(f"{path}.count", f"{shape.count} is out of bounds: must be >= 1, or the design has 0 points"))
+    if not counted and shape.count is not None:
+        why = (
+            "sweep.count says how many points there are" if sampled else "they are as many as there are whole numbers from one to the other"
+        )
+        found.append(Problem(f"{path}.count", f"this range has no count of its own: {why}"))
+    if quantity.kind == "integer" and not found:
+        check_whole(quantity, path, ends, shape, found)
+    if report(found, path, problems):
         return None
+    if shape.spacing == INTEGER:
+        return Whole(quantity.name, int(ends[0]), int(ends[1]))
+    if shape.count is None:
+        return Continuous(quantity.name, ends[0], ends[1], shape.spacing == "log")
     return Spaced(quantity.name, ends[0], ends[1], shape.count, shape.spacing == "log")
+
+
+def check_ends(path: str, ends: list[float], spacing: str, sampled: bool, found: list[Problem]) -> None:
+    """Whether a range can go between its two ends in that spacing."""
+    first, last = ends
+    if spacing == "log" and not (first > 0.0 < last or first < 0.0 > last):
+        found.append(Problem(path, f"a log axis cannot touch or cross 0: from = {first:g}, to = {last:g}"))
+    elif spacing == INTEGER and not (first.is_integer() and last.is_integer() and first <= last and abs(first) + abs(last) < 2**53):
+        found.append(Problem(path, f"an integer axis goes up from one whole number to another: from = {first!r}, to = {last!r}"))
+    elif sampled and spacing != INTEGER and not math.isfinite(last - first):
+        found.append(Problem(path, f"too wide to draw from: from = {first:g}, to = {last:g}"))
+
+
+def check_whole(quantity: Quantity, path: str, ends: list[float], shape: Range, found: list[Problem]) -> None:
+    """Whether a range between two whole numbers gives whole numbers only."""
+    if shape.spacing == INTEGER:
+        return
+    if shape.count is None:
+        wrong, advice = "a range that is drawn from", f'spacing = "{INTEGER}", or list the values'
+    elif shape.spacing == "log":
+        wrong, advice = "a log range", "list the values, or take a whole step"
+    else:
+        step = (ends[1] - ends[0]) / max(shape.count - 1, 1)
+        if shape.count == 1 or step.is_integer():
+            return
+        wrong, advice = f"a step of {step:g}", "list the values, or take a whole step"
+    found.append(Problem(path, f"{wrong} does not give whole numbers ({quantity.description}): {advice}"))
 
 
 def report(found: list[Problem], path: str, problems: list[Problem]) -> bool:

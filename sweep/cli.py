@@ -1,7 +1,7 @@
 """The command line `tribosweep`.
 
 Exit status: 0 done, 2 bad configuration or files that cannot be read or written, 3 failed rows, 4 a check failed, 70 our own fault,
-130 interrupted.
+130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -9,28 +9,38 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import sys
 import textwrap
+import threading
 import traceback
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import sweep
-from sweep.computing import most_shards
+from sweep import executors
 from sweep.config import Config, load
 from sweep.convergence.refinement import CONVERGENCE
 from sweep.design import Convergence
-from sweep.directory import RunDirectory
+from sweep.directory import RunDirectory, count_failed
+from sweep.executors import Team
 from sweep.listing import Topic, print_topics
-from sweep.problems import ConfigError
-from sweep.running import Run, default_directory
-from sweep.running import run as run_study
+from sweep.problems import ConfigError, Problem, RunError
+from sweep.running import Run, default_directory, load_run, run_with
+from sweep.shares import Share
 from sweep.terminal import emit, print_json, print_table, progress, say
 
-BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, INTERRUPTED = 2, 3, 4, 70, 130
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, INTERRUPTED, TERMINATED = 2, 3, 4, 70, 130, 143
 VERIFY_WIDTH = 120
 
 app = typer.Typer(
@@ -58,6 +68,19 @@ def options(
     """Options of every command."""
 
 
+class ExecutorName(StrEnum):
+    """Who computes."""
+
+    local = "local"
+    dask = "dask"
+
+
+WhoComputes = Annotated[ExecutorName, typer.Option("--executor", help="Who computes: this process, or Dask distributed.")]
+Workers = Annotated[int | None, typer.Option(help="With --executor dask: start that many workers on this machine; default one a core.")]
+Scheduler = Annotated[str | None, typer.Option(help="With --executor dask: address of a scheduler, such as tcp://10.0.0.1:8786.")]
+ShareText = Annotated[str | None, typer.Option("--shard", help="Compute one part of the run: 2/8 is the second of eight jobs.")]
+
+
 @app.command()
 def run(
     config: Annotated[Path, typer.Argument(help="The study, a TOML file.")],
@@ -66,6 +89,13 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the study and print it as resolved; compute and write nothing.")
     ] = False,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Keep the points of a run that are the first of this study; add the others.")
+    ] = False,
+    executor: WhoComputes = ExecutorName.local,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: ShareText = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a study, or what is missing of it."""
@@ -76,26 +106,79 @@ def run(
     if dry_run:
         describe_study(study, directory, as_json)
         return
+    carry_out(study, directory, Means(executor, workers, scheduler, shard), as_json, extend)
+
+
+@app.command()
+def resume(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    executor: WhoComputes = ExecutorName.local,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: ShareText = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute what is missing of a run, and nothing else; shards that are damaged are computed again."""
+    carry_out(load_run(directory, say), directory, Means(executor, workers, scheduler, shard), as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """How a run is to be computed, as the command line says it."""
+
+    executor: ExecutorName
+    workers: int | None
+    scheduler: str | None
+    shard: str | None
+
+    def team(self) -> AbstractContextManager[Team]:
+        """Who computes; ConfigError where the options do not go together."""
+        dask = self.executor is ExecutorName.dask
+        problems = []
+        for name, value in (("--workers", self.workers), ("--scheduler", self.scheduler)):
+            if value is not None and not dask:
+                problems.append(Problem(name, f"{value} needs --executor dask"))
+        if self.workers is not None and self.workers < 1:
+            problems.append(Problem("--workers", f"{self.workers} is out of bounds: must be >= 1"))
+        if self.workers is not None and self.scheduler is not None:
+            problems.append(Problem("--workers", "are those of the scheduler: give either --workers or --scheduler"))
+        if problems:
+            raise ConfigError("command line", problems)
+        return executors.dask(self.scheduler, self.workers) if dask else executors.in_process()
+
+    def words(self) -> list[str]:
+        """The options again, for a command line that goes on."""
+        given = {"--workers": self.workers, "--scheduler": self.scheduler, "--shard": self.shard}
+        dask = ["--executor", self.executor.value] if self.executor is ExecutorName.dask else []
+        return [*dask, *(word for name, value in given.items() if value is not None for word in (name, str(value)))]
+
+
+def carry_out(study: Config, directory: Path, means: Means, as_json: bool, extend: bool = False) -> None:
+    """Run a study with a progress bar, and say how it ended; where it was stopped, how to go on."""
+    team, share = means.team(), None if means.shard is None else Share.parse(means.shard)
     try:
         with progress() as update:
-            finished = run_study(study, directory, progress=update)
-    except KeyboardInterrupt:
-        say(f"\nInterrupted. The shards that are written stay; to go on:\n  {resuming(config, directory, settings or [])}")
-        raise typer.Exit(INTERRUPTED) from None
+            finished = run_with(team, study, directory, extend, share, update, say)
+    except (KeyboardInterrupt, OSError, RunError) as error:
+        begun = "config_hash" in RunDirectory(directory).read_manifest()
+        going_on = f"What is written is whole; to go on:\n  {shlex.join(['tribosweep', 'resume', str(directory), *means.words()])}"
+        if isinstance(error, KeyboardInterrupt):
+            say(f"\nInterrupted. {going_on if begun else 'Nothing was written.'}")
+            raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
+        say(f"{reason(error)}{f'. {going_on}' if begun else ''}")
+        raise typer.Exit(BAD_CONFIG) from None
     if not summarise(finished, as_json):
         raise typer.Exit(FAILED_ROWS)
 
 
-def resuming(config: Path, directory: Path, settings: list[str]) -> str:
-    """The command line that goes on with an interrupted run."""
-    resolved = RunDirectory(directory).config
-    words = [str(resolved)] if resolved.exists() else [str(config), *(word for setting in settings for word in ("--set", setting))]
-    return shlex.join(["tribosweep", "run", *words, "--out", str(directory)])
+def reason(error: Exception) -> str:
+    """An error in words: for one of a file, its name and what the system says."""
+    return f"{error.filename or 'tribosweep'}: {error.strerror or error}" if isinstance(error, OSError) else str(error)
 
 
 def describe_study(study: Config, directory: Path, as_json: bool) -> None:
     """What a run would do: the resolved study on stdout, its size on stderr."""
-    points, shards = study.design.count, most_shards(study)
+    points, shards = study.design.count, study.shards
     levels = shards if isinstance(study.design, Convergence) else 1
     if as_json:
         print_json({"directory": str(directory), "points": points, "rows": points * levels, "shards": shards, "config": study.document})
@@ -116,37 +199,50 @@ def summarise(finished: Run, as_json: bool) -> bool:
 
     design = finished.config.design
     table = finished.convergence() if isinstance(design, Convergence) else None
+    rows = sum(finished.statuses.values())
     if as_json:
         described = {"directory": str(finished.directory), "points": design.count, "computed": finished.computed}
+        described |= {"state": "complete" if finished.complete else "incomplete"}
         facts = {**described, "failed": finished.failed, "statuses": finished.statuses, "seconds": finished.seconds}
         print_json(facts if table is None else {**facts, "convergence": show.records(table)})
     elif table is not None:
         show.print_study(table)
-    elif design.count <= show.FEW:
+    elif rows <= show.FEW and rows:
         show.print_rows(finished.to_arrow(), finished.config.model)
-    else:
+    elif rows:
         show.print_counts(finished.directory, finished.statuses, finished.config.model)
+    well = say_what_to_know(finished, table)
+    if finished.computed:
+        for problem in finished.problems:
+            say(f"Warning: {problem}.")
+        say(f"Time: {show.describe_seconds(finished.seconds)}.")
+    elif finished.complete:
+        say("The run was already complete: nothing was computed.")
+    else:
+        say("This part was already complete: nothing was computed.")
+    if not finished.complete:
+        say(f"Other parts are missing: {rows:,} of {design.count:,} points are there.")
+    say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
+    if table is not None:
+        say(f"Table: {RunDirectory(finished.directory).convergence}; a picture of it: tribosweep convergence {finished.directory}")
+    return well
+
+
+def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
+    """Failed rows, rows with a remark and points that are not settled, on stderr; whether all is well, remarks apart."""
+    from sweep import show
+
+    design, rows = finished.config.design, sum(finished.statuses.values())
     if finished.failed:
         say(f"{finished.failed:,} of {design.count:,} {'rows' if table is None else 'points'} failed; their column `status` says why.")
     for remark, count in finished.remarks.items():
-        say(f"{count:,} of {sum(finished.statuses.values()):,} rows have results with a remark in their column `status`: {remark}.")
+        say(f"{count:,} of {rows:,} rows have results with a remark in their column `status`: {remark}.")
     unsettled = 0 if table is None else show.count_unsettled(table)
     if unsettled and isinstance(design, Convergence):
         say(
             f"{unsettled:,} of {design.count:,} points are not settled to {design.digits} digits after as many refinements as "
             "`halvings` and the rules on steps (tribosweep list rules) allow."
         )
-    if finished.computed:
-        from kernels import runtime
-
-        for problem in runtime.problems():
-            say(f"Warning: {problem}.")
-        say(f"Time: {show.describe_seconds(finished.seconds)}.")
-    else:
-        say("The run was already complete: nothing was computed.")
-    say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
-    if table is not None:
-        say(f"Table: {RunDirectory(finished.directory).convergence}; a picture of it: tribosweep convergence {finished.directory}")
     return not finished.failed and not unsettled
 
 
@@ -184,21 +280,24 @@ def list_topics(
 
 
 @app.command()
-def show(directory: Annotated[Path, typer.Argument(help="Directory of a run.")], as_json: AsJson = False) -> None:
-    """Show what a run holds: state, statuses, time, first rows."""
+def show(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    failed: Annotated[bool, typer.Option("--failed", help="List the rows that failed instead.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a run holds: state, progress, statuses, time, first rows."""
     from sweep import show as showing
 
     state = showing.state_of(directory)
+    if failed:
+        list_failed(directory, state, as_json)
+        return
     table = showing.study_table(directory) if state["design"] == CONVERGENCE else None
     if as_json:
         print_json(state if table is None else {**state, "convergence": showing.records(table)})
         return
     model = showing.model_of(directory)
-    facts = [("state", f"{state['state']}: {state['points_done']:,} of {state['points']:,} points")]
-    facts += [("time", showing.describe_seconds(state["seconds"]))] if "seconds" in state else []
-    facts += [(name, str(value)) for name, value in state["provenance"].items()]
-    facts += [(key, str(state[key])) for key in ("created", "finished", "version", "config_hash") if key in state]
-    print_table(str(state["study"]), ["fact", "value"], facts, prose=["value"])
+    print_table(str(state["study"]), ["fact", "value"], showing.facts_of(state), prose=["value"])
     if table is not None:
         emit("")
         showing.print_study(table)
@@ -208,6 +307,21 @@ def show(directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
         few = state["points_done"] <= showing.FEW
         emit("")
         showing.print_rows(showing.first_rows(directory, showing.FEW if few else showing.FIRST), model, "" if few else "first rows")
+
+
+def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
+    """The rows of a run that failed, on stdout: all of them as JSON, the first ones as a table."""
+    from sweep import show as showing
+
+    rows = showing.failed_rows(directory, None if as_json else showing.MANY)
+    if as_json:
+        print_json(showing.records(rows))
+        return
+    total = count_failed(state["statuses"])
+    if rows.num_rows:
+        showing.print_failed(rows, showing.model_of(directory))
+    more = f"; the first {rows.num_rows:,} are listed, --json lists all" if total > rows.num_rows else ""
+    say(f"{total:,} of {state['rows']:,} rows failed{more}.")
 
 
 @app.command("map")
@@ -286,6 +400,10 @@ def doctor(as_json: AsJson = False) -> None:
         raise typer.Exit(FAILED_CHECK)
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a run as Ctrl-C does."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; no traceback reaches the user.
 
@@ -296,16 +414,16 @@ def main(arguments: list[str] | None = None) -> int:
         The exit status.
     """
     try:
-        app(args=arguments, prog_name="tribosweep")
+        with terminable():
+            app(args=arguments, prog_name="tribosweep")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except Terminated:
+        return TERMINATED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except ConfigError as error:
-        say(str(error))
-        return BAD_CONFIG
-    except OSError as error:
-        say(f"{error.filename or 'tribosweep'}: {error.strerror or error}")
+    except (ConfigError, RunError, OSError) as error:
+        say(reason(error))
         return BAD_CONFIG
     except Exception as error:
         if os.environ.get("TRIBOSWEEP_TRACEBACK"):
@@ -315,10 +433,27 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM raise Terminated in the main thread, as SIGINT raises KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def console() -> None:
-    """Entry point of the command: an interrupted run ends at once, without waiting for the shards that are being computed."""
+    """Entry point of the command: a run that was stopped ends at once, without waiting for the shards that are being computed."""
     status = main()
-    if status == INTERRUPTED:
+    if status in (BAD_CONFIG, INTERRUPTED, TERMINATED):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

@@ -5,29 +5,31 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+import sweep
 from kernels.models import MODELS, Model
 from kernels.quantity import Quantity
 from kernels.schemes import EXACT, RUN, STEADY
-from sweep import tables
-from sweep.axes import SCHEME, SCHEME_NAMES, Axis, Value, number, read_axis, read_value, written
-from sweep.convergence.refinement import CONVERGENCE, KEYS, read_convergence
-from sweep.design import DESIGNS, PLANNED, Convergence, Design, Grid, Zip
+from sweep.axes import SCHEME, Value, number, read_value, written
+from sweep.design import Convergence, Design, schemes_of
 from sweep.document import inline, to_toml
 from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
+from sweep.reading import Reading, read_sweep, sweep_document
 from sweep.rules import check_fixed, check_rules
-from sweep.sections import TIME_KEYS, Document, Sweep, Time, belongs, read_document
+from sweep.sections import TIME_KEYS, Document, Time, belongs, read_document
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MOST_POINTS = 10**12
+MOST_SHARDS = 10**6  # their names have six digits, so that they sort as their numbers do
+SHARD_POINTS = (1, 2**20)  # least and most
+SHARD_OF_EXACT, SHARD_OF_STEPS = 131_072, 8_192
 DEFAULT_SCHEME = "exact"
 
 
@@ -45,6 +47,7 @@ class Config:
             window as window_start and window_end.
         window: "steady" for one period of the steady motion; None for the window of the parameters.
         design: the points.
+        shard_points: how many of them a shard holds; the last may have fewer. A convergence study has one level a shard instead.
         paths: parameter -> key where it is set, for messages.
         document: the study as nested tables, in canonical order, with every path absolute.
         digest: SHA-256 of the study's name and all that determines its rows; a table counts by its content, not by its path.
@@ -58,6 +61,7 @@ class Config:
     fixed: dict[str, Value]
     window: str | None
     design: Design
+    shard_points: int
     paths: dict[str, str] = field(repr=False)
     document: dict[str, Any] = field(repr=False)
     digest: str
@@ -75,17 +79,25 @@ class Config:
     @property
     def ignored(self) -> list[str]:
         """The keys that are given and that no scheme of the study reads, whatever their value."""
-        schemes = {self.scheme}
-        for axis in self.design.axes:
-            if axis.name == SCHEME:
-                schemes = {SCHEME_NAMES[code] for code in axis.at(np.arange(axis.count))}
+        schemes = schemes_of(self.design, self.scheme)
         unread = set.intersection(*(self.model.unread(scheme) for scheme in schemes)) - {*self.model.implied, SCHEME}
         return [path for name, path in self.paths.items() if name in unread]
 
     @property
     def swept(self) -> list[str]:
         """The swept parameters, in the order of their axes; the scheme is not among them."""
-        return [axis.name for axis in self.design.axes if axis.name != SCHEME]
+        return list(dict.fromkeys(axis.name for axis in self.design.axes if axis.name != SCHEME))
+
+    @property
+    def shards(self) -> int:
+        """How many shards hold the points; at most, in a convergence study."""
+        if isinstance(self.design, Convergence):
+            return self.design.halvings + 1
+        return -(-self.design.count // self.shard_points)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A study travels between processes as its document; where it arrives, it is read again and must be the same."""
+        return recall, (self.document, self.digest, sweep.__version__)
 
 
 def default_text(quantity: Quantity) -> str:
@@ -121,6 +133,26 @@ def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides:
         marked = [Problem(f"--set {p.path}" if under(p.path, changed) else p.path, p.message) for p in problems]
         raise ConfigError(source, marked)
     return checked
+
+
+RECALLED: dict[str, Config] = {}
+
+
+def recall(document: dict[str, Any], digest: str, version: str) -> Config:
+    """The study that another process described, read once a process.
+
+    Raises:
+        ConfigError: it cannot be read here, or is another one here; `version` is that of the other tribosweep.
+    """
+    if digest not in RECALLED:
+        config = load(document)
+        if config.digest != digest:
+            why = "the content of its file of points differs" if version == sweep.__version__ else "the versions differ"
+            where = f"{socket.gethostname()}, tribosweep {sweep.__version__}"
+            message = f"{where}: the study that tribosweep {version} sends is another one here: {why}"
+            raise ConfigError(config.name, [Problem("", message)])
+        RECALLED[digest] = config
+    return RECALLED[digest]
 
 
 def under(path: str, changed: list[str]) -> bool:
@@ -162,26 +194,22 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     paths: dict[str, str] = {}
     check_parameters(document.parameters, model, fixed, paths, problems)
     check_time(document.time, model, fixed, paths, problems)
-    design, points_digest = check_sweep(document.sweep, model, scheme, folder, problems)
-    for axis in design.axes:
-        path = axis_path(document.sweep, axis)
-        if axis.name in paths:
-            problems.append(Problem(path, f"given twice: also in {paths[axis.name]}"))
-        paths[axis.name] = path
+    read = read_sweep(document.sweep, model, scheme, fixed, folder, problems)
+    check_axes(read, paths, problems)
+    design = read.design
     window = STEADY if document.time.window == STEADY else None
     if window == STEADY:
-        check_steady(model, scheme, design, paths, problems)
-    if not problems and design.count > MOST_POINTS:
-        problems.append(Problem("sweep", f"{design.count:.3g} points: a study has at most {MOST_POINTS:.0e}"))
+        check_steady(model, schemes_of(design, scheme), paths, problems)
+    shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), problems)
     if problems:
-        swept = set(map(str, document.sweep.axes or {})) if document.sweep else set()
-        if document.sweep is None or document.sweep.file is None:
+        swept = {str(name) for part in document.sweep for name in part.axes or {}}
+        if all(part.file is None for part in document.sweep):
             unsure = {SCHEME} if any(problem.path == "study.scheme" for problem in problems) else set()
             problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
-    canonical = canonical_document(document, name, model, fixed, design, folder)
-    content = json.dumps([SCHEMA_VERSION, points_digest, {**canonical, "sweep": without_file(canonical.get("sweep"))}])
+    canonical = canonical_document(document, name, model, fixed, read, folder)
+    content = json.dumps([SCHEMA_VERSION, shard_points, read.digests, {**canonical, "sweep": without_files(canonical.get("sweep"))}])
     config = Config(
         source=source,
         name=name,
@@ -191,6 +219,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         fixed=fixed,
         window=window,
         design=design,
+        shard_points=shard_points,
         paths=paths,
         document=canonical,
         digest=hashlib.sha256(content.encode()).hexdigest(),
@@ -255,7 +284,16 @@ def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[st
             problems.append(Problem(path, str(error)))
 
 
-def check_steady(model: Model, scheme: str, design: Design, paths: Mapping[str, str], problems: list[Problem]) -> None:
+def check_axes(read: Reading, paths: dict[str, str], problems: list[Problem]) -> None:
+    """Add the axes to `paths`. What [parameters] or [time] set too is given twice, unless parts of the design are without that axis."""
+    given = dict(paths)
+    for name, path, everywhere in read.paths:
+        if name in given and (everywhere or given[name] == "study.scheme"):
+            problems.append(Problem(path, f"given twice: also in {given[name]}"))
+        paths[name] = path
+
+
+def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], problems: list[Problem]) -> None:
     """What cannot be together with the window "steady": ends of the run or of a window, schemes other than exact, models without it."""
     if not model.steady:
         problems.append(
@@ -264,63 +302,31 @@ def check_steady(model: Model, scheme: str, design: Design, paths: Mapping[str, 
         return
     message = f'time.window = "{STEADY}" is one period of the motion, wherever it is reached, and does not read this: leave it out'
     problems += [Problem(paths[name], message) for name in RUN if name in paths]
-    swept = next((axis for axis in design.axes if axis.name == SCHEME), None)
-    schemes = [scheme] if swept is None else [SCHEME_NAMES[code] for code in swept.at(np.arange(swept.count))]
-    others = [name for name in dict.fromkeys(schemes) if name != EXACT]
+    others = [name for name in schemes if name != EXACT]
     if others and not any(problem.path == "study.scheme" for problem in problems):
         listed = ", ".join(map(repr, others))
         problems.append(Problem("time.window", f'"{STEADY}" needs scheme {EXACT!r}, not {listed}: give the window as [start, end] in s'))
 
 
-def check_sweep(sweep: Sweep | None, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Design, str]:
-    """The design, and the digest of the file that its points come from; an empty design when there are problems."""
-    if sweep is None:
-        return Grid(()), ""
-    if sweep.design not in DESIGNS:
-        planned = " in this version" if sweep.design in PLANNED else ""
-        problems.append(Problem("sweep.design", f"{sweep.design!r} is not available{planned}; {advise(sweep.design, DESIGNS)}"))
-    if sweep.design != CONVERGENCE:
-        message = f'belongs to design = "{CONVERGENCE}"; this one is {sweep.design!r}'
-        problems += [Problem(f"sweep.{key}", message) for key in KEYS if getattr(sweep, key) is not None]
-    if sweep.design == "table":
-        return check_table(sweep, model, scheme, folder, problems)
-    if sweep.file is not None and sweep.design in DESIGNS:
-        problems.append(Problem("sweep.file", f'design {sweep.design!r} takes its points from [sweep.axes]; a file needs design = "table"'))
-    if not sweep.axes and sweep.design != CONVERGENCE:
-        problems.append(Problem("sweep.axes", "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"))
-    read = {name: read_axis(model, str(name), raw, scheme, problems) for name, raw in (sweep.axes or {}).items()}
-    axes = tuple(axis for axis in read.values() if axis is not None)
-    if sweep.design == "grid":
-        return Grid(axes), ""
-    if sweep.design == CONVERGENCE:
-        return read_convergence(sweep, axes, model, scheme, problems), ""
-    lengths = {axis.name: axis.count for axis in axes}
-    if sweep.design == "zip" and len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} has {count}" for name, count in lengths.items())
-        problems.append(Problem("sweep.axes", f"axes of a zip must be of equal length: {listed}"))
-    return (Zip(axes) if axes else Grid(())), ""
+def check_shards(given: int | None, design: Design, schemes: list[str], problems: list[Problem]) -> int:
+    """How many points a shard holds: what [output] says, else what takes seconds on a small machine and fills a large one.
+
+    That depends on the study alone, so that whoever computes a shard computes the same one.
+    """
+    least, most = SHARD_POINTS
+    points = given if given is not None else (SHARD_OF_EXACT if set(schemes) <= {EXACT} else SHARD_OF_STEPS)
+    if given is not None and not least <= given <= most:
+        problems.append(Problem("output.shard_points", f"{given} is out of bounds: must be >= {least} and <= {most} (points of a shard)"))
+    elif not problems and design.count > MOST_POINTS:
+        problems.append(Problem("sweep", f"{design.count:.3g} points: a study has at most {MOST_POINTS:.0e}"))
+    elif not problems and not isinstance(design, Convergence) and design.count > points * MOST_SHARDS:
+        need = -(-design.count // MOST_SHARDS)
+        message = f"{points} is too few for {design.count:.7g} points: must be >= {need}, for a study has at most {MOST_SHARDS:,} shards"
+        problems.append(Problem("output.shard_points", message))
+    return points
 
 
-def check_table(sweep: Sweep, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Design, str]:
-    """The points of a table and the digest of its file."""
-    if sweep.axes is not None:
-        problems.append(Problem("sweep.axes", "a table of points has no axes: its columns are the parameters"))
-    if sweep.file is None:
-        problems.append(Problem("sweep.file", 'missing: design "table" needs the CSV or Parquet file of its points'))
-        return Grid(()), ""
-    path = folder / sweep.file
-    axes = tables.read_points(path, model, scheme, problems)
-    return (Zip(axes) if axes else Grid(())), (tables.digest(path) if axes else "")
-
-
-def axis_path(sweep: Sweep | None, axis: Axis) -> str:
-    """The key that gives an axis."""
-    return f"sweep.file: column {axis.name}" if sweep is not None and sweep.design == "table" else f"sweep.axes.{axis.name}"
-
-
-def canonical_document(
-    document: Document, name: str, model: Model, fixed: dict[str, Value], design: Design, folder: Path
-) -> dict[str, Any]:
+def canonical_document(document: Document, name: str, model: Model, fixed: dict[str, Value], read: Reading, folder: Path) -> dict[str, Any]:
     """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
     study = {"name": name, "model": document.study.model, "scheme": document.study.scheme}
     time: dict[str, Any] = {key: fixed[key] for key in Time.model_fields if key in fixed}
@@ -328,20 +334,18 @@ def canonical_document(
         time["window"] = [fixed["window_start"], fixed["window_end"]]
     elif document.time.window == STEADY:
         time["window"] = STEADY
-    tables_: dict[str, Any] = {
+    tables: dict[str, Any] = {
         "study": {key: value for key, value in study.items() if value is not None},
         "parameters": {key: written(model.parameter(key), value) for key, value in fixed.items() if key not in TIME_KEYS},
         "time": time,
+        "sweep": sweep_document(document.sweep, read.design, folder),
+        "output": {} if document.output.shard_points is None else {"shard_points": document.output.shard_points},
     }
-    if document.sweep is not None and document.sweep.file is not None:
-        tables_["sweep"] = {"design": "table", "file": str((folder / document.sweep.file).resolve())}
-    elif document.sweep is not None:
-        settings = {key: getattr(design, key) for key in KEYS} if isinstance(design, Convergence) else {}
-        axes = {"axes": {axis.name: axis.to_document() for axis in design.axes}} if design.axes else {}
-        tables_["sweep"] = {"design": document.sweep.design, **settings, **axes}
-    return {key: table for key, table in tables_.items() if table}
+    return {key: table for key, table in tables.items() if table}
 
 
-def without_file(sweep: dict[str, Any] | None) -> dict[str, Any] | None:
-    """[sweep] without the path of its table."""
-    return sweep if sweep is None else {key: value for key, value in sweep.items() if key != "file"}
+def without_files(sweeps: dict[str, Any] | list[dict[str, Any]] | None) -> Any:
+    """[sweep] without the paths of its tables."""
+    if isinstance(sweeps, list):
+        return [without_files(each) for each in sweeps]
+    return sweeps if sweeps is None else {key: value for key, value in sweeps.items() if key != "file"}

@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from sweep.axes import SCHEME, Axis
+from sweep.axes import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
+from sweep.blocks import Missing, Points, gather, join
+from sweep.sampling import LatinHypercube, Sobol
 
 DESIGNS: dict[str, str] = {
     "grid": "every combination of the axes' values; the last axis runs fastest",
     "zip": "the axes' values side by side: point i takes value i of every axis",
+    "sobol": "`count` points of the scrambled Sobol sequence between the ends of the axes; one with more points begins with the same",
+    "latin_hypercube": "`count` random points, one in each of `count` equal parts of each axis",
     "table": "one point per row of a CSV or Parquet file, columns named as parameters; an empty cell is the default",
     "convergence": "every combination of the axes' values, each with half the step (a tenth of the tolerance) again and again until its "
     "observable is settled",
 }
-PLANNED = ("sobol", "latin_hypercube")
-
-
-@dataclass(frozen=True, slots=True)
-class Points:
-    """A block of design points.
-
-    Attributes:
-        numbers: (n,) int64 positions in the design.
-        columns: swept parameter -> (n,) float64 in its unit, NaN where absent.
-        absent: swept parameter -> (n,) mask of the rows that take its documented default; only where there are any.
-        schemes: (n,) int8 positions in SCHEMES when the scheme is swept.
-    """
-
-    numbers: np.ndarray
-    columns: dict[str, np.ndarray]
-    absent: dict[str, np.ndarray]
-    schemes: np.ndarray | None
-
-    @property
-    def count(self) -> int:
-        """How many, n."""
-        return len(self.numbers)
+CONCATENATION = "concatenation"
+ABOUT_CONCATENATION = "several [[sweep]] tables instead of one [sweep]: the points of each, one design after the other"
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
     """Every combination of the axes' values, the last axis fastest; without axes, one point."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[Counted, ...]
 
     @property
     def count(self) -> int:
@@ -66,7 +50,7 @@ class Grid:
 class Zip:
     """The axes' values side by side; a table of points is one of these, with its columns as axes."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[Counted, ...]
 
     @property
     def count(self) -> int:
@@ -112,20 +96,53 @@ class Convergence:
         return self.grid.points(start, stop)
 
 
-Design = Grid | Zip | Convergence
+Part = Grid | Zip | Sobol | LatinHypercube
 
 
-def gather(axes: tuple[Axis, ...], positions: list[np.ndarray], numbers: np.ndarray) -> Points:
-    """Look up each axis at its own (n,) `positions`; `numbers` are those of the points."""
-    columns: dict[str, np.ndarray] = {}
-    absent: dict[str, np.ndarray] = {}
-    schemes = None
-    for axis, position in zip(axes, positions, strict=True):
-        if axis.name == SCHEME:
-            schemes = axis.at(position)
-            continue
-        columns[axis.name] = axis.at(position)
-        mask = axis.absent_at(position)
-        if mask is not None:
-            absent[axis.name] = mask
-    return Points(numbers, columns, absent, schemes)
+@dataclass(frozen=True, slots=True)
+class Concatenation:
+    """Several designs, the points of one after those of the other.
+
+    Attributes:
+        parts: the designs.
+        missing: every swept parameter -> what stands in the rows of parts that do not sweep it.
+        scheme: code of the scheme that runs the rows of parts that do not sweep it; None where no part does.
+    """
+
+    parts: tuple[Part, ...]
+    missing: Mapping[str, Missing] = field(default_factory=dict)
+    scheme: int | None = None
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of all parts, one part after the other."""
+        return tuple(axis for part in self.parts for axis in part.axes)
+
+    @property
+    def count(self) -> int:
+        """How many points."""
+        return sum(part.count for part in self.parts)
+
+    def points(self, start: int, stop: int) -> Points:
+        """The points from `start` up to, not including, `stop`."""
+        blocks, before = [], 0
+        for part in self.parts:
+            first, last = max(start - before, 0), min(stop - before, part.count)
+            if first < last:
+                blocks.append(part.points(first, last))
+            before += part.count
+        return join(blocks or [self.parts[0].points(0, 0)], np.arange(start, stop), self.missing, self.scheme)
+
+
+Design = Part | Concatenation | Convergence
+
+
+def schemes_of(design: Design, scheme: str) -> list[str]:
+    """The schemes that run points of a design, each once; `scheme` where it does not say."""
+    parts = design.parts if isinstance(design, Concatenation) else (design,)
+    found: list[str] = []
+    for part in parts:
+        axis = next((axis for axis in part.axes if axis.name == SCHEME), None)
+        codes = axis.values if isinstance(axis, Listed) else ()
+        found += [scheme] if axis is None else [SCHEME_NAMES[code] for code in codes]
+    return list(dict.fromkeys(found))

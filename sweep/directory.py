@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import tomllib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sweep
-from sweep.config import Config
+from kernels.status import RESULTS
+from sweep.config import SCHEMA_VERSION, Config
+from sweep.design import Convergence
 from sweep.problems import ConfigError, Problem, shorten
 
-SHARD_POINTS = 131_072
 SHOWN = 8
+EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,65 +70,75 @@ class RunDirectory:
             return {}
         return manifest if isinstance(manifest, dict) else {}
 
-    def done(self, digest: str, points: int | None) -> dict[int, dict[str, Any]]:
-        """The shards that are whole, by number, with the facts of their footers.
-
-        Args:
-            digest: of the study; a shard of another one does not count.
-            points: of the whole design, hence how many rows each shard must have; None where that depends on the results.
-        """
-        whole: dict[int, dict[str, Any]] = {}
-        for path in self.points.glob("part-*.parquet"):
-            from sweep import store
-
-            number = path.stem.removeprefix("part-")
-            facts = store.read_facts(path) if number.isdecimal() else None
-            if not facts or facts.get("config_hash") != digest:
-                continue
-            if points is None or facts["rows"] == min(SHARD_POINTS, points - int(number) * SHARD_POINTS):
-                whole[int(number)] = facts
-        return whole
-
-    def is_complete(self, shards: dict[int, dict[str, Any]]) -> bool:
-        """Whether the run is marked as complete and these are all its `shards`."""
-        return self.success.exists() and len(shards) == self.read_manifest().get("shards")
-
     def claim(self, config: Config) -> None:
         """Make sure that the directory is free or holds a run of this very study.
 
         Raises:
             ConfigError: it holds something else; nothing was written.
         """
-        if not self.path.exists() and not self.path.is_symlink():
+        if self.is_free():
             return
-        if not self.path.is_dir():
-            raise ConfigError(str(self.path), [Problem("", "is not a directory; give another one with --out")])
-        if not any(not entry.name.endswith(".tmp") for entry in self.path.iterdir()):
-            return
-        manifest = self.read_manifest()
-        if "config_hash" not in manifest:
-            message = "the directory is not empty and holds no run of tribosweep; give another one with --out"
-            raise ConfigError(str(self.path), [Problem("", message)])
+        manifest = self.read_run()
         if manifest["config_hash"] != config.digest:
             heading = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
-            raise ConfigError(str(self.path), [heading, *differences(self.read_document(), config)])
-        if manifest.get("version") != sweep.__version__:
+            hint = [EXTENSION] if may_extend(manifest, config) else []
+            raise ConfigError(str(self.path), [heading, *differences(self.read_document(), config), *hint])
+
+    def is_free(self) -> bool:
+        """Whether there is nothing yet where the directory would be, or nothing in it; ConfigError when it is no directory."""
+        if not self.path.exists() and not self.path.is_symlink():
+            return True
+        if not self.path.is_dir():
+            raise ConfigError(str(self.path), [Problem("", "is not a directory; give another one with --out")])
+        return not any(not entry.name.endswith(".tmp") and not entry.name.startswith(".lock") for entry in self.path.iterdir())
+
+    def read_run(self, to_continue: bool = True) -> dict[str, Any]:
+        """The manifest of the run that is there.
+
+        Args:
+            to_continue: whether rows are to be added, which the version that wrote the others must do.
+
+        Raises:
+            ConfigError: there is no run, or one that this version cannot read or continue.
+        """
+        manifest = self.read_manifest()
+        if "config_hash" not in manifest:
+            if self.manifest.exists():
+                raise ConfigError(
+                    str(self.manifest), [Problem("", "cannot be read: the directory holds no run of tribosweep, or a damaged one")]
+                )
+            there = "the directory is not empty and holds no run" if self.path.is_dir() else "holds no run"
+            raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])
+        version, schema = manifest.get("version"), manifest.get("schema_version")
+        if schema != SCHEMA_VERSION:
+            which = "is newer" if isinstance(schema, int) and schema > SCHEMA_VERSION else "differs"
             message = (
-                f"the run was begun by tribosweep {manifest.get('version')}, this is {sweep.__version__}; start it anew in another --out"
+                f"the run has schema version {schema}, of tribosweep {version}; that {which}: "
+                f"this is tribosweep {sweep.__version__} with schema version {SCHEMA_VERSION}"
             )
             raise ConfigError(str(self.path), [Problem("", message)])
+        if to_continue and version != sweep.__version__:
+            message = f"the run was begun by tribosweep {version}, this is {sweep.__version__}; start it anew in another --out"
+            raise ConfigError(str(self.path), [Problem("", message)])
+        return manifest
 
     def read_document(self) -> dict[str, Any]:
         """The study of the run as nested tables; empty where it cannot be read."""
         try:
-            return tomllib.loads(self.config.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return tomllib.loads(self.read_manifest()["config"])
+        except (KeyError, TypeError, ValueError):
             return {}
 
 
-def shard_count(points: int) -> int:
-    """How many shards hold that many points."""
-    return -(-points // SHARD_POINTS)
+def may_extend(manifest: dict[str, Any], config: Config) -> bool:
+    """Whether a study has more points than that of a manifest and differs from it in nothing but [sweep]."""
+    try:
+        there = tomllib.loads(manifest["config"])
+        fewer = manifest["points"] < config.design.count
+    except (KeyError, TypeError, ValueError):
+        return False
+    levels = isinstance(config.design, Convergence) or "observable" in there.get("sweep", {})
+    return fewer and not levels and {**there, "sweep": None} == {**config.document, "sweep": None}
 
 
 def total_statuses(shards: dict[int, dict[str, Any]]) -> dict[str, int]:
@@ -133,6 +147,12 @@ def total_statuses(shards: dict[int, dict[str, Any]]) -> dict[str, int]:
     for _, facts in sorted(shards.items()):
         total.update(facts["statuses"])
     return dict(total)
+
+
+def count_failed(statuses: Mapping[str, int]) -> int:
+    """Rows without results among rows per status; a status may be a remark on a row that has them."""
+    results = {status.sentence for status in RESULTS}
+    return sum(count for status, count in statuses.items() if status not in results)
 
 
 def differences(there: dict[str, Any], config: Config) -> list[Problem]:
@@ -152,20 +172,39 @@ def flatten(tables: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested tables as dotted paths."""
     flat: dict[str, Any] = {}
     for key, value in tables.items():
-        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+        if isinstance(value, dict):
+            flat |= flatten(value, f"{prefix}{key}.")
+        elif key == "sweep" and not prefix:
+            for number, each in enumerate(value):
+                flat |= flatten(each, f"sweep[{number}].")
+        else:
+            flat[f"{prefix}{key}"] = value
     return flat
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file, flush it to the disk, and only then give it its name."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         write(temporary)
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:  # the user knows the file by its name
+        raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+    flush_folder(path.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush the names in a folder to the disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_text(path: Path, text: str) -> None:

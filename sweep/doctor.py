@@ -64,14 +64,16 @@ def kernels_is_ours() -> Finding:
 
 def runtime_findings() -> list[Finding]:
     """What JAX runs on, and what is known to be wrong with it."""
-    from kernels import runtime
+    from kernels import cache, runtime
 
     try:
         runtime.prepare()
         described = runtime.describe()
     except Exception as error:
         return [Finding("runtime", cannot_start(error), good=False)]
-    facts = [Finding(name, str(value)) for name, value in described.items() if name not in PACKAGES]
+    kept = cache.use() or "nowhere: JAX's own variables say otherwise, or the folder is not this user's alone"
+    facts = [Finding("compiled programs", str(kept))]
+    facts += [Finding(name, str(value)) for name, value in described.items() if name not in PACKAGES]
     problems = [Finding("problem", problem, good=False) for problem in runtime.problems()]
     return facts + (problems or [Finding("runtime", "no known problem")])
 

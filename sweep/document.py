@@ -17,11 +17,16 @@ def to_toml(tables: dict[str, Any]) -> str:
     """
     blocks = []
     for name, table in tables.items():
-        inner = {key: value for key, value in table.items() if key == "axes"}
-        lines = [f"[{name}]", *(assignment(key, value) for key, value in table.items() if key not in inner)]
-        for key, nested in inner.items():
-            lines += [f"[{name}.{key}]", *(assignment(axis, value) for axis, value in nested.items())]
-        blocks.append("\n".join(lines) + "\n")
+        several = isinstance(table, list)
+        for each in table if several else [table]:
+            inner = {key: value for key, value in each.items() if key == "axes"}
+            lines = [
+                f"[[{name}]]" if several else f"[{name}]",
+                *(assignment(key, value) for key, value in each.items() if key not in inner),
+            ]
+            for key, nested in inner.items():
+                lines += [f"[{name}.{key}]", *(assignment(axis, value) for axis, value in nested.items())]
+            blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,13 @@ def read_study(path: Path) -> Config:
     """The study of a file, or of a run's directory.
 
     Raises:
-        ConfigError: it cannot be read, or is wrong.
+        ConfigError: it cannot be read, or is wrong; or the directory holds no run.
     """
-    return load(RunDirectory(path).config if path.is_dir() else path)
+    if not path.is_dir():
+        return load(path)
+    directory = RunDirectory(path)
+    directory.read_run(to_continue=False)
+    return replace(load(directory.read_document()), source=str(path))
 
 
 def parameters_of(config: Config, point: int) -> dict[str, Any]:
@@ -42,8 +47,8 @@ def parameters_of(config: Config, point: int) -> dict[str, Any]:
             config.source, [Problem("--point", f"{point} is not a point of the study, which has 0 to {config.design.count - 1}")]
         )
     columns, absent, _ = take(config.design.points(point, point + 1), slice(None))
-    given = {name: values[0] for name, values in columns.items() if name not in absent or not absent[name][0]}
-    return {**config.fixed, **given}
+    fixed = {name: value for name, value in config.fixed.items() if name not in columns}
+    return fixed | {name: values[0] for name, values in columns.items() if name not in absent or not absent[name][0]}
 
 
 def follow(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:

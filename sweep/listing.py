@@ -10,7 +10,7 @@ from kernels.models import MODELS, Model
 from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES
 from sweep.axes import written
-from sweep.design import DESIGNS
+from sweep.design import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
 from sweep.document import inline
 from sweep.terminal import emit, print_json, print_table
 
@@ -37,7 +37,9 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
     if topic is Topic.schemes:
         return [{"scheme": s.name, "reads": ", ".join(s.reads) or "-", "description": s.description} for s in SCHEMES.values()]
     if topic is Topic.designs:
-        return [{"design": name, "description": description} for name, description in DESIGNS.items()]
+        return [
+            {"design": name, "description": description} for name, description in {**DESIGNS, CONCATENATION: ABOUT_CONCATENATION}.items()
+        ]
     if topic is Topic.rules:
         return [
             {"parameters": ", ".join(rule.parameters), "rule": rule.sentence, "models": models}

@@ -128,7 +128,9 @@ def read_map(path: Path, x: str | None = None, y: str | None = None, color: str 
 
 
 def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
-    """Parameter -> value of what a resolved study sets for all its rows."""
+    """Parameter -> value of what a resolved study sets for all its rows, as far as it says so: a part of a design may sweep what is set."""
+    if isinstance(document.get("sweep"), list):
+        return {}
     time = dict(document.get("time", {}))
     window = time.pop("window", None)
     ends = {} if window in (None, STEADY) else {"window_start": window[0], "window_end": window[1]}

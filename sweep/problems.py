@@ -55,3 +55,7 @@ def shorten(value: object, limit: int = 40) -> str:
     """A value as a message shows it, as TOML writes booleans, and never longer than `limit` characters."""
     text = ("true" if value else "false") if isinstance(value, bool) else repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+class RunError(Exception):
+    """A run that cannot go on; what is written is whole, and resuming goes on from there."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernels.models import Model, Rule
 from sweep.axes import SCHEME, SCHEME_NAMES
-from sweep.design import Points
+from sweep.blocks import Points
 from sweep.problems import Problem
 
 if TYPE_CHECKING:

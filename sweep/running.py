@@ -3,47 +3,64 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.status import RESULTS
-from sweep.computing import Job, Progress, Solved, begin, compute_and_write, solve_points
+from sweep import executors
+from sweep.computing import Job, Progress, begin, clean, mark_complete, set_aside
 from sweep.config import Config, load
 from sweep.convergence.levels import compute_levels
-from sweep.design import Convergence, Points
-from sweep.directory import SHARD_POINTS, RunDirectory, shard_count, total_statuses
+from sweep.design import Convergence
+from sweep.directory import RunDirectory, count_failed, total_statuses
+from sweep.executors import Team
+from sweep.extension import check_extension
+from sweep.inspection import Expected, Found, inspect
+from sweep.locks import hold
+from sweep.problems import ConfigError, Problem
+from sweep.shares import Share
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from kernels.batch import Solution
+Tell = Callable[[str], None]
+SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run.
+    """A run, or the share of one that has been computed so far.
 
     Attributes:
         directory: where it lies; `points/` in it is the dataset.
         config: the study.
+        complete: whether all shards are there.
         statuses: rows by status.
-        seconds: compiling, computing, writing (beside computing) and total, of the call that computed last.
-        computed: rows that this call computed; 0 when the run was already complete.
+        seconds: compiling, computing, encoding and writing (beside computing), waiting and total, of the call that computed last.
+        computed: rows that this call computed; 0 when nothing was missing.
+        problems: what is wrong with the setup that computed, a sentence each.
     """
 
     directory: Path
     config: Config
+    complete: bool
     statuses: dict[str, int]
     seconds: dict[str, float]
     computed: int
+    problems: tuple[str, ...] = ()
 
     @property
     def failed(self) -> int:
         """Rows without results; a status may be a remark on a row that has them."""
-        return sum(count for status, count in self.statuses.items() if status not in {result.sentence for result in RESULTS})
+        return count_failed(self.statuses)
 
     @property
     def remarks(self) -> dict[str, int]:
@@ -78,6 +95,12 @@ def run(
     out: str | os.PathLike[str] | None = None,
     overrides: Sequence[str] = (),
     progress: Progress | None = None,
+    *,
+    extend: bool = False,
+    share: Share | None = None,
+    executor: Executor | None = None,
+    workers: int = 1,
+    tell: Tell | None = None,
 ) -> Run:
     """Run a study, or what is missing of it.
 
@@ -87,41 +110,139 @@ def run(
         overrides: "path=value" texts that replace keys of the study.
         progress: called with (points done, points of the study) after every shard; a point of a convergence study is done when it is
             refined no more.
+        extend: the directory may hold a study whose points are the first ones of this; they are kept.
+        share: only that share of the shards. Whoever completes the run marks it as complete.
+        executor: computes the shards, for instance a process pool or `distributed.Client.get_executor(pure=False)`, `workers` of them at a
+            time; threads of this process when omitted. Its processes must start afresh ("spawn"), for JAX does not survive a fork.
+        workers: of `executor`.
+        tell: called with sentences for the user; they are logged as warnings of "tribosweep" when omitted.
 
     Returns:
         The run. Rows that fail do not raise: they have NaN observables and a status.
 
     Raises:
-        ConfigError: the study is wrong, `out` holds something else, or JAX cannot start; nothing was written.
+        ConfigError: the study is wrong, `out` holds something else or somebody else writes to it, or JAX cannot start; nothing was written.
         OSError: the directory cannot be written; what was written is whole, and running again goes on.
+        RunError: those who compute were lost; the same holds.
     """
     checked = load(config, overrides)
-    directory = RunDirectory(default_directory(checked) if out is None else Path(out))
-    directory.claim(checked)
-    study = isinstance(checked.design, Convergence)
-    done = directory.done(checked.digest, None if study else checked.design.count)
-    if directory.is_complete(done) and (directory.convergence.exists() or not study):
-        return Run(directory.path, checked, total_statuses(done), directory.read_manifest().get("seconds", {}), computed=0)
-    job = begin(checked, directory)
-    compute = compute_levels if study else compute_shards
-    computed = compute(job, done, progress or (lambda _done, _total: None))
-    job.finish(done, computed)
-    return Run(directory.path, checked, total_statuses(done), job.seconds, computed)
+    path = default_directory(checked) if out is None else Path(out)
+    team = executors.in_process() if executor is None else executors.given(executor, workers)
+    return run_with(team, checked, path, extend, share, progress or (lambda _done, _total: None), tell or getLogger("tribosweep").warning)
 
 
-def compute_shards(job: Job, done: dict[int, dict[str, Any]], progress: Progress) -> int:
-    """Compute the shards that are not `done`, adding them, and return how many rows they have."""
+def resume(
+    directory: str | os.PathLike[str],
+    progress: Progress | None = None,
+    *,
+    share: Share | None = None,
+    executor: Executor | None = None,
+    workers: int = 1,
+    tell: Tell | None = None,
+) -> Run:
+    """Compute what is missing of the run in a directory, and nothing else; see `run`."""
+    told = tell or getLogger("tribosweep").warning
+    config = load_run(Path(directory), told)
+    return run(config, directory, (), progress, share=share, executor=executor, workers=workers, tell=told)
+
+
+def load_run(path: Path, tell: Tell) -> Config:
+    """The study of the run in a directory; ConfigError where there is none that can be continued."""
+    directory = RunDirectory(path)
+    manifest = directory.read_run()
+    try:
+        config = load(tomllib.loads(manifest["config"]))
+    except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(str(directory.manifest), [Problem("config", f"the study cannot be read: {error}")]) from error
+    except ConfigError as error:
+        raise ConfigError(str(directory.config), error.problems) from error
+    if directory.config.exists() and directory.config.read_text(encoding="utf-8", errors="replace") != manifest["config"]:
+        tell(f"Note: {directory.config} is not the study of this run, which goes on as it was begun; another needs its own --out.")
+    return config
+
+
+def run_with(
+    team: AbstractContextManager[Team], config: Config, path: Path, extend: bool, share: Share | None, progress: Progress, tell: Tell
+) -> Run:
+    """Run a checked study with a team that is ready to start; see `run`."""
+    begun = time.perf_counter()
+    directory = RunDirectory(path)
+    study = isinstance(config.design, Convergence)
+    if study and share is not None:
+        raise ConfigError("--shard", [Problem("", "a convergence study goes level by level, each from the one before: it has no parts")])
+    if extend and share is not None:
+        message = "extending is for one: give --extend without --shard, interrupt it if you like, then resume with --shard"
+        raise ConfigError("--extend", [Problem("", message)])
+    claim(directory, config, extend)
+    if directory.success.exists():
+        found = look(directory, config)
+        if is_complete(directory, config, found):
+            return Run(path, config, True, total_statuses(found.whole), directory.read_manifest().get("seconds", {}), 0)
+    with hold(path, share):
+        claim(directory, config, extend)  # somebody else may have been here meanwhile
+        found = look(directory, config, share)
+        for sentence in complaints(directory, found):
+            tell(sentence)
+        set_aside(directory, found.strays)
+        if share is None:
+            clean(directory)
+        missing = [number for number in range(config.shards) if number not in found.whole and (share is None or number in share)]
+        computed, seconds = 0, dict[str, float]()
+        problems: tuple[str, ...] = ()
+        if missing or study:
+            with team as ready:
+                job = begin(config, directory, ready, begun, tell)
+                computed = compute_levels(job, found.whole, progress) if study else compute_shards(job, missing, found.whole, progress)
+                seconds, problems = job.split(), job.setting.problems
+        if share is not None:
+            found = look(directory, config, trust=True)
+        complete = study or len(found.whole) == config.shards
+        if complete:
+            mark_complete(directory, found.whole, seconds, computed)
+        return Run(path, config, complete, total_statuses(found.whole), seconds, computed, problems)
+
+
+def claim(directory: RunDirectory, config: Config, extend: bool) -> None:
+    """Make sure that the directory is free, or holds this study or, to `extend` it, one whose points are the first of this."""
+    if extend and not directory.is_free() and directory.read_run()["config_hash"] != config.digest:
+        check_extension(directory, config)
+    else:
+        directory.claim(config)
+
+
+def look(directory: RunDirectory, config: Config, share: Share | None = None, trust: bool = False) -> Found:
+    """Which shards of a run are whole, of all or of a share; `trust` as in `inspect`."""
+    manifest = directory.read_manifest()
+    digests = {**manifest.get("extends", {}), **({manifest["config_hash"]: manifest["points"]} if manifest else {})}
+    points = None if isinstance(config.design, Convergence) else config.design.count
+    expected = Expected({**digests, config.digest: config.design.count}, config.shards, config.shard_points, points)
+    return inspect(directory, expected, share, trust)
+
+
+def is_complete(directory: RunDirectory, config: Config, found: Found) -> bool:
+    """Whether a run that is marked as complete is so."""
+    if found.faulty or found.strays:
+        return False
+    if isinstance(config.design, Convergence):
+        return directory.convergence.exists() and len(found.whole) == directory.read_manifest().get("shards")
+    return len(found.whole) == config.shards
+
+
+def complaints(directory: RunDirectory, found: Found) -> list[str]:
+    """What is wrong with the files of a dataset, and what is done about it, in sentences."""
+    faulty = [f"{directory.points / name}: {reason}; it is computed again." for name, reason in found.faulty.items()]
+    strays = [f"{directory.points / name}: not of this run; it is set aside as .{name}.foreign." for name in found.strays]
+    more = len(faulty) - SHOWN
+    return [*faulty[:SHOWN], *([f"{directory.points}: and {more} more shards like these."] if more > 0 else []), *strays]
+
+
+def compute_shards(job: Job, missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:
+    """Compute the shards that are `missing`, adding them to those that are `done`, and return how many rows they have."""
     total = job.config.design.count
-    missing = [number for number in range(shard_count(total)) if number not in done]
-
-    def solved(number: int) -> Solved:
-        points = job.config.design.points(number * SHARD_POINTS, min((number + 1) * SHARD_POINTS, total))
-        return number, points, solve_points(job.config, points, job.solve)
-
-    def write(number: int, points: Points, solution: Solution) -> None:
-        done[number] = job.write(number, points, solution)
-        progress(sum(shard["rows"] for shard in done.values()), total)
-
-    progress(sum(shard["rows"] for shard in done.values()), total)
-    compute_and_write(missing, solved, write)
-    return sum(done[number]["rows"] for number in missing)
+    rows, computed = sum(shard["rows"] for shard in done.values()), 0
+    progress(rows, total)
+    for number, facts in job.compute(missing):
+        done[number] = facts
+        computed += facts["rows"]
+        progress(rows + computed, total)
+    return computed

@@ -41,6 +41,8 @@ class Sweep(Section):
     """[sweep]: which points."""
 
     design: str = "grid"
+    count: int | None = None
+    seed: int | None = None
     file: str | None = None
     observable: str | None = None
     digits: int | None = None
@@ -49,7 +51,7 @@ class Sweep(Section):
 
 
 class Range(Section):
-    """An axis in the form { from, to, count, spacing }."""
+    """An axis in the form { from, to, count, spacing }; a range that is drawn from and one of whole numbers have no count."""
 
     start: Any = Field(default=None, alias="from")
     stop: Any = Field(default=None, alias="to")
@@ -57,17 +59,24 @@ class Range(Section):
     spacing: str = "linear"
 
 
+class Output(Section):
+    """[output]: how the rows are laid down."""
+
+    shard_points: int | None = None
+
+
 class Document(Section):
-    """The whole file."""
+    """The whole file; a single [sweep] is a list of one."""
 
     study: Study = Study()
     parameters: dict[str, Any] = Field(default_factory=dict)
     time: Time = Time()
-    sweep: Sweep | None = None
+    sweep: list[Sweep] = Field(default_factory=list)
+    output: Output = Output()
 
 
-TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "dict_type": "a table of keys", "model_type": "a table of keys"}
-NEEDED = ("from", "to", "count")
+TYPES = {"string_type": "text in quotes", "int_type": "a whole number"}
+TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
 WINDOW = ("window_start", "window_end")
 TIME_KEYS = {q.name: "window = [start, end]" if q.name in WINDOW else q.name for q in TIME}
 
@@ -82,22 +91,33 @@ def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
     Returns:
         The document without its misshapen keys.
     """
+    single = not isinstance(raw.get("sweep"), list)
+    if raw.get("sweep") == []:
+        problems.append(Problem("sweep", "an empty list of designs: 0 points; leave it out for a single point"))
+    listed = {**raw, "sweep": [raw["sweep"]]} if single and isinstance(raw.get("sweep"), dict) else raw
     try:
-        return Document.model_validate(raw)
+        return Document.model_validate(listed)
     except ValidationError as error:
         found = error.errors(include_url=False)
     for item in found:
-        location = [str(part) for part in item["loc"] if part != "[key]"]
-        problems.append(Problem(".".join(location), describe(item, location)))
-    remaining = {key: value for key, value in raw.items() if key in Document.model_fields}
+        location = [part for part in item["loc"] if part != "[key]"]
+        problems.append(Problem(dotted(location, single), describe(item, [str(part) for part in location if not isinstance(part, int)])))
+    remaining = {key: value for key, value in listed.items() if key in Document.model_fields}
     for item in found:
         prune(remaining, [part for part in item["loc"] if part != "[key]"])
     return Document.model_validate(remaining)
 
 
-def read_range(path: str, raw: dict[str, Any], problems: list[Problem]) -> Range:
+def dotted(location: list[int | str], single: bool) -> str:
+    """The path of a key, as messages write it; a `single` [sweep] has no number."""
+    words = [(f"[{part}]" if not single else "") if isinstance(part, int) else f".{part}" for part in location]
+    return "".join(words).removeprefix(".")
+
+
+def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Problem]) -> Range:
     """Check the shape of an axis { from, to, count, spacing } at `path`; misshapen and missing keys are reported and left out."""
-    problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(NEEDED)}") for key in NEEDED if key not in raw]
+    needed = ("from", "to", "count") if counted else ("from", "to")
+    problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(needed)}") for key in needed if key not in raw]
     try:
         return Range.model_validate(raw)
     except ValidationError as error:
@@ -118,28 +138,31 @@ def describe(item: Mapping[str, Any], location: list[str]) -> str:
 
 def keys_of(location: list[str]) -> list[str]:
     """The keys that the section at `location` may have."""
-    sections: dict[str, type[Section]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep}
+    sections: dict[str, type[Section]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep, "output": Output}
     section = sections.get(".".join(location), Range)
     return [field.alias or name for name, field in section.model_fields.items()]
 
 
 def prune(tables: dict[str, Any], location: list[Any]) -> None:
     """Take the deepest existing entry on the way of `location` out of nested tables, which are copied on the way."""
-    parent: dict[Any, Any] = tables
+    parent: Any = tables
     for depth, key in enumerate(location):
-        if key not in parent:
+        if isinstance(parent, dict) and key not in parent:
             return
-        if depth == len(location) - 1 or not isinstance(parent[key], dict):
-            del parent[key]
+        if depth == len(location) - 1 or not isinstance(parent[key], dict | list):
+            if isinstance(parent, list):
+                parent[key] = {}  # the entries after it keep their numbers
+            else:
+                del parent[key]
             return
-        parent[key] = parent = dict(parent[key])
+        parent[key] = parent = parent[key].copy()
 
 
 def home_of(name: str) -> str:
     """Where a key that was written in the wrong section belongs; empty when it belongs nowhere."""
     if name in TIME_KEYS or name in Time.model_fields:
         return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
-    section = next((title for title, shape in (("study", Study), ("sweep", Sweep)) if name in shape.model_fields), "")
+    section = next((title for title, shape in (("study", Study), ("sweep", Sweep), ("output", Output)) if name in shape.model_fields), "")
     if not section and any(name == q.name for model in MODELS.values() for q in model.parameters):
         section = "parameters"
     return f"belongs in [{section}], as {section}.{name}" if section else ""

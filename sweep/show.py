@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import MODELS, Model
-from kernels.quantity import Quantity
-from kernels.status import Status
+from kernels.status import RESULTS, Status
 from sweep.axes import SCHEME
+from sweep.computing import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
 from sweep.config import load
 from sweep.convergence.levels import read_history, read_table
 from sweep.convergence.refinement import CONVERGENCE
 from sweep.convergence.verdicts import NOT_SETTLED, VERDICTS
-from sweep.directory import RunDirectory, total_statuses
+from sweep.directory import RunDirectory, count_failed, total_statuses
+from sweep.inspection import Expected, inspect
+from sweep.locks import describe_writer, holders
 from sweep.problems import ConfigError, Problem
 from sweep.terminal import print_table
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 FEW = 24
 FIRST = 6
+MANY = 1000
+POINT = "point"
 SHOCK = ("impacts", "peak_force", "max_compression", "plastic_set", "rebound_velocity", "separation_time")
 RUBBING = ("wear_power", "stick_fraction", "slip_phases", "regime")
 SPARE = ("slip_phases", "stick_fraction", "separation_time", "impacts")  # left out, in this order, where they do not fit
@@ -31,38 +35,97 @@ SPARE_OF_STUDY = ("point", "accepted_steps", "extrapolated_error", "estimated_er
 
 
 def state_of(path: Path) -> dict[str, Any]:
-    """What is known of the run in a directory: state, points done, statuses, seconds, provenance.
+    """What is known of the run in a directory: state, points done, statuses, seconds, provenance, who writes to it.
 
     Raises:
         ConfigError: there is no run.
     """
     directory = RunDirectory(path)
-    manifest = directory.read_manifest()
-    if "config_hash" not in manifest:
-        raise ConfigError(str(path), [Problem("", "holds no run of tribosweep (no manifest.json)")])
+    manifest = directory.read_run(to_continue=False)
     study = manifest.get("design") == CONVERGENCE
-    shards = directory.done(manifest["config_hash"], None if study else manifest["points"])
-    whole = directory.is_complete(shards)
+    digests = {**manifest.get("extends", {}), manifest["config_hash"]: manifest["points"]}
+    points = None if study else manifest["points"]
+    found = inspect(directory, Expected(digests, manifest["shards"], manifest["shard_points"], points), trust=True)
+    shards = found.whole
+    whole = directory.success.exists() and len(shards) == manifest["shards"]
+    writers = holders(path)
     rows = sum(shard["rows"] for shard in shards.values())
+    seconds = {part: sum(shard["seconds"][part] for shard in shards.values()) for part in (COMPILING, COMPUTING, ENCODING)}
+    rate = rows / seconds[COMPUTING] if seconds[COMPUTING] > 0.0 else None
     return {
         "directory": str(path),
         "study": manifest["study"],
         "design": manifest.get("design"),
-        "state": "complete" if whole else "incomplete",
+        "state": "complete" if whole else "running" if writers else "incomplete",
         "points": manifest["points"],
         "points_done": rows if not study else manifest["points"] if whole else settled_points(path),
         "rows": rows,
         "shards": manifest["shards"],
         "shards_done": len(shards),
+        "faulty": found.faulty | dict.fromkeys(found.strays, "not of this run"),
         "statuses": total_statuses(shards),
+        "seconds_of_shards": seconds,
+        "rows_per_second": rate,
+        "writers": writers,
         **{key: manifest[key] for key in ("seconds", "created", "finished", "version", "config_hash", "provenance") if key in manifest},
     }
+
+
+def facts_of(state: dict[str, Any]) -> list[tuple[str, str]]:
+    """What `state_of` found, as lines of a table."""
+    facts = [("state", f"{state['state']}: {state['points_done']:,} of {state['points']:,} points")]
+    facts.append(("shards", f"{state['shards_done']:,} of {state['shards']:,}"))
+    facts += [("faulty", f"{name}: {why}") for name, why in state["faulty"].items()]
+    facts += [("writer", describe_writer(writer)) for writer in state["writers"]]
+    if state["rows"]:
+        facts.append(("all shards", describe_seconds(state["seconds_of_shards"])))
+    if state["rows_per_second"]:
+        facts.append(("rate", f"{state['rows_per_second']:,.0f} rows a second of computing"))
+    facts += [("last call", describe_seconds(state["seconds"]))] if state.get("seconds") else []
+    facts += [(name, str(value)) for name, value in state["provenance"].items()]
+    return facts + [(key, str(state[key])) for key in ("created", "finished", "version", "config_hash") if key in state]
+
+
+def failed_rows(path: Path, most: int | None) -> pa.Table:
+    """The rows of a run without results, the first `most` of them; only shards that have some are read."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from sweep import store
+
+    directory = RunDirectory(path)
+    results = pa.array([status.sentence for status in RESULTS])
+    found: list[pa.Table] = []
+    for shard in sorted(directory.points.glob("part-*.parquet")):
+        try:
+            facts = store.read_facts(shard)
+        except (OSError, pa.ArrowException):
+            continue
+        if facts and count_failed(facts["statuses"]):
+            rows = pq.ParquetFile(shard).read()
+            found.append(rows.filter(pc.invert(pc.is_in(rows.column("status").cast(pa.string()), results))))
+            if most is not None and sum(rows.num_rows for rows in found) >= most:
+                break
+    if not found:
+        return pa.table({})
+    rows = pa.concat_tables(found)
+    return rows if most is None else rows.slice(0, most)
+
+
+def print_failed(rows: pa.Table, model: Model) -> None:
+    """Failed rows on stdout: their numbers, the parameters that vary, and why they failed."""
+    observables = {quantity.name for quantity in model.observables}
+    columns: dict[str, list[Any]] = rows.to_pydict()
+    columns |= {name: [shown_table(cell) for cell in columns[name]] for name in model.tables & columns.keys()}
+    shown_ones = [name for name in columns if name not in observables and (name in (POINT, "status") or varies(columns[name]))]
+    print_table("", shown_ones, zip(*(columns[name] for name in shown_ones), strict=True), shown_ones[:-1], ["status"])
 
 
 def settled_points(path: Path) -> int:
     """How many points of a convergence study that is not complete are refined no more."""
     directory = RunDirectory(path)
-    config = load(directory.config)
+    config = load(directory.read_document())
     return config.design.count - len(read_history(directory, config).unfinished())
 
 
@@ -77,7 +140,7 @@ def study_table(path: Path) -> pa.Table | None:
         message = f'the study "{state["study"]}" is no convergence study: its design is {state["design"]!r}'
         raise ConfigError(str(path), [Problem("", message)])
     directory = RunDirectory(path)
-    return read_table(directory, load(directory.config))
+    return read_table(directory, load(directory.read_document()))
 
 
 def first_rows(path: Path, count: int) -> pa.Table:
@@ -105,7 +168,7 @@ def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
     chosen = ["point", *parameters, *(name for name in (*SHOCK, *(RUBBING if rubs else ())) if name in columns)]
     if any(status != Status.OK.sentence for status in columns["status"]):
         chosen.append("status")
-    columns |= {name: [shown_table(cell) for cell in columns[name]] for name in parameters if is_table(quantities.get(name))}
+    columns |= {name: [shown_table(cell) for cell in columns[name]] for name in model.tables.intersection(parameters)}
     columns |= {name: [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in columns[name]] for name in observables}
     header = {name: f"{name}\n{quantities[name].unit_suffix.strip() if name in quantities else ''}" for name in chosen}
     right = [header[name] for name in chosen if not any(isinstance(cell, str) for cell in columns[name])]
@@ -135,11 +198,6 @@ def print_study(table: pa.Table) -> None:
     spare = [header[name] for name in SPARE_OF_STUDY if name in header]
     prose = [header["status"]] if "status" in header else []
     print_table("", list(header.values()), zip(*cells.values(), strict=True), right, prose, spare)
-
-
-def is_table(quantity: Quantity | None) -> bool:
-    """Whether a column holds tables; that of the scheme, which is no quantity, does not."""
-    return quantity is not None and quantity.kind == "list"
 
 
 def shown_table(cell: list[float] | None) -> str | None:
@@ -187,5 +245,8 @@ def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
 
 def describe_seconds(seconds: dict[str, float]) -> str:
     """The split of a run's time in words."""
-    parts = [f"{key} {seconds[key]:.2f} s" for key in ("compiling", "computing", "writing") if key in seconds]
-    return f"{', '.join(parts)} (beside computing), total {seconds['total']:.2f} s" if seconds else ""
+    return ", ".join(
+        f"{key} {seconds[key]:.2f} s{' (the last two beside computing)' if key == WRITING else ''}"
+        for key in (COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL)
+        if key in seconds
+    )

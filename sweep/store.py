@@ -1,8 +1,10 @@
-"""The dataset: Arrow schema from quantities, and shards of Parquet that appear under their name only when they are whole."""
+"""The dataset: Arrow schema from quantities, and shards of Parquet that tell whose they are and whether they are as they were written."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +17,9 @@ import sweep
 from kernels.quantity import Quantity
 from kernels.status import SENTENCES
 from sweep.axes import SCHEME, SCHEME_NAMES
+from sweep.blocks import Points
 from sweep.config import SCHEMA_VERSION, Config
-from sweep.design import Convergence, Points
-from sweep.directory import write_whole
+from sweep.design import Convergence
 
 if TYPE_CHECKING:
     from kernels.batch import Solution
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 POINT = "point"
 HALVING = "halving"
 STATUS = "status"
-FACTS = b"tribosweep"
+FACTS = b"tribosweep_shard"
+CHECKSUM = b"tribosweep_sha256"
+NO_CHECKSUM = b"0" * 64
+SIXTY_FOUR_BYTES = b"\x18@"  # as Thrift's compact protocol, in which a footer is written, heads a text of that length
 WORDS = pa.dictionary(pa.int32(), pa.string())  # what Parquet gives back, whatever the width that was written
 LISTS = pa.list_(pa.field("element", pa.float64()))  # likewise
 
@@ -151,40 +156,64 @@ def words(codes: np.ndarray, names: tuple[str, ...]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(numbers(codes.astype(np.int32), codes < 0), pa.array(names, pa.string()))
 
 
-def write_shard(path: Path, table: pa.Table, facts: Mapping[str, Any]) -> None:
-    """Write one shard, with `facts` in its footer.
+def serialise(table: pa.Table, facts: dict[str, Any], begun: float) -> bytes:
+    """A shard as the bytes of its Parquet file, with `facts` in its footer and a checksum of all its bytes.
 
-    The writer competes with the computation for the cores, hence what costs least of them: 0.24 s of one core and 50 MB for 10^6 rows of a
+    Encoding competes with the computation for the cores, hence what costs least of them: 0.24 s of one core and 50 MB for 10^6 rows of a
     grid. Parameters repeat, which plain pages and LZ4 make as small as dictionaries do in half the time; dictionaries of observables, which
     hardly repeat, would cost three times as much as all the rest; statistics help readers to skip rows by numbers, not by words.
 
-    Raises:
-        OSError: the disk is full or not writable; nothing stands under `path` then.
+    Args:
+        table: the rows.
+        facts: of the shard; the seconds since `begun`, by the performance counter, are added to its seconds as "encoding".
+        begun: when the encoding began.
     """
     words = [field.name for field in table.schema if field.type == WORDS]
     numeric = [name for name in table.schema.names if name not in words]
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        table.schema,
+        use_dictionary=words,
+        write_statistics=numeric,
+        column_encoding={POINT: "DELTA_BINARY_PACKED"},
+        compression="lz4",
+    ) as writer:
+        writer.write_table(table, row_group_size=max(table.num_rows, 1))
+        facts["seconds"]["encoding"] = time.perf_counter() - begun
+        writer.add_key_value_metadata({FACTS.decode(): json.dumps(facts), CHECKSUM.decode(): NO_CHECKSUM.decode()})
+    data = bytearray(sink.getvalue())
+    place = data.rindex(CHECKSUM + SIXTY_FOUR_BYTES) + len(CHECKSUM + SIXTY_FOUR_BYTES)
+    data[place : place + len(NO_CHECKSUM)] = checksum(data, place)
+    return bytes(data)
 
-    def write(temporary: Path) -> None:
-        with pq.ParquetWriter(
-            temporary,
-            table.schema,
-            use_dictionary=words,
-            write_statistics=numeric,
-            column_encoding={POINT: "DELTA_BINARY_PACKED"},
-            compression="lz4",
-        ) as writer:
-            writer.write_table(table, row_group_size=max(table.num_rows, 1))
-            writer.add_key_value_metadata({FACTS.decode(): json.dumps(facts)})
 
-    write_whole(path, write)
+def checksum(data: bytes | bytearray, place: int) -> bytes:
+    """SHA-256 of a shard's bytes in hexadecimal digits, as if those at `place`, where it stands itself, were 0."""
+    view = memoryview(data)
+    found = hashlib.sha256(view[:place])
+    found.update(NO_CHECKSUM)
+    found.update(view[place + len(NO_CHECKSUM) :])
+    return found.hexdigest().encode()
 
 
-def read_facts(path: Path) -> dict[str, Any] | None:
-    """The facts in the footer of a shard, with its number of `rows`; None when it is no whole shard of a run."""
+def is_intact(data: bytes) -> bool | None:
+    """Whether the bytes of a shard are those that were written; None where they have no checksum: cut short, or no shard."""
+    found = data.rfind(CHECKSUM + SIXTY_FOUR_BYTES)
+    place = found + len(CHECKSUM + SIXTY_FOUR_BYTES)
+    return None if found < 0 or not data.endswith(b"PAR1") else data[place : place + len(NO_CHECKSUM)] == checksum(data, place)
+
+
+def read_facts(source: Path | bytes) -> dict[str, Any] | None:
+    """The facts in the footer of a shard, with its number of `rows`; None when it is no shard of a run.
+
+    Raises:
+        OSError, pyarrow.ArrowException: it cannot be read, or is no whole Parquet file.
+    """
+    metadata = pq.read_metadata(pa.BufferReader(source) if isinstance(source, bytes) else source)
     try:
-        metadata = pq.read_metadata(path)
         facts: dict[str, Any] = json.loads((metadata.metadata or {})[FACTS])
-    except (OSError, pa.ArrowException, KeyError, ValueError):
+    except (KeyError, ValueError):
         return None
     return {**facts, "rows": metadata.num_rows}
 

@@ -46,9 +46,10 @@ class Verdict:
 
 def verify() -> list[Verdict]:
     """Compute every reference case, in the order of `kernels.reference.checks.CASES`."""
-    from kernels import runtime
+    from kernels import cache, runtime
 
     runtime.prepare()
+    cache.use()
     from kernels.reference.checks import CASES
 
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)

@@ -84,7 +84,7 @@ def read_curves(path: Path) -> Curves:
     """
     table = study_table(path)
     directory = RunDirectory(path)
-    config = load(directory.config)
+    config = load(directory.read_document())
     design, history = design_of(config), read_history(directory, config)
     if table is None:
         raise ConfigError(str(path), [Problem("", "no level is written yet: nothing to draw")])

@@ -13,17 +13,17 @@ import numpy as np
 
 from kernels.schemes import EXACT
 from kernels.status import RESULTS, Status
-from sweep.computing import Job, Progress, Solved, compute_and_write, solve_points
+from sweep.computing import Job, Progress
 from sweep.config import Config
 from sweep.convergence.orders import agree
 from sweep.convergence.refinement import LARGEST_STEP, design_of, last_levels, level_points, refined_by, scheme_names
-from sweep.design import Convergence, Points
+from sweep.design import Convergence
 from sweep.directory import RunDirectory, write_whole
+from sweep.shards import solve_points
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernels.batch import Solution
 
 STEPS = "accepted_steps"  # observable of every model
 MORE_STEPS = 1.1  # factor by which the steps of a scheme grow at least where their bound limits them
@@ -106,13 +106,6 @@ def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress
     """
     directory, design = job.directory, design_of(job.config)
 
-    def solved(level: int) -> Solved:
-        points = level_points(job.config, level, history.unfinished())
-        return level, points, solve_points(job.config, points, job.solve)
-
-    def write(level: int, points: Points, solution: Solution) -> None:
-        done[level] = job.write(level, points, solution)
-
     computed = 0
     history = beginning(job.config)
     while (left := len(history.unfinished())) > 0:
@@ -120,7 +113,7 @@ def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress
         level = history.levels
         known = read_level(directory, history) if level in done else None
         if known is None:
-            compute_and_write([level], solved, write)
+            done[level] = job.compute_points(level, level_points(job.config, level, history.unfinished()))
             computed += left
             known = read_level(directory, history)
         if known is None:
@@ -157,13 +150,13 @@ def read_history(directory: RunDirectory, config: Config) -> History:
     return history
 
 
-def solve_exactly(job: Job) -> np.ndarray:
+def solve_exactly(config: Config) -> np.ndarray:
     """(n,) the observable by `exact`; NaN where it cannot run a point."""
-    config, design = job.config, design_of(job.config)
+    design = design_of(config)
     if EXACT not in config.model.schemes:
         return np.full(design.count, np.nan)
     points = design.points(0, design.count)
-    solution = solve_points(replace(config, scheme=EXACT), replace(points, schemes=None), job.solve)
+    solution = solve_points(replace(config, scheme=EXACT), replace(points, schemes=None))
     return np.asarray(solution.observables[design.observable])
 
 
@@ -173,7 +166,8 @@ def write_table(job: Job, history: History) -> None:
 
     from sweep.convergence.verdicts import judge
 
-    table = judge(job.config, history, solve_exactly(job), job.provenance)
+    exact = job.team.executor.submit(solve_exactly, job.config).result()
+    table = judge(job.config, history, exact, job.setting.provenance)
     write_whole(job.directory.convergence, lambda temporary: pq.write_table(table, temporary))
 
 

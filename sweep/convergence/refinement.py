@@ -14,8 +14,9 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.schemes import SCHEMES
-from sweep.axes import SCHEME, SCHEME_NAMES, Axis
-from sweep.design import Convergence, Grid, Points
+from sweep.axes import SCHEME, SCHEME_NAMES, Counted
+from sweep.blocks import Points
+from sweep.design import Convergence, Grid
 from sweep.problems import Problem, advise
 from sweep.rules import by_scheme, take
 from sweep.sections import Sweep
@@ -46,7 +47,7 @@ def divisor_of(scheme: str) -> float:
     return 10.0 if TOLERANCE in refined_by(scheme) else 2.0
 
 
-def read_convergence(sweep: Sweep, axes: tuple[Axis, ...], model: Model, scheme: str, problems: list[Problem]) -> Convergence:
+def read_convergence(sweep: Sweep, axes: tuple[Counted, ...], model: Model, scheme: str, problems: list[Problem]) -> Convergence:
     """Check what [sweep] says of a convergence study, adding to `problems`.
 
     Args:
@@ -76,7 +77,7 @@ def read_convergence(sweep: Sweep, axes: tuple[Axis, ...], model: Model, scheme:
     return Convergence(grid, observable, digits, halvings, refined)
 
 
-def check_schemes(sweep: Sweep, axes: tuple[Axis, ...], model: Model, scheme: str, problems: list[Problem]) -> list[str]:
+def check_schemes(sweep: Sweep, axes: tuple[Counted, ...], model: Model, scheme: str, problems: list[Problem]) -> list[str]:
     """The schemes of the study that can be refined; problems for the others."""
     named = [("study.scheme", scheme)]
     for axis in axes:

@@ -24,6 +24,7 @@ FORBIDDEN = {
     "status": {""},
     "elementary": {""},
     "runtime": {""},
+    "cache": {""},
     "models": {"api", "batch", "contact", "elementary", "exact", "excitation", "observables", "stepping", "runtime", "reference"},
     "excitation": {"api", "batch", "contact", "exact", "models", "observables", "stepping", "reference"},
     "contact": {"api", "batch", "exact", "models", "observables", "stepping", "reference"},

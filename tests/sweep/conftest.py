@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,14 @@ class FakeKernels:
         self.error: BaseException = KeyboardInterrupt()
 
     def solve(
-        self, model: Model, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int, window: str | None = None
+        self,
+        model: Model,
+        scheme: str,
+        columns: dict[str, Any],
+        absent: dict[str, np.ndarray],
+        count: int,
+        window: str | None = None,
+        room: int = 0,
     ) -> FakeSolution:
         """Stand in for `kernels.batch.solve`."""
         if len(self.calls) == self.fail_at:
@@ -60,6 +68,10 @@ class FakeKernels:
         return FakeSolution(observables, np.where(failed, Status.NOT_FINITE, Status.OK).astype(np.int8), 0.25, 0.5)
 
 
+# the command, heeding SIGINT, which a job in the background may have been told to ignore
+COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from sweep.cli import console; console()"
+
+
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
     """Stands in for `kernels.batch` and `kernels.runtime`."""
@@ -77,10 +89,18 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> int:
     """Ten points to a shard, one after the other."""
-    monkeypatch.setattr("sweep.computing.SOLVERS", 1)
-    monkeypatch.setattr("sweep.running.SHARD_POINTS", 10)
-    monkeypatch.setattr("sweep.directory.SHARD_POINTS", 10)
+    monkeypatch.setattr("sweep.executors.THREADS", 1)
+    monkeypatch.setattr("sweep.config.SHARD_OF_EXACT", 10)
+    monkeypatch.setattr("sweep.config.SHARD_OF_STEPS", 10)
     return 10
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Compiled programs of the tests are kept among themselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -164,10 +164,62 @@ CASES = {
         "[sweep]\ndesign = 'zip'\n[sweep.axes]\nmu = [0.1]\na0 = [1.0, 2.0]",
         ["sweep.axes: axes of a zip must be of equal length: mu has 1, a0 has 2"],
     ),
-    "a planned design is not available": (
+    "a sampling design needs the number of its points": (
         "[sweep]\ndesign = 'sobol'\n[sweep.axes]\nmu = [0.1]",
-        ["'sobol' is not available in this version"],
+        ["sweep.count: missing: design 'sobol' needs the number of its points"],
     ),
+    "a sampling design has at least one point": (
+        "[sweep]\ndesign = 'latin_hypercube'\ncount = 0\nseed = -1\n[sweep.axes]\nmu = [0.1]",
+        ["sweep.count: 0 is out of bounds: must be >= 1", "sweep.seed: -1 is out of bounds: must be >= 0"],
+    ),
+    "a number of points is whole": (
+        "[sweep]\ndesign = 'sobol'\ncount = 1e3\n[sweep.axes]\nmu = [0.1]",
+        ["sweep.count: must be a whole number, not 1000.0"],
+    ),
+    "an axis that is drawn from has no count": (
+        "[sweep]\ndesign = 'sobol'\ncount = 8\n[sweep.axes]\nmu = { from = 0.1, to = 0.2, count = 3 }",
+        ["sweep.axes.mu.count: this range has no count of its own: sweep.count says"],
+    ),
+    "a grid has neither count nor seed": (
+        "[sweep]\ncount = 8\nseed = 1\n[sweep.axes]\nmu = [0.1]",
+        ['sweep.count: belongs to design = "sobol" or "latin_hypercube"; this one is \'grid\'', "sweep.seed: belongs to"],
+    ),
+    "whole numbers go from one to another": (
+        "[sweep.axes]\nretries = { from = 1.5, to = 3, spacing = 'integer' }",
+        ["sweep.axes.retries: an integer axis goes up from one whole number to another: from = 1.5, to = 3.0"],
+    ),
+    "whole numbers go up": ("[sweep.axes]\nretries = { from = 3, to = 1, spacing = 'integer' }", ["goes up from one whole number"]),
+    "whole numbers count themselves": (
+        "[sweep.axes]\nretries = { from = 1, to = 3, count = 3, spacing = 'integer' }",
+        ["sweep.axes.retries.count: this range has no count of its own: they are as many as"],
+    ),
+    "a concatenation is written as several tables": (
+        "[sweep]\ndesign = 'concatenation'",
+        ["sweep.design: 'concatenation' is not available", "several [[sweep]] tables instead of one [sweep]"],
+    ),
+    "a problem in one of several designs is named with its number": (
+        "[[sweep]]\n[sweep.axes]\nmu = [0.1]\n[[sweep]]\ndesing = 'zip'\n[sweep.axes]\nmuu = [0.1]\n[[sweep]]\ndesign = 3",
+        ["sweep[1].desing: unknown key; did you mean 'design'?", "sweep[1].axes.muu: unknown parameter", "sweep[2].design: must be text"],
+    ),
+    "a convergence study stands alone": (
+        "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[[sweep]]\n[sweep.axes]\nmu = [0.1]\n[[sweep]]\ndesign = 'convergence'",
+        ["sweep[1].design: a convergence study stands alone"],
+    ),
+    "an axis of every part that is also a parameter is given twice": (
+        "[parameters]\nmu = 0.1\n[[sweep]]\n[sweep.axes]\nmu = [0.1]\n[[sweep]]\n[sweep.axes]\nmu = [0.2]",
+        ["sweep[0].axes.mu: given twice: also in parameters.mu", "sweep[1].axes.mu: given twice"],
+    ),
+    "a list of no designs has no points": ("sweep = []", ["sweep: an empty list of designs: 0 points"]),
+    "a list of designs holds tables": ("sweep = [3]", ["sweep[0]: must be a table of keys, not 3"]),
+    "a shard has at least one point": (
+        "[output]\nshard_points = 0",
+        ["output.shard_points: 0 is out of bounds: must be >= 1 and <= 1048576"],
+    ),
+    "shards are not too many": (
+        "[output]\nshard_points = 10\n[sweep]\ndesign = 'sobol'\ncount = 1000000000\n[sweep.axes]\nmu = [0.1]",
+        ["output.shard_points: 10 is too few for 1e+09 points: must be >= 1000"],
+    ),
+    "the size of shards belongs in [output]": ("[study]\nshard_points = 10", ["study.shard_points: belongs in [output]"]),
     "an unknown design lists the known ones": ("[sweep]\ndesign = 'gird'\n[sweep.axes]\nmu = [0.1]", ["did you mean 'grid'?"]),
     "a design of too many points is refused": (
         "[sweep.axes]\n" + "\n".join(f"{name} = {{ from = 1.0, to = 2.0, count = 1000000 }}" for name in ("a0", "mu", "f0")),

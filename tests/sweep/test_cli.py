@@ -15,7 +15,7 @@ import pytest
 from kernels.models import MODELS
 from sweep import terminal
 from sweep.cli import main
-from tests.sweep.conftest import FakeKernels
+from tests.sweep.conftest import COMMAND, FakeKernels
 
 ROOT = Path(__file__).parents[2]
 Captured = pytest.CaptureFixture[str]
@@ -87,16 +87,51 @@ def test_failed_rows_are_status_3(fake: FakeKernels, tmp_path: Path, capsys: Cap
     assert fake.calls == [2]
 
 
+def test_failed_rows_are_listed_with_their_reason(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "points.csv").write_text("a0,mu\n1.0,0.1\nnan,0.1\n2.0,0.1\ninf,0.1\n")
+    (tmp_path / "study.toml").write_text('[output]\nshard_points = 2\n[sweep]\ndesign = "table"\nfile = "points.csv"\n')
+    assert main(["run", str(tmp_path / "study.toml")]) == 3
+    capsys.readouterr()
+    assert main(["show", "runs/study", "--failed"]) == 0
+    said = capsys.readouterr()
+    assert [line.split()[:2] for line in said.out.splitlines()[2:]] == [["1", "nan"], ["3", "inf"]]
+    assert "a parameter is not a finite number" in said.out
+    assert said.err == "2 of 4 rows failed.\n"
+    assert main(["show", "runs/study", "--failed", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["point"], row["a0"], row["wear_power"]) for row in rows] == [(1, None, None), (3, None, None)]
+    assert main(["run", str(tmp_path / "study.toml"), "--set", "sweep.design=grid", "--set", "sweep.file=x"]) == 2
+    assert sum(fake.calls) == 4
+
+
+def test_show_tells_where_the_time_went(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study]) == 0
+    assert main(["show", "runs/six", "--failed"]) == 0
+    assert capsys.readouterr().err.endswith("0 of 6 rows failed.\n")
+    assert main(["show", "runs/six"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "compiling 0.25 s, computing 0.50 s, encoding" in shown
+    assert "12 rows a second of computing" in shown
+    assert "waiting" in shown
+    assert main(["show", "runs/six", "--json"]) == 0
+    state = json.loads(capsys.readouterr().out)
+    assert (state["seconds_of_shards"]["computing"], state["rows_per_second"], state["writers"]) == (0.5, 12.0, [])
+    assert fake.calls == [6]
+
+
 def test_an_interrupted_run_is_status_130_and_says_how_to_go_on(fake: FakeKernels, small_shards: int, study: str, capsys: Captured) -> None:
     setting = ["--set", "sweep.axes.a0={ from = 1, to = 2, count = 30 }"]
     fake.fail_at = 3
     assert main(["run", study, *setting, "--out", "my runs/1"]) == 130
     told = capsys.readouterr().err
-    assert "tribosweep run 'my runs/1/config.toml' --out 'my runs/1'" in told
+    assert "tribosweep resume 'my runs/1'" in told
     assert main(["show", "my runs/1"]) == 0
     assert f"incomplete: {3 * small_shards} of 90 points" in capsys.readouterr().out
     fake.fail_at = -1
+    assert main(["resume", "my runs/1"]) == 0
+    assert sum(fake.calls) == 90
     assert main(["run", "my runs/1/config.toml", "--out", "my runs/1"]) == 0
+    assert "already complete" in capsys.readouterr().err
     assert sum(fake.calls) == 90
 
 
@@ -110,7 +145,8 @@ def test_a_directory_of_another_study_is_status_2(fake: FakeKernels, study: str,
 def test_a_full_disk_is_a_sentence(fake: FakeKernels, study: str, capsys: Captured) -> None:
     fake.fail_at, fake.error = 0, OSError(28, "No space left on device", "runs/six")
     assert main(["run", study]) == 2
-    assert capsys.readouterr().err == "runs/six: No space left on device\n"
+    told = capsys.readouterr().err
+    assert told == "runs/six: No space left on device. What is written is whole; to go on:\n  tribosweep resume runs/six\n"
 
 
 def test_a_defect_is_a_sentence_and_a_traceback_only_on_demand(
@@ -240,9 +276,7 @@ def test_no_escape_sequences_reach_a_pipe(fake: FakeKernels, study: str, capsys:
 def test_a_signal_before_anything_is_read_is_status_130(tmp_path: Path) -> None:
     fifo = tmp_path / "study.toml"
     os.mkfifo(fifo)
-    # a job in the background may have been told to ignore it
-    heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from sweep.cli import console; console()"
-    start = subprocess.Popen([sys.executable, "-c", heed, "run", str(fifo)], stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    start = subprocess.Popen([sys.executable, "-c", COMMAND, "run", str(fifo)], stderr=subprocess.PIPE, text=True, cwd=ROOT)
     with start as process, fifo.open("w"):  # opens once the command waits for the study
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=20)

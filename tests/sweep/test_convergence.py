@@ -34,7 +34,7 @@ def law(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
     solve = fake.solve
 
     def power(
-        model: Any, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int, window: str | None = None
+        model: Any, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int, window: str | None, room: int
     ) -> Any:
         solution = solve(model, scheme, columns, absent, count, window)
         values = {name: np.broadcast_to(value, (count,)) for name, value in model.resolve(columns, absent).items()}

@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import csv
 
-from sweep import load
+from sweep import ConfigError, load
 from sweep.axes import Listed, Spaced
-from sweep.design import Design
+from sweep.design import Concatenation, Design
 
 
 def design(sweep: dict[str, Any], **study: Any) -> Design:
@@ -53,7 +54,8 @@ def test_any_block_is_the_same_part_of_the_whole(first: int, second: int) -> Non
 
 
 def test_a_billion_points_cost_no_memory() -> None:
-    grid = design({"axes": {"a0": {"from": 1, "to": 2, "count": 10**6}, "mu": {"from": 0.1, "to": 0.2, "count": 10**6}}})
+    axes = {"a0": {"from": 1, "to": 2, "count": 10**6}, "mu": {"from": 0.1, "to": 0.2, "count": 10**6}}
+    grid = design({"axes": axes}, output={"shard_points": 2**20})
     last = grid.points(10**12 - 2, 10**12)
     assert last.columns["a0"].tolist() == [2.0, 2.0]
     assert last.columns["mu"][-1] == 0.2
@@ -97,6 +99,81 @@ def test_csv_and_parquet_tables_mean_the_same(tmp_path: Path) -> None:
         assert read.schemes.tolist() == [0, 0, 1, 0]
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_large_table_is_not_held_in_memory(tmp_path: Path, kind: str) -> None:
+    rows = 300_000
+    table = pa.table({"mu": np.linspace(0.1, 0.9, rows), "a0": np.arange(rows) + 1.0, "k": [None] * (rows - 1) + [5.0]})
+    if kind == "csv":
+        csv.write_csv(table, tmp_path / "points.csv")
+    else:
+        pq.write_table(table, tmp_path / "points.parquet", row_group_size=70_000)
+    made = design({"design": "table", "file": str(tmp_path / f"points.{kind}")})
+    assert all(isinstance(axis, Listed) and isinstance(axis.values, np.memmap) for axis in made.axes)
+    points = made.points(rows - 3, rows)
+    assert points.columns["a0"].tolist() == [rows - 2.0, rows - 1.0, rows]
+    assert points.absent["k"].tolist() == [True, True, False]
+    np.testing.assert_array_equal(made.points(0, rows).columns["mu"], table.column("mu").to_numpy())
+
+
+def test_a_bad_cell_far_down_a_table_is_named_by_its_row(tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("mu\n" + "0.125000\n" * 300_000 + "high\n")
+    with pytest.raises(ConfigError, match="column mu, row 300001: 'high' is not a number"):
+        design({"design": "table", "file": str(tmp_path / "points.csv")})
+
+
 def test_a_listed_axis_without_defaults_has_no_mask() -> None:
     axis = Listed("mu", np.array([1.0, 2.0]), np.zeros(2, dtype=bool))
     assert axis.absent_at(np.arange(2)) is None
+
+
+def test_whole_numbers_are_an_axis() -> None:
+    points = design({"axes": {"retries": {"from": 2, "to": 5, "spacing": "integer"}, "mu": [0.1, 0.2]}}).points(0, 8)
+    assert points.columns["retries"].tolist() == [2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 5.0, 5.0]
+
+
+PARTS = [
+    {"axes": {"a0": [1.0, 2.0], "scheme": ["exact", "exact"]}},
+    {"design": "sobol", "count": 100, "seed": 3, "axes": {"a0": {"from": 1.0, "to": 2.0}, "mu": [0.1, "default"]}},
+    {"design": "zip", "axes": {"k": [0.0, 1.0], "k_t": ["default", 9e6], "scheme": ["exact", "euler"]}},
+]
+
+
+def test_a_concatenation_has_the_points_of_each_design_with_the_columns_of_all() -> None:
+    joined = design(PARTS, parameters={"k": 7.0})  # type: ignore[arg-type]
+    assert isinstance(joined, Concatenation)
+    assert joined.count == 4 + 100 + 2
+    points = joined.points(0, joined.count)
+    assert points.numbers.tolist() == list(range(106))
+    assert points.columns["a0"][:4].tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert points.columns["k"].tolist() == [7.0] * 104 + [0.0, 1.0]  # where a part does not sweep it, the parameter
+    assert points.absent["a0"].tolist() == [False] * 104 + [True] * 2  # or the default
+    assert points.absent["k_t"].tolist() == [True] * 105 + [False]
+    assert not points.absent["k"].any()
+    assert points.schemes is not None
+    assert points.schemes.tolist() == [0] * 105 + [1]
+    np.testing.assert_array_equal(points.columns["a0"][4:104], joined.parts[1].points(0, 100).columns["a0"])
+
+
+@given(st.integers(0, 106), st.integers(0, 106))
+def test_any_block_of_a_concatenation_is_the_same_part_of_the_whole(first: int, second: int) -> None:
+    start, stop = sorted((first, second))
+    joined = design(PARTS)  # type: ignore[arg-type]
+    whole, block = joined.points(0, 106), joined.points(start, stop)
+    for name, values in whole.columns.items():
+        np.testing.assert_array_equal(block.columns[name], values[start:stop])
+        np.testing.assert_array_equal(block.absent[name], whole.absent[name][start:stop])
+    assert block.schemes is not None
+    assert whole.schemes is not None
+    np.testing.assert_array_equal(block.schemes, whole.schemes[start:stop])
+
+
+def test_a_concatenation_reads_back_as_itself(tmp_path: Path) -> None:
+    config = load({"parameters": {"k": 7.0}, "sweep": PARTS})
+    (tmp_path / "study.toml").write_text(config.to_toml())
+    again = load(tmp_path / "study.toml")
+    assert (again.document, again.digest) == (config.document, config.digest)
+
+
+def test_what_a_part_does_not_sweep_is_checked_with_what_stands_there() -> None:
+    with pytest.raises(ConfigError, match="point 2: scheme 'euler' needs the tangential stiffness"):
+        load({"sweep": [{"axes": {"a0": [1.0, 2.0]}}, {"axes": {"scheme": ["euler"]}}]})

@@ -63,7 +63,8 @@ def test_what_stops_a_run_leaves_whole_shards_and_it_goes_on_from_there(fake: Fa
         run(STUDY, tmp_path / "a")
     assert shards(tmp_path / "a") == ["part-000000.parquet", "part-000001.parquet"]
     assert not (tmp_path / "a" / "_SUCCESS").exists()
-    fake.fail_at, fake.calls = -1, []
+    fake.fail_at = -1
+    fake.calls.clear()
     finished = run(STUDY, tmp_path / "a")
     assert fake.calls == [5]
     assert (finished.computed, finished.statuses) == (5, {"ok": 25})
@@ -84,10 +85,10 @@ def test_a_shard_that_is_torn_foreign_or_gone_is_computed_again(fake: FakeKernel
 
 
 def test_a_failure_of_the_writer_stops_the_run(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    def full(path: Path, _: object) -> None:
+        raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr("sweep.store.write_shard", full)
+    monkeypatch.setattr("sweep.computing.write_whole", full)
     with pytest.raises(OSError, match="No space left"):
         run(STUDY, tmp_path / "a")
     assert len(fake.calls) <= 3  # the third may have begun when the first could not be written

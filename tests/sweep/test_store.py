@@ -90,12 +90,26 @@ def test_a_shard_that_cannot_be_finished_leaves_nothing_under_its_name(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_shard_of_a_run_has_no_facts(finished: Run, tmp_path: Path) -> None:
-    shard = finished.directory / "points" / "part-000000.parquet"
+def test_a_shard_tells_whose_it_is_and_whether_its_bytes_are_those_that_were_written(finished: Run, tmp_path: Path) -> None:
+    shard = finished.directory / "points" / "part-000001.parquet"
     whole = shard.read_bytes()
-    assert store.read_facts(shard) == {"config_hash": finished.config.digest, "statuses": {"ok": 10}, "rows": 10}
-    for content in (b"", b"PAR1", whole[: len(whole) // 2], whole[:-1], json.dumps({}).encode()):
-        (tmp_path / "torn.parquet").write_bytes(content)
-        assert store.read_facts(tmp_path / "torn.parquet") is None
+    facts = store.read_facts(shard)
+    assert facts is not None
+    assert {key: facts[key] for key in ("config_hash", "number", "statuses", "rows")} == {
+        "config_hash": finished.config.digest, "number": 1, "statuses": {"ok": 10}, "rows": 10,
+    }  # fmt: skip
+    assert facts["seconds"].keys() == {"compiling", "computing", "encoding"}
+    assert store.is_intact(whole) is True
+    for content in (b"", b"PAR1", whole[: len(whole) // 2], json.dumps({}).encode()):
+        assert store.is_intact(content) is None
     pq.write_table(finished.to_arrow().replace_schema_metadata(None), tmp_path / "foreign.parquet")
     assert store.read_facts(tmp_path / "foreign.parquet") is None
+    assert store.is_intact((tmp_path / "foreign.parquet").read_bytes()) is None
+
+
+def test_no_byte_of_a_shard_can_change_unnoticed(finished: Run) -> None:
+    whole = (finished.directory / "points" / "part-000000.parquet").read_bytes()
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        assert store.is_intact(bytes(changed)) is not True, place

@@ -1,0 +1,120 @@
+"""A shard: a block of a study's points that is computed and encoded as one, with the same rows whoever does it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sweep.blocks import Points
+from sweep.config import Config
+from sweep.design import Convergence
+from sweep.doctor import cannot_start
+from sweep.problems import ConfigError, Problem
+from sweep.rules import by_scheme, take
+
+if TYPE_CHECKING:
+    from kernels.batch import Solution
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A shard that is ready to be written.
+
+    Attributes:
+        number: its place in the run.
+        data: its Parquet file.
+        facts: what its footer says: the study's `config_hash`, `number`, `points_hash`, rows by status (`statuses`), `seconds` spent
+            compiling, computing and encoding; and the number of its `rows`.
+    """
+
+    number: int
+    data: bytes
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where shards are computed.
+
+    Attributes:
+        provenance: versions, devices, precision and options.
+        problems: what is wrong with them, a sentence each.
+    """
+
+    provenance: dict[str, str]
+    problems: tuple[str, ...]
+
+
+def examine() -> Setting:
+    """What computes here. Starts JAX; ConfigError when it cannot."""
+    from kernels import cache, runtime
+
+    runtime.prepare()
+    try:
+        cache.use()
+        return Setting(runtime.describe(), tuple(runtime.problems()))
+    except Exception as error:
+        raise ConfigError("tribosweep", [Problem("", cannot_start(error))]) from error
+
+
+def span(config: Config, number: int) -> tuple[int, int]:
+    """First point of a shard, and the one after its last."""
+    return number * config.shard_points, min((number + 1) * config.shard_points, config.design.count)
+
+
+def produce(config: Config, number: int) -> Shard:
+    """Compute and encode one shard of a study, from its number alone."""
+    return produce_points(config, number, config.design.points(*span(config, number)))
+
+
+def produce_points(config: Config, number: int, points: Points) -> Shard:
+    """Compute and encode the given points as shard `number` of a study."""
+    from kernels import cache, runtime
+
+    runtime.prepare()
+    cache.use()
+    solution = solve_points(config, points)
+    begun = time.perf_counter()
+    from sweep import store
+
+    facts = {
+        "config_hash": config.digest,
+        "number": number,
+        "points_hash": points.digest(),
+        "statuses": store.count_statuses(solution.status),
+        "seconds": {"compiling": solution.compile_seconds, "computing": solution.run_seconds},
+    }
+    table = store.encode(config, store.schema(config, runtime.describe()), points, solution)
+    return Shard(number, store.serialise(table, facts, begun), {**facts, "rows": points.count})
+
+
+def solve_points(config: Config, points: Points) -> Solution:
+    """Results of a block of points in their order, whichever schemes compute them."""
+    from kernels.batch import solve
+
+    most = config.design.count  # of any shard: none of them compiles anything that another one has not
+    if not isinstance(config.design, Convergence):
+        most = min(config.shard_points, most)
+    groups = by_scheme(points, config.scheme)
+    parts: list[tuple[np.ndarray | slice, Solution]] = []
+    for scheme, rows in groups:
+        columns, absent, count = take(points, rows)
+        parts.append((rows, solve(config.model, scheme, {**config.fixed, **columns}, absent, count, config.window, most)))
+    first = parts[0][1]
+    if len(parts) == 1:
+        return first
+    observables = {name: np.empty(points.count, values.dtype) for name, values in first.observables.items()}
+    status = np.empty(points.count, first.status.dtype)
+    for rows, part in parts:
+        status[rows] = part.status
+        for name, values in part.observables.items():
+            observables[name][rows] = values
+    return type(first)(
+        observables=observables,
+        status=status,
+        compile_seconds=sum(part.compile_seconds for _, part in parts),
+        run_seconds=sum(part.run_seconds for _, part in parts),
+    )
