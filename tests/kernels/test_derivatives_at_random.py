@@ -32,6 +32,8 @@ TIMES = ("window_start", "window_end", "end")
 POINTS = 7
 MOST_EVENTS = 20_000
 ROUNDING = 1e-14  # of a value, relative to its size
+# one process finds the points of a kind once
+KINDS = [pytest.param(kind, marks=pytest.mark.xdist_group(f"penalised {kind}")) for kind in (False, True)]
 RELATIVE_STEPS = (1e-3, 1e-4, 1e-5, 1e-6)
 
 
@@ -242,7 +244,7 @@ def kinked(name: str, each: str, p: Columns, penalised: bool) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("penalised", KINDS)
 def test_every_derivative_is_its_one_sided_difference_at_500_points_near_grazes_and_away(penalised: bool) -> None:
     p, gaps = points(penalised)
     value = program(penalised, 0)(p)
@@ -264,7 +266,7 @@ def test_every_derivative_is_its_one_sided_difference_at_500_points_near_grazes_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("penalised", KINDS)
 def test_second_derivatives_are_finite_everywhere_and_exactly_at_grazes(penalised: bool) -> None:
     rng = np.random.default_rng(3)
     near, at = points(penalised)[0], grazes(penalised)

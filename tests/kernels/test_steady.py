@@ -141,7 +141,7 @@ PENALISED = {
 }
 
 
-@pytest.mark.parametrize("rows", [RIGID, PENALISED], ids=["rigid", "penalised"])
+@pytest.mark.parametrize("rows", [pytest.param(RIGID, id="rigid"), pytest.param(PENALISED, id="penalised", marks=pytest.mark.slow)])
 def test_the_steady_window_is_the_last_period_of_a_long_run(solve: Solve, rows: Mapping[str, Row]) -> None:
     steadies = steadily(list(rows.values()))
     plains = solve([lasting(row, max(1.0, multiple)) for row, multiple in zip(rows.values(), steadies["period"], strict=True)])

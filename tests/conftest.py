@@ -1,0 +1,14 @@
+"""All processes of a test run share the programs that they compile, for most of its time is XLA's compiler."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+
+from kernels.cache import JAX_VARIABLES
+
+if not any(name in os.environ for name in JAX_VARIABLES):
+    os.environ[JAX_VARIABLES[0]] = tempfile.mkdtemp(prefix="tribosweep-tests-")
+    atexit.register(shutil.rmtree, os.environ[JAX_VARIABLES[0]], ignore_errors=True)
