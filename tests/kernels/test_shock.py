@@ -86,7 +86,7 @@ def agree(rows: list[dict[str, Any]], model: Model) -> None:
         assert float(found["return_time"][i]) == pytest.approx(left[-1] if left else math.nan, rel=1e-8, abs=1e-8, nan_ok=True), row["kind"]
 
 
-@pytest.mark.parametrize("model", [STOP, BUCKLING_WALL], ids=lambda model: model.name)
+@pytest.mark.parametrize("model", [pytest.param(STOP, id="stop"), pytest.param(BUCKLING_WALL, id="buckling_wall", marks=pytest.mark.slow)])
 def test_stops_and_walls_are_those_of_the_independent_run(model: Model) -> None:
     rows = [row for row in references() if model_of(row) is model and not bends(row) and not rubs(row)]
     assert len(rows) > 35
@@ -124,6 +124,7 @@ def test_two_bodies_are_one_against_half_the_wall() -> None:
     assert found["v_end"][2] - found["v_end_2"][2] == pytest.approx(-math.sqrt(0.5), rel=1e-13)
 
 
+@pytest.mark.slow
 def test_the_published_cases_by_every_scheme_within_the_documents_tolerance() -> None:
     steps = {
         "euler": {"step": 2e-4},
