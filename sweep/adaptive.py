@@ -13,6 +13,7 @@ from sweep.computing import Job, Progress
 from sweep.config import Config
 from sweep.convergence import levels
 from sweep.design import Boundary
+from sweep.inspection import SHARD_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,11 +78,18 @@ def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress
         history = history.followed_by(read_rows(job.directory, list(blocks), history.reads))
         first += len(blocks)
     progress(*history.progress)
-    for number in [number for number in done if number >= first]:  # left by a computation that went another way
-        job.directory.shard(number).unlink(missing_ok=True)
-        del done[number]
+    drop_shards(job.directory, done, first)
     history.write(job)
     return computed
+
+
+def drop_shards(directory: RunDirectory, done: dict[int, dict[str, Any]], first: int) -> None:
+    """Remove the shards from a number on, left by a computation that went another way."""
+    for path in list(directory.points.iterdir()):
+        match = SHARD_NAME.fullmatch(path.name)
+        if match and int(match[1]) >= first:
+            path.unlink(missing_ok=True)
+            done.pop(int(match[1]), None)
 
 
 def holds(facts: dict[str, Any] | None, points: Points) -> bool:
