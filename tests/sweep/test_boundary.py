@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit
+from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit, slip_slip_wear_power, stick_slip_wear_power
 from kernels.status import Status
 from sweep import Run, load, resume, run
 from sweep.boundary.brackets import Brackets
@@ -431,6 +431,31 @@ def test_the_regimes_of_a_rubbing_mass_are_where_theory_puts_them(tmp_path: Path
 
 
 @pytest.mark.slow
+def test_the_line_of_a_given_wear_power_is_that_of_the_closed_forms(tmp_path: Path) -> None:
+    config = {
+        "time": {"window": "steady"},
+        "sweep": {
+            "design": "boundary",
+            "observable": "wear_power",
+            "level": 1.0,
+            "halvings": 3,
+            "width": 1e-10,
+            "axes": {"a0": {"from": 1.0, "to": 10.0, "count": 5}, "mu": {"from": 0.02, "to": 0.3, "count": 5}},
+        },
+    }
+    finished = run(config, tmp_path / "a")
+    ((between, closed, places),) = curves(finished)
+    assert (between, closed) == ("wear_power = 1 W", False)
+    eta = places[:, 1] * 10.0 / places[:, 0]
+    assert (eta < ETA_STAR).any() and (eta > ETA_STAR).any()
+    power = [
+        (slip_slip_wear_power if ratio < ETA_STAR else stick_slip_wear_power)(1.0, 10.0, mu, a0, 2.0 * math.pi)
+        for (a0, mu), ratio in zip(places, eta, strict=True)
+    ]
+    np.testing.assert_allclose(power, 1.0, rtol=1e-9)
+
+
+@pytest.mark.slow
 def test_den_hartogs_boundary_is_found_through_resonance(tmp_path: Path) -> None:
     finished = run(CONFIGS / "den_hartog.toml", tmp_path / "a")
     assert set(finished.statuses) == {"ok"}
@@ -457,3 +482,10 @@ def test_walls_are_elastic_buckled_softened_or_beyond_their_table_as_their_energ
 
     for between, places in found.items():
         np.testing.assert_allclose(places[:, 0], np.sqrt(2.0 * energy(between, places[:, 1])), rtol=1e-6)
+
+    # on the same programs: where a set remains the wall has yielded, and its largest force is that of impact or of buckling
+    ((_, _, places),) = curves(run(CONFIGS / "shock_map.toml", tmp_path / "b", ["sweep.observable=plastic_set", "sweep.level=0.0"]))
+    np.testing.assert_allclose(places[:, 0], places[:, 1] / math.sqrt(k_n), rtol=1e-6)
+    ((between, _, places),) = curves(run(CONFIGS / "shock_map.toml", tmp_path / "c", ["sweep.observable=peak_force", "sweep.level=1.2"]))
+    assert between == "peak_force = 1.2 N"
+    np.testing.assert_allclose(np.minimum(places[:, 0] * math.sqrt(k_n), places[:, 1]), 1.2, rtol=1e-6)
