@@ -20,17 +20,30 @@ class Points:
         columns: swept parameter -> (n,) float64 in its unit, NaN where absent; of tables (n, L), each padded with NaN.
         absent: swept parameter -> (n,) mask of the rows that take its documented default; only where there are any.
         schemes: (n,) int8 positions in SCHEMES when the scheme is swept.
+        level: of a design that goes level by level, which one these belong to.
     """
 
     numbers: np.ndarray
     columns: dict[str, np.ndarray]
     absent: dict[str, np.ndarray]
     schemes: np.ndarray | None
+    level: int = 0
 
     @property
     def count(self) -> int:
         """How many, n."""
         return len(self.numbers)
+
+    def cut(self, most: int) -> list[Points]:
+        """The block as blocks of at most that many points."""
+        starts = range(0, self.count, most)
+        return [self.part(slice(start, start + most)) for start in starts]
+
+    def part(self, rows: slice) -> Points:
+        """Some of the points."""
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        absent = {name: mask[rows] for name, mask in self.absent.items()}
+        return Points(self.numbers[rows], columns, absent, None if self.schemes is None else self.schemes[rows], self.level)
 
     def digest(self) -> str:
         """SHA-256 of the points: the same whichever design they are from, and however wide its widest table is."""

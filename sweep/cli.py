@@ -26,9 +26,10 @@ import typer
 
 import sweep
 from sweep import executors
+from sweep.boundary.asking import BOUNDARY
 from sweep.config import Config, load
 from sweep.convergence.refinement import CONVERGENCE
-from sweep.design import Convergence
+from sweep.design import Boundary, Convergence
 from sweep.directory import RunDirectory, count_failed
 from sweep.executors import Team
 from sweep.listing import Topic, print_topics
@@ -39,6 +40,8 @@ from sweep.terminal import emit, print_json, print_table, progress, say
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sweep.boundary.summary import Curves
 
 BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, INTERRUPTED, TERMINATED = 2, 3, 4, 70, 130, 143
 VERIFY_WIDTH = 120
@@ -179,7 +182,10 @@ def reason(error: Exception) -> str:
 def describe_study(study: Config, directory: Path, as_json: bool) -> None:
     """What a run would do: the resolved study on stdout, its size on stderr."""
     points, shards = study.design.count, study.shards
-    levels = shards if isinstance(study.design, Convergence) else 1
+    if isinstance(study.design, Boundary):
+        describe_boundary(study, study.design, directory, as_json)
+        return
+    levels = study.design.halvings + 1 if isinstance(study.design, Convergence) else 1
     if as_json:
         print_json({"directory": str(directory), "points": points, "rows": points * levels, "shards": shards, "config": study.document})
     else:
@@ -189,22 +195,40 @@ def describe_study(study: Config, directory: Path, as_json: bool) -> None:
     say(f"{sizes[0]}, {rows}, in {sizes[1]} of {directory}; nothing was computed or written.")
 
 
+def describe_boundary(study: Config, design: Boundary, directory: Path, as_json: bool) -> None:
+    """What a study of boundaries would do, of which its results will say how many points it has."""
+    known = {"directory": str(directory), "points": design.count, "cells_grid_points": design.fine_count}
+    if as_json:
+        print_json({**known, "width_grid_points": design.sharp_count, "config": study.document})
+    else:
+        emit(study.to_toml().rstrip())
+    seeds = f" and {len(design.seeds)} seeds" if design.seeds else ""
+    say(
+        f"{design.count:,} points{seeds} to begin with, in {directory}, and then as many as the boundaries of {design.observable} need, "
+        f"where a uniform grid of the smallest cells has {design.fine_count:,} points; nothing was computed or written."
+    )
+
+
 def summarise(finished: Run, as_json: bool) -> bool:
-    """The rows or the table of a convergence study when they are few, else counts, on stdout; where the data lies on stderr.
+    """The rows, the curves or the table of a convergence study when they are few, else counts, on stdout; where the data lies on stderr.
 
     Returns:
         Whether all is well: no row failed, and in a convergence study all points settled.
     """
     from sweep import show
+    from sweep.boundary import summary
 
     design = finished.config.design
     table = finished.convergence() if isinstance(design, Convergence) else None
+    curves = summary.curves_of(finished.directory) if isinstance(design, Boundary) else None
     rows = sum(finished.statuses.values())
     if as_json:
         described = {"directory": str(finished.directory), "points": design.count, "computed": finished.computed}
         described |= {"state": "complete" if finished.complete else "incomplete"}
         facts = {**described, "failed": finished.failed, "statuses": finished.statuses, "seconds": finished.seconds}
-        print_json(facts if table is None else {**facts, "convergence": show.records(table)})
+        print_json({**facts, **studied(table, curves)})
+    elif curves is not None:
+        summary.print_curves(curves)
     elif table is not None:
         show.print_study(table)
     elif rows <= show.FEW and rows:
@@ -223,9 +247,20 @@ def summarise(finished: Run, as_json: bool) -> bool:
     if not finished.complete:
         say(f"Other parts are missing: {rows:,} of {design.count:,} points are there.")
     say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
+    if curves is not None:
+        curves.say(rows)
+        say(f"Curves: {RunDirectory(finished.directory).boundaries}; a picture of them: tribosweep map {finished.directory}")
     if table is not None:
         say(f"Table: {RunDirectory(finished.directory).convergence}; a picture of it: tribosweep convergence {finished.directory}")
     return well
+
+
+def studied(table: pa.Table | None, curves: Curves | None) -> dict[str, Any]:
+    """What a convergence study or one of boundaries has found, for JSON."""
+    from sweep import show
+
+    convergence = {} if table is None else {"convergence": show.records(table)}
+    return convergence if curves is None else {"boundaries": curves.to_json()}
 
 
 def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
@@ -234,7 +269,8 @@ def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
 
     design, rows = finished.config.design, sum(finished.statuses.values())
     if finished.failed:
-        say(f"{finished.failed:,} of {design.count:,} {'rows' if table is None else 'points'} failed; their column `status` says why.")
+        total, what = (rows, "rows") if table is None else (design.count, "points")
+        say(f"{finished.failed:,} of {total:,} {what} failed; their column `status` says why.")
     for remark, count in finished.remarks.items():
         say(f"{count:,} of {rows:,} rows have results with a remark in their column `status`: {remark}.")
     unsettled = 0 if table is None else show.count_unsettled(table)
@@ -287,20 +323,26 @@ def show(
 ) -> None:
     """Show what a run holds: state, progress, statuses, time, first rows."""
     from sweep import show as showing
+    from sweep.boundary import summary
 
     state = showing.state_of(directory)
     if failed:
         list_failed(directory, state, as_json)
         return
     table = showing.study_table(directory) if state["design"] == CONVERGENCE else None
+    curves = summary.curves_of(directory) if state["design"] == BOUNDARY and state["state"] == "complete" else None
     if as_json:
-        print_json(state if table is None else {**state, "convergence": showing.records(table)})
+        print_json({**state, **studied(table, curves)})
         return
     model = showing.model_of(directory)
     print_table(str(state["study"]), ["fact", "value"], showing.facts_of(state), prose=["value"])
     if table is not None:
         emit("")
         showing.print_study(table)
+    elif curves is not None:
+        emit("")
+        summary.print_curves(curves)
+        curves.say(state["rows"])
     elif state["points_done"]:
         emit("")
         showing.print_counts(directory, state["statuses"], model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -46,30 +46,35 @@ class Job:
     seconds: dict[str, float]
     begun: float
 
-    def compute(self, numbers: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    def compute(self, numbers: Iterable[int], points: Mapping[int, Points] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Compute and write shards, and yield the number and the facts of each once it is written; in any order.
+
+        Args:
+            numbers: of the shards.
+            points: of each shard by its number, where the design alone does not say.
 
         Raises:
             OSError: a shard cannot be written. What has not begun is given up; what is written is whole.
         """
+
+        def submit(number: int) -> Future[Shard]:
+            if points is None:
+                return self.team.executor.submit(produce, self.config, number)
+            return self.team.executor.submit(produce_points, self.config, number, points[number])
+
         queue = iter(numbers)
-        futures = {self.team.executor.submit(produce, self.config, number) for number in islice(queue, self.team.ahead)}
+        futures = {submit(number) for number in islice(queue, self.team.ahead)}
         try:
             while futures:
                 ready, futures = wait(futures, return_when=FIRST_COMPLETED)
                 for number in islice(queue, len(ready)):
-                    futures.add(self.team.executor.submit(produce, self.config, number))
+                    futures.add(submit(number))
                 for future in ready:
                     shard = future.result()
                     yield shard.number, self.write(shard)
         finally:
             for future in futures:
                 future.cancel()
-
-    def compute_points(self, number: int, points: Points) -> dict[str, Any]:
-        """Compute and write the given points as one shard, and return its facts."""
-        future: Future[Shard] = self.team.executor.submit(produce_points, self.config, number, points)
-        return self.write(future.result())
 
     def write(self, shard: Shard) -> dict[str, Any]:
         """Write a shard and return its facts; OSError when it cannot be written."""
@@ -155,7 +160,7 @@ def mark_complete(directory: RunDirectory, shards: dict[int, dict[str, Any]], se
 
 def clean(directory: RunDirectory) -> None:
     """Remove what a process that was killed has left half written; only for who is alone in the directory."""
-    for folder in (directory.path, directory.points):
+    for folder in (directory.path, directory.points, directory.boundaries.parent):
         for path in folder.glob(".*.tmp"):
             path.unlink(missing_ok=True)
 

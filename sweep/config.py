@@ -17,7 +17,7 @@ from kernels.models import MODELS, Model
 from kernels.quantity import Quantity
 from kernels.schemes import EXACT, RUN, STEADY
 from sweep.axes import SCHEME, Value, number, read_value, written
-from sweep.design import Convergence, Design, schemes_of
+from sweep.design import Adaptive, Boundary, Convergence, Design, schemes_of
 from sweep.document import inline, to_toml
 from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
@@ -47,7 +47,7 @@ class Config:
             window as window_start and window_end.
         window: "steady" for one period of the steady motion; None for the window of the parameters.
         design: the points.
-        shard_points: how many of them a shard holds; the last may have fewer. A convergence study has one level a shard instead.
+        shard_points: how many of them a shard holds; the last, or the last of a level, may have fewer.
         paths: parameter -> key where it is set, for messages.
         document: the study as nested tables, in canonical order, with every path absolute.
         digest: SHA-256 of the study's name and all that determines its rows; a table counts by its content, not by its path.
@@ -90,10 +90,11 @@ class Config:
 
     @property
     def shards(self) -> int:
-        """How many shards hold the points; at most, in a convergence study."""
-        if isinstance(self.design, Convergence):
-            return self.design.halvings + 1
-        return -(-self.design.count // self.shard_points)
+        """How many shards hold the points; of a design that goes level by level, at most."""
+        if isinstance(self.design, Boundary):
+            return MOST_SHARDS
+        levels = self.design.halvings + 1 if isinstance(self.design, Convergence) else 1
+        return levels * -(-self.design.count // self.shard_points)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A study travels between processes as its document; where it arrives, it is read again and must be the same."""
@@ -319,7 +320,7 @@ def check_shards(given: int | None, design: Design, schemes: list[str], problems
         problems.append(Problem("output.shard_points", f"{given} is out of bounds: must be >= {least} and <= {most} (points of a shard)"))
     elif not problems and design.count > MOST_POINTS:
         problems.append(Problem("sweep", f"{design.count:.3g} points: a study has at most {MOST_POINTS:.0e}"))
-    elif not problems and not isinstance(design, Convergence) and design.count > points * MOST_SHARDS:
+    elif not problems and not isinstance(design, Adaptive) and design.count > points * MOST_SHARDS:
         need = -(-design.count // MOST_SHARDS)
         message = f"{points} is too few for {design.count:.7g} points: must be >= {need}, for a study has at most {MOST_SHARDS:,} shards"
         problems.append(Problem("output.shard_points", message))

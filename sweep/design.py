@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sweep.axes import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
+from sweep.axes import SCHEME, SCHEME_NAMES, Axis, Counted, Listed, Spaced
 from sweep.blocks import Missing, Points, gather, join
 from sweep.sampling import LatinHypercube, Sobol
 
@@ -20,6 +20,8 @@ DESIGNS: dict[str, str] = {
     "table": "one point per row of a CSV or Parquet file, columns named as parameters; an empty cell is the default",
     "convergence": "every combination of the axes' values, each with half the step (a tenth of the tolerance) again and again until its "
     "observable is settled",
+    "boundary": "a grid of two axes whose cells are divided, and their sides bisected, along the boundaries between the words of an "
+    "observable, or where a number passes `level`",
 }
 CONCATENATION = "concatenation"
 ABOUT_CONCATENATION = "several [[sweep]] tables instead of one [sweep]: the points of each, one design after the other"
@@ -96,6 +98,55 @@ class Convergence:
         return self.grid.points(start, stop)
 
 
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Points along the boundaries between the regimes of a grid of two axes; `sweep.boundary` says which.
+
+    Attributes:
+        axes: of the coarse grid.
+        observable: name of what the boundaries are of: a word, a whole number, or with a `level` any number.
+        level: the boundary is where the observable passes it, in its unit; None for that between different values.
+        width: of the bracket in which a boundary is found at last, relative to the parameter.
+        halvings: how many times the cells of the coarse grid are halved along the boundaries.
+        seeds: points, in the axes' units, that are looked at besides.
+    """
+
+    axes: tuple[Spaced, Spaced]
+    observable: str
+    level: float | None
+    width: float
+    halvings: int
+    seeds: tuple[tuple[float, float], ...]
+
+    @property
+    def count(self) -> int:
+        """How many points the coarse grid has."""
+        return math.prod(axis.count for axis in self.axes)
+
+    @property
+    def fine_count(self) -> int:
+        """How many points a grid of the smallest cells would have."""
+        return math.prod(((axis.count - 1) << self.halvings) + 1 for axis in self.axes)
+
+    @property
+    def sharp_count(self) -> float:
+        """How many points a grid would have whose neighbours are as close as the brackets are wide."""
+        return math.prod(axis_steps(axis, self.width) for axis in self.axes)
+
+    def points(self, start: int, stop: int) -> Points:
+        """The points of the coarse grid from `start` up to, not including, `stop`."""
+        return Grid(self.axes).points(start, stop)
+
+
+def axis_steps(axis: Spaced, width: float) -> float:
+    """How many values it takes from one end of an axis to the other, neighbours that relative width apart."""
+    near, far = sorted((abs(axis.start), abs(axis.stop)))
+    if axis.start * axis.stop <= 0.0:
+        return abs(axis.stop - axis.start) / (width * far)
+    return math.log(far / near) / width
+
+
+Adaptive = Convergence | Boundary  # whose points follow from the rows of earlier ones: level by level, the first being those of `points`
 Part = Grid | Zip | Sobol | LatinHypercube
 
 
@@ -134,7 +185,7 @@ class Concatenation:
         return join(blocks or [self.parts[0].points(0, 0)], np.arange(start, stop), self.missing, self.scheme)
 
 
-Design = Part | Concatenation | Convergence
+Design = Part | Concatenation | Adaptive
 
 
 def schemes_of(design: Design, scheme: str) -> list[str]:

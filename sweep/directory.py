@@ -16,7 +16,7 @@ from typing import Any
 import sweep
 from kernels.status import RESULTS
 from sweep.config import SCHEMA_VERSION, Config
-from sweep.design import Convergence
+from sweep.design import Adaptive, Boundary, Design
 from sweep.problems import ConfigError, Problem, shorten
 
 SHOWN = 8
@@ -52,6 +52,15 @@ class RunDirectory:
     def convergence(self) -> Path:
         """The table of a convergence study."""
         return self.path / "convergence.parquet"
+
+    @property
+    def boundaries(self) -> Path:
+        """The curves that a study of boundaries has found."""
+        return self.path / "boundaries" / "boundaries.parquet"
+
+    def table(self, design: Design) -> Path:
+        """What an adaptive design has found."""
+        return self.boundaries if isinstance(design, Boundary) else self.convergence
 
     @property
     def success(self) -> Path:
@@ -137,7 +146,7 @@ def may_extend(manifest: dict[str, Any], config: Config) -> bool:
         fewer = manifest["points"] < config.design.count
     except (KeyError, TypeError, ValueError):
         return False
-    levels = isinstance(config.design, Convergence) or "observable" in there.get("sweep", {})
+    levels = isinstance(config.design, Adaptive) or "observable" in there.get("sweep", {})
     return fewer and not levels and {**there, "sweep": None} == {**config.document, "sweep": None}
 
 

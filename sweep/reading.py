@@ -13,15 +13,23 @@ from kernels.models import Model
 from sweep import tables
 from sweep.axes import SCHEME, SCHEME_NAMES, Axis, Continuous, Listed, Value, read_axis
 from sweep.blocks import Missing, widened
-from sweep.convergence.refinement import CONVERGENCE, KEYS, read_convergence
-from sweep.design import ABOUT_CONCATENATION, CONCATENATION, DESIGNS, Concatenation, Convergence, Design, Grid, Part, Zip
+from sweep.boundary import asking
+from sweep.boundary.asking import BOUNDARY, read_boundary
+from sweep.convergence import refinement
+from sweep.convergence.refinement import CONVERGENCE, read_convergence
+from sweep.design import ABOUT_CONCATENATION, CONCATENATION, DESIGNS, Adaptive, Boundary, Concatenation, Design, Grid, Part, Zip
 from sweep.problems import Problem, advise
 from sweep.sampling import MOST_SAMPLED, SAMPLERS
 from sweep.sections import Sweep
 
 TABLE = "table"
-SAMPLE_KEYS = ("count", "seed")
 MOST_SEED = 2**63 - 1
+# the keys of [sweep] that are of some designs alone, in the order in which a study is written
+KEYS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(SAMPLERS, ("count", "seed")),
+    CONVERGENCE: refinement.KEYS,
+    BOUNDARY: asking.KEYS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ def read_sweep(
         folder: that paths of tables start from.
         problems: where problems are added.
     """
-    parts: list[Part | Convergence] = []
+    parts: list[Part | Adaptive] = []
     digests: list[str] = []
     paths: list[list[tuple[str, str]]] = []
     for number, section in enumerate(sections):
@@ -65,9 +73,9 @@ def read_sweep(
     listed = [(name, path, name in everywhere) for each in paths for name, path in dict(each).items()]
     if len(parts) < 2:
         return Reading(parts[0] if parts else Grid(()), digests, listed)
-    studies = [number for number, part in enumerate(parts) if isinstance(part, Convergence)]
-    problems += [Problem(f"sweep[{number}].design", f"a {CONVERGENCE} study stands alone, in one [sweep]") for number in studies]
-    joined = tuple(part for part in parts if not isinstance(part, Convergence))
+    studies = [number for number, section in enumerate(sections) if section.design in (CONVERGENCE, BOUNDARY)]
+    problems += [Problem(f"sweep[{n}].design", f"a {sections[n].design} study stands alone, in one [sweep]") for n in studies]
+    joined = tuple(part for part in parts if not isinstance(part, Adaptive))
     names = dict.fromkeys(axis.name for part in joined for axis in part.axes)
     missing = {name: missing_of(name, joined, fixed) for name in names if name != SCHEME}
     return Reading(Concatenation(joined, missing, SCHEME_NAMES.index(scheme) if SCHEME in names else None), digests, listed)
@@ -81,13 +89,13 @@ def missing_of(name: str, parts: tuple[Part, ...], fixed: Mapping[str, Value]) -
     return Missing(widened(value, max(*widths, len(value))) if widths else value, name not in fixed)
 
 
-def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Part | Convergence, str]:
+def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Part | Adaptive, str]:
     """One design, and the digest of the file that its points come from; an empty design when there are problems."""
     if sweep.design not in DESIGNS:
         hint = f"; a {CONCATENATION} is {ABOUT_CONCATENATION}" if sweep.design == CONCATENATION else ""
         problems.append(Problem(f"{where}.design", f"{sweep.design!r} is not available; {advise(sweep.design, DESIGNS)}{hint}"))
-    for key in (*KEYS, *SAMPLE_KEYS):
-        designs = [CONVERGENCE] if key in KEYS else list(SAMPLERS)
+    for key in dict.fromkeys(key for keys in KEYS.values() for key in keys):
+        designs = [design for design, keys in KEYS.items() if key in keys]
         if getattr(sweep, key) is not None and sweep.design not in designs:
             asked = " or ".join(f'"{design}"' for design in designs)
             problems.append(Problem(f"{where}.{key}", f"belongs to design = {asked}; this one is {sweep.design!r}"))
@@ -96,7 +104,7 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
     if sweep.file is not None and sweep.design in DESIGNS:
         message = f'design {sweep.design!r} takes its points from [{where}.axes]; a file needs design = "{TABLE}"'
         problems.append(Problem(f"{where}.file", message))
-    if not sweep.axes and sweep.design != CONVERGENCE:
+    if not sweep.axes and sweep.design not in (CONVERGENCE, BOUNDARY):
         message = "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"
         problems.append(Problem(f"{where}.axes", message))
     sampled = sweep.design in SAMPLERS
@@ -107,6 +115,8 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
     counted = tuple(axis for axis in axes if not isinstance(axis, Continuous))
     if sweep.design == CONVERGENCE:
         return read_convergence(sweep, counted, model, scheme, problems), ""
+    if sweep.design == BOUNDARY:
+        return read_boundary(sweep, counted, model, problems) or Grid(()), ""
     lengths = {axis.name: axis.count for axis in counted}
     if sweep.design == "zip" and len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} has {count}" for name, count in lengths.items())
@@ -155,7 +165,9 @@ def part_document(section: Sweep, design: Design, folder: Path) -> dict[str, Any
     """One design in canonical form."""
     if section.file is not None:
         return {"design": TABLE, "file": str((folder / section.file).resolve())}
-    keys = KEYS if isinstance(design, Convergence) else SAMPLE_KEYS if section.design in SAMPLERS else ()
-    settings = {key: getattr(design, key) for key in keys}
+    settings = {key: getattr(design, key) for key in KEYS.get(section.design, ())}
+    if isinstance(design, Boundary):
+        settings["seeds"] = [list(seed) for seed in design.seeds]
+    settings = {key: value for key, value in settings.items() if value not in (None, [])}
     axes = {"axes": {axis.name: axis.to_document() for axis in design.axes}} if design.axes else {}
     return {"design": section.design, **settings, **axes}

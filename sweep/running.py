@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from kernels.status import RESULTS
 from sweep import executors
+from sweep.adaptive import compute_levels
+from sweep.boundary.table import read_boundaries
 from sweep.computing import Job, Progress, begin, clean, mark_complete, set_aside
 from sweep.config import Config, load
-from sweep.convergence.levels import compute_levels
-from sweep.design import Convergence
+from sweep.design import Adaptive, Convergence
 from sweep.directory import RunDirectory, count_failed, total_statuses
 from sweep.executors import Team
 from sweep.extension import check_extension
@@ -84,6 +85,10 @@ class Run:
 
         return pq.ParquetFile(RunDirectory(self.directory).convergence).read()
 
+    def boundaries(self) -> pa.Table:
+        """The curves of a study of boundaries, one row a place on one; FileNotFoundError where the run is none, or not complete."""
+        return read_boundaries(self.directory)
+
 
 def default_directory(config: Config) -> Path:
     """Where a study runs unless told otherwise."""
@@ -109,7 +114,7 @@ def run(
         out: directory of the run; `runs/<study name>` when omitted. The same study in it is completed, or left as it is when complete.
         overrides: "path=value" texts that replace keys of the study.
         progress: called with (points done, points of the study) after every shard; a point of a convergence study is done when it is
-            refined no more.
+            refined no more, and a study of boundaries has as many points as are known to be needed.
         extend: the directory may hold a study whose points are the first ones of this; they are kept.
         share: only that share of the shards. Whoever completes the run marks it as complete.
         executor: computes the shards, for instance a process pool or `distributed.Client.get_executor(pure=False)`, `workers` of them at a
@@ -167,9 +172,10 @@ def run_with(
     """Run a checked study with a team that is ready to start; see `run`."""
     begun = time.perf_counter()
     directory = RunDirectory(path)
-    study = isinstance(config.design, Convergence)
-    if study and share is not None:
-        raise ConfigError("--shard", [Problem("", "a convergence study goes level by level, each from the one before: it has no parts")])
+    adaptive = isinstance(config.design, Adaptive)
+    if adaptive and share is not None:
+        which = "convergence study" if isinstance(config.design, Convergence) else "study of boundaries"
+        raise ConfigError("--shard", [Problem("", f"a {which} goes level by level, each from the ones before: it has no parts")])
     if extend and share is not None:
         message = "extending is for one: give --extend without --shard, interrupt it if you like, then resume with --shard"
         raise ConfigError("--extend", [Problem("", message)])
@@ -186,17 +192,18 @@ def run_with(
         set_aside(directory, found.strays)
         if share is None:
             clean(directory)
-        missing = [number for number in range(config.shards) if number not in found.whole and (share is None or number in share)]
+        every = range(0 if adaptive else config.shards)
+        missing = [number for number in every if number not in found.whole and (share is None or number in share)]
         computed, seconds = 0, dict[str, float]()
         problems: tuple[str, ...] = ()
-        if missing or study:
+        if missing or adaptive:
             with team as ready:
                 job = begin(config, directory, ready, begun, tell)
-                computed = compute_levels(job, found.whole, progress) if study else compute_shards(job, missing, found.whole, progress)
+                computed = compute_levels(job, found.whole, progress) if adaptive else compute_shards(job, missing, found.whole, progress)
                 seconds, problems = job.split(), job.setting.problems
         if share is not None:
             found = look(directory, config, trust=True)
-        complete = study or len(found.whole) == config.shards
+        complete = adaptive or len(found.whole) == config.shards
         if complete:
             mark_complete(directory, found.whole, seconds, computed)
         return Run(path, config, complete, total_statuses(found.whole), seconds, computed, problems)
@@ -214,7 +221,7 @@ def look(directory: RunDirectory, config: Config, share: Share | None = None, tr
     """Which shards of a run are whole, of all or of a share; `trust` as in `inspect`."""
     manifest = directory.read_manifest()
     digests = {**manifest.get("extends", {}), **({manifest["config_hash"]: manifest["points"]} if manifest else {})}
-    points = None if isinstance(config.design, Convergence) else config.design.count
+    points = None if isinstance(config.design, Adaptive) else config.design.count
     expected = Expected({**digests, config.digest: config.design.count}, config.shards, config.shard_points, points)
     return inspect(directory, expected, share, trust)
 
@@ -223,8 +230,8 @@ def is_complete(directory: RunDirectory, config: Config, found: Found) -> bool:
     """Whether a run that is marked as complete is so."""
     if found.faulty or found.strays:
         return False
-    if isinstance(config.design, Convergence):
-        return directory.convergence.exists() and len(found.whole) == directory.read_manifest().get("shards")
+    if isinstance(config.design, Adaptive):
+        return directory.table(config.design).exists() and len(found.whole) == directory.read_manifest().get("shards")
     return len(found.whole) == config.shards
 
 

@@ -47,6 +47,9 @@ class Sweep(Section):
     observable: str | None = None
     digits: int | None = None
     halvings: int | None = None
+    level: Any = None
+    width: Any = None
+    seeds: Any = None
     axes: dict[str, Any] | None = None
 
 

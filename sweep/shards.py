@@ -10,7 +10,7 @@ import numpy as np
 
 from sweep.blocks import Points
 from sweep.config import Config
-from sweep.design import Convergence
+from sweep.design import Adaptive
 from sweep.doctor import cannot_start
 from sweep.problems import ConfigError, Problem
 from sweep.rules import by_scheme, take
@@ -95,9 +95,9 @@ def solve_points(config: Config, points: Points) -> Solution:
     """Results of a block of points in their order, whichever schemes compute them."""
     from kernels.batch import solve
 
-    most = config.design.count  # of any shard: none of them compiles anything that another one has not
-    if not isinstance(config.design, Convergence):
-        most = min(config.shard_points, most)
+    most = config.shard_points  # of any shard: none of them compiles anything that another one has not
+    if not isinstance(config.design, Adaptive):
+        most = min(most, config.design.count)
     groups = by_scheme(points, config.scheme)
     parts: list[tuple[np.ndarray | slice, Solution]] = []
     for scheme, rows in groups:

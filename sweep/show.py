@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from kernels.models import MODELS, Model
 from kernels.status import RESULTS, Status
+from sweep.adaptive import read_levels
 from sweep.axes import SCHEME
+from sweep.boundary.asking import BOUNDARY
 from sweep.computing import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
 from sweep.config import load
-from sweep.convergence.levels import read_history, read_table
+from sweep.convergence.levels import beginning
 from sweep.convergence.refinement import CONVERGENCE
-from sweep.convergence.verdicts import NOT_SETTLED, VERDICTS
+from sweep.convergence.verdicts import NOT_SETTLED, VERDICTS, read_table
 from sweep.directory import RunDirectory, count_failed, total_statuses
 from sweep.inspection import Expected, inspect
 from sweep.locks import describe_writer, holders
@@ -42,9 +44,9 @@ def state_of(path: Path) -> dict[str, Any]:
     """
     directory = RunDirectory(path)
     manifest = directory.read_run(to_continue=False)
-    study = manifest.get("design") == CONVERGENCE
+    study, levelled = manifest.get("design") == CONVERGENCE, manifest.get("design") in (CONVERGENCE, BOUNDARY)
     digests = {**manifest.get("extends", {}), manifest["config_hash"]: manifest["points"]}
-    points = None if study else manifest["points"]
+    points = None if levelled else manifest["points"]
     found = inspect(directory, Expected(digests, manifest["shards"], manifest["shard_points"], points), trust=True)
     shards = found.whole
     whole = directory.success.exists() and len(shards) == manifest["shards"]
@@ -73,8 +75,9 @@ def state_of(path: Path) -> dict[str, Any]:
 
 def facts_of(state: dict[str, Any]) -> list[tuple[str, str]]:
     """What `state_of` found, as lines of a table."""
-    facts = [("state", f"{state['state']}: {state['points_done']:,} of {state['points']:,} points")]
-    facts.append(("shards", f"{state['shards_done']:,} of {state['shards']:,}"))
+    known = state["design"] != BOUNDARY  # its results say how many points it has
+    points, shards = (f" of {state[key]:,}" if known else "" for key in ("points", "shards"))
+    facts = [("state", f"{state['state']}: {state['points_done']:,}{points} points"), ("shards", f"{state['shards_done']:,}{shards}")]
     facts += [("faulty", f"{name}: {why}") for name, why in state["faulty"].items()]
     facts += [("writer", describe_writer(writer)) for writer in state["writers"]]
     if state["rows"]:
@@ -126,7 +129,7 @@ def settled_points(path: Path) -> int:
     """How many points of a convergence study that is not complete are refined no more."""
     directory = RunDirectory(path)
     config = load(directory.read_document())
-    return config.design.count - len(read_history(directory, config).unfinished())
+    return config.design.count - len(read_levels(directory, config, beginning(config)).unfinished())
 
 
 def study_table(path: Path) -> pa.Table | None:

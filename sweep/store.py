@@ -19,13 +19,13 @@ from kernels.status import SENTENCES
 from sweep.axes import SCHEME, SCHEME_NAMES
 from sweep.blocks import Points
 from sweep.config import SCHEMA_VERSION, Config
-from sweep.design import Convergence
+from sweep.design import Adaptive, Convergence
 
 if TYPE_CHECKING:
     from kernels.batch import Solution
 
 POINT = "point"
-HALVING = "halving"
+HALVING, LEVEL = "halving", "level"
 STATUS = "status"
 FACTS = b"tribosweep_shard"
 CHECKSUM = b"tribosweep_sha256"
@@ -49,15 +49,18 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         provenance: what computed the rows (jax, device, dtype ...), for the schema's metadata.
 
     Returns:
-        `point`, `halving` in a convergence study, one field per swept, refined or set parameter (null: the default), `scheme` when the
-        study names it, one field per observable, `status`; each with unit and description. Numbers are float64, whole ones int64, words
-        dictionaries, tables lists of float64.
+        `point`, `halving` in a convergence study or `level` in one of boundaries, one field per swept, refined or set parameter (null: the
+        default), `scheme` when the study names it, one field per observable, `status`; each with unit and description. Numbers are float64,
+        whole ones int64, words dictionaries, tables lists of float64.
     """
-    fields = [described(POINT, pa.int64(), "", "position in the design", nullable=False)]
+    number, name = "position in the design", LEVEL
+    level = "batch in which the point was computed: 0 the coarse grid, each later one where those before say"
     if isinstance(config.design, Convergence):
-        number = f"halving times {config.design.count} (the points of the study) plus position in the design"
+        number, name = f"halving times {config.design.count} (the points of the study) plus position in the design", HALVING
         level = "how many times the step was halved, or the tolerance divided by 10"
-        fields = [described(POINT, pa.int64(), "", number, nullable=False), described(HALVING, pa.int64(), "", level, nullable=False)]
+    fields = [described(POINT, pa.int64(), "", number, nullable=False)]
+    if isinstance(config.design, Adaptive):
+        fields.append(described(name, pa.int64(), "", level, nullable=False))
     fields += [column(config.model.parameter(name)) for name in parameter_columns(config)]
     if config.scheme_given:
         fields.append(described(SCHEME, WORDS, "", "scheme that computed the row"))
@@ -94,8 +97,8 @@ def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution
         solution: their observables and statuses, (n,) each.
     """
     columns: list[pa.Array] = [numbers(points.numbers)]
-    if isinstance(config.design, Convergence):
-        columns.append(numbers(points.numbers // config.design.count))
+    if isinstance(config.design, Adaptive):
+        columns.append(numbers(np.full(points.count, points.level, dtype=np.int64)))
     for name in parameter_columns(config):
         quantity = config.model.parameter(name)
         if name in points.columns:

@@ -182,6 +182,15 @@ class Envelope(NamedTuple):
         _, beyond = self._along(X, self.plateau, self.sets)
         return (self.ends[..., 0] < jnp.inf if self.ends.shape[-1] else jnp.zeros_like(X, dtype=bool)) & (X > self.u1) & (beyond > 0.0)
 
+    def regime(self, X: Array, buckled: Array, impacts: Array) -> Array:
+        """Code of how far the wall was pressed, by its largest compression: 0 not at all, 1 elastic, 2 plateau, 3 softened, 4 beyond table.
+
+        Args:
+            X: largest compression [m]. buckled: 1 where the force has reached the criterion. impacts: number of entries.
+        """
+        yielded = jnp.where(self.beyond_table(X), 4, jnp.where(X > self.u0, 3, 2))
+        return jnp.where(impacts > 0.0, jnp.where(buckled > 0.0, yielded, 1), 0)
+
 
 class Crush(NamedTuple):
     """What a wall remembers from one step to the next.
@@ -447,12 +456,9 @@ class Wall(NamedTuple):
             force = jnp.where(memory.phase == YIELDING, self.envelope.criterion(y), force)
         return 0.5 * force * stretch
 
-    def beyond_table(self, memory: Pressed, x: Array) -> Array:
-        """Whether the wall was pressed beyond the last node of its table."""
-        if self.envelope is None:
-            return jnp.zeros_like(x, dtype=bool)
-        y = jnp.where(memory.phase == YIELDING, self.compression(memory, x), 0.0)
-        return self.envelope.beyond_table(jnp.maximum(memory.largest, y))
+    def reached(self, memory: Pressed, x: Array) -> Array:
+        """The largest compression of a wall that has buckled [m], of which the memory knows only what was at the last event."""
+        return jnp.maximum(memory.largest, jnp.where(memory.phase == YIELDING, self.compression(memory, x), 0.0))
 
     def refreshed(self, memory: Pressed, x: Array, v: Array, a: Array) -> Pressed:
         """The memory after another contact has changed velocity or acceleration."""

@@ -181,7 +181,9 @@ def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -
             del found["buckling_time"]
         else:
             found["plastic_set"] = setup.wall.plastic_set(pressed, x)
-            beyond = (status == int(Status.OK)) & setup.wall.beyond_table(pressed, x)
+            envelope, reached = setup.wall.envelope, setup.wall.reached(pressed, x)
+            found["wall_regime"] = envelope.regime(reached, pressed.buckled, last.sums.shock.impacts)
+            beyond = (status == int(Status.OK)) & envelope.beyond_table(reached)
             status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(p, setup.excitation, x, v)
     return {

@@ -6,8 +6,10 @@ the map y -> P(y), and forward mode gives its Jacobian J. A motion has the perio
 MOST_MULTIPLE.
 
 The map is iterated. As soon as it acts linearly (the last residual is what J makes of the one before) and contracts (all multipliers are
-less than 1), Newton steps y + (I - J)^-1 (P(y) - y) take over; one that does not halve the residual is taken back. What the map does not
-contract, such as a free oscillation without damping, is never jumped over, so that only motions are found to which the run tends.
+less than 1), Newton steps y + (I - J)^-1 (P(y) - y) take over; one that neither halves the residual nor makes it less along itself is taken
+back, and a shorter part of the next is tried: near a boundary between regimes a run may creep along a bottleneck, where the map all but
+stands still. What the map does not contract, such as a free oscillation without damping, is never jumped over, so that only motions are
+found to which the run tends.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ MOST_MULTIPLE = 16
 RETURN = 1e-12
 _ROUNDING, _FLOOR = 1e-14, 4e-15  # a residual of the first, relative to the motion, or of the second, to its scale, is as small as it gets
 _FIRST_NEWTON, _PAUSE = 3, 8  # periods before the first Newton step, and after one that was taken back
+_SHORTER, _ALONG = 0.25, 0.25  # part of a Newton step that is tried after one was taken back; how far residuals may differ in direction
 _CONTRACTION = 1.0 + 1e-10  # multipliers above its inverse count as 1
 _PIVOT = 1e-12
 
@@ -69,6 +72,7 @@ class Search(NamedTuple):
     Attributes:
         state: present state. back: where it would be without the last Newton step.
         residual, jacobian: of the period before. jumped: 1 after a Newton step. pause: periods until the next one is allowed.
+        stride: part of it that is taken.
         earlier, directions: y (MOST_MULTIPLE - 1, n) and direction at the sections before, the last one first; NaN where there is none.
         periods: how many were integrated. multiple: q; 0 while there is none.
     """
@@ -79,6 +83,7 @@ class Search(NamedTuple):
     jacobian: Array
     jumped: Array
     pause: Array
+    stride: Array
     earlier: Array
     directions: Array
     periods: Array
@@ -224,12 +229,14 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         multiple = jnp.where(returned, 1.0, jnp.where(jnp.any(again), jnp.argmax(again) + 2.0, 0.0))
 
         size, before = jnp.max(jnp.abs(residual)), jnp.max(jnp.abs(c.residual))
-        (worse,) = decide(one, (c.jumped > 0.0) & ~(size <= 0.5 * before))
+        # nothing was jumped over where the residual points as it did and both ends contract
+        along = jnp.max(jnp.abs(residual - size / before * c.residual)) <= _ALONG * size
+        (worse,) = decide(one, (c.jumped > 0.0) & ~((size <= 0.5 * before) | ((size < before) & attracts & along)))
         foreseen = jnp.sum(c.jacobian * c.residual, axis=1)
         linear = jnp.max(jnp.abs(residual - foreseen)) <= 0.25 * before
         ready = alike & attracts & (c.pause <= 0.0) & (c.periods >= _FIRST_NEWTON) & ((c.jumped > 0.0) | linear)
         (jumps,) = decide(one, ready & ~worse & jnp.all(jnp.isfinite(newton)))
-        jumped_to = section.write(s, y + newton)
+        jumped_to = section.write(s, end + c.stride * (y + newton - end))
         state = jax.tree.map(lambda back, to, plain: jnp.where(worse, back, jnp.where(jumps, to, plain)), c.back, jumped_to, s)
         plain = ~worse & ~jumps
         return Search(
@@ -239,6 +246,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
             jacobian=jacobian,
             jumped=jnp.where(jumps, 1.0, 0.0),
             pause=jnp.where(worse, float(_PAUSE), c.pause - 1.0),
+            stride=jnp.where(worse, _SHORTER * c.stride, jnp.where(c.jumped > 0.0, jnp.minimum(1.0, 2.0 * c.stride), c.stride)),
             earlier=jnp.where(plain, jnp.concatenate([y[None], c.earlier[:-1]]), nothing),
             directions=jnp.where(plain, jnp.concatenate([direction[None], c.directions[:-1]]), jnp.nan),
             periods=c.periods + 1.0,
@@ -254,6 +262,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         jacobian=jnp.broadcast_to(nothing, (n, n)),
         jumped=zero,
         pause=zero,
+        stride=zero + 1.0,
         earlier=none,
         directions=none[:, 0],
         periods=zero,

@@ -43,6 +43,8 @@ WEAR_OBSERVABLES = (
     Quantity("slip_distance", "m", "distance slipped in the window", r"d_\mathrm{slip}"),
     Quantity("stick_fraction", "1", "part of the window during which the contact sticks"),
     Quantity("slip_phases", "", "number of stretches of slip in one direction that overlap the window", kind="integer"),
+    Quantity("stops", "", "number of rests in the window after the first slip; of a steady window in the `period` periods that it has",
+             kind="integer"),
     Quantity("regime", "", "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip apart)",
              kind="word", words=REGIMES),
     Quantity("max_slip_speed", "m/s", "largest slip speed in the window", r"v_\mathrm{max}"),

@@ -24,6 +24,7 @@ from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES, Values
 
 CRITERIA = ("included", "excluded")
+WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")
 
 # a wall is hit with friction only where the study asks for it
 _PRESSED = "m g with friction (mu_s > 0), 0 without: the mass touches nothing but the wall"
@@ -75,6 +76,8 @@ SHOCK_OBSERVABLES = (
 BUCKLING_OBSERVABLES = (
     Quantity("buckling_time", "s", "time when the force first reached the criterion", r"t_\mathrm{buckling}", optional=True),
     Quantity("plastic_set", "m", "plastic set of the wall at the end of the run", r"d_p"),
+    Quantity("wall_regime", "", "how far the wall was pressed in the run: not at all, elastically, into its plateau, into its softening or "
+             "past it, beyond the last node of its table", kind="word", words=WALL_REGIMES),
 )  # fmt: skip
 
 SECOND_BODY = (

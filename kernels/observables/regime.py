@@ -1,4 +1,4 @@
-"""Regime of a run, decided by what happened in the window: no slip, slip with sticking, slip without."""
+"""Regime of a run, decided by what happened in the window: no slip, slip with sticking, slip without; and how often it stopped."""
 
 from __future__ import annotations
 
@@ -11,30 +11,38 @@ from kernels.observables.interval import Interval
 
 
 class Regime(NamedTuple):
-    """What was seen, each 0 or 1 (numbers, not booleans, keep a loop's carry of one width and let XLA vectorise it).
+    """What was seen, 0 or 1 but for `stops` (numbers, not booleans, keep a loop's carry of one width and let XLA vectorise it).
 
-    `moved`: slip anywhere in the run so far. `stuck`: rest in the window, after the first slip.
+    `moved`: slip anywhere in the run so far. `stuck`: rest in the window, after the first slip. `stops`: number of such rests. `counted`:
+    whether the present rest is among them.
     """
 
     moved: Array
     stuck: Array
+    stops: Array
+    counted: Array
 
 
 def init(like: Array) -> Regime:
     """Nothing seen."""
     zero = jnp.zeros_like(like)
-    return Regime(zero, zero)
+    return Regime(zero, zero, zero, zero)
 
 
 def update(seen: Regime, now: Interval) -> Regime:
     """What was seen after one more interval. The rest before the first slip of the run is not sticking: the established regime is meant."""
     inside = now.duration > 0.0
+    stuck = jnp.where(now.resting & inside, seen.moved, 0.0)
     return Regime(
         moved=jnp.where(now.slipping, 1.0, seen.moved),
-        stuck=jnp.where(now.resting & inside, jnp.maximum(seen.stuck, seen.moved), seen.stuck),
+        stuck=jnp.maximum(seen.stuck, stuck),
+        stops=seen.stops + stuck * (1.0 - seen.counted),
+        counted=jnp.where(now.slipping, 0.0, jnp.maximum(seen.counted, stuck)),
     )
 
 
-def finish(seen: Regime, slip_phases: Array) -> Array:
-    """Code of the regime, given the number of slip phases in the window: 0 stick, 1 stick-slip, 2 slip-slip."""
-    return jnp.where(slip_phases > 0.0, jnp.where(seen.stuck > 0.0, 1, 2), 0)
+def finish(seen: Regime, slip_phases: Array) -> tuple[Array, Array]:
+    """Code of the regime, given the number of slip phases in the window, and the number of stops: 0 stick, 1 stick-slip, 2 slip-slip."""
+    regime = jnp.where(slip_phases > 0.0, jnp.where(seen.stuck > 0.0, 1, 2), 0)
+    # a rest that begins at the very end of a steady window is seen at its start
+    return regime, jnp.where(slip_phases > 0.0, jnp.maximum(seen.stops, seen.stuck), 0.0)

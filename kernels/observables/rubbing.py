@@ -31,22 +31,26 @@ def update(sums: Rubbing, now: Interval) -> Rubbing:
 def established(like: Array, slipping: Array) -> Rubbing:
     """Sums before a window on an established motion, where `slipping` says whether a slip phase is under way at its start.
 
-    Rest counts as sticking from the first instant on. The phase that is under way is counted at the end of the window, where it is again.
+    Rest counts as sticking from the first instant on. The phase or the rest that is under way is counted at the end of the window, where it
+    is again.
     """
     sums = init(like)
     one = jnp.ones_like(like)
-    return Rubbing(sums.slip._replace(counted=jnp.where(slipping, one, 0.0)), sums.regime._replace(moved=one))
+    counted = jnp.where(slipping, one, 0.0)
+    return Rubbing(sums.slip._replace(counted=counted), sums.regime._replace(moved=one, counted=1.0 - counted))
 
 
 def finish(sums: Rubbing, p: dict[str, Any]) -> dict[str, Array]:
     """The observables of friction and wear by name (SI units; `regime` as its code)."""
     s = sums.slip
+    code, stops = regime.finish(sums.regime, s.phases)
     return {
         **wear.finish(p, s.distance),
         "slip_distance": s.distance,
         "stick_fraction": s.stuck_time / (p["window_end"] - p["window_start"]),
         "slip_phases": s.phases,
-        "regime": regime.finish(sums.regime, s.phases),
+        "stops": stops,
+        "regime": code,
         "max_slip_speed": s.top_speed,
         "drift": s.drift,
     }
@@ -55,5 +59,15 @@ def finish(sums: Rubbing, p: dict[str, Any]) -> dict[str, Array]:
 def nothing(like: Array) -> dict[str, Array]:
     """The same of a mass that touches no support: no wear, no regime."""
     zero = jnp.zeros_like(like)
-    names = ("wear_power", "wear_energy", "friction_power", "slip_distance", "stick_fraction", "slip_phases", "max_slip_speed", "drift")
-    return {**dict.fromkeys(names, zero), "regime": zero - 1.0}
+    still = (
+        "wear_power",
+        "wear_energy",
+        "friction_power",
+        "slip_distance",
+        "stick_fraction",
+        "slip_phases",
+        "stops",
+        "max_slip_speed",
+        "drift",
+    )
+    return {**dict.fromkeys(still, zero), "regime": zero - 1.0}

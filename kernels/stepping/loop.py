@@ -180,6 +180,7 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
             del found["buckling_time"]
         else:
             found["plastic_set"] = crush.plastic
+            found["wall_regime"] = wall.envelope.regime(crush.largest, crush.buckled, run.sums.shock.impacts)
             beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(crush.largest)
             status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, setup.excitation, x, v)

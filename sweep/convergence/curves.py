@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.quantity import Quantity, by_name
+from sweep.adaptive import read_levels
 from sweep.axes import SCHEME
 from sweep.config import Config, load
-from sweep.convergence.levels import read_history
+from sweep.convergence.levels import beginning
 from sweep.convergence.refinement import LARGEST_STEP, STEP, TOLERANCE, design_of, divisor_of, refined_by
 from sweep.convergence.verdicts import relative
 from sweep.directory import RunDirectory
@@ -85,7 +86,7 @@ def read_curves(path: Path) -> Curves:
     table = study_table(path)
     directory = RunDirectory(path)
     config = load(directory.read_document())
-    design, history = design_of(config), read_history(directory, config)
+    design, history = design_of(config), read_levels(directory, config, beginning(config))
     if table is None:
         raise ConfigError(str(path), [Problem("", "no level is written yet: nothing to draw")])
     columns: dict[str, list[Any]] = table.to_pydict()

@@ -128,7 +128,7 @@ def level_points(config: Config, level: int, positions: np.ndarray) -> Points:
         columns[name] = np.where(mask, start[name] / divisors**level, config.fixed.get(name, np.nan))
         if name not in config.fixed and not mask.all():
             absent[name] = ~mask
-    return Points(level * design.count + positions, columns, absent, schemes)
+    return Points(level * design.count + positions, columns, absent, schemes, level)
 
 
 def last_levels(config: Config) -> np.ndarray:

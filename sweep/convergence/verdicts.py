@@ -11,11 +11,13 @@ import pyarrow as pa
 from kernels.quantity import Quantity, by_name
 from kernels.status import SENTENCES
 from sweep import store
+from sweep.adaptive import read_levels
 from sweep.axes import SCHEME, SCHEME_NAMES
 from sweep.config import Config
-from sweep.convergence.levels import STEPS, has_results
+from sweep.convergence.levels import STEPS, beginning, has_results
 from sweep.convergence.orders import estimate
 from sweep.convergence.refinement import design_of, divisor_of, leading, level_points, refined_by, scheme_names
+from sweep.directory import RunDirectory
 
 if TYPE_CHECKING:
     from sweep.convergence.levels import History
@@ -104,6 +106,16 @@ def judge(config: Config, history: History, exact: np.ndarray, provenance: Mappi
         store.words(np.array([SENTENCES.index(sentence) for sentence in history.statuses]), SENTENCES),
     ]
     return pa.Table.from_arrays(columns, schema=schema(config, provenance))
+
+
+def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
+    """The table of a run; of one that is not complete what its levels say so far, without `exact`; None where there are none."""
+    import pyarrow.parquet as pq
+
+    if directory.success.exists() and directory.convergence.exists():
+        return pq.ParquetFile(directory.convergence).read()
+    history = read_levels(directory, config, beginning(config))
+    return judge(config, history, np.full(config.design.count, np.nan), {}) if history.levels else None
 
 
 def relative(difference: np.ndarray, reference: np.ndarray) -> np.ndarray:

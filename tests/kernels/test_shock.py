@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import kernels
 from kernels import batch
 from kernels.models import BUCKLING_WALL, STOP, Model
-from kernels.models.walls import CRITERIA
+from kernels.models.walls import CRITERIA, WALL_REGIMES
 from kernels.status import RESULTS, Status
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "shock.json"
@@ -69,6 +69,18 @@ def rubs(row: Mapping[str, Any]) -> bool:
     return "rubbing" in row["kind"]
 
 
+def wall_regime(row: Mapping[str, Any]) -> str:
+    """How far the independent run pressed its wall."""
+    result, p = row["result"], row["params"]
+    if result["impacts"] == 0:
+        return "no contact"
+    if math.isnan(float(result["buckling_time"])):
+        return "elastic"
+    if result["beyond_table"] and p.get("post_set"):
+        return "beyond table"
+    return "softened" if float(result["max_compression"]) > p["f_crit"] / p["k_n"] + p.get("plateau", 0.0) else "plateau"
+
+
 def agree(rows: list[dict[str, Any]], model: Model) -> None:
     """Every observable of every row is that of the independent run."""
     found = solve(model, [row["params"] | {"end": row["end"]} for row in rows])
@@ -80,6 +92,8 @@ def agree(rows: list[dict[str, Any]], model: Model) -> None:
                 value = float("nan" if expected[name] is None else expected[name])
                 floor = 1e-8 if name == "first_contact_time" else 1e-11  # it may enter with next to no acceleration
                 assert float(found[name][i]) == pytest.approx(value, rel=1e-9, abs=floor, nan_ok=True), (row["kind"], name)
+        if model is BUCKLING_WALL:
+            assert WALL_REGIMES[int(found["wall_regime"][i])] == wall_regime(row), row["kind"]
         if len(row["events"]) >= 25:  # the reference lists no more than the first
             continue
         left = [time for time, event in row["events"] if event == "leave"]

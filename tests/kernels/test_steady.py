@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from mpmath import mp
 
 import kernels
 from kernels import batch
@@ -18,6 +19,7 @@ from kernels.exact import steady
 from kernels.models import REGIMES, RUBBING_MASS
 from kernels.reference import closed_forms
 from kernels.status import Status
+from tests.oracle.rigid_friction import DIGITS, Oscillator
 
 Row = Mapping[str, float]
 Solve = Callable[..., dict[str, np.ndarray]]
@@ -67,6 +69,35 @@ def lasting(row: Row, multiple: float = 1.0, periods: int = 400) -> dict[str, fl
     """The row as a plain run of many periods, observed over the last `multiple` of them."""
     end = periods * 2.0 * math.pi / row.get("omega", 2.0 * math.pi)
     return {**row, "end": end, "window_start": end * (periods - multiple) / periods}
+
+
+@pytest.mark.parametrize(("beta", "eta", "stops"), [(2.0, 0.5, 0), (0.9, 0.9, 2), (0.22, 0.3, 4), (0.15, 0.5, 4), (0.1, 0.45, 6)])
+def test_stops_of_a_period_are_those_of_an_independent_run(beta: float, eta: float, stops: int) -> None:
+    row = {"k": 1.0, "g": 1.0, "a0": 1.0, "omega": beta, "mu": eta}
+    period = 2.0 * math.pi / beta
+    with mp.workdps(DIGITS):
+        independent = Oscillator(row, 6.0 * period)
+    rests = [stretch for stretch in independent.stretches if stretch.direction == 0 and 4.75 * period < stretch.stop < 5.75 * period]
+    found = steadily([row])
+    assert (found["period"][0], found["stops"][0], len(rests)) == (1.0, stops, stops)
+
+
+def test_a_mass_that_never_moves_never_stops() -> None:
+    found = steadily([{"a0": 1.0, "mu": 0.2}, {"k": 1.0, "g": 1.0, "a0": 1.0, "omega": 0.3, "mu": 1.1}])
+    assert found["stops"].tolist() == [0.0, 0.0]
+    assert found["regime"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("beta", [0.97, 0.99, 1.003, 1.02])
+def test_a_run_that_creeps_near_the_boundary_at_resonance_gets_there(beta: float) -> None:
+    limit = closed_forms.den_hartog_limit(beta)
+    rows = [{"k": 1.0, "g": 1.0, "a0": 1.0, "omega": beta, "mu": (1.0 + share) * limit} for share in (-1e-6, 1e-6)]
+    found = steadily(rows)
+    assert not found["status"].any()
+    assert [REGIMES[code] for code in found["regime"]] == ["slip-slip", "stick-slip"]
+    assert (found["time_reached"] < 500.0 * 2.0 * math.pi / beta).all()
+    orbit = closed_forms.DenHartog(1.0, 1.0, 1.0, beta, rows[0]["mu"], 1.0)
+    assert found["wear_power"][0] == pytest.approx(orbit.wear_power, rel=1e-7)  # how far a return within 1e-12 is from the motion itself
 
 
 def test_slip_slip_without_spring_has_its_limit_after_few_periods() -> None:
