@@ -21,6 +21,7 @@ from kernels.quantity import Quantity
 
 CHUNK = 256
 PER_CALL = 512  # moments of a trace in one call
+PARTS = 8  # of a stretch between two events that is short against the steps of a trace
 NODES, WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(16)[0] + 1.0)), 0.5 * np.polynomial.legendre.leggauss(16)[1]
 STAGES = ("window start", "window end", "end")
 
@@ -124,7 +125,9 @@ def impacts(model: str, params: Mapping[str, Any], most: int = events.MOST_EVENT
 def trace(
     model: str, params: Mapping[str, Any], start: float = 0.0, samples: int = 600, most: int = events.MOST_EVENTS
 ) -> dict[str, np.ndarray]:
-    """One oscillator in time: at equal steps, and just before and just after every event, each in closed form from the event before.
+    """One oscillator in time: at equal steps, just before and just after every event, and more closely where events are close.
+
+    Every moment is computed in closed form from the event before it.
 
     Args:
         model, params: see `event_log`.
@@ -133,7 +136,7 @@ def trace(
         most: how many events of the run, at most; the trace ends there.
 
     Returns:
-        The columns of TRACE_COLUMNS, (samples + 2 events,) each, ascending in time; forces are 0 where there is no such contact. Of two
+        The columns of TRACE_COLUMNS, (n,) each, n >= samples, ascending in time; forces are 0 where there is no such contact. Of two
         bodies, x and v are those of the first less the second.
 
     Raises:
@@ -149,6 +152,10 @@ def trace(
     begins: np.ndarray = states.t
     evenly = np.linspace(min(start, begins[-1]), begins[-1], samples)
     after = 1 + np.flatnonzero((np.diff(begins) > 0.0) & (begins[1:] > evenly[0]))  # events at one instant are one here
+    knots = np.concatenate([evenly[:1], begins[after]])
+    short = np.diff(knots) < 4.0 * (evenly[1] - evenly[0]) if samples > 1 else np.zeros(len(after), dtype=bool)
+    parts = np.arange(1, PARTS)[:, np.newaxis] / PARTS
+    evenly = np.concatenate([evenly, (knots[:-1][short] + parts * np.diff(knots)[short]).ravel()])
     at = np.concatenate([begins[after], begins[after], evenly])
     # the state that an instant is reached from: before an event the one before, after it the last one there
     since = np.concatenate([after - 1, *(np.searchsorted(begins, times, side="right") - 1 for times in (begins[after], evenly))])

@@ -11,7 +11,7 @@ import numpy as np
 
 from sweep.boundaries import Boundary, known_boundaries
 from sweep.maps import FAILED, FREE, MISSING, VOID, RegimeMap
-from sweep.pictures import INK, Ramp, label, middle_of, ramps_of, save
+from sweep.pictures import INK, Ramp, label, mixed, ramps_of, save
 from sweep.problems import ConfigError, Problem
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def colors_of(ramp: Ramp) -> Colormap:
 
 def flat(word: str, ramps: Mapping[str, Ramp]) -> str:
     """The colour of a regime where nothing is shaded."""
-    return FLAT.get(word) or middle_of(ramps[word])
+    return FLAT.get(word) or mixed(*ramps[word], 0.5)
 
 
 def paint(
@@ -206,6 +206,7 @@ def draw_points(axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: N
     """Rows one by one, where a place between them would be of no regime, because more varies than the axes."""
     from matplotlib.lines import Line2D
 
+    ramps = {word: (mixed(*ramp), ramp[1]) for word, ramp in ramps.items()}  # none too light for a dot
     colors = paint(drawn.words, ramps, drawn.regimes, drawn.shades, norm) / 255.0
     size = min(16.0, max(1.0, 4e4 / drawn.rows))
     edge = {"edgecolors": INK, "linewidths": 0.2} if drawn.rows <= FEW else {"linewidths": 0.0}

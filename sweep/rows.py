@@ -238,7 +238,7 @@ def choose_axes(
     if x is not None and x == y:
         problems.append(Problem("--y", f"{y!r} is on the x axis already; this run varies {said}"))
     free = [name for name in varying if name not in (x, y)]
-    if not problems and len(free) > 2 - (x is not None) - (y is not None):
+    if not problems and len(free) > (x is None) + (y is None) > 0:
         problems.append(Problem("--x, --y", f"this run varies {said}: name the two that are the axes, and hold others with --at NAME=VALUE"))
     if problems:
         return ()

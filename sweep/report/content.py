@@ -300,5 +300,4 @@ def html_label(quantity: Quantity) -> str:
     below = below[1:-1] if below.startswith("{") else below
     base = GREEK.get(base.removeprefix("\\"), base)
     head = f"<i>{base}</i>" + (f"<sub>{below}</sub>" if below else "") if base else quantity.name.replace("_", " ")
-    named = "" if quantity.name == base or not base else f" ({quantity.name.replace('_', ' ')})"
-    return f"{head}{named} [{unit}]" if unit else f"{head}{named}"
+    return f"{head} [{unit}]" if unit else head

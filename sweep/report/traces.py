@@ -18,6 +18,7 @@ PERIODS = 20  # of the excitation: longer traces show their last ones
 SETTLING = 50  # periods that a contact with a memory is given to come to its steady motion again
 SAMPLES = 600
 MOST_EVENTS = 20_000
+MOST_MOMENTS = 8000  # of which the last ones are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ def trace_rows(rows: Rows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
         given = parameters_of(rows.model, rows.fixed, rows.table.slice(row, 1).to_pylist()[0])
         found = trace_steady(rows, given, row) if steady else trace_run(rows.model, given)
         if found is not None:
-            traces.append(Trace(row, *found))
+            columns, period = found
+            traces.append(Trace(row, {name: values[-MOST_MOMENTS:] for name, values in columns.items()}, period))
     note = "one period of the steady motion" if steady else f"from the start, or the last {PERIODS} periods of the excitation"
     return traces, f"Traces are computed by the exact engine, whatever the scheme of the rows: {note}."
 

@@ -94,12 +94,13 @@ function frameSize() {
   return { box, width: box.width - pixels("left") - pixels("right"), height: box.height - pixels("top") - pixels("bottom") };
 }
 
-const view = () => [element("map").layout.xaxis.range.map(Number), element("map").layout.yaxis.range.map(Number)];
+// The ends of the axes as they are seen, scaled.
+const view = () => !element("map").layout ? [ends(0), content.axes.length > 1 ? ends(1) : [0, 1]] : [element("map").layout.xaxis.range.map(Number), element("map").layout.yaxis.range.map(Number)];
 
 function repaint() {
   const { width, height } = frameSize();
   if (width > 0 && height > 0) paint(element("areas"), state.rows, state.colors, view(), width, height);
-  placeHairs();
+  if (state.row >= 0) placeHairs();
 }
 
 // A line of at most some thousand points: of each stretch its lowest and its highest.
@@ -119,19 +120,20 @@ function thinned(values) {
   return { x, y, values };
 }
 
-async function shadeBy(name) {
-  const facts = content.columns.find((each) => each.name === name);
-  const values = await column(name);
+function colorBy(facts, values) {
   let logarithmic = element("logarithmic").checked, range = rangeOf(values, logarithmic);
   if (!range && logarithmic) {
     element("logarithmic").checked = logarithmic = false;  // nowhere positive
     range = rangeOf(values, false);
   }
-  Object.assign(state, { shade: facts, values, range, logarithmic });
-  state.colors = colorRows(state.regimes, values, range, logarithmic);
-  state.line = content.kind === "line" ? thinned(values) : null;
+  Object.assign(state, { shade: facts, values, range, logarithmic, colors: colorRows(state.regimes, values, range, logarithmic) });
+}
+
+async function shadeBy(name) {
+  colorBy(content.columns.find((each) => each.name === name), await column(name));
+  state.line = content.kind === "line" ? thinned(state.values) : null;
   const before = element("map").layout && view();
-  await drawMap(element("map"), facts, range, logarithmic, state.line);
+  await drawMap(element("map"), state.shade, state.range, state.logarithmic, state.line);
   if (before && content.kind !== "line") await Plotly.relayout(element("map"), { "xaxis.range": before[0], "yaxis.range": before[1] });
   showLegend();
   repaint();
@@ -254,25 +256,45 @@ function listen() {
   });
   element("shade").addEventListener("change", () => shadeBy(element("shade").value));
   element("logarithmic").addEventListener("change", () => shadeBy(element("shade").value));
-  element("map").on("plotly_relayout", repaint);
+  element("map").on("plotly_relayout", (change) => {
+    repaint();
+    const fresh = {};
+    content.axes.forEach((axis, n) => {
+      if (axis.log && !("xaxis.tickvals" in change || "yaxis.tickvals" in change)) {
+        for (const [key, value] of Object.entries(ticks(view()[n]))) fresh[`${"xy"[n]}axis.${key}`] = value;
+      }
+    });
+    if (Object.keys(fresh).length) Plotly.relayout(element("map"), fresh);
+  });
   new ResizeObserver(repaint).observe(frame);
   const again = () => shadeBy(state.shade.name).then(() => state.trace >= 0 && drawTrace(content.traces.findIndex((trace) => trace.row === state.trace), state.trace));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   window.matchMedia("print").addEventListener("change", again);
 }
 
+// Plotly takes a second to start: the areas are there before it.
 async function begin() {
   showFacts();
-  [state.rows, state.regimes] = await Promise.all([layRows(), column("regime")]);
+  const [rows, regimes, values] = await Promise.all([layRows(), column("regime"), column(content.shade)]);
+  Object.assign(state, { rows, regimes });
+  colorBy(content.columns.find((each) => each.name === content.shade), values);
+  showLegend();
+  repaint();
+  document.body.dataset.painted = seconds();
+  await new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 200); });
+  document.head.append(Object.assign(document.createElement("script"), { textContent: element("plotly").textContent }));
+  element("plotly").remove();
   await shadeBy(content.shade);
   listen();
-  document.body.dataset.ready = (performance.now() / 1000).toFixed(3);
-  const middle = content.axes.map((_, axis) => (ends(axis)[0] + ends(axis)[1]) / 2);
-  moveTo(state.rows.at(...middle));
-  await showTrace(state.rows.at(...middle));
+  document.body.dataset.ready = seconds();
+  const middle = rows.at(...view().map(([low, high]) => (low + high) / 2));
+  moveTo(middle);
+  await showTrace(middle);
   for (const facts of content.columns) await column(facts.name);
-  document.body.dataset.complete = (performance.now() / 1000).toFixed(3);
+  document.body.dataset.complete = seconds();
 }
+
+const seconds = () => (performance.now() / 1000).toFixed(3);
 
 function fail(error) {
   console.error(error);

@@ -5,10 +5,14 @@ const SHADES = 256;
 const rgb = (color) => [1, 3, 5].map((place) => parseInt(color.slice(place, place + 2), 16));
 const packed = ([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r;
 
-// SHADES colours of every regime, as a pixel is stored.
+// SHADES colours of every regime, as a pixel is stored; none too light for a dot.
+const lightest = content.kind === "points" ? 0.25 : 0;
 const palette = content.words.map((word) => {
   const [light, dark] = word.ramp.map(rgb);
-  return Int32Array.from({ length: SHADES }, (_, n) => packed(light.map((c, i) => Math.round(c + ((dark[i] - c) * n) / (SHADES - 1)))));
+  return Int32Array.from({ length: SHADES }, (_, n) => {
+    const part = lightest + ((1 - lightest) * n) / (SHADES - 1);
+    return packed(light.map((c, i) => Math.round(c + (dark[i] - c) * part)));
+  });
 });
 const empty = Object.fromEntries(Object.entries(content.empty).map(([code, [, color]]) => [code, packed(rgb(color))]));
 
@@ -76,7 +80,7 @@ function paint(canvas, rows, colors, view, width, height) {
 }
 
 function paintPoints(pen, rows, colors, [[x0, x1], [y0, y1]], across, up, density) {
-  const radius = density * Math.max(1, Math.min(4, 300 / Math.sqrt(content.count)));
+  const radius = density * Math.max(1.2, Math.min(4, 360 / Math.sqrt(content.count)));
   for (let row = 0; row < colors.length; row++) {
     const [x, y] = rows.place(row), color = colors[row];
     pen.fillStyle = `rgb(${color & 255},${(color >> 8) & 255},${(color >> 16) & 255})`;
