@@ -66,7 +66,7 @@ def read(name: str) -> str:
 
 def as_json(facts: object) -> str:
     """JSON that may stand in a script element."""
-    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False).replace("</", "<\\/")
+    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False).replace("<", "\\u003c")
 
 
 def plotly_script() -> str:

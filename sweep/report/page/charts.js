@@ -20,7 +20,7 @@ function layout(axes, more = {}) {
   return {
     margin, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, autosize: true,
     font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: token("ink") },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: "#4a4a4a", activecolor: "#000000", orientation: "v" },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: token("soft"), activecolor: token("ink"), orientation: "v" },
     hoverlabel: { bgcolor: token("paper"), font: { color: token("ink") } },
     ...Object.fromEntries(Object.entries(axes).map(([name, axis]) => [name, styled(axis)])), ...more,
   };
