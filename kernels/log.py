@@ -154,8 +154,8 @@ def trace(
     after = 1 + np.flatnonzero((np.diff(begins) > 0.0) & (begins[1:] > evenly[0]))  # events at one instant are one here
     knots = np.concatenate([evenly[:1], begins[after]])
     short = np.diff(knots) < 4.0 * (evenly[1] - evenly[0]) if samples > 1 else np.zeros(len(after), dtype=bool)
-    parts = np.arange(1, PARTS)[:, np.newaxis] / PARTS
-    evenly = np.concatenate([evenly, (knots[:-1][short] + parts * np.diff(knots)[short]).ravel()])
+    within = np.arange(1, PARTS)[:, np.newaxis] / PARTS
+    evenly = np.concatenate([evenly, (knots[:-1][short] + within * np.diff(knots)[short]).ravel()])
     at = np.concatenate([begins[after], begins[after], evenly])
     # the state that an instant is reached from: before an event the one before, after it the last one there
     since = np.concatenate([after - 1, *(np.searchsorted(begins, times, side="right") - 1 for times in (begins[after], evenly))])

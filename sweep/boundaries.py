@@ -33,12 +33,14 @@ class Boundary:
         name: what it is, with mathtext. plain: the same without.
         pieces: (n, 2) float64 each, x and y in the units of the axes, in order along the line.
         theory: whether a closed form gives it, or the run has found it.
+        tends: whether it holds for the steady motion that the rows tend to, and not for the rows as they are.
     """
 
     name: str
     plain: str
     pieces: tuple[np.ndarray, ...]
     theory: bool
+    tends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,14 @@ class Level:
         name, plain: see `Boundary`.
         axes: the parameters on which it may depend.
         field: resolved values, arrays that broadcast together -> a quantity that is 1 on the line; NaN where the theory does not hold.
+        tends: see `Boundary`.
     """
 
     name: str
     plain: str
     axes: frozenset[str]
     field: Callable[[Values], Any]
+    tends: bool = False
 
 
 def friction_ratio(values: Values) -> Any:
@@ -76,8 +80,8 @@ def friction_ratio(values: Values) -> Any:
 def no_stops(values: Values) -> Any:
     """Return eta / eta*(beta): at most 1 where the steady motion of a mass that rubs on a spring has no stops.
 
-    With b = 1/beta = sqrt(k/m)/omega, beta^2 V = 1/(b^2 - 1) and beta^2 U = tan(pi b/2)/b: eta* = |beta^2 V| / sqrt((beta^2 U)^2 + 1), which is
-    2/sqrt(pi^2 + 4) for b -> 0 and pi/4 at resonance.
+    With b = 1/beta = sqrt(k/m)/omega, beta^2 V = 1/(b^2 - 1) and beta^2 U = tan(pi b/2)/b: eta* = |beta^2 V| / sqrt((beta^2 U)^2 + 1),
+    which is 2/sqrt(pi^2 + 4) for b -> 0 and pi/4 at resonance.
 
     Args:
         values: `mu`, `g`, `a0` as in `friction_ratio`, `k` [N/m], `m` [kg] and `omega` [rad/s].
@@ -115,11 +119,12 @@ def wall_energies(values: Values) -> dict[str, Any]:
     return energies
 
 
-def known_levels(model: Model, x: str, y: str, fixed: Values) -> Iterator[Level]:
+def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> Iterator[Level]:
     """The boundaries that theory gives for a map over two parameters.
 
     Args:
         model: of the map. x, y: its axes. fixed: what the study sets for all rows; what is in neither has its default.
+        steady: whether the rows are of steady motions.
     """
     from kernels.reference.closed_forms import ETA_STAR
 
@@ -133,9 +138,13 @@ def known_levels(model: Model, x: str, y: str, fixed: Values) -> Iterator[Level]
         springs = "k" in (x, y) or given.get("k", 0.0) != 0.0
         if at_rest("v0") and (at_rest("x0") or not springs):
             yield Level(r"$\eta = 1$", "η = 1", frozenset(ETA_AXES), friction_ratio)
-        star = (r"$\eta^*(\beta)$, steady", "η*(β), steady") if springs else (rf"$\eta^* = {ETA_STAR:.4f}$", f"η* = {ETA_STAR:.4f}")
+        tends = springs and not steady
+        if springs:
+            named = r"$\eta^*(\beta)$" + ", steady" * tends, "η*(β)" + ", steady" * tends
+        else:
+            named = rf"$\eta^* = {ETA_STAR:.4f}$", f"η* = {ETA_STAR:.4f}"
         if springs or at_rest("v0"):
-            yield Level(*star, frozenset(DEN_HARTOG_AXES), no_stops)
+            yield Level(*named, frozenset(DEN_HARTOG_AXES), no_stops, tends)
     if model.name == "buckling_wall" and {x, y} <= WALL_AXES and "m_2" not in given and not derived:
         still = at_rest(*FORCES, "k", "a0", "mu", "c_n", "gap", "x0") and not given.get("c_buckled")
         if still and not any(given.get("post_damping", ())):
@@ -159,18 +168,20 @@ def resolved(model: Model, given: Values) -> dict[str, Any]:
     return {q.name: given.get(q.name, q.default) for q in model.parameters if q.default is not None or q.name in given}
 
 
-def known_boundaries(model: Model, axes: tuple[Quantity, Quantity], fixed: Values, x: np.ndarray, y: np.ndarray) -> list[Boundary]:
+def known_boundaries(
+    model: Model, axes: tuple[Quantity, Quantity], fixed: Values, steady: bool, x: np.ndarray, y: np.ndarray
+) -> list[Boundary]:
     """The boundaries that theory gives for a map.
 
     Args:
-        model, fixed: see `known_levels`. axes: those of the map.
+        model, fixed, steady: see `known_levels`. axes: those of the map.
         x: (n_x,) ascending values of its x axis, in its unit. y: (n_y,) of its y axis. Between them the lines are straight.
     """
     from contourpy import contour_generator
 
     names = (axes[0].name, axes[1].name)
     found = []
-    for level in known_levels(model, *names, fixed):
+    for level in known_levels(model, *names, fixed, steady):
         if level.axes.isdisjoint(names):
             continue
         places = resolved(model, fixed) | {names[0]: x[np.newaxis, :], names[1]: y[:, np.newaxis]}
@@ -180,7 +191,7 @@ def known_boundaries(model: Model, axes: tuple[Quantity, Quantity], fixed: Value
             values = np.ma.masked_invalid(np.log(np.maximum(field, 0.0)))
         pieces = contour_generator(x, y, values).lines(0.0) if values.count() else []
         if pieces:
-            found.append(Boundary(level.name, level.plain, tuple(np.asarray(piece) for piece in pieces), theory=True))
+            found.append(Boundary(level.name, level.plain, tuple(np.asarray(piece) for piece in pieces), theory=True, tends=level.tends))
     return found
 
 

@@ -353,7 +353,11 @@ def say_what_is_drawn(held: dict[str, Any], done: int, points: int, rows: int) -
         said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in held.items())
         say(f"A slice at {said}: {rows:,} points.")
     if done < points:
-        say(f"The run is not complete: {done:,} of {points:,} points are drawn." if not held else f"The run is not complete: it has {done:,} of {points:,} points.")
+        say(
+            f"The run is not complete: {done:,} of {points:,} points are drawn."
+            if not held
+            else f"The run is not complete: it has {done:,} of {points:,} points."
+        )
 
 
 @app.command("report")

@@ -42,6 +42,7 @@ class RegimeMap:
         shade: the observable that is shaded; None for none.
         shades: float64 in its unit, shaped as `regimes`, NaN where there is none; None without `shade`.
         fixed: parameter -> value of what is the same for all rows, as far as it is known. held: what makes it a slice of the run.
+        steady: whether the rows are of steady motions.
         loose: parameters that vary as well, among scattered rows.
         measured: the boundaries that the run itself has found.
         rows: how many rows are in it. done, points: how many rows the run has, and will have.
@@ -60,6 +61,7 @@ class RegimeMap:
     shades: np.ndarray | None
     fixed: dict[str, Any]
     held: dict[str, Any]
+    steady: bool
     loose: tuple[str, ...]
     measured: tuple[Boundary, ...]
     rows: int
@@ -111,10 +113,12 @@ def map_of(path: Path, rows: Rows, shade: Quantity | None) -> RegimeMap:
     if cells is not None:
         regimes, shades = spread_over(cells, regimes, MISSING), None if shades is None else spread_over(cells, shades, math.nan)
     axes, state = rows.axes, rows.state
+    whole = not rows.held and not rows.loose
     return RegimeMap(
-        study=state["study"], model=rows.model, x=axes[0], y=axes[1], logarithmic=(rows.is_logarithmic(axes[0]), rows.is_logarithmic(axes[1])),
-        gridded=cells is not None, x_values=x_values, y_values=y_values, regimes=regimes, shade=shade, shades=shades, fixed=rows.fixed,
-        held=rows.held, loose=rows.loose, measured=() if rows.held or rows.loose else read_measured(path, axes[0].name, axes[1].name),
+        study=state["study"], model=rows.model, x=axes[0], y=axes[1],
+        logarithmic=(rows.is_logarithmic(axes[0]), rows.is_logarithmic(axes[1])), gridded=cells is not None, x_values=x_values, y_values=y_values, regimes=regimes, shade=shade, shades=shades, fixed=rows.fixed,
+        held=rows.held, steady=rows.steady, loose=rows.loose,
+        measured=read_measured(path, axes[0].name, axes[1].name) if whole else (),
         rows=rows.table.num_rows, done=state["rows"], points=state["points"],
     )  # fmt: skip
 

@@ -33,6 +33,7 @@ EMPTY = {FAILED: ("failed", "#ffffff"), MISSING: ("not computed", "#f7f7f7"), VO
 ENOUGH = 0.02  # part of the picture that an area must fill to bear its name
 NAMED = 4  # boundaries that bear their names; more are in the legend alone
 HALO = 2.5
+DASHES = (0, (4, 3))
 
 
 def draw(drawn: RegimeMap, out: Path, logarithmic: bool = False) -> None:
@@ -87,7 +88,11 @@ def title(drawn: RegimeMap) -> str:
     """What is drawn, and how much of it is there."""
     done = f"{drawn.rows:,} points"
     if drawn.done < drawn.points:
-        done = f"{drawn.rows:,} of {drawn.points:,} points" if not drawn.held else f"{done}, of a run that has {drawn.done:,} of {drawn.points:,}"
+        done = (
+            f"{drawn.rows:,} of {drawn.points:,} points"
+            if not drawn.held
+            else f"{done}, of a run that has {drawn.done:,} of {drawn.points:,}"
+        )
     held = [f"{name} = {value:.6g}" if isinstance(value, float | int) else f"{name} = {value}" for name, value in drawn.held.items()]
     loose = [f"{', '.join(drawn.loose)} {'varies' if len(drawn.loose) == 1 else 'vary'} too"] if drawn.loose else []
     return "; ".join([f"{drawn.study}: {done}", *held, *loose])
@@ -208,7 +213,7 @@ def draw_points(axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: N
 
     ramps = {word: (mixed(*ramp), ramp[1]) for word, ramp in ramps.items()}  # none too light for a dot
     colors = paint(drawn.words, ramps, drawn.regimes, drawn.shades, norm) / 255.0
-    size = min(16.0, max(1.0, 4e4 / drawn.rows))
+    size = min(16.0, max(2.5, 4e4 / drawn.rows))
     edge = {"edgecolors": INK, "linewidths": 0.2} if drawn.rows <= FEW else {"linewidths": 0.0}
     axes.scatter(drawn.x_values, drawn.y_values, s=size, c=colors, rasterized=True, **edge)
     present = [(code, word) for code, word in enumerate(drawn.words) if (drawn.regimes == code).any()]
@@ -243,21 +248,25 @@ def thinned(drawn: RegimeMap, values: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def add_labels(axes: Axes, lines: ContourSet, parts: Sequence[float], taken: list[Place], **style: Any) -> list[Text]:
     """Label each of `lines` at its own part of the way along what lies well inside the frame and clear of the places `taken`."""
-    places = []
+    places: list[tuple[float, ...]] = []
+    to_frame = axes.transData + axes.transAxes.inverted()
     for path, part in zip(lines.get_paths(), parts, strict=True):
         vertices = np.asarray(path.vertices)
         free = is_free(axes, vertices, taken)
+        at = to_frame.transform(vertices)
+        for other in places:
+            free &= (np.abs(at - to_frame.transform(other)) > (0.05, 0.05)).any(axis=1)
         if free.any():
             places.append(tuple(vertices[free][int(part * np.count_nonzero(free))]))
     return list(axes.clabel(lines, manual=places, **style))
 
 
-def is_free(axes: Axes, vertices: np.ndarray, taken: list[Place]) -> np.ndarray:
+def is_free(axes: Axes, vertices: np.ndarray, taken: list[Place], around: Place = (0.11, 0.07)) -> np.ndarray:
     """Mask of the places, in data coordinates, that lie well inside the frame and clear of the places `taken`."""
     at = (axes.transData + axes.transAxes.inverted()).transform(vertices)
     free = ((at > 0.05) & (at < 0.95)).all(axis=1)
     for place in taken:
-        free &= (np.abs(at - place) > (0.11, 0.07)).any(axis=1)  # half of a name's box and of the label
+        free &= (np.abs(at - place) > around).any(axis=1)  # half of a name's box and of the label
     return np.asarray(free)
 
 
@@ -283,48 +292,52 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
     values = (drawn.x_values, drawn.y_values)
     # finer than a quarter of the pixels, a line looks no smoother; beyond the rows, half a cell, parameters may be out of their bounds
     x, y = (along[::4][(own.min() <= along[::4]) & (along[::4] <= own.max())] for along, own in zip(places, values, strict=True))
-    theory = known_boundaries(drawn.model, (drawn.x, drawn.y), drawn.fixed | drawn.held, x, y)
-    for boundary in drawn.measured:
+    theory = known_boundaries(drawn.model, (drawn.x, drawn.y), drawn.fixed | drawn.held, drawn.steady, x, y)
+    for boundary in [*drawn.measured, *theory]:
         for piece in boundary.pieces:
-            axes.plot(*piece.T, color=INK, linewidth=1.8, zorder=3)
-    for boundary in theory:
-        style: dict[str, Any] = {"color": "white", "linewidth": 1.0, "linestyle": (0, (4, 3))} if drawn.measured else {"color": INK, "linewidth": 1.8}
-        for piece in boundary.pieces:
-            axes.plot(*piece.T, zorder=4, **style)
-    named = [*theory, *drawn.measured] if not theory or not drawn.measured else theory
-    for boundary in named if len(named) <= NAMED else ():
-        name_line(axes, boundary, taken)
+            axes.plot(*piece.T, **line_style(boundary, drawn))
+    # a line that the run and theory share bears the name that theory gives it
+    named = [*theory, *(boundary for boundary in drawn.measured if not theory or " = " in boundary.plain)]
+    nameless = [boundary for boundary in named if len(named) > NAMED or not name_line(axes, boundary, taken)]
     if drawn.measured:
-        add_legend(axes, drawn, theory, spell=len(named) > NAMED)
-    elif not theory and not drawn.loose:
+        add_legend(axes, drawn, theory, [boundary.name for boundary in nameless if not boundary.theory])
+    elif drawn.gridded and (not theory or any(boundary.tends for boundary in theory)):
         present = [code for code in (*sorted(EMPTY), *range(len(drawn.words))) if (drawn.regimes == code).any()]
         between = [code + 0.5 for code in present[:-1]]
-        if between and drawn.gridded:
+        if between:
             axes.contour(*thinned(drawn, drawn.regimes), between, colors=INK, linewidths=1.2)
 
 
-def add_legend(axes: Axes, drawn: RegimeMap, theory: list[Boundary], spell: bool) -> None:
-    """What the kinds of lines are."""
+def line_style(boundary: Boundary, drawn: RegimeMap) -> dict[str, Any]:
+    """How a boundary is drawn: theory white and dashed on what the run has found, else black; dashed where the rows only tend to it."""
+    if boundary.theory and drawn.measured:
+        return {"color": "white", "linewidth": 1.0, "linestyle": DASHES, "zorder": 4}
+    return {"color": INK, "linewidth": 1.2 if boundary.tends else 1.8, "linestyle": DASHES if boundary.tends else "-", "zorder": 3}
+
+
+def add_legend(axes: Axes, drawn: RegimeMap, theory: list[Boundary], nameless: list[str]) -> None:
+    """What the kinds of lines are, with the names for which there was no room on them."""
     from matplotlib.lines import Line2D
 
-    names = f" ({', '.join(boundary.name for boundary in drawn.measured)})" if spell else ""
-    handles = [Line2D([], [], color=INK, linewidth=1.8, label=f"found by the run{names}")]
-    if theory:
-        handles.append(Line2D([], [], color="white", linewidth=1.0, linestyle=(0, (4, 3)), label="theory"))
+    names = f" ({', '.join(nameless)})" if nameless else ""
+    handles: list[Any] = [Line2D([], [], label=f"found by the run{names}", **line_style(drawn.measured[0], drawn))]
+    handles += [Line2D([], [], label="theory", **line_style(boundary, drawn)) for boundary in theory[:1]]
     present = axes.get_legend()
     if present is not None:
         handles += list(present.legend_handles)
     axes.legend(handles=handles, loc="upper right", fontsize=8.5, facecolor="#c9c9c9", framealpha=0.9, edgecolor="none")
 
 
-def name_line(axes: Axes, boundary: Boundary, taken: list[Place]) -> None:
-    """The name of a boundary on its longest piece, along it, where there is room."""
+def name_line(axes: Axes, boundary: Boundary, taken: list[Place]) -> bool:
+    """The name of a boundary on its longest piece, along it; False where there is no room."""
     from matplotlib.patheffects import withStroke
 
-    piece = max(boundary.pieces, key=len)
-    free = np.flatnonzero(is_free(axes, piece, taken))
+    longest = max(boundary.pieces, key=len)
+    nodes = np.linspace(0.0, len(longest) - 1.0, max(len(longest), LINE_NODES))
+    piece = np.stack([np.interp(nodes, np.arange(len(longest)), along) for along in longest.T], axis=1)
+    free = np.flatnonzero(is_free(axes, piece, taken, (0.17, 0.1)))
     if not len(free):
-        return
+        return False
     at = int(free[int(0.86 * len(free))])
     to_screen = axes.transData.transform
     step = max(1, len(piece) // 40)
@@ -332,8 +345,20 @@ def name_line(axes: Axes, boundary: Boundary, taken: list[Place]) -> None:
     angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
     angle = (angle + 90.0) % 180.0 - 90.0  # never upside down
     halo = [withStroke(linewidth=HALO, foreground="white")]
-    axes.text(*piece[at], boundary.name, rotation=angle, rotation_mode="anchor", ha="center", va="center", fontsize=10.5, path_effects=halo, zorder=6)
+    axes.text(
+        float(piece[at, 0]),
+        float(piece[at, 1]),
+        boundary.name,
+        rotation=angle,
+        rotation_mode="anchor",
+        ha="center",
+        va="bottom",
+        fontsize=10.5,
+        path_effects=halo,
+        zorder=6,
+    )
     taken.append(tuple((axes.transData + axes.transAxes.inverted()).transform(piece[at])))
+    return True
 
 
 def name_areas(axes: Axes, words: Sequence[str], ramps: Mapping[str, Ramp], regimes: np.ndarray) -> list[Place]:

@@ -49,6 +49,11 @@ class Rows:
     held: dict[str, Any]
     loose: tuple[str, ...]
 
+    @property
+    def steady(self) -> bool:
+        """Whether the rows are of steady motions."""
+        return bool(self.document.get("time", {}).get("window") == STEADY)
+
     def along(self, axis: Quantity) -> np.ndarray:
         """(n,) float64 values of an axis."""
         return np.asarray(self.table.column(axis.name).to_numpy(), dtype=np.float64)
@@ -239,7 +244,9 @@ def choose_axes(
         problems.append(Problem("--y", f"{y!r} is on the x axis already; this run varies {said}"))
     free = [name for name in varying if name not in (x, y)]
     if not problems and len(free) > (x is None) + (y is None) > 0:
-        problems.append(Problem("--x, --y", f"this run varies {said}: name the two that are the axes, and hold others with --at NAME=VALUE"))
+        problems.append(
+            Problem("--x, --y", f"this run varies {said}: name the two that are the axes, and hold others with --at NAME=VALUE")
+        )
     if problems:
         return ()
     return (x or free[0], y or free[-1]) if len(varying) > 1 else tuple(varying)

@@ -15,7 +15,6 @@ from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from sweep.axes import SCHEME
 from sweep.boundaries import Boundary, known_boundaries
-from sweep.config import load
 from sweep.directory import RunDirectory
 from sweep.maps import FAILED, MISSING, NOTHING, REGIME, VOID, RegimeMap, choose_shade, lay, map_of, regimes_of, words_of
 from sweep.maps import codes as codes_of
@@ -25,7 +24,7 @@ from sweep.problems import ConfigError, Problem
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
 from sweep.report.traces import trace_rows
 from sweep.rows import Rows, read_rows
-from sweep.show import POINT, describe_seconds, facts_of
+from sweep.show import POINT, facts_of
 
 MOST_ROWS = 1_000_000
 MOST_FINE = 100_000  # rows whose numbers are kept to 7 digits
@@ -103,7 +102,7 @@ def read_content(
         "kind": kind,
         "count": len(order),
         "axes": [axis_of(rows, axis) for axis in rows.axes],
-        "limits": limits_of(drawn) if drawn is not None else [limits_of_line(rows, places[0])],
+        "limits": limits_of(drawn) if drawn is not None else [limits_of_line(places[0])],
         "places": [values.tolist() for values in places] if kind == "grid" else None,
         "columns": described,
         "shade": shade.name,
@@ -113,7 +112,7 @@ def read_content(
         "codes": {"failed": FAILED, "missing": MISSING, "void": VOID},
         "boundaries": [line_of(boundary) for boundary in boundaries_of(drawn)] if drawn is not None else [],
         "loose": list(rows.loose),
-        "held": {name: value for name, value in rows.held.items()},
+        "held": dict(rows.held),
         "fixed": [[name, shown(value), unit_of(rows.model, name)] for name, value in {**rows.fixed, **rows.held}.items()],
         "traces": [
             {
@@ -178,7 +177,7 @@ def pick(rows: Rows, drawn: RegimeMap | None, order: np.ndarray, most: int) -> l
     lattice = [spread(*limit, log, count) for limit, log, count in zip(limits, drawn.logarithmic, (across, up), strict=True)]
     cells = nearest_rows(drawn, *lattice).ravel()
     if drawn.gridded:
-        (x, _), all_cells = lay(rows)
+        _, all_cells = lay(rows)
         cells = np.asarray(all_cells).ravel()[cells]
     place_of = np.full(rows.table.num_rows + 1, -1)
     place_of[order[order >= 0]] = np.flatnonzero(order >= 0)
@@ -195,7 +194,7 @@ def pack_columns(rows: Rows, order: np.ndarray, shade: Quantity) -> tuple[dict[s
     packed: dict[str, str] = {}
     described: list[dict[str, Any]] = []
     left_out = []
-    parameters = [name for name in rows.loose]
+    parameters = list(rows.loose)
     quantities = by_name(model.parameters) | by_name(model.observables)
     steps = ("accepted_steps", "rejected_steps", "time_reached")
     others = [q.name for q in model.observables if q.name not in (REGIME, shade.name, *steps)]
@@ -216,7 +215,12 @@ def pack_columns(rows: Rows, order: np.ndarray, shade: Quantity) -> tuple[dict[s
             text, facts["kind"] = pack_integers(np.where(there, column.to_numpy()[order], -1)), "integer"
         else:
             values = np.where(there, np.asarray(column.to_numpy(), dtype=np.float64)[order], np.nan)
-            facts |= {"kind": "float", "integer": bool(quantity and quantity.kind == "integer"), "dropped": dropped, "digits": DIGITS[dropped]}
+            facts |= {
+                "kind": "float",
+                "integer": bool(quantity and quantity.kind == "integer"),
+                "dropped": dropped,
+                "digits": DIGITS[dropped],
+            }
             facts["parameter"] = name in parameters
             if (values == values[0]).all() or np.isnan(values).all():
                 text, facts["same"] = "", None if np.isnan(values[0]) else float(values[0])
@@ -242,7 +246,7 @@ def boundaries_of(drawn: RegimeMap) -> Iterable[Boundary]:
     """What theory and the run itself say of where the regimes meet."""
     values = (drawn.x_values, drawn.y_values)
     x, y = (spread(float(v.min()), float(v.max()), log, LINE_NODES) for v, log in zip(values, drawn.logarithmic, strict=True))
-    return [*known_boundaries(drawn.model, (drawn.x, drawn.y), drawn.fixed | drawn.held, x, y), *drawn.measured]
+    return [*known_boundaries(drawn.model, (drawn.x, drawn.y), drawn.fixed | drawn.held, drawn.steady, x, y), *drawn.measured]
 
 
 def line_of(boundary: Boundary) -> dict[str, Any]:
@@ -255,7 +259,7 @@ def line_of(boundary: Boundary) -> dict[str, Any]:
     return {"name": boundary.plain, "theory": boundary.theory, "x": x, "y": y}
 
 
-def limits_of_line(rows: Rows, values: np.ndarray) -> tuple[float, float]:
+def limits_of_line(values: np.ndarray) -> tuple[float, float]:
     """The ends of the only axis."""
     return float(values[0]), float(values[-1])
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.quantity import by_name
-from kernels.schemes import STEADY
 from sweep.rows import Rows
 
 PERIODS = 20  # of the excitation: longer traces show their last ones
@@ -41,15 +40,14 @@ def trace_rows(rows: Rows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
     Over a fixed window a trace is that of the run from t = 0 on, its last PERIODS periods where it has more. Of a steady window it is one
     period of the steady motion, which starts from the row's x_end and v_end.
     """
-    steady = rows.document.get("time", {}).get("window") == STEADY
     traces = []
     for row in chosen:
         given = parameters_of(rows.model, rows.fixed, rows.table.slice(row, 1).to_pylist()[0])
-        found = trace_steady(rows, given, row) if steady else trace_run(rows.model, given)
+        found = trace_steady(rows, given, row) if rows.steady else trace_run(rows.model, given)
         if found is not None:
             columns, period = found
             traces.append(Trace(row, {name: values[-MOST_MOMENTS:] for name, values in columns.items()}, period))
-    note = "one period of the steady motion" if steady else f"from the start, or the last {PERIODS} periods of the excitation"
+    note = "one period of the steady motion" if rows.steady else f"from the start, or the last {PERIODS} periods of the excitation"
     return traces, f"Traces are computed by the exact engine, whatever the scheme of the rows: {note}."
 
 

@@ -49,7 +49,9 @@ class Browser:
 
     def move(self, x: float, y: float, click: bool = False) -> None:
         """Move the pointer to a part of the map's width and height from its lower left corner."""
-        box = self.run("const { box, width, height } = frameSize(); return [box.left + pixels('left'), box.top + pixels('top'), width, height]")
+        box = self.run(
+            "const { box, width, height } = frameSize(); return [box.left + pixels('left'), box.top + pixels('top'), width, height]"
+        )
         place = {"x": box[0] + x * box[2], "y": box[1] + (1.0 - y) * box[3]}
         for kind in ("mouseMoved", *(("mousePressed", "mouseReleased") if click else ())):
             more = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}

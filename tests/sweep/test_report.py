@@ -82,8 +82,11 @@ def test_a_report_shows_rows_slices_and_traces(browser: Browser, tmp_path: Path)
     for heights, name in zip(slices, ("mu", "a0"), strict=True):
         np.testing.assert_allclose(heights, rows[rows[name] == rows[name][0]]["wear_power"].to_numpy(np.float32))
     # a click chooses the nearest trace and says so
+    before = browser.run("return document.getElementById('trace').dataset.point")
     browser.move(0.97, 0.03, click=True)
-    said = browser.wait("const t = document.getElementById('trace-title').textContent; return t.includes('nearest of') && t")
+    browser.wait(f"return document.getElementById('trace').dataset.point !== '{before}'")
+    said = browser.text("trace-title")
+    assert "nearest of" in said
     chosen = int(browser.run("return document.getElementById('trace').dataset.point"))
     assert said.startswith(f"Point {chosen} (a0 = ")
     assert rows.set_index("point")["a0"][chosen] > 6.0
@@ -117,7 +120,9 @@ def test_a_report_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
     places = pd.read_parquet(page.parent / "points")[["a0", "mu"]].to_numpy()
     scaled = (places - places.min(axis=0)) / np.ptp(places, axis=0)
     for u, v in np.random.default_rng(1).random((20, 2)):
-        found = browser.run("const [[a, b], [c, d]] = view(); const [u, v] = arguments_; return state.rows.at(a + u * (b - a), c + v * (d - c))", u, v)
+        found = browser.run(
+            "const [[a, b], [c, d]] = view(); const [u, v] = arguments_; return state.rows.at(a + u * (b - a), c + v * (d - c))", u, v
+        )
         away = np.hypot(*(scaled - (u, v)).T)
         assert away[found] <= away.min() * (1.0 + 1e-5) + 1e-6
     browser.picture("report-phone")
@@ -177,7 +182,7 @@ def test_a_report_holds_its_study_and_asks_for_nothing(fake: FakeKernels, tmp_pa
     sections = {"study": {"name": "a <script> & <b>"}, "parameters": {"m": 2.0}, "sweep": {"axes": {"a0": A0, "mu": MU}}}
     page = report(sections, tmp_path, "--traces", "0")
     text = page.read_text(encoding="utf-8")
-    assert "<title>a &lt;script&gt; &amp; &lt;b&gt; – tribosweep</title>" in text
+    assert "<title>a &lt;script&gt; &amp; &lt;b&gt; - tribosweep</title>" in text
     outside = re.sub(r'<script type="text/plain" id="plotly">.*?</script>', "", text, flags=re.DOTALL)
     assert not re.search(r"""(src|href)=["'](?!data:)|@import|url\(|fetch\(|XMLHttpRequest|https?:""", outside)
     facts = facts_of(page)
