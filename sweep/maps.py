@@ -116,8 +116,9 @@ def map_of(path: Path, rows: Rows, shade: Quantity | None) -> RegimeMap:
     whole = not rows.held and not rows.loose
     return RegimeMap(
         study=state["study"], model=rows.model, x=axes[0], y=axes[1],
-        logarithmic=(rows.is_logarithmic(axes[0]), rows.is_logarithmic(axes[1])), gridded=cells is not None, x_values=x_values, y_values=y_values, regimes=regimes, shade=shade, shades=shades, fixed=rows.fixed,
-        held=rows.held, steady=rows.steady, loose=rows.loose,
+        logarithmic=(rows.is_logarithmic(axes[0]), rows.is_logarithmic(axes[1])), gridded=cells is not None,
+        x_values=x_values, y_values=y_values, regimes=regimes, shade=shade, shades=shades,
+        fixed=rows.fixed, held=rows.held, steady=rows.steady, loose=rows.loose,
         measured=read_measured(path, axes[0].name, axes[1].name) if whole else (),
         rows=rows.table.num_rows, done=state["rows"], points=state["points"],
     )  # fmt: skip

@@ -66,17 +66,17 @@ def excitation_period(model: Model, given: Mapping[str, Any]) -> float:
 
 def trace_run(model: Model, given: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], float] | None:
     """A run from t = 0 to its end; None where it has too many events."""
-    from kernels import log
+    import kernels
 
     end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
     start = max(0.0, end - PERIODS * period) if math.isfinite(period) else 0.0
-    columns = log.trace(model.name, given, start, SAMPLES, MOST_EVENTS)
+    columns = kernels.trace(model.name, given, start, SAMPLES, MOST_EVENTS)
     return (columns, period) if columns["time"][-1] >= end * (1.0 - 1e-12) else None
 
 
 def trace_steady(rows: Rows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
     """One period of a steady motion; None where the row has none."""
-    from kernels import log
+    import kernels
 
     at = {name: rows.table.column(name)[row].as_py() for name in ("x_end", "v_end", "period")}
     period = excitation_period(rows.model, given)
@@ -86,6 +86,6 @@ def trace_steady(rows: Rows, given: Mapping[str, Any], row: int) -> tuple[dict[s
     settling = SETTLING * length if "k_t" in given else 0.0
     timed = {name: value for name, value in given.items() if not name.startswith("window")}
     timed |= {"x0": at["x_end"], "v0": at["v_end"], "end": settling + length}
-    columns = log.trace(rows.model.name, timed, settling, SAMPLES, MOST_EVENTS)
+    columns = kernels.trace(rows.model.name, timed, settling, SAMPLES, MOST_EVENTS)
     columns["time"] -= settling
     return columns, period

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels import log
 from tests.oracle.shock_events import DIGITS, Oscillator
 
 RUBS = {"a0": 3.0, "k": 20.0, "c": 0.5, "mu_s": 0.15, "mu_d": 0.1, "load": 0.3, "g": 10.0, "m": 1.3, "end": 2.0}
@@ -30,7 +29,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ("model", "given"), [pytest.param(*case, id=name, marks=() if name == "rubs" else pytest.mark.slow) for name, case in CASES.items()]
 )
 def test_a_trace_is_that_of_the_independent_run(model: str, given: dict[str, Any]) -> None:
-    trace = log.trace(model, given, samples=40)
+    trace = kernels.trace(model, given, samples=40)
     assert (np.diff(trace["time"]) >= 0.0).all()
     with mpmath.workdps(DIGITS):
         other = Oscillator({"omega": 2.0 * np.pi, "mu": 0.0} | {n: v for n, v in given.items() if n != "end"}, given["end"])
@@ -51,7 +50,7 @@ def test_a_trace_is_that_of_the_independent_run(model: str, given: dict[str, Any
 @pytest.mark.slow
 def test_a_trace_may_start_late_and_holds_both_sides_of_every_event() -> None:
     events = kernels.event_log("rubbing_mass", RUBS)
-    trace = log.trace("rubbing_mass", RUBS, start=1.0, samples=11)
+    trace = kernels.trace("rubbing_mass", RUBS, start=1.0, samples=11)
     assert trace["time"][0] == 1.0
     assert trace["time"][-1] == 2.0
     for time, force in zip(events["time"], events["friction_force"], strict=True):
@@ -63,7 +62,7 @@ def test_a_trace_may_start_late_and_holds_both_sides_of_every_event() -> None:
 
 @pytest.mark.slow
 def test_short_stretches_are_resolved() -> None:
-    trace = log.trace("stop", HITS, samples=20)
+    trace = kernels.trace("stop", HITS, samples=20)
     pressed = trace["wall_force"] > 0.0
     entries = np.count_nonzero(np.diff(pressed.astype(int)) == 1)
     assert np.count_nonzero(pressed) >= 7 * entries > 0
