@@ -13,7 +13,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from kernels.status import RESULTS
-from sweep.boundaries import Boundary, read_measured
+from sweep.boundaries import Boundary, known_boundaries, read_measured
 from sweep.problems import ConfigError, Problem, advise
 from sweep.rows import Rows, read_rows
 
@@ -35,7 +35,7 @@ class RegimeMap:
         study: name of the study.
         model: what was simulated.
         x, y: the parameters on the axes. logarithmic: of each, whether it is spaced in the logarithm.
-        gridded: whether every value of one comes with every value of the other, so far.
+        cells: (n_y, n_x) positions of the rows on the grid, -1 where there is none so far; None where they are scattered.
         x_values, y_values: float64 in the unit of the axis. On a grid (n_x,) and (n_y,), ascending; else (n,) each, of every row.
         regimes: int8 positions in `words`, (n_y, n_x) or (n,); FAILED where a row failed, MISSING where there is none, VOID where it has
             no value of the observable that is shaded, because the thing did not happen.
@@ -53,7 +53,7 @@ class RegimeMap:
     x: Quantity
     y: Quantity
     logarithmic: tuple[bool, bool]
-    gridded: bool
+    cells: np.ndarray | None
     x_values: np.ndarray
     y_values: np.ndarray
     regimes: np.ndarray
@@ -67,6 +67,11 @@ class RegimeMap:
     rows: int
     done: int
     points: int
+
+    @property
+    def gridded(self) -> bool:
+        """Whether every value of one axis comes with every value of the other, so far."""
+        return self.cells is not None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -116,12 +121,18 @@ def map_of(path: Path, rows: Rows, shade: Quantity | None) -> RegimeMap:
     whole = not rows.held and not rows.loose
     return RegimeMap(
         study=state["study"], model=rows.model, x=axes[0], y=axes[1],
-        logarithmic=(rows.is_logarithmic(axes[0]), rows.is_logarithmic(axes[1])), gridded=cells is not None,
+        logarithmic=(rows.is_logarithmic(axes[0]), rows.is_logarithmic(axes[1])), cells=cells,
         x_values=x_values, y_values=y_values, regimes=regimes, shade=shade, shades=shades,
         fixed=rows.fixed, held=rows.held, steady=rows.steady, loose=rows.loose,
         measured=read_measured(path, axes[0].name, axes[1].name) if whole else (),
         rows=rows.table.num_rows, done=state["rows"], points=state["points"],
     )  # fmt: skip
+
+
+def theory_of(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> list[Boundary]:
+    """The boundaries that theory gives for a map, by values of its axes (see `known_boundaries`); none where more varies than these."""
+    fixed = drawn.fixed | drawn.held
+    return [] if drawn.loose else known_boundaries(drawn.model, (drawn.x, drawn.y), fixed, drawn.steady, x, y)
 
 
 def lay(rows: Rows) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:

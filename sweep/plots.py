@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.boundaries import Boundary, known_boundaries
-from sweep.maps import FAILED, FREE, MISSING, VOID, RegimeMap
+from sweep.boundaries import Boundary
+from sweep.maps import FAILED, FREE, MISSING, VOID, RegimeMap, theory_of
 from sweep.pictures import INK, Ramp, label, mixed, ramps_of, save
 from sweep.problems import ConfigError, Problem
 
@@ -292,7 +292,7 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
     values = (drawn.x_values, drawn.y_values)
     # finer than a quarter of the pixels, a line looks no smoother; beyond the rows, half a cell, parameters may be out of their bounds
     x, y = (along[::4][(own.min() <= along[::4]) & (along[::4] <= own.max())] for along, own in zip(places, values, strict=True))
-    theory = known_boundaries(drawn.model, (drawn.x, drawn.y), drawn.fixed | drawn.held, drawn.steady, x, y)
+    theory = theory_of(drawn, x, y)
     for boundary in [*drawn.measured, *theory]:
         for piece in boundary.pieces:
             axes.plot(*piece.T, **line_style(boundary, drawn))

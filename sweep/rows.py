@@ -60,14 +60,14 @@ class Rows:
 
     def is_logarithmic(self, axis: Quantity) -> bool:
         """Whether an axis is spaced evenly in the logarithm: as the study says, else as its values are."""
-        values = np.unique(self.along(axis))
-        if values[0] <= 0.0:
+        if self.along(axis).min() <= 0.0:
             return False
         parts = self.document.get("sweep", {})
         for part in parts if isinstance(parts, list) else [parts]:
             spec = part.get("axes", {}).get(axis.name)
             if isinstance(spec, dict) and "spacing" in spec:
                 return bool(spec["spacing"] == "log")
+        values = np.unique(self.along(axis))
         steps = np.diff(np.log(values))
         return len(values) > 3 and bool(np.ptp(steps) < 1e-6 * steps.mean())
 
@@ -143,7 +143,9 @@ def varies(column: pa.ChunkedArray) -> bool:
     import pyarrow.compute as pc
 
     if not is_numeric(column):
-        return len(set(as_text(column))) > 1
+        return len(words_in(column)) > 1
+    if 0 < column.null_count < len(column):  # some rows have the default
+        return True
     ends = pc.min_max(column).as_py()
     return bool(ends["min"] != ends["max"])
 
@@ -155,9 +157,18 @@ def is_numeric(column: pa.ChunkedArray) -> bool:
     return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
 
 
-def as_text(column: pa.ChunkedArray) -> list[str]:
-    """Words, and tables as CSV gives them: "2;3;4;5"."""
-    return [(shown_table(cell) if isinstance(cell, list) else cell) or "default" for cell in column.to_pylist()]
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Words, and tables as CSV gives them: "2;3;4;5"; "default" where a row leaves it out."""
+    import pyarrow as pa
+
+    if pa.types.is_list(column.type):
+        return pa.chunked_array([pa.array([shown_table(cell) for cell in column.to_pylist()], pa.string())]).fill_null("default")
+    return column.cast(pa.string()).fill_null("default")
+
+
+def words_in(column: pa.ChunkedArray) -> list[str]:
+    """What a column of words or tables holds, once each."""
+    return sorted(as_text(column).unique().to_pylist())
 
 
 def repeats(column: pa.ChunkedArray) -> bool:
@@ -190,11 +201,11 @@ def nearest_value(column: pa.ChunkedArray, name: str, text: str, problems: list[
     import pyarrow.compute as pc
 
     if not is_numeric(column):
-        cells = as_text(column)
-        if text not in cells:
-            problems.append(Problem("--at", f"{name} is nowhere {text!r}; {advise(text, sorted(set(cells)))}"))
+        words = words_in(column)
+        if text not in words:
+            problems.append(Problem("--at", f"{name} is nowhere {text!r}; {advise(text, words)}"))
             return None
-        return text, pa.array([cell == text for cell in cells])
+        return text, pc.equal(as_text(column), text)
     values = np.unique(column.drop_null().to_numpy())
     try:
         wish = float(text)
@@ -220,7 +231,7 @@ def must_be_held(table: pa.Table, name: str) -> Problem:
     if is_numeric(column):
         found = listed(np.unique(column.drop_null().to_numpy()))
     else:
-        words = sorted(set(as_text(column)))
+        words = words_in(column)
         found = ", ".join(words[:6]) + (", ..." if len(words) > 6 else "")
     return Problem("--at", f"{name} has several values too ({found}): hold it at one, as in --at {name}=VALUE")
 

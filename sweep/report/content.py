@@ -14,9 +14,9 @@ import numpy as np
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from sweep.axes import SCHEME
-from sweep.boundaries import Boundary, known_boundaries
+from sweep.boundaries import Boundary
 from sweep.directory import RunDirectory
-from sweep.maps import FAILED, MISSING, NOTHING, REGIME, VOID, RegimeMap, choose_shade, lay, map_of, regimes_of, words_of
+from sweep.maps import FAILED, MISSING, NOTHING, REGIME, VOID, RegimeMap, choose_shade, map_of, regimes_of, theory_of, words_of
 from sweep.maps import codes as codes_of
 from sweep.pictures import ramps_of
 from sweep.plots import EMPTY, FLAT, limits_of, nearest_rows, spread
@@ -143,11 +143,10 @@ def order_of(rows: Rows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.n
         sentence where not all of them are shown.
     """
     count = rows.table.num_rows
-    if drawn is not None and drawn.gridded:
-        (x, y), cells = lay(rows)
+    if drawn is not None and drawn.cells is not None:
         stride = math.ceil(math.sqrt(max(1.0, count / MOST_ROWS)))
         note = f"Every {ordinal(stride)} value of either axis is shown." if stride > 1 else ""
-        return np.asarray(cells)[::stride, ::stride].ravel(), [x[::stride], y[::stride]], note
+        return drawn.cells[::stride, ::stride].ravel(), [drawn.x_values[::stride], drawn.y_values[::stride]], note
     order = np.arange(count) if len(rows.axes) > 1 else np.argsort(rows.along(rows.axes[0]), kind="stable")
     stride = math.ceil(count / MOST_ROWS)
     order = order[::stride]
@@ -176,9 +175,8 @@ def pick(rows: Rows, drawn: RegimeMap | None, order: np.ndarray, most: int) -> l
     limits = limits_of(drawn)
     lattice = [spread(*limit, log, count) for limit, log, count in zip(limits, drawn.logarithmic, (across, up), strict=True)]
     cells = nearest_rows(drawn, *lattice).ravel()
-    if drawn.gridded:
-        _, all_cells = lay(rows)
-        cells = np.asarray(all_cells).ravel()[cells]
+    if drawn.cells is not None:
+        cells = drawn.cells.ravel()[cells]
     place_of = np.full(rows.table.num_rows + 1, -1)
     place_of[order[order >= 0]] = np.flatnonzero(order >= 0)
     return [int(place) for place in dict.fromkeys(place_of[cells]) if place >= 0 and whole[place]]
@@ -246,7 +244,7 @@ def boundaries_of(drawn: RegimeMap) -> Iterable[Boundary]:
     """What theory and the run itself say of where the regimes meet."""
     values = (drawn.x_values, drawn.y_values)
     x, y = (spread(float(v.min()), float(v.max()), log, LINE_NODES) for v, log in zip(values, drawn.logarithmic, strict=True))
-    return [*known_boundaries(drawn.model, (drawn.x, drawn.y), drawn.fixed | drawn.held, drawn.steady, x, y), *drawn.measured]
+    return [*theory_of(drawn, x, y), *drawn.measured]
 
 
 def line_of(boundary: Boundary) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from matplotlib.image import imread
 
 from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit
 from sweep import ConfigError, run
-from sweep.boundaries import friction_ratio, known_boundaries, no_stops
+from sweep.boundaries import friction_ratio, no_stops
 from sweep.cli import main
-from sweep.maps import FAILED, MISSING, read_map
+from sweep.maps import FAILED, MISSING, read_map, theory_of
 from sweep.pictures import RAMPS, mixed, ramps_of
 from sweep.plots import fill, nearest_rows, title
 from tests.sweep.conftest import FakeKernels
@@ -122,6 +122,10 @@ def test_a_map_that_cannot_be_drawn_is_refused_with_its_reason(
 
 
 RUNS = {
+    "a parameter that some rows leave at its default varies": (
+        {"a0": A0, "mu": MU, "c": [1.0, "default"]},
+        "this run varies a0, mu, c: name the two",
+    ),
     "a run of one dimension has no map": ({"a0": A0}, "a map needs two parameters that vary; this run varies a0"),
     "a run of a single point has no map": ({"a0": [1.0]}, "this run varies nothing"),
     "a run of three dimensions needs its axes named": ({"a0": A0, "mu": MU, "k": [0.0, 1.0]}, "this run varies a0, mu, k: name the two"),
@@ -173,6 +177,7 @@ def test_where_more_varies_points_are_drawn_and_no_areas(fake: FakeKernels, tmp_
     directory = run({"sweep": {"design": "sobol", "count": 32, "axes": axes}}, tmp_path / "a").directory
     drawn = read_map(directory, "a0", "k")
     assert (drawn.loose, title(drawn)) == (("mu",), "study: 32 points; mu varies too")
+    assert theory_of(drawn, np.linspace(1.0, 10.0, 9), np.linspace(0.1, 9.0, 9)) == []  # there is no one eta
     assert main(["map", str(directory), "--x", "a0", "--y", "k"]) == 0
     assert fake.calls == [32]
 
@@ -284,8 +289,7 @@ class NoMatplotlib:
 def lines(directory: Path, x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
     """Name -> the vertices of the boundaries that theory gives for a run."""
     drawn = read_map(directory)
-    found = known_boundaries(drawn.model, (drawn.x, drawn.y), drawn.fixed, drawn.steady, x, y)
-    return {boundary.plain: np.concatenate(boundary.pieces) for boundary in found}
+    return {boundary.plain: np.concatenate(boundary.pieces) for boundary in theory_of(drawn, x, y)}
 
 
 def test_boundaries_are_those_of_sdnd104_where_they_hold(fake: FakeKernels, tmp_path: Path) -> None:
