@@ -13,11 +13,11 @@ from kernels.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from kernels.api import simulate
-    from kernels.log import event_log, impacts
+    from kernels.log import event_log, impacts, trace
 
 runtime.prepare()
 
-__all__ = ["MODELS", "REGIMES", "SCHEMES", "event_log", "impacts", "simulate"]
+__all__ = ["MODELS", "REGIMES", "SCHEMES", "event_log", "impacts", "simulate", "trace"]
 
 
 def __getattr__(name: str) -> Any:
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
         from kernels.api import simulate as loaded
 
         return loaded
-    if name in ("event_log", "impacts"):
+    if name in ("event_log", "impacts", "trace"):
         from kernels import log
 
         return getattr(log, name)

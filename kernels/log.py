@@ -1,10 +1,10 @@
-"""What happened in one run of the exact engine: its events one by one, and its impacts."""
+"""What happened in one run of the exact engine: its events one by one, its impacts, and its motion and forces in time."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,8 @@ from kernels.models import MODELS
 from kernels.quantity import Quantity
 
 CHUNK = 256
+PER_CALL = 512  # moments of a trace in one call
+PARTS = 8  # of a stretch between two events that is short against the steps of a trace
 NODES, WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(16)[0] + 1.0)), 0.5 * np.polynomial.legendre.leggauss(16)[1]
 STAGES = ("window start", "window end", "end")
 
@@ -50,6 +52,30 @@ IMPACT_COLUMNS = (
     Quantity("impulse", "N s", "integral of the force of the wall"),
     Quantity("duration", "s", "time until the mass left the wall; NaN where the run ends before"),
 )
+
+TRACE_COLUMNS = (
+    Quantity("time", "s", "time"),
+    Quantity("x", "m", "displacement", "x"),
+    Quantity("v", "m/s", "velocity", "v"),
+    Quantity("friction_force", "N", "friction on the mass", r"F_t"),
+    Quantity("wall_force", "N", "force of the wall", "F"),
+)
+
+
+class Moment(NamedTuple):
+    """The motion and what acts at an instant between two events.
+
+    Attributes:
+        x, v: displacement [m] and velocity [m/s]. driven: excitation and load [N].
+        friction: on the mass [N]. wall: force of the wall [N], against the compression. side: of the wall, +1 or -1.
+    """
+
+    x: jax.Array
+    v: jax.Array
+    driven: jax.Array
+    friction: jax.Array
+    wall: jax.Array
+    side: jax.Array
 
 
 def event_log(model: str, params: Mapping[str, Any], most: int = events.MOST_EVENTS) -> dict[str, np.ndarray]:
@@ -96,11 +122,65 @@ def impacts(model: str, params: Mapping[str, Any], most: int = events.MOST_EVENT
     return {quantity.name: np.array([row[i] for row in rows]) for i, quantity in enumerate(IMPACT_COLUMNS)}
 
 
+def trace(
+    model: str, params: Mapping[str, Any], start: float = 0.0, samples: int = 600, most: int = events.MOST_EVENTS
+) -> dict[str, np.ndarray]:
+    """One oscillator in time: at equal steps, just before and just after every event, and more closely where events are close.
+
+    Every moment is computed in closed form from the event before it.
+
+    Args:
+        model, params: see `event_log`.
+        start: time where the trace begins [s], before the end of the run.
+        samples: how many moments at equal steps, the first and the last included.
+        most: how many events of the run, at most; the trace ends there.
+
+    Returns:
+        The columns of TRACE_COLUMNS, (n,) each, n >= samples, ascending in time; forces are 0 where there is no such contact. Of two
+        bodies, x and v are those of the first less the second.
+
+    Raises:
+        KeyError: unknown model or parameter.
+    """
+    kind, resolved = _resolve(model, params)
+    state = _start(kind, resolved)
+    parts = [jax.tree.map(lambda value: np.asarray(value)[None], state)]
+    while float(state.stage) < len(STAGES) and int(state.events) < most:
+        state, part = _walk(kind, resolved, state)
+        parts.append(jax.tree.map(np.asarray, part))
+    states: Any = jax.tree.map(lambda *values: np.concatenate(values), *parts)
+    begins: np.ndarray = states.t
+    evenly = np.linspace(min(start, begins[-1]), begins[-1], samples)
+    after = 1 + np.flatnonzero((np.diff(begins) > 0.0) & (begins[1:] > evenly[0]))  # events at one instant are one here
+    knots = np.concatenate([evenly[:1], begins[after]])
+    short = np.diff(knots) < 4.0 * (evenly[1] - evenly[0]) if samples > 1 else np.zeros(len(after), dtype=bool)
+    within = np.arange(1, PARTS)[:, np.newaxis] / PARTS
+    evenly = np.concatenate([evenly, (knots[:-1][short] + within * np.diff(knots)[short]).ravel()])
+    at = np.concatenate([begins[after], begins[after], evenly])
+    # the state that an instant is reached from: before an event the one before, after it the last one there
+    since = np.concatenate([after - 1, *(np.searchsorted(begins, times, side="right") - 1 for times in (begins[after], evenly))])
+    order = np.lexsort((since, at))
+    at, since = at[order], since[order]
+    room = -len(at) % PER_CALL
+    padded = np.concatenate([since, np.zeros(room, int)]), np.concatenate([at, np.zeros(room)])
+    found = []
+    for place in range(0, len(at), PER_CALL):
+        which, times = (values[place : place + PER_CALL] for values in padded)
+        chosen = jax.tree.map(lambda values, which=which: values[which], states)
+        found.append(jax.tree.map(np.asarray, _moments(kind, resolved, chosen, times)))
+    x, v, friction, wall = (np.concatenate([getattr(m, name) for m in found])[: len(at)] for name in ("x", "v", "friction", "wall"))
+    return dict(zip((quantity.name for quantity in TRACE_COLUMNS), (at, x, v, friction, wall), strict=True))
+
+
+def _resolve(model: str, params: Mapping[str, Any]) -> tuple[oscillators.Kind, dict[str, np.ndarray]]:
+    """The contacts of one oscillator and its parameters."""
+    resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}
+    return kind_of(model, resolved), resolved
+
+
 def _follow(model: str, params: Mapping[str, Any], most: int) -> dict[str, np.ndarray]:
     """Every event with all that is known of it."""
-    chosen = MODELS[model]
-    resolved = {name: np.asarray(value, dtype=np.float64) for name, value in chosen.resolve(dict(params)).items()}
-    kind = kind_of(model, resolved)
+    kind, resolved = _resolve(model, params)
     state = _start(kind, resolved)
     parts = [jax.tree.map(lambda value: np.asarray(value)[None], _seen(kind, resolved, state))]
     while float(state.stage) < len(STAGES) and int(state.events) < most:
@@ -160,6 +240,26 @@ def _chunk(kind: oscillators.Kind, p: dict[str, Any], s: Any) -> tuple[Any, dict
     return jax.lax.scan(one, s, None, length=CHUNK)
 
 
+@functools.partial(jax.jit, static_argnums=0)
+def _walk(kind: oscillators.Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
+    """CHUNK events further: the last state, and all of them; after the end it stays as it is."""
+    machine = _machine(kind, p)[1]
+
+    def one(s: Any, _: None) -> tuple[Any, Any]:
+        after = jax.tree.map(lambda new, old: jnp.where(s.stage < len(STAGES), new, old), machine.next_event(s), s)
+        return after, after
+
+    return jax.lax.scan(one, s, None, length=CHUNK)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _moments(kind: oscillators.Kind, p: dict[str, Any], states: Any, times: jax.Array) -> Moment:
+    """The moments at `times` (n,) [s], each from its own of the `states`, none later than it."""
+    made = _machine(kind, p)[0]
+    moments: Moment = jax.vmap(lambda s, time: _between(made, s)(time - s.t))(states, times)
+    return moments
+
+
 def _columns(made: oscillators.Setup, before: Any, s: Any) -> dict[str, jax.Array]:
     """What is known just after an event."""
     zero = jnp.zeros_like(s.t)
@@ -186,8 +286,8 @@ def _columns(made: oscillators.Setup, before: Any, s: Any) -> dict[str, jax.Arra
     return columns
 
 
-def _works(made: oscillators.Setup, s: Any, duration: jax.Array) -> dict[str, jax.Array]:
-    """Works [J] over the `duration` [s] from a state to the next event, by a Gauss-Legendre rule on pieces short against its scales."""
+def _between(made: oscillators.Setup, s: Any) -> Callable[[jax.Array], Moment]:
+    """The moment a time [s] after a state, up to the next event."""
     p, law = made.p, made.law
     phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
     moves = 1.0 if phase.moves is None else phase.moves
@@ -197,27 +297,40 @@ def _works(made: oscillators.Setup, s: Any, duration: jax.Array) -> dict[str, ja
     contact = None if made.friction is None else (s.memory.friction if isinstance(s.memory, Both) else s.memory)
     pressed = None if made.wall is None else (s.memory.wall if isinstance(s.memory, Both) else s.memory)
 
-    def power(tau: jax.Array) -> jax.Array:
+    def moment(tau: jax.Array) -> Moment:
         m = segment.motion(s.anchor, tau)
         if phase.bend is not None:
             bent = Bent(alpha, omega, zeta, w2, phase.bend / p["m"]).motion(s.anchor, jnp.where(phase.bend != 0.0, tau, 0.0))
             m = jax.tree.map(lambda other, one: jnp.where(phase.bend != 0.0, other, one), bent, m)
-        v, zero = m.v * moves, jnp.zeros_like(tau)
-        sine, _ = sincos(s.anchor.angle + omega * tau)
-        rubs = hits = zero
+        x, v = s.x + m.d * moves, m.v * moves
+        friction = wall = jnp.zeros_like(x)
+        side = wall + 1.0
+        driven = made.excitation.force(sincos(s.anchor.angle + omega * tau)[0])
+        if pressed is not None and made.wall is not None:
+            y, side = made.wall.compression(pressed, x), pressed.side
+            wall = made.wall.force(pressed, y).at(y, side * v)
         if contact is not None and made.friction is not None:
-            held = contact.force + zero
+            holds = p["k"] * x + side * wall - driven
             if isinstance(made.friction.law, Penalised):
                 grip = made.friction.law
                 holds = contact.force - grip.k_t * m.d - grip.c_t * (m.v - s.anchor.v)
-                held = jnp.where(contact.direction == 0.0, holds, held)
-            rubs = -held * v
-        if pressed is not None and made.wall is not None:
-            y = made.wall.compression(pressed, s.x + m.d * moves)
-            hits = made.wall.force(pressed, y).at(y, pressed.side * v) * pressed.side * v
-        return jnp.stack([made.excitation.force(sine) * v, p["c"] * v * v, rubs, hits])
+            friction = jnp.where(contact.direction == 0.0, holds, contact.force + wall * 0.0)
+        return Moment(x, v, driven, friction, wall, side)
 
-    count = jnp.floor(duration * segment.rate) + 1.0
+    return moment
+
+
+def _works(made: oscillators.Setup, s: Any, duration: jax.Array) -> dict[str, jax.Array]:
+    """Works [J] over the `duration` [s] from a state to the next event, by a Gauss-Legendre rule on pieces short against its scales."""
+    p, moment = made.p, _between(made, s)
+    phase = made.law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
+    rate = p["omega"] + jnp.sqrt(jnp.abs(p["k"] + phase.stiffness) / p["m"]) + jnp.abs(p["c"] + phase.damping) / p["m"]
+
+    def power(tau: jax.Array) -> jax.Array:
+        now = moment(tau)
+        return jnp.stack([now.driven * now.v, p["c"] * now.v * now.v, -now.friction * now.v, now.wall * now.side * now.v])
+
+    count = jnp.floor(duration * rate) + 1.0
     length = duration / count
 
     def piece(n: jax.Array, total: jax.Array) -> jax.Array:

@@ -81,6 +81,7 @@ class ExecutorName(StrEnum):
 WhoComputes = Annotated[ExecutorName, typer.Option("--executor", help="Who computes: this process, or Dask distributed.")]
 Workers = Annotated[int | None, typer.Option(help="With --executor dask: start that many workers on this machine; default one a core.")]
 Scheduler = Annotated[str | None, typer.Option(help="With --executor dask: address of a scheduler, such as tcp://10.0.0.1:8786.")]
+At = Annotated[list[str] | None, typer.Option(help="Hold another parameter at its value nearest to this one: mu=0.2. Can be repeated.")]
 ShareText = Annotated[str | None, typer.Option("--shard", help="Compute one part of the run: 2/8 is the second of eight jobs.")]
 
 
@@ -375,17 +376,55 @@ def draw_map(
         str | None, typer.Option(help="Observable that shades the regimes, or none; default wear_power, of a model with a wall peak_force.")
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable.")] = False,
+    at: At = None,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
 ) -> None:
     """Draw the regimes of a run over two of its parameters."""
     from sweep import maps, plots
 
-    drawn = maps.read_map(directory, x, y, color)
+    drawn = maps.read_map(directory, x, y, color, at or [])
     picture = out if out is not None else directory / "map.png"
     plots.draw(drawn, picture, log)
-    if drawn.rows < drawn.points:
-        say(f"The run is not complete: {drawn.rows:,} of {drawn.points:,} points are drawn.")
+    say_what_is_drawn(drawn.held, drawn.done, drawn.points, drawn.rows)
     emit(str(picture))
+
+
+def say_what_is_drawn(held: dict[str, Any], done: int, points: int, rows: int) -> None:
+    """The values at which a slice is held, and how much of the run is there, on stderr."""
+    if held:
+        said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in held.items())
+        say(f"A slice at {said}: {rows:,} points.")
+    if done < points:
+        say(
+            f"The run is not complete: {done:,} of {points:,} points are drawn."
+            if not held
+            else f"The run is not complete: it has {done:,} of {points:,} points."
+        )
+
+
+@app.command("report")
+def write_report(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the first that the run varies.")] = None,
+    y: Annotated[str | None, typer.Option(help="Parameter on the y axis; default the other one.")] = None,
+    color: Annotated[str | None, typer.Option(help="Observable that is shaded first; others are chosen on the page.")] = None,
+    log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable first.")] = False,
+    at: At = None,
+    traces: Annotated[int, typer.Option(help="How many points, spread over the map, have a time trace.")] = 64,
+    out: Annotated[Path | None, typer.Option(help="File to write, .html; default DIRECTORY/report.html.")] = None,
+) -> None:
+    """Write a run as one HTML file that shows itself in a browser: map, rows, slices, time traces, study, provenance."""
+    from sweep.report import content, page
+
+    file = out if out is not None else directory / "report.html"
+    page.check_suffix(file)
+    page.plotly_script()
+    found = content.read_content(directory, x, y, color, at or [], traces, log)
+    size = page.write_page(found, file)
+    for note in found.facts["notes"]:
+        say(note)
+    say(f"{found.facts['count']:,} rows, {found.traced} with a time trace, {size / 1e6:.1f} MB.")
+    emit(str(file))
 
 
 @app.command("events")

@@ -7,14 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from kernels.reference.closed_forms import ETA_STAR
+from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit
 from sweep import ConfigError, run
-from sweep.boundaries import friction_ratio, known_boundaries
+from sweep.boundaries import friction_ratio, no_stops
 from sweep.cli import main
-from sweep.maps import FAILED, MISSING, read_map
+from sweep.maps import FAILED, MISSING, read_map, theory_of
+from sweep.pictures import RAMPS, mixed, ramps_of
+from sweep.plots import fill, nearest_rows, title
 from tests.sweep.conftest import FakeKernels
 
 A0 = {"from": 1.0, "to": 10.0, "count": 6}
@@ -117,10 +122,21 @@ def test_a_map_that_cannot_be_drawn_is_refused_with_its_reason(
 
 
 RUNS = {
+    "a parameter that some rows leave at its default varies": (
+        {"a0": A0, "mu": MU, "c": [1.0, "default"]},
+        "this run varies a0, mu, c: name the two",
+    ),
     "a run of one dimension has no map": ({"a0": A0}, "a map needs two parameters that vary; this run varies a0"),
     "a run of a single point has no map": ({"a0": [1.0]}, "this run varies nothing"),
     "a run of three dimensions needs its axes named": ({"a0": A0, "mu": MU, "k": [0.0, 1.0]}, "this run varies a0, mu, k: name the two"),
-    "a scheme that is swept shares places": ({"a0": A0, "mu": MU, "scheme": ["exact", "exact"]}, "scheme has several values too"),
+    "a scheme that is swept must be held": (
+        {"a0": A0, "mu": MU, "scheme": ["exact", "euler"], "k_t": [9e6]},
+        "--at: scheme has several values too (euler, exact): hold it at one, as in --at scheme=VALUE",
+    ),
+    "so must words": (
+        {"a0": A0, "mu": MU, "scheme": ["exact", "euler"], "k_t": [9e6], "k": [0.0, 1.0]},
+        "this run varies a0, mu, k: name the two that are the axes, and hold others with --at NAME=VALUE",
+    ),
     "an axis with defaults has no place for them": ({"a0": A0, "mu": [0.2, "default", 0.3]}, "axis mu: some rows hold no finite number"),
 }
 
@@ -132,14 +148,97 @@ def test_a_run_that_is_no_map_is_refused_with_its_reason(
     directory = grid(tmp_path / "a", axes)
     assert main(["map", str(directory)]) == 2
     assert message in capsys.readouterr().err
-    assert len(fake.calls) == 1
+    assert len(fake.calls) == (2 if "scheme" in axes else 1)
 
 
-def test_points_that_are_on_no_grid_are_refused(fake: FakeKernels, tmp_path: Path) -> None:
-    axes = {"a0": [1.0, 2.0, 3.0], "mu": [0.1, 0.2, 0.3]}
-    with pytest.raises(ConfigError, match="not on a grid of a0 and mu"):
-        read_map(run({"sweep": {"design": "zip", "axes": axes}}, tmp_path / "a").directory)
-    assert fake.calls == [3]
+def test_points_that_are_on_no_grid_are_areas_of_the_nearest_row(fake: FakeKernels, tmp_path: Path) -> None:
+    axes = {"a0": {"from": 1.0, "to": 10.0}, "mu": {"from": 0.01, "to": 1.0, "spacing": "log"}}
+    directory = run({"sweep": {"design": "sobol", "count": 32, "seed": 3, "axes": axes}}, tmp_path / "a").directory
+    drawn = read_map(directory)
+    assert (drawn.gridded, drawn.logarithmic, drawn.loose, drawn.regimes.shape) == (False, (False, True), (), (32,))
+    np.testing.assert_allclose(drawn.shades, drawn.x_values + 100.0 * drawn.y_values, rtol=1e-15)
+    x, y = np.linspace(1.5, 9.5, 40), np.geomspace(0.012, 0.9, 30)
+    rows = nearest_rows(drawn, x, y)
+    assert rows.shape == (30, 40)
+    # by brute force, with the second axis by its logarithm
+    reach = (np.ptp(drawn.x_values), np.ptp(np.log(drawn.y_values)))
+    away = [
+        (((x[np.newaxis, :] - a) / reach[0]) ** 2 + ((np.log(y)[:, np.newaxis] - np.log(b)) / reach[1]) ** 2)
+        for a, b in zip(drawn.x_values, drawn.y_values, strict=True)
+    ]
+    np.testing.assert_array_equal(rows, np.argmin(away, axis=0))
+    assert main(["map", str(directory)]) == 0
+    assert main(["map", str(directory), "--color", "none", "--out", str(tmp_path / "a.svg")]) == 0
+    assert fake.calls == [32]
+
+
+def test_where_more_varies_points_are_drawn_and_no_areas(fake: FakeKernels, tmp_path: Path) -> None:
+    axes = {"a0": {"from": 1.0, "to": 10.0}, "mu": {"from": 0.01, "to": 1.0}, "k": {"from": 0.0, "to": 9.0}}
+    directory = run({"sweep": {"design": "sobol", "count": 32, "axes": axes}}, tmp_path / "a").directory
+    drawn = read_map(directory, "a0", "k")
+    assert (drawn.loose, title(drawn)) == (("mu",), "study: 32 points; mu varies too")
+    assert theory_of(drawn, np.linspace(1.0, 10.0, 9), np.linspace(0.1, 9.0, 9)) == []  # there is no one eta
+    assert main(["map", str(directory), "--x", "a0", "--y", "k"]) == 0
+    assert fake.calls == [32]
+
+
+def test_a_slice_is_held_at_the_nearest_value(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    axes = {"a0": A0, "mu": MU, "k": [0.0, 1.0, 4.0], "scheme": ["exact", "euler"], "k_t": [9e6]}
+    directory = grid(tmp_path / "a", axes)
+    drawn = read_map(directory, at=["k=3.5", "scheme=euler"])
+    assert (drawn.held, drawn.gridded, drawn.rows, drawn.x.name) == ({"k": 4.0, "scheme": "euler"}, True, 30, "a0")
+    np.testing.assert_allclose(drawn.shades, 1000.0 + drawn.x_values + 100.0 * drawn.y_values[:, np.newaxis], rtol=1e-15)
+    assert main(["map", str(directory), "--at", "k=3.5", "--at", "scheme=exact"]) == 0
+    assert "A slice at k = 4, scheme = exact: 30 points." in capsys.readouterr().err
+    for wish, message in {
+        "k=30": "k=30: the run has 0, 1, 4",
+        "k=soft": "k=soft: the run has 0, 1, 4",
+        "kk=1": "'kk' is nothing that this run varies; did you mean 'k'?",
+        "scheme=eular": "scheme is nowhere 'eular'; did you mean 'euler'?",
+        "k": "'k': give a parameter and its value, as in --at mu=0.2",
+    }.items():
+        with pytest.raises(ConfigError, match="--at") as refused:
+            read_map(directory, at=["k=1", wish] if wish.startswith("s") else [wish])
+        assert message in str(refused.value)
+    with pytest.raises(ConfigError, match="'k' is held already, at 1"):
+        read_map(directory, at=["k=1", "k=4"])
+    assert len(fake.calls) == 2
+
+
+def measured(directory: Path) -> Path:
+    """Write the boundaries of a run as a design that looks for them does."""
+    lines = {"stick | stick-slip": [(2.0, 0.2), (4.0, 0.4)], "wear_power = 9 W": [(3.0, 0.3), (5.0, 0.4), (4.0, 0.6)]}
+    rows = [(curve, *place, name) for curve, (name, places) in enumerate(lines.items()) for place in places]
+    curve, x, y, between = (list(column) for column in zip(*rows, strict=True))
+    closed = [name != "stick | stick-slip" for name in between]
+    columns = {"curve": pa.array(curve, pa.int64()), "a0": x, "mu": y, "between": pa.array(between).dictionary_encode(), "closed": closed}
+    file = directory / "boundaries" / "boundaries.parquet"
+    file.parent.mkdir()
+    pq.write_table(pa.table({**columns, "width": np.zeros(len(rows))}), file)
+    return file
+
+
+def test_boundaries_that_the_run_has_found_are_drawn_beside_those_of_theory(fake: FakeKernels, tmp_path: Path) -> None:
+    directory = grid(tmp_path / "a", {"a0": A0, "mu": MU})
+    file = measured(directory)
+    drawn = read_map(directory)
+    assert [boundary.plain for boundary in drawn.measured] == ["stick | stick-slip", "wear_power = 9 W"]
+    assert [boundary.theory for boundary in drawn.measured] == [False, False]
+    np.testing.assert_array_equal(drawn.measured[0].pieces[0], [(2.0, 0.2), (4.0, 0.4)])
+    np.testing.assert_array_equal(drawn.measured[1].pieces[0][-1], (3.0, 0.3))  # closed
+    np.testing.assert_array_equal(read_map(directory, x="mu").measured[0].pieces[0], [(0.2, 2.0), (0.4, 4.0)])
+    assert main(["map", str(directory)]) == 0
+    figure = Figure(layout="constrained")
+    fill(figure, drawn, logarithmic=False)
+    axes = figure.axes[0]
+    assert "wear_power = 9 W" in {text.get_text() for text in axes.texts}
+    legend = axes.get_legend()
+    assert legend is not None
+    assert {"found by the run", "theory"} <= {text.get_text() for text in legend.get_texts()}
+    file.write_bytes(b"PAR1")
+    with pytest.raises(ConfigError, match="cannot be read as boundaries over a0 and mu"):
+        read_map(directory)
+    assert fake.calls == [30]
 
 
 def test_a_column_of_nothing_but_nan_is_refused(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,14 +286,68 @@ class NoMatplotlib:
             raise ModuleNotFoundError(name, name=name)
 
 
+def lines(directory: Path, x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+    """Name -> the vertices of the boundaries that theory gives for a run."""
+    drawn = read_map(directory)
+    return {boundary.plain: np.concatenate(boundary.pieces) for boundary in theory_of(drawn, x, y)}
+
+
 def test_boundaries_are_those_of_sdnd104_where_they_hold(fake: FakeKernels, tmp_path: Path) -> None:
     assert friction_ratio({"mu": 0.1, "g": 10.0, "a0": -2.0}) == 0.5
-    drawn = read_map(grid(tmp_path / "a", {"a0": A0, "g": [5.0, 10.0, 20.0]}, parameters={"k": 0.0, "mu": 0.2}))
-    known = known_boundaries(drawn, np.array([1.0, 2.0]), np.array([5.0, 10.0, 20.0]))
-    assert known is not None
-    np.testing.assert_allclose(known[0], [[1.0, 0.5], [2.0, 1.0], [4.0, 2.0]], rtol=1e-15)
-    assert list(known[1]) == [1.0, ETA_STAR]
-    for number, parameters in enumerate(({"k": 1.0}, {"c": 0.1}, {"f0": 1.0}, {"load": 1.0}, {"mu_s": 2.0}, {"normal_force": 3.0})):
-        other = read_map(grid(tmp_path / str(number), {"a0": A0, "mu": MU}, parameters=parameters))
-        assert known_boundaries(other, other.x_values, other.y_values) is None
-    assert len(fake.calls) == 7
+    x, y = np.linspace(1.0, 10.0, 200), np.linspace(5.0, 20.0, 200)
+    known = lines(grid(tmp_path / "a", {"a0": A0, "g": [5.0, 10.0, 20.0]}, parameters={"k": 0.0, "mu": 0.2}), x, y)
+    assert list(known) == ["η = 1", "η* = 0.5370"]
+    for line, level in zip(known.values(), (1.0, ETA_STAR), strict=True):
+        np.testing.assert_allclose(0.2 * line[:, 1] / line[:, 0], level, rtol=5e-4)
+    for number, parameters in enumerate(({"c": 0.1}, {"f0": 1.0}, {"load": 1.0}, {"mu_s": 2.0}, {"normal_force": 3.0})):
+        assert lines(grid(tmp_path / str(number), {"a0": A0, "mu": MU}, parameters=parameters), x, y) == {}
+    assert len(fake.calls) == 6
+
+
+def test_with_a_spring_the_boundary_of_no_stops_is_den_hartogs(fake: FakeKernels, tmp_path: Path) -> None:
+    x, y = np.geomspace(2.0, 100.0, 400), np.linspace(0.01, 2.0, 400)
+    sections = {"parameters": {"k": 25.0, "a0": 8.0, "m": 1.0, "g": 10.0}, "time": {"window": "steady"}}
+    known = lines(grid(tmp_path / "a", {"omega": {"from": 2.0, "to": 100.0, "count": 5}, "mu": MU}, **sections), x, y)
+    assert list(known) == ["η = 1", "η*(β)"]
+    beta, eta = known["η*(β)"][:, 0] / 5.0, known["η*(β)"][:, 1] * 10.0 / 8.0
+    assert beta.min() == pytest.approx(0.5, abs=0.01)
+    np.testing.assert_allclose(eta, [den_hartog_limit(float(b)) for b in beta], rtol=2e-3)
+    # no node lies on resonance by chance, and none need
+    assert no_stops({"mu": 0.1, "g": 10.0, "a0": 1.0, "k": 4.0, "m": 1.0, "omega": 2.0}) == pytest.approx(4.0 / np.pi, rel=1e-12)
+    assert np.isnan(no_stops({"mu": 0.1, "g": 10.0, "a0": 1.0, "k": 4.0, "m": 1.0, "omega": 1.0}))
+    for b in (0.6, 0.999, 1.001, 2.0, 50.0):
+        ratio = no_stops({"mu": 0.1, "g": 10.0, "a0": 1.0, "k": 1.0, "m": 1.0, "omega": b})
+        assert ratio == pytest.approx(1.0 / den_hartog_limit(b), rel=1e-9)
+    # over a fixed window the rows only tend to it
+    fixed = lines(
+        grid(tmp_path / "b", {"omega": {"from": 2.0, "to": 100.0, "count": 5}, "mu": MU}, parameters=sections["parameters"]), x, y
+    )
+    assert list(fixed) == ["η = 1", "η*(β), steady"]
+    assert len(fake.calls) == 2
+
+
+def test_walls_give_way_where_the_energy_of_the_impact_is_what_they_take(fake: FakeKernels, tmp_path: Path) -> None:
+    table = {"plateau": 1.0, "softening": 1.0, "post_set": [2.0, 3.0, 4.0, 5.0], "post_stiffness": [0.2, 0.15, 0.125, 0.1]}
+    sections: dict[str, Any] = {"study": {"model": "buckling_wall"}, "parameters": table}
+    axes = {"v0": {"from": 0.5, "to": 5.0, "count": 6}, "f_crit": {"from": 0.6, "to": 2.0, "count": 5}}
+    x, y = np.linspace(0.5, 5.0, 300), np.linspace(0.6, 2.0, 300)
+    known = lines(grid(tmp_path / "a", axes, **sections), x, y)
+    assert list(known) == ["elastic limit", "end of the plateau", "end of the softening", "end of the table"]
+    np.testing.assert_allclose(known["elastic limit"][:, 0], known["elastic limit"][:, 1], rtol=1e-4)  # v0 = f_crit / sqrt(k_n m)
+    # SDND105 C, f_crit = 1 N: 0.5 elastic + 1 plateau + 0.75 softening; to the last node, U = 10 m, 0.5 N over 7 m more
+    for name, energy in {"end of the plateau": 1.5, "end of the softening": 2.25, "end of the table": 5.75}.items():
+        line = known[name][np.argsort(known[name][:, 1])]
+        assert np.interp(1.0, line[:, 1], line[:, 0]) == pytest.approx(np.sqrt(2.0 * energy), rel=1e-4)
+    assert lines(grid(tmp_path / "b", axes, **(sections | {"parameters": table | {"c_n": 1.0}})), x, y) == {}
+    assert len(fake.calls) == 2
+
+
+def test_every_word_has_colours_of_its_own(fake: FakeKernels) -> None:
+    words = ["elastic rebound", "buckled in plateau", "softened", "beyond the table", "stick", "slip-slip", "no friction"]
+    ramps = ramps_of(words)
+    assert list(ramps) == words
+    assert ramps["stick"] == RAMPS["stick"]
+    middles = np.array([[int(mixed(*ramp, 0.6)[place : place + 2], 16) for place in (1, 3, 5)] for ramp in list(ramps.values())[:4]])
+    apart = np.abs(middles[:, np.newaxis] - middles).sum(axis=2) + 1000 * np.eye(4)
+    assert apart.min() > 30
+    assert fake.calls == []

@@ -1,0 +1,305 @@
+"""What a report holds: the rows of a run in the order of its map, packed, and all that is said of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.quantity import Quantity, by_name
+from sweep.axes import SCHEME
+from sweep.boundaries import Boundary
+from sweep.directory import RunDirectory
+from sweep.maps import FAILED, MISSING, NOTHING, REGIME, VOID, RegimeMap, choose_shade, map_of, regimes_of, theory_of, words_of
+from sweep.maps import codes as codes_of
+from sweep.pictures import ramps_of
+from sweep.plots import EMPTY, FLAT, limits_of, nearest_rows, spread
+from sweep.problems import ConfigError, Problem
+from sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
+from sweep.report.traces import trace_rows
+from sweep.rows import Rows, read_rows
+from sweep.show import POINT, facts_of
+
+MOST_ROWS = 1_000_000
+MOST_FINE = 100_000  # rows whose numbers are kept to 7 digits
+ROOM = 13_000_000  # bytes of packed columns; with plotly.js (4.8 MB) and traces a file stays under 20 MB
+LINE_NODES = 600
+GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "eta": "η", "beta": "β"}
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A report.
+
+    Attributes:
+        title: of the page. facts: all but the columns, as JSON takes it.
+        columns: name -> packed numbers of every row. left_out: observables for which there was no room.
+        traced: how many points have a trace.
+    """
+
+    title: str
+    facts: dict[str, Any]
+    columns: dict[str, str]
+    left_out: tuple[str, ...]
+    traced: int
+
+
+def read_content(
+    path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), traces: int = 64,
+    logarithmic: bool = False,
+) -> Content:  # fmt: skip
+    """Gather the report of a run.
+
+    Args:
+        path: directory of the run, complete or not.
+        x, y, at: see `rows.read_rows`; one axis will do.
+        color: the observable that is shaded first. logarithmic: by its logarithm.
+        traces: how many points have a trace, at most.
+
+    Raises:
+        ConfigError: see `rows.read_rows`; or the observable is not in the run, or holds no number.
+    """
+    if traces < 0:
+        raise ConfigError("--traces", [Problem("", f"{traces} is not a number of points: 0 or more")])
+    chosen: list[Quantity] = []
+
+    def wanted(model: Model, problems: list[Problem]) -> list[str]:
+        shade = choose_shade(model, model.main if color in (None, NOTHING) else str(color), problems)
+        chosen.extend([shade] if shade else [])
+        return [POINT, *(quantity.name for quantity in model.observables), "status"]
+
+    rows = read_rows(path, wanted, x, y, at, fewest=1)
+    shade = chosen[0]
+    if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
+        raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
+    drawn = map_of(path, rows, None) if len(rows.axes) > 1 else None
+    order, places, thinned = order_of(rows, drawn)
+    picked = pick(rows, drawn, order, traces)
+    found, note = trace_rows(rows, [int(order[place]) for place in picked]) if picked else ([], "")
+    where = {int(order[place]): place for place in picked}
+    columns, described, left_out = pack_columns(rows, order, shade)
+    notes = [thinned] if thinned else []
+    if left_out:
+        notes.append(f"Left out of this file for its size, but in the run: {', '.join(left_out)}.")
+    if len(order) > MOST_FINE:
+        notes.append(f"Numbers are kept to {DIGITS[COARSE]} digits here; the run has them all.")
+    notes += [note] if note else []
+    state = rows.state
+    if state["rows"] < state["points"]:
+        notes.insert(0, f"The run is not complete: it has {state['rows']:,} of {state['points']:,} points.")
+    kind = "line" if drawn is None else "points" if drawn.loose else "grid" if drawn.gridded else "scattered"
+    facts = {
+        "study": state["study"],
+        "model": rows.model.name,
+        "about": rows.model.description,
+        "state": state["state"],
+        "kind": kind,
+        "count": len(order),
+        "axes": [axis_of(rows, axis) for axis in rows.axes],
+        "limits": limits_of(drawn) if drawn is not None else [limits_of_line(places[0])],
+        "places": [values.tolist() for values in places] if kind == "grid" else None,
+        "columns": described,
+        "shade": shade.name,
+        "logarithmic": logarithmic,
+        "words": colors_of(rows.model),
+        "empty": {code: [name, color] for code, (name, color) in EMPTY.items()},
+        "codes": {"failed": FAILED, "missing": MISSING, "void": VOID},
+        "boundaries": [line_of(boundary) for boundary in boundaries_of(drawn)] if drawn is not None else [],
+        "loose": list(rows.loose),
+        "held": dict(rows.held),
+        "fixed": [[name, shown(value), unit_of(rows.model, name)] for name, value in {**rows.fixed, **rows.held}.items()],
+        "traces": [
+            {
+                "row": where[trace.row],
+                "count": len(trace.columns["time"]),
+                "period": trace.period if math.isfinite(trace.period) else None,
+                "columns": {name: pack_floats(values) for name, values in trace.columns.items()},
+            }
+            for trace in found
+        ],
+        "wall": "peak_force" in by_name(rows.model.observables),
+        "provenance": [[name, value] for name, value in provenance_of(rows)],
+        "config": RunDirectory(path).read_manifest().get("config", ""),
+        "statuses": state["statuses"],
+        "notes": notes,
+    }
+    if kind != "grid":
+        facts["axis_columns"] = [f"axis {axis}" for axis in range(len(places))]
+        columns |= {f"axis {axis}": pack_floats(values, FINE) for axis, values in enumerate(places)}
+    return Content(state["study"], facts, columns, left_out, len(found))
+
+
+def order_of(rows: Rows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.ndarray], str]:
+    """The rows as the report has them: cell by cell of a grid, along a line, or as they are.
+
+    Returns:
+        Their positions in the table, -1 where a cell of a grid has no row; the values along the axes of a grid, or else of every row; and a
+        sentence where not all of them are shown.
+    """
+    count = rows.table.num_rows
+    if drawn is not None and drawn.cells is not None:
+        stride = math.ceil(math.sqrt(max(1.0, count / MOST_ROWS)))
+        note = f"Every {ordinal(stride)} value of either axis is shown." if stride > 1 else ""
+        return drawn.cells[::stride, ::stride].ravel(), [drawn.x_values[::stride], drawn.y_values[::stride]], note
+    order = np.arange(count) if len(rows.axes) > 1 else np.argsort(rows.along(rows.axes[0]), kind="stable")
+    stride = math.ceil(count / MOST_ROWS)
+    order = order[::stride]
+    note = f"Every {ordinal(stride)} row is shown." if stride > 1 else ""
+    return order, [rows.along(axis)[order] for axis in rows.axes], note
+
+
+def ordinal(number: int) -> str:
+    """2nd, 3rd, 4th ..."""
+    return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }".replace(" ", "")
+
+
+def pick(rows: Rows, drawn: RegimeMap | None, order: np.ndarray, most: int) -> list[int]:
+    """Positions in the order of the report of at most so many rows, evenly over the map; rows that failed have no trace."""
+    if not most:
+        return []
+    whole = np.append(regimes_of(rows.table, rows.model), FAILED)[order] >= 0  # -1 is the one after the last
+    if drawn is None:
+        along = rows.along(rows.axes[0])[order]
+        values = np.log(along) if rows.is_logarithmic(rows.axes[0]) else along
+        ideal = np.linspace(values[0], values[-1], min(most, len(order)))
+        near = np.clip(np.searchsorted((values[1:] + values[:-1]) / 2.0, ideal), 0, len(order) - 1)
+        return [int(place) for place in np.unique(near) if whole[place]]
+    across = max(1, round(math.sqrt(1.4 * most)))
+    up = max(1, most // across)
+    limits = limits_of(drawn)
+    lattice = [spread(*limit, log, count) for limit, log, count in zip(limits, drawn.logarithmic, (across, up), strict=True)]
+    cells = nearest_rows(drawn, *lattice).ravel()
+    if drawn.cells is not None:
+        cells = drawn.cells.ravel()[cells]
+    place_of = np.full(rows.table.num_rows + 1, -1)
+    place_of[order[order >= 0]] = np.flatnonzero(order >= 0)
+    return [int(place) for place in dict.fromkeys(place_of[cells]) if place >= 0 and whole[place]]
+
+
+def pack_columns(rows: Rows, order: np.ndarray, shade: Quantity) -> tuple[dict[str, str], list[dict[str, Any]], tuple[str, ...]]:
+    """The columns of the rows: packed; described; and those that were left out.
+
+    A column that is the same in all rows is in its description. Of the others the observables come in the order of the model, those of
+    the time schemes last, as long as there is room.
+    """
+    model, dropped = rows.model, FINE if len(order) <= MOST_FINE else COARSE
+    packed: dict[str, str] = {}
+    described: list[dict[str, Any]] = []
+    left_out = []
+    parameters = list(rows.loose)
+    quantities = by_name(model.parameters) | by_name(model.observables)
+    steps = ("accepted_steps", "rejected_steps", "time_reached")
+    others = [q.name for q in model.observables if q.name not in (REGIME, shade.name, *steps)]
+    there = order >= 0
+    for name in (POINT, REGIME, "status", *parameters, shade.name, *others, *steps):
+        column = rows.table.column(name)
+        quantity = quantities.get(name)
+        facts: dict[str, Any] = {"name": name, "unit": unit_of(model, name), "about": quantity.description if quantity else ""}
+        if name == REGIME:
+            regimes = np.where(there, regimes_of(rows.table, model)[order], MISSING)
+            text, facts["kind"], facts["words"] = pack_codes(regimes), "code", list(words_of(model))
+        elif not is_number(column):
+            words = sorted({str(word) for word in column.unique().to_pylist() if word is not None})
+            text, facts["kind"], facts["words"] = pack_codes(np.where(there, codes_of(column, tuple(words))[order], -1)), "code", words
+            if len(words) == 1 and there.all():
+                text, facts["same"] = "", words[0]
+        elif name == POINT:
+            text, facts["kind"] = pack_integers(np.where(there, column.to_numpy()[order], -1)), "integer"
+        else:
+            values = np.where(there, np.asarray(column.to_numpy(), dtype=np.float64)[order], np.nan)
+            facts |= {
+                "kind": "float",
+                "integer": bool(quantity and quantity.kind == "integer"),
+                "dropped": dropped,
+                "digits": DIGITS[dropped],
+            }
+            facts["parameter"] = name in parameters
+            if (values == values[0]).all() or np.isnan(values).all():
+                text, facts["same"] = "", None if np.isnan(values[0]) else float(values[0])
+            else:
+                text = pack_floats(values, dropped)
+        if sum(map(len, packed.values())) + len(text) > ROOM and name not in (REGIME, "status"):
+            left_out.append(name)
+            continue
+        if text:
+            packed[name] = text
+        described.append(facts)
+    return packed, described, tuple(left_out)
+
+
+def is_number(column: Any) -> bool:
+    """Whether a column holds numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+
+
+def boundaries_of(drawn: RegimeMap) -> Iterable[Boundary]:
+    """What theory and the run itself say of where the regimes meet."""
+    values = (drawn.x_values, drawn.y_values)
+    x, y = (spread(float(v.min()), float(v.max()), log, LINE_NODES) for v, log in zip(values, drawn.logarithmic, strict=True))
+    return [*theory_of(drawn, x, y), *drawn.measured]
+
+
+def line_of(boundary: Boundary) -> dict[str, Any]:
+    """A boundary for plotly: pieces apart by null."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for piece in boundary.pieces:
+        x += [*(float(f"{value:.7g}") for value in piece[:, 0]), None]
+        y += [*(float(f"{value:.7g}") for value in piece[:, 1]), None]
+    return {"name": boundary.plain, "theory": boundary.theory, "x": x, "y": y}
+
+
+def limits_of_line(values: np.ndarray) -> tuple[float, float]:
+    """The ends of the only axis."""
+    return float(values[0]), float(values[-1])
+
+
+def axis_of(rows: Rows, quantity: Quantity) -> dict[str, Any]:
+    """An axis for the page."""
+    return {
+        "name": quantity.name, "unit": quantity.unit_suffix.strip(), "label": html_label(quantity), "about": quantity.description,
+        "log": rows.is_logarithmic(quantity),
+    }  # fmt: skip
+
+
+def colors_of(model: Model) -> list[dict[str, Any]]:
+    """The regimes with the ends of their colours."""
+    ramps = ramps_of(words_of(model))
+    return [{"name": word, "ramp": list(ramp), "flat": FLAT.get(word)} for word, ramp in ramps.items()]
+
+
+def provenance_of(rows: Rows) -> list[tuple[str, str]]:
+    """Who computed the run, when and with what."""
+    return [(name, value) for name, value in facts_of(rows.state) if name not in ("shards", "writer")]
+
+
+def shown(value: Any) -> str:
+    """The value of a parameter as a person reads it."""
+    if isinstance(value, list):
+        return "; ".join(f"{node:g}" for node in value)
+    return f"{value:.10g}" if isinstance(value, float | int) else str(value)
+
+
+def unit_of(model: Model, name: str) -> str:
+    """The unit of a parameter or an observable; empty where it has none."""
+    quantity = (by_name(model.parameters) | by_name(model.observables)).get(name)
+    return quantity.unit_suffix.strip() if quantity and name != SCHEME else ""
+
+
+def html_label(quantity: Quantity) -> str:
+    """The label of an axis, its symbol and unit as HTML."""
+    unit = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", quantity.unit_suffix.strip())
+    base, _, below = quantity.symbol.partition("_")
+    below = re.sub(r"\\mathrm\{([^}]*)\}", r"\1", below.strip())
+    below = below[1:-1] if below.startswith("{") else below
+    base = GREEK.get(base.removeprefix("\\"), base)
+    head = f"<i>{base}</i>" + (f"<sub>{below}</sub>" if below else "") if base else quantity.name.replace("_", " ")
+    return f"{head} [{unit}]" if unit else head

@@ -1,0 +1,91 @@
+"""Traces of a modest number of points of a run, spread over its map: motion and forces in time, by the exact engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.quantity import by_name
+from sweep.rows import Rows
+
+PERIODS = 20  # of the excitation: longer traces show their last ones
+SETTLING = 50  # periods that a contact with a memory is given to come to its steady motion again
+SAMPLES = 600
+MOST_EVENTS = 20_000
+MOST_MOMENTS = 8000  # of which the last ones are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One point in time.
+
+    Attributes:
+        row: its position among the rows. columns: of `kernels.log.TRACE_COLUMNS`, (n,) each.
+        period: of the excitation [s]; NaN without one.
+    """
+
+    row: int
+    columns: dict[str, np.ndarray]
+    period: float
+
+
+def trace_rows(rows: Rows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
+    """The traces of rows, and a sentence on how they come about.
+
+    Over a fixed window a trace is that of the run from t = 0 on, its last PERIODS periods where it has more. Of a steady window it is one
+    period of the steady motion, which starts from the row's x_end and v_end.
+    """
+    traces = []
+    for row in chosen:
+        given = parameters_of(rows.model, rows.fixed, rows.table.slice(row, 1).to_pylist()[0])
+        found = trace_steady(rows, given, row) if rows.steady else trace_run(rows.model, given)
+        if found is not None:
+            columns, period = found
+            traces.append(Trace(row, {name: values[-MOST_MOMENTS:] for name, values in columns.items()}, period))
+    note = "one period of the steady motion" if rows.steady else f"from the start, or the last {PERIODS} periods of the excitation"
+    return traces, f"Traces are computed by the exact engine, whatever the scheme of the rows: {note}."
+
+
+def parameters_of(model: Model, fixed: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a row that are not their default, as kernels take them."""
+    known = by_name(model.parameters)
+    given = {name: value for name, value in {**fixed, **row}.items() if name in known and value is not None}
+    return {n: float(known[n].words.index(v)) if known[n].kind == "word" and isinstance(v, str) else v for n, v in given.items()}
+
+
+def excitation_period(model: Model, given: Mapping[str, Any]) -> float:
+    """Period of the excitation [s]; NaN where there is none."""
+    p = model.resolve(given)
+    return 2.0 * math.pi / float(p["omega"]) if float(p["a0"]) != 0.0 or float(p["f0"]) != 0.0 else math.nan
+
+
+def trace_run(model: Model, given: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], float] | None:
+    """A run from t = 0 to its end; None where it has too many events."""
+    import kernels
+
+    end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
+    start = max(0.0, end - PERIODS * period) if math.isfinite(period) else 0.0
+    columns = kernels.trace(model.name, given, start, SAMPLES, MOST_EVENTS)
+    return (columns, period) if columns["time"][-1] >= end * (1.0 - 1e-12) else None
+
+
+def trace_steady(rows: Rows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
+    """One period of a steady motion; None where the row has none."""
+    import kernels
+
+    at = {name: rows.table.column(name)[row].as_py() for name in ("x_end", "v_end", "period")}
+    period = excitation_period(rows.model, given)
+    if at["period"] in (None, 0) or not math.isfinite(period) or at["x_end"] is None or math.isnan(at["x_end"]):
+        return None
+    length = at["period"] * period
+    settling = SETTLING * length if "k_t" in given else 0.0
+    timed = {name: value for name, value in given.items() if not name.startswith("window")}
+    timed |= {"x0": at["x_end"], "v0": at["v_end"], "end": settling + length}
+    columns = kernels.trace(rows.model.name, timed, settling, SAMPLES, MOST_EVENTS)
+    columns["time"] -= settling
+    return columns, period
