@@ -173,12 +173,11 @@ def choose_axes(
 
 def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity | None:
     """The observable to shade by; None for "none"."""
-    numeric = {q.name: q for q in model.observables if q.kind != "word"}
+    numeric = {q.name: q for q in model.observables if q.kind not in KINDS}
     if color != NOTHING and color not in numeric:
-        known = by_name(model.observables)
-        problems.append(
-            Problem("--color", f"{color!r} {'holds words' if color in known else 'is no observable'}; {advise(color, [*numeric, NOTHING])}")
-        )
+        known = by_name(model.observables).get(color)
+        what = f"holds {KINDS[known.kind]}" if known else "is no observable"
+        problems.append(Problem("--color", f"{color!r} {what}; {advise(color, [*numeric, NOTHING])}"))
     return numeric.get(color)
 
 

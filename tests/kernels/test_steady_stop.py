@@ -1,0 +1,259 @@
+"""The steady window of a mass that hits a stop: against an independent integration, closed forms, and what must not be called periodic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+import kernels
+from kernels import batch
+from kernels.models import STOP
+from kernels.models.walls import STOP_REGIMES
+from kernels.observables import impacting
+from kernels.quantity import by_name
+from kernels.status import Status
+from tests.oracle import impacts_on_section, shock
+
+Row = Mapping[str, float]
+NAMES = ("m", "k", "c", "x0", "v0", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap", "sides")
+WORDS = by_name(STOP.observables)["regime"].words
+SPRING = {"k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "a0": 1.0}  # on a spring, at rest against a stiff stop
+
+
+def steadily(rows: Sequence[Row]) -> dict[str, np.ndarray]:
+    """Observables and status of rows over their steady window; every parameter is a column, so that all tests share their program."""
+    columns = {name: np.array([row.get(name, STOP.parameter(name).default) for row in rows], float) for name in NAMES}
+    found = batch.solve(STOP, "exact", columns, count=len(rows), window="steady", room=256)
+    return {**found.observables, "status": found.status}
+
+
+def regimes(found: Mapping[str, np.ndarray]) -> list[str]:
+    """The regimes in words."""
+    return [WORDS[code] for code in found["regime"]]
+
+
+def points(found: Mapping[str, np.ndarray], row: int) -> np.ndarray:
+    """(x, v) of a row at its sections, (period, 2)."""
+    pairs = np.stack([found["poincare_x"][row], found["poincare_v"][row]], axis=1)
+    return pairs[np.isfinite(pairs[:, 0])]
+
+
+PERIODIC = {
+    "period 1": {**SPRING, "omega": 1.5},
+    "period 1, one impact": {**SPRING, "omega": 2.0, "phase": 1.0},
+    "period 2, one impact": {**SPRING, "omega": 3.5},
+    "period 2, three impacts": {**SPRING, "omega": 1.1612903225806452},
+    "period 3": {**SPRING, "omega": 5.5},
+    "period 4": {**SPRING, "omega": 3.096774193548387},
+    "period 5": {**SPRING, "omega": 4.548387096774194},
+    "two stops": {**SPRING, "omega": 1.3, "sides": 2.0, "gap": 0.4, "phase": 0.5},
+    "pressed on the stop": {**SPRING, "omega": 2.0, "gap": -0.3, "phase": 4.0},
+    "a stop that hardly damps": {**SPRING, "omega": 2.2, "c_n": 0.0, "load": 0.2},
+}
+
+
+def test_points_of_periodic_motions_are_those_of_an_independent_integration_and_attract() -> None:
+    found = steadily(list(PERIODIC.values()))
+    assert found["status"].tolist() == [Status.OK] * len(PERIODIC)
+    assert {1.0, 2.0, 3.0, 4.0, 5.0} <= set(found["period"])
+    for i, (name, row) in enumerate(PERIODIC.items()):
+        count, here = int(found["period"][i]), points(found, i)
+        assert len(here) == count, name
+        there = np.array(impacts_on_section.periods(row, here[0], count), float)
+        scale = np.abs(there).max()
+        np.testing.assert_allclose(here, there[:-1], atol=1e-11 * scale, err_msg=name)
+        np.testing.assert_allclose(there[-1], here[0], atol=1e-11 * scale, err_msg=name)
+        assert (found["x_end"][i], found["v_end"][i]) == pytest.approx(tuple(here[0]), abs=1e-11 * scale), name
+        assert all(np.abs(here[0] - other).max() > 1e-3 * scale for other in here[1:]), name
+        assert max(map(abs, impacts_on_section.multipliers(row, here[0], count))) < 1.0, name
+
+
+def test_what_is_measured_is_that_of_the_window() -> None:
+    names = ["period 1", "period 2, three impacts", "period 3", "two stops"]
+    rows = [PERIODIC[name] for name in names]
+    found = steadily(rows)
+    for i, (name, row) in enumerate(zip(names, rows, strict=True)):
+        here = points(found, i)
+        begin = here[np.argmin(np.abs(here[:, 0])) if "sides" in row else np.argmin(here[:, 0])]  # out of contact
+        with mp.workdps(30):
+            end = 2 * mp.pi * int(found["period"][i]) / mpf(row["omega"])
+        there = shock.run({**row, "mu": 0.0, "x0": begin[0], "v0": begin[1]}, end)
+        for key in ("impacts", "peak_force", "contact_time", "impulse", "max_compression"):
+            assert found[key][i] == pytest.approx(float(there[key]), rel=1e-9), (name, key)
+    assert regimes(found) == ["periodic impacts"] * 4
+    for key in ("first_contact_time", "separation_time", "return_time"):
+        assert np.isnan(found[key]).all(), key
+
+
+def test_a_stop_that_is_not_met_changes_nothing() -> None:
+    row = {"k": 4.3, "c": 0.1, "a0": 1.0, "x0": 0.3, "omega": 2.0, "phase": 0.4, "k_n": 1e4, "gap": 30.0}
+    found = steadily([row, {**row, "gap": -30.0, "k_n": 1e6, "c_n": 300.0}, {**row, "gap": -30.0, "load": 4.3 * 50.0}])
+    # x = Im(X e^(i (omega t + phase)))
+    response = -1.0 / (4.3 - 4.0 + 0.2j) * np.exp(0.4j)
+    assert found["poincare_x"][0, 0] == pytest.approx(response.imag, rel=1e-12)
+    assert found["poincare_v"][0, 0] == pytest.approx((2.0j * response).imag, rel=1e-12)
+    assert regimes(found) == ["no contact", "permanent contact", "permanent contact"]
+    assert found["impacts"].tolist() == [0.0, 0.0, 0.0]
+    assert found["peak_force"][0] == 0.0
+
+
+def restitution(zeta: Any) -> Any:
+    """Velocity after over velocity before an impact on a spring and damper (zeta of the mass on it) that never pulls, without other forces.
+
+    The force k y + c y' = -m y'' of y = exp(-zeta t) sin(w t)/w, w^2 = 1 - zeta^2, comes to 0 at tan(w t) = 2 zeta w/(2 zeta^2 - 1).
+    """
+    w = mp.sqrt(1 - zeta * zeta)
+    t = mp.atan2(2 * zeta * w, 2 * zeta * zeta - 1) / w
+    return -mp.exp(-zeta * t) * (mp.cos(w * t) - zeta / w * mp.sin(w * t))
+
+
+class Ball:
+    """A ball that bounces on a table which shakes with the acceleration gamma g, rigid with restitution e: period 1, one impact.
+
+    In units of g and T = 1 s (omega = 2 pi), heights above the table z: z'' = g (gamma sin(theta) - 1), theta = omega t. It leaves the table
+    with u = e g T/(1 + e) at the angle cos(theta) = pi (1 - e)/((1 + e) gamma), hence from gamma = pi (1 - e)/(1 + e) on; the multipliers
+    of its map have the product e^2 and the sum 1 + e^2 - (1 + e)^2 gamma sin(theta), so that the period doubles where gamma sin(theta) is
+    2 (1 + e^2)/(1 + e)^2. Source: Holmes 1982 (J. Sound Vib. 84, 173-189; his table moves little), exact: Luo and Han 1996 (Nonlinear
+    Dynamics 10, 1-18); the two conditions are formulas (no figure was read), derived again for this test from the equation of motion.
+    """
+
+    def __init__(self, e: float) -> None:
+        self.e, self.g, self.omega = e, 10.0, 2.0 * math.pi
+        self.born = math.pi * (1.0 - e) / (1.0 + e)
+        self.doubles = math.hypot(self.born, 2.0 * (1.0 + e * e) / (1.0 + e) ** 2)
+
+    def flight(self, gamma: float, t: float) -> tuple[float, float]:
+        """Height above the table and its rate at a time after the impact."""
+        theta, u, a = math.acos(self.born / gamma), self.e * self.g / (1.0 + self.e), gamma * self.g
+        turned = theta + self.omega * t
+        rate = u - self.g * t + a / self.omega * (math.cos(theta) - math.cos(turned))
+        height = u * t - self.g * t * t / 2.0 + a / self.omega * (t * math.cos(theta) - (math.sin(turned) - math.sin(theta)) / self.omega)
+        return height, rate
+
+    def at_section(self, gamma: float) -> tuple[float, float]:
+        """Height and rate where theta is a multiple of 2 pi."""
+        return self.flight(gamma, 1.0 - math.acos(self.born / gamma) / self.omega)
+
+    def row(self, gamma: float, stiffness: float, start: float) -> dict[str, float]:
+        """The same on a stop of this stiffness over m omega^2 (x downwards), started near the motion at `start`."""
+        with mp.workdps(20):
+            zeta = float(mp.findroot(lambda z: restitution(z) - self.e, 0.2))
+        k_n = stiffness * self.omega**2
+        x0, v0 = self.at_section(start)
+        return {
+            "load": self.g, "a0": gamma * self.g, "omega": self.omega, "k_n": k_n, "c_n": 2.0 * zeta * math.sqrt(k_n), "x0": -x0, "v0": -v0,
+        }  # fmt: skip
+
+    def find_doubling(self, stiffness: float) -> tuple[float, dict[str, float], np.ndarray]:
+        """Where period 1 ends [gamma], to 1e-9, and the last row of period 1 with its point."""
+        low, high = 0.98 * self.doubles, 1.01 * self.doubles
+        while high - low > 1e-9:
+            gammas = np.linspace(low, high, 128)
+            rows = [self.row(gamma, stiffness, low) for gamma in gammas]
+            found = steadily(rows)
+            ones = np.flatnonzero(found["period"] == 1.0)
+            twos = np.flatnonzero(found["period"] == 2.0)
+            assert ones[-1] < twos[0]
+            low, high = gammas[ones[-1]], gammas[twos[0]]
+            last = rows[ones[-1]], points(found, int(ones[-1]))[0]
+        return (low + high) / 2.0, *last
+
+
+def test_the_closed_form_of_the_bouncing_ball_is_a_motion_of_period_1() -> None:
+    ball = Ball(0.5)
+    height, rate = ball.flight(1.3, 1.0)
+    assert height == pytest.approx(0.0, abs=1e-14)
+    assert -ball.e * rate == pytest.approx(ball.e * ball.g / (1.0 + ball.e), rel=1e-14)
+
+
+def test_points_of_a_ball_on_a_hard_table_approach_the_closed_form_of_a_rigid_one() -> None:
+    ball, gammas, errors = Ball(0.5), (1.1, 1.2, 1.3, 1.4, 1.5), []
+    for stiffness in (1e6, 1e8, 1e10):
+        found = steadily([ball.row(gamma, stiffness, gamma) for gamma in gammas])
+        assert found["period"].tolist() == [1.0] * 5
+        assert found["impacts"].tolist() == [1.0] * 5
+        exact = np.array([ball.at_section(gamma) for gamma in gammas])
+        errors.append(np.abs(-np.stack([found["poincare_x"][:, 0], found["poincare_v"][:, 0]], axis=1) - exact).max())
+    # as the time in contact does, 1/(2 sqrt(stiffness)) of a period
+    assert errors[0] < 3e-3
+    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 10.0, rtol=0.05)
+
+
+def test_the_period_of_a_bouncing_ball_doubles_where_theory_says() -> None:
+    ball = Ball(0.5)
+    (soft, _, _), (hard, row, point) = ball.find_doubling(1e8), ball.find_doubling(1e10)
+    # of an independent integration at that stiffness, one multiplier is -1 there
+    assert min(impacts_on_section.multipliers(row, point, 1), key=lambda value: value.real) == pytest.approx(-1.0, abs=1e-6)
+    # the error falls with the time in contact, as 1/sqrt(stiffness): what is left of it is quadratic in that
+    assert abs(hard - ball.doubles) < 2e-4
+    assert (10.0 * hard - soft) / 9.0 == pytest.approx(ball.doubles, abs=2e-7)
+
+
+def test_a_ball_that_comes_to_rest_chatters_and_another_start_finds_another_motion() -> None:
+    ball = Ball(0.5)
+    rows = [{**ball.row(1.2, 1e8, 1.2), "x0": 0.0, "v0": 0.0}, ball.row(1.2, 1e8, 1.2), {**ball.row(0.8, 1e8, 1.2)}]
+    found = steadily(rows)
+    assert regimes(found) == ["chatter", "periodic impacts", "permanent contact"]
+    assert found["period"].tolist() == [1.0, 1.0, 1.0]
+    assert found["impacts"][0] > 5.0
+
+
+def test_a_graze_is_a_slow_impact() -> None:
+    response = -1.0 / (1.0 - 1.3**2 + 0.2j * 1.3)  # x = Im(X e^(i omega t)), from which it starts: another motion is near
+    amplitude = abs(response)
+    row = {"k": 1.0, "c": 0.2, "a0": 1.0, "omega": 1.3, "k_n": 1e3, "c_n": 1.0, "x0": response.imag, "v0": 1.3 * response.real}
+    # where it comes to the wall at a distance d from its crest it is sqrt(2 d / amplitude) omega amplitude fast
+    depths = [-1e-9, 1e-9, 1e-6, 1e-5, 1e-3]
+    found = steadily([{**row, "gap": amplitude * (1.0 - depth)} for depth in depths])
+    assert regimes(found) == ["no contact", "grazing", "grazing", "grazing", "periodic impacts"]
+    speeds = [math.sqrt(2.0 * depth) * 1.3 * amplitude for depth in depths[1:]]
+    np.testing.assert_allclose(found["first_contact_velocity"][1:3], speeds[:2], rtol=2e-2)
+    assert speeds[2] < impacting.GRAZING / 1.3 < speeds[3]
+
+
+def test_what_has_no_period_is_not_called_periodic_and_has_its_points() -> None:
+    chaos = {**SPRING, "omega": 2.7}
+    undamped = {"k": 1.0, "a0": 1.0, "omega": 2.2, "k_n": 50.0, "x0": -0.7}
+    fine = PERIODIC["period 1"]
+    no_number = {**fine, "a0": math.nan}
+    found = steadily([chaos, undamped, fine, no_number])
+    assert found["status"].tolist() == [Status.NOT_PERIODIC, Status.NOT_PERIODIC, Status.OK, Status.NOT_FINITE]
+    assert regimes(found)[:3] == ["aperiodic", "aperiodic", "periodic impacts"]
+    assert np.isnan(found["period"]).tolist() == [True, True, False, True]
+    assert [len(points(found, i)) for i in range(4)] == [64, 64, 1, 0]
+    assert found["impacts"][0] > 20.0
+    # one period after the other is that of an independent integration
+    here = points(found, 0)
+    for i in (0, 20, 40, 60):
+        there = np.array(impacts_on_section.periods(chaos, here[i], 1)[1], float)
+        np.testing.assert_allclose(there, here[i + 1], atol=1e-12)
+    # and its motion is not near one of period up to 16: it does not come back
+    assert all(np.abs(here[q:] - here[:-q]).max() > 0.1 for q in range(1, 17))
+
+
+def test_near_a_doubling_no_period_is_called_its_double() -> None:
+    # the period of this one is 1 before and 2 after it: beside it the motion is slow to settle, and the points of period 2 lie close
+    ball = Ball(0.5)
+    doubling, _, _ = ball.find_doubling(1e8)
+    steps = 10.0 ** -np.arange(2.0, 8.0)
+    found = steadily([ball.row(doubling + sign * step, 1e8, doubling - step) for sign in (-1.0, 1.0) for step in steps])
+    assert found["period"].tolist() == [1.0] * 6 + [2.0] * 6
+    apart = np.abs(np.diff(found["poincare_v"][6:, :2], axis=1))[:, 0]
+    np.testing.assert_allclose(apart[1:] / apart[:-1], math.sqrt(0.1), rtol=0.03)  # as the square root of the distance
+
+
+def test_the_words_of_the_stop_are_in_the_order_of_their_codes() -> None:
+    codes = (impacting.NO_CONTACT, impacting.PERMANENT, impacting.GRAZES, impacting.IMPACTS, impacting.CHATTERS, impacting.APERIODIC)
+    assert tuple(WORDS[code] for code in codes) == STOP_REGIMES
+
+
+def test_two_bodies_have_no_steady_window() -> None:
+    with pytest.raises(ValueError, match="is of one body: leave out m_2"):
+        batch.solve(STOP, "exact", {"m_2": 1.0}, window="steady")
+    with pytest.raises(ValueError, match="is of one body: leave out m_2"):
+        kernels.simulate("stop", {"m_2": 1.0}, window="steady")
