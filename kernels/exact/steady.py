@@ -5,7 +5,7 @@ J. A motion has the period q T if P^q brings it back, with the smallest q from 1
 
 The map is iterated. As soon as some P^q acts linearly (its last residual is what J makes of the one before) and contracts (all multipliers
 are less than 1), Newton steps y + (I - J_q)^-1 (P^q(y) - y) take over, J_q the product of the last q Jacobians; one that does not halve
-the residual is taken back. What the map does not contract, such as a free oscillation without damping, is never jumped over, so that only
+the residual, or leads to a motion that does not attract (beside a doubling, single points of the double period do), is taken back. What the map does not contract, such as a free oscillation without damping, is never jumped over, so that only
 motions are found to which the run tends. A motion is called periodic where it returns to rounding and a Newton step would not move it: one
 that only comes near, as near a bifurcation or a graze, is iterated further. What has no period after MOST_PERIODS is observed over OBSERVED
 periods more.
@@ -45,7 +45,7 @@ class Search(NamedTuple):
     Attributes:
         state: present state. back: where it would be without the last Newton step.
         jumped: how many periods the last Newton step is for, 0 once it is judged. since: periods since then. before: the residual that it
-            had to halve [m/s]. pause: periods until the next one is allowed.
+            had to halve [m/s]. pause: periods until the next one is allowed. failed: how many periods the one was for that was taken back.
         earlier, directions: y (MOST_MULTIPLE, n) and direction at the sections before, the last one first; NaN where there is none.
         jacobians: (MOST_MULTIPLE - 1, n, n) of the periods that began there.
         periods: how many were integrated. multiple: q; 0 while there is none.
@@ -57,6 +57,7 @@ class Search(NamedTuple):
     since: Array
     before: Array
     pause: Array
+    failed: Array
     earlier: Array
     directions: Array
     jacobians: Array
@@ -161,9 +162,10 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         judged = (c.jumped > 0.0) & (c.since + 1.0 >= c.jumped)
         jumped_here = judged & (numbers == c.jumped)
         (judged_size,) = settle(one, jnp.sum(jnp.where(numbers == c.jumped, sizes, 0.0)))
-        (worse,) = decide(one, judged & ~(judged_size <= 0.5 * c.before))
         promising = alike & near & (jumped_here | linear)
-        preferred = jnp.where(jnp.any(nearly), jnp.argmax(nearly), jnp.where(judged, c.jumped - 1.0, jnp.argmax(promising)))
+        later = promising & (numbers > c.failed)
+        first_promising = jnp.where(jnp.any(later), jnp.argmax(later), jnp.argmax(promising))
+        preferred = jnp.where(jnp.any(nearly), jnp.argmax(nearly), jnp.where(judged, c.jumped - 1.0, first_promising))
         (which,) = settle(one, preferred + 1.0)
         chosen = numbers == which
 
@@ -173,8 +175,9 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         matrix, residual = product(jacobians, which), of_chosen(residuals)
         (newton,) = settle(one, solve(jnp.eye(n) - matrix, residual))
         (attracts,) = decide(one, contracts(matrix))
+        (worse,) = decide(one, judged & ~((judged_size <= 0.5 * c.before) & attracts))
         settled = jnp.all(jnp.abs(newton) <= tolerance) | jnp.all(jnp.abs(residual) <= rounding)
-        (returned,) = decide(one, jnp.any(chosen & returns) & settled)
+        (returned,) = decide(one, jnp.any(chosen & returns) & settled & ~worse)
 
         ready = jnp.any(chosen & promising) & attracts & (c.pause <= 0.0) & (c.periods >= _FIRST_NEWTON)
         (jumps,) = decide(one, ready & ((c.jumped == 0.0) | judged) & ~worse & jnp.all(jnp.isfinite(newton)))
@@ -188,6 +191,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
             since=jnp.where(jumps, 0.0, c.since + 1.0),
             before=jnp.where(jumps, jnp.max(jnp.abs(residual)), c.before),
             pause=jnp.where(worse, float(_PAUSE), c.pause - 1.0),
+            failed=jnp.where(worse, c.jumped, jnp.where(jumps, 0.0, c.failed)),
             earlier=jnp.where(plain, starts[:-1], nothing),
             directions=jnp.where(plain, directions[:-1], jnp.nan),
             jacobians=jacobians[:-1],
@@ -204,6 +208,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         since=zero,
         before=zero,
         pause=zero,
+        failed=zero,
         earlier=none,
         directions=none[:, 0],
         jacobians=jnp.zeros((MOST_MULTIPLE - 1, n, n)) + zero,

@@ -157,9 +157,8 @@ class Ball:
             rows = [self.row(gamma, stiffness, low) for gamma in gammas]
             found = steadily(rows)
             ones = np.flatnonzero(found["period"] == 1.0)
-            twos = np.flatnonzero(found["period"] == 2.0)
-            assert ones[-1] < twos[0]
-            low, high = gammas[ones[-1]], gammas[twos[0]]
+            assert ones.tolist() == list(range(len(ones)))
+            low, high = gammas[ones[-1]], gammas[ones[-1] + 1]
             last = rows[ones[-1]], points(found, int(ones[-1]))[0]
         return (low + high) / 2.0, *last
 
@@ -206,14 +205,14 @@ def test_a_ball_that_comes_to_rest_chatters_and_another_start_finds_another_moti
 def test_a_graze_is_a_slow_impact() -> None:
     response = -1.0 / (1.0 - 1.3**2 + 0.2j * 1.3)  # x = Im(X e^(i omega t)), from which it starts: another motion is near
     amplitude = abs(response)
-    row = {"k": 1.0, "c": 0.2, "a0": 1.0, "omega": 1.3, "k_n": 1e3, "c_n": 1.0, "x0": response.imag, "v0": 1.3 * response.real}
+    row = {"k": 1.0, "c": 0.2, "a0": 1.0, "omega": 1.3, "k_n": 10.0, "c_n": 0.1, "x0": response.imag, "v0": 1.3 * response.real}
     # where it comes to the wall at a distance d from its crest it is sqrt(2 d / amplitude) omega amplitude fast
     depths = [-1e-9, 1e-9, 1e-6, 1e-5, 1e-3]
     found = steadily([{**row, "gap": amplitude * (1.0 - depth)} for depth in depths])
-    assert regimes(found) == ["no contact", "grazing", "grazing", "grazing", "periodic impacts"]
+    assert regimes(found) == ["no contact", "grazing", "grazing", "periodic impacts", "periodic impacts"]
     speeds = [math.sqrt(2.0 * depth) * 1.3 * amplitude for depth in depths[1:]]
-    np.testing.assert_allclose(found["first_contact_velocity"][1:3], speeds[:2], rtol=2e-2)
-    assert speeds[2] < impacting.GRAZING / 1.3 < speeds[3]
+    np.testing.assert_allclose(found["first_contact_velocity"][1:4], speeds[:3], rtol=5e-2)
+    assert speeds[1] < impacting.GRAZING / 1.3 < speeds[2]
 
 
 def test_what_has_no_period_is_not_called_periodic_and_has_its_points() -> None:
@@ -237,14 +236,15 @@ def test_what_has_no_period_is_not_called_periodic_and_has_its_points() -> None:
 
 
 def test_near_a_doubling_no_period_is_called_its_double() -> None:
-    # the period of this one is 1 before and 2 after it: beside it the motion is slow to settle, and the points of period 2 lie close
-    ball = Ball(0.5)
+    # beside it the motion is slow to settle, and the points of period 2 lie close: as the square root of the distance
+    ball, steps = Ball(0.5), np.array([1e-2, 5e-3, 3e-3, 1e-5, 1e-8])
     doubling, _, _ = ball.find_doubling(1e8)
-    steps = 10.0 ** -np.arange(2.0, 8.0)
     found = steadily([ball.row(doubling + sign * step, 1e8, doubling - step) for sign in (-1.0, 1.0) for step in steps])
-    assert found["period"].tolist() == [1.0] * 6 + [2.0] * 6
-    apart = np.abs(np.diff(found["poincare_v"][6:, :2], axis=1))[:, 0]
-    np.testing.assert_allclose(apart[1:] / apart[:-1], math.sqrt(0.1), rtol=0.03)  # as the square root of the distance
+    assert found["period"][:8].tolist() == [1.0] * 5 + [2.0] * 3
+    apart = np.abs(np.diff(found["poincare_v"][5:8, :2], axis=1))[:, 0]
+    np.testing.assert_allclose(apart[1:] / apart[:-1], np.sqrt(steps[1:3] / steps[:2]), rtol=0.03)
+    # nearer than that it takes more periods to get there than are given, and no other period is claimed
+    assert found["status"][8:].tolist() == [Status.NOT_PERIODIC] * 2
 
 
 def test_the_words_of_the_stop_are_in_the_order_of_their_codes() -> None:
