@@ -4,11 +4,11 @@ The event loop run over one period T of the excitation is a map y -> P(y) of the
 J. A motion has the period q T if P^q brings it back, with the smallest q from 1 to MOST_MULTIPLE.
 
 The map is iterated. As soon as some P^q acts linearly (its last residual is what J makes of the one before) and contracts (all multipliers
-are less than 1), Newton steps y + (I - J_q)^-1 (P^q(y) - y) take over, J_q the product of the last q Jacobians; one that does not halve
-the residual, or leads to a motion that does not attract (beside a doubling, single points of the double period do), is taken back. What the map does not contract, such as a free oscillation without damping, is never jumped over, so that only
-motions are found to which the run tends. A motion is called periodic where it returns to rounding and a Newton step would not move it: one
-that only comes near, as near a bifurcation or a graze, is iterated further. What has no period after MOST_PERIODS is observed over OBSERVED
-periods more.
+are less than 1), Newton steps y + (I - J_q)^-1 (P^q(y) - y) take over, J_q the product of the last q Jacobians. One that does not halve the
+residual is taken back, and so is one that leads to a motion that does not attract (after a doubling some points of the double period seem
+to contract). What the map does not contract, such as a free oscillation without damping, is never jumped over, so that only motions are
+found to which the run tends. A motion is called periodic where it returns to rounding and a Newton step would not move it: one that only
+comes near, as beside a bifurcation or a graze, is iterated further. What has no period after MOST_PERIODS is observed over OBSERVED more.
 """
 
 from __future__ import annotations

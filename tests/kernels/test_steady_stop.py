@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from kernels.models import STOP
 from kernels.models.walls import STOP_REGIMES
 from kernels.observables import impacting
 from kernels.quantity import by_name
+from kernels.reference import bouncing_ball
 from kernels.status import Status
 from tests.oracle import impacts_on_section, shock
 
@@ -102,30 +102,21 @@ def test_a_stop_that_is_not_met_changes_nothing() -> None:
     assert found["peak_force"][0] == 0.0
 
 
-def restitution(zeta: Any) -> Any:
-    """Velocity after over velocity before an impact on a spring and damper (zeta of the mass on it) that never pulls, without other forces.
-
-    The force k y + c y' = -m y'' of y = exp(-zeta t) sin(w t)/w, w^2 = 1 - zeta^2, comes to 0 at tan(w t) = 2 zeta w/(2 zeta^2 - 1).
-    """
-    w = mp.sqrt(1 - zeta * zeta)
-    t = mp.atan2(2 * zeta * w, 2 * zeta * zeta - 1) / w
-    return -mp.exp(-zeta * t) * (mp.cos(w * t) - zeta / w * mp.sin(w * t))
-
-
 class Ball:
-    """A ball that bounces on a table which shakes with the acceleration gamma g, rigid with restitution e: period 1, one impact.
+    """A ball of restitution e on a rigid table, in units of 10 N and 1 s (`kernels.reference.bouncing_ball`): period 1, one impact.
 
-    In units of g and T = 1 s (omega = 2 pi), heights above the table z: z'' = g (gamma sin(theta) - 1), theta = omega t. It leaves the table
-    with u = e g T/(1 + e) at the angle cos(theta) = pi (1 - e)/((1 + e) gamma), hence from gamma = pi (1 - e)/(1 + e) on; the multipliers
-    of its map have the product e^2 and the sum 1 + e^2 - (1 + e)^2 gamma sin(theta), so that the period doubles where gamma sin(theta) is
-    2 (1 + e^2)/(1 + e)^2. Source: Holmes 1982 (J. Sound Vib. 84, 173-189; his table moves little), exact: Luo and Han 1996 (Nonlinear
-    Dynamics 10, 1-18); the two conditions are formulas (no figure was read), derived again for this test from the equation of motion.
+    Heights above the table z: z'' = g (gamma sin(theta) - 1), theta = omega t. It leaves the table with u = e g T/(1 + e) at the angle
+    cos(theta) = pi (1 - e)/((1 + e) gamma).
     """
 
     def __init__(self, e: float) -> None:
         self.e, self.g, self.omega = e, 10.0, 2.0 * math.pi
-        self.born = math.pi * (1.0 - e) / (1.0 + e)
-        self.doubles = math.hypot(self.born, 2.0 * (1.0 + e * e) / (1.0 + e) ** 2)
+        self.born, self.doubles = bouncing_ball.period_one_begins(e), bouncing_ball.period_one_doubles(e)
+        low, high = 0.0, 0.9
+        while high - low > 1e-15:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if bouncing_ball.restitution(middle) > e else (low, middle)
+        self.zeta = low
 
     def flight(self, gamma: float, t: float) -> tuple[float, float]:
         """Height above the table and its rate at a time after the impact."""
@@ -141,12 +132,10 @@ class Ball:
 
     def row(self, gamma: float, stiffness: float, start: float) -> dict[str, float]:
         """The same on a stop of this stiffness over m omega^2 (x downwards), started near the motion at `start`."""
-        with mp.workdps(20):
-            zeta = float(mp.findroot(lambda z: restitution(z) - self.e, 0.2))
         k_n = stiffness * self.omega**2
         x0, v0 = self.at_section(start)
         return {
-            "load": self.g, "a0": gamma * self.g, "omega": self.omega, "k_n": k_n, "c_n": 2.0 * zeta * math.sqrt(k_n), "x0": -x0, "v0": -v0,
+            "load": self.g, "a0": gamma * self.g, "omega": self.omega, "k_n": k_n, "c_n": 2.0 * self.zeta * math.sqrt(k_n), "x0": -x0, "v0": -v0,
         }  # fmt: skip
 
     def find_doubling(self, stiffness: float) -> tuple[float, dict[str, float], np.ndarray]:

@@ -1,4 +1,4 @@
-"""Poincare points of a mass that hits an elastic stop, in high precision: the map over one period of the excitation, and its multipliers."""
+"""Poincare points of a mass that hits an elastic stop, in high precision: the map over periods of the excitation, and its multipliers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
