@@ -39,7 +39,7 @@ class Bifurcation:
     Attributes:
         study: its name. model: what was simulated.
         x: the parameter, y: the observable.
-        x_values, y_values: (n,) of the points that are drawn, in their units. periods: (n,) APERIODIC where there is none.
+        x_values, y_values: (n,) of the points that are drawn, in their units. periods: (n,) of their motions, or APERIODIC.
         fixed: parameter -> value of what the study sets for all rows.
         failed: rows that failed. rows, points: how many rows there are, and how many the study has.
     """
@@ -145,12 +145,15 @@ def known_bifurcations(drawn: Bifurcation) -> dict[str, float]:
     """
     from kernels.reference import bouncing_ball
 
+    if drawn.model.name != "stop" or drawn.x.name != "a0":
+        return {}
+
     def of(name: str) -> float:
         quantity = drawn.model.parameter(name)
         return float(drawn.fixed.get(name, 0.0 if quantity.default is None else quantity.default))
 
     free = all(of(name) == 0.0 for name in ("k", "c", "f0", "gap", "mu", "mu_s", "normal_force"))
-    if drawn.model.name != "stop" or drawn.x.name != "a0" or not free or of("load") <= 0.0 or of("sides") != 1.0:
+    if not free or of("load") <= 0.0 or of("sides") != 1.0:
         return {}
     zeta = 0.5 * of("c_n") / math.sqrt(of("k_n") * of("m"))
     if not 0.0 < zeta < 1.0:

@@ -134,9 +134,8 @@ class Ball:
         """The same on a stop of this stiffness over m omega^2 (x downwards), started near the motion at `start`."""
         k_n = stiffness * self.omega**2
         x0, v0 = self.at_section(start)
-        return {
-            "load": self.g, "a0": gamma * self.g, "omega": self.omega, "k_n": k_n, "c_n": 2.0 * self.zeta * math.sqrt(k_n), "x0": -x0, "v0": -v0,
-        }  # fmt: skip
+        table = {"a0": gamma * self.g, "omega": self.omega, "k_n": k_n, "c_n": 2.0 * self.zeta * math.sqrt(k_n)}
+        return {**table, "load": self.g, "x0": -x0, "v0": -v0}
 
     def find_doubling(self, stiffness: float) -> tuple[float, dict[str, float], np.ndarray]:
         """Where period 1 ends [gamma], to 1e-9, and the last row of period 1 with its point."""
