@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from mpmath import mp, mpf
@@ -245,3 +248,59 @@ def test_two_bodies_have_no_steady_window() -> None:
         batch.solve(STOP, "exact", {"m_2": 1.0}, window="steady")
     with pytest.raises(ValueError, match="is of one body: leave out m_2"):
         kernels.simulate("stop", {"m_2": 1.0}, window="steady")
+
+
+@pytest.mark.slow
+def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> None:
+    names = ("m", "k", "c", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap")
+    rows = [PERIODIC[name] for name in ("period 1", "period 2, three impacts", "period 3", "two stops")]
+    every = [{**row, "x0": -0.1} for row in rows]
+    defaults = {name: STOP.parameter(name).default for name in (*names, "sides", "x0")}
+    at = jnp.array([[row.get(name, defaults[name]) for name in names] for row in every])
+    sides = jnp.array([row.get("sides", 1.0) for row in every])
+    away = jnp.asarray(np.random.default_rng(7).uniform(0.3, 1.0, at.shape))
+
+    def observe(values: Any) -> Any:
+        given = dict(zip(names, values.T, strict=True))
+        found = kernels.simulate("stop", {**given, "sides": sides, "x0": -0.1}, window="steady")
+        wanted = ("x_end", "v_end", "peak_force", "contact_time", "impulse", "max_compression", "rebound_velocity")
+        lists = [found["poincare_x"][:, 1], found["poincare_v"][:, 1]]
+        return jnp.stack([*(found[name] for name in wanted), *lists]), found["period"]
+
+    both = jax.jit(lambda values: jax.jvp(observe, (values,), (away,)))
+    (_, periods), (rates, _) = both(at)
+    assert periods.tolist() == [1, 2, 3, 1]
+    h = 1e-5
+    steps = [both(at + n * h * away)[0][0] for n in (-2, -1, 1, 2)]
+    slope = (steps[0] - 8.0 * steps[1] + 8.0 * steps[2] - steps[3]) / (12.0 * h)
+    shown = np.isfinite(np.asarray(steps[0]))  # a motion of period 1 has no second point
+    np.testing.assert_allclose(np.asarray(rates)[shown], np.asarray(slope)[shown], rtol=2e-6, atol=1e-7)
+
+
+@pytest.mark.slow
+def test_with_rigid_friction_points_are_those_of_an_independent_integration() -> None:
+    rows = [
+        {**SPRING, "omega": 1.5, "mu": 0.01},
+        {**SPRING, "omega": 3.4, "mu": 0.005, "phase": 0.5},
+        {**SPRING, "omega": 0.7, "gap": 0.3, "mu_s": 0.06, "mu_d": 0.04},
+        {**SPRING, "omega": 1.3, "gap": 0.4, "mu": 0.02, "sides": 2.0},
+        {**SPRING, "omega": 1.5, "mu": 0.2},
+    ]
+    names = (*NAMES, "mu", "mu_s", "mu_d")
+    columns = {name: np.array([row.get(name, row.get("mu", STOP.parameter(name).default)) for row in rows], float) for name in names}
+    solution = batch.solve(STOP, "exact", columns, count=len(rows), window="steady")
+    found = solution.observables
+    assert solution.status.tolist() == [Status.OK] * 5
+    for i, row in enumerate(rows[:-1]):
+        here = points(found, i)
+        begin = here[np.argmax(np.abs(here[:, 1]))]  # it slips, so that its direction is that of its speed
+        assert abs(begin[1]) > 1e-3
+        with mp.workdps(30):
+            end = 2 * mp.pi * int(found["period"][i]) / mpf(row["omega"])
+        there = shock.run({"g": 10.0, "mu": 0.0, **row, "x0": begin[0], "v0": begin[1]}, end)
+        scale = np.abs(here).max()
+        assert (float(there["x_end"]), float(there["v_end"])) == pytest.approx(tuple(begin), abs=1e-10 * scale), i
+        assert found["wear_energy"][i] == pytest.approx(float(there["friction_energy"]) / row.get("mu_d", row.get("mu")), rel=1e-9), i
+    assert WORDS[found["regime"][4]] in ("no contact", "permanent contact")
+    assert found["stick_fraction"][4] == 1.0
+    assert found["stick_fraction"][2] > 0.0
