@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +15,8 @@ from mpmath import mp, mpf
 
 import kernels
 from kernels import batch
+from kernels.exact import sections, steady
+from kernels.exact.oscillators import Kind
 from kernels.models import STOP
 from kernels.models.walls import STOP_REGIMES
 from kernels.observables import impacting
@@ -253,28 +256,25 @@ def test_two_bodies_have_no_steady_window() -> None:
 @pytest.mark.slow
 def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> None:
     names = ("m", "k", "c", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap")
-    rows = [PERIODIC[name] for name in ("period 1", "period 2, three impacts", "period 3", "two stops")]
-    every = [{**row, "x0": -0.1} for row in rows]
-    defaults = {name: STOP.parameter(name).default for name in (*names, "sides", "x0")}
-    at = jnp.array([[row.get(name, defaults[name]) for name in names] for row in every])
-    sides = jnp.array([row.get("sides", 1.0) for row in every])
-    away = jnp.asarray(np.random.default_rng(7).uniform(0.3, 1.0, at.shape))
+    wanted = ("x_end", "v_end", "peak_force", "contact_time", "impulse", "max_compression", "rebound_velocity", "poincare_x", "poincare_v")
+    build = functools.partial(sections.contacts, kind=Kind(None, "stop"))
 
-    def observe(values: Any) -> Any:
-        given = dict(zip(names, values.T, strict=True))
-        found = kernels.simulate("stop", {**given, "sides": sides, "x0": -0.1}, window="steady")
-        wanted = ("x_end", "v_end", "peak_force", "contact_time", "impulse", "max_compression", "rebound_velocity")
-        lists = [found["poincare_x"][:, 1], found["poincare_v"][:, 1]]
-        return jnp.stack([*(found[name] for name in wanted), *lists]), found["period"]
+    def observe(p: dict[str, Any]) -> tuple[Any, Any]:
+        found, _ = steady.simulate(p, build)
+        return jnp.concatenate([jnp.atleast_1d(found[name])[:2] for name in wanted]), found["period"]
 
-    both = jax.jit(lambda values: jax.jvp(observe, (values,), (away,)))
-    (_, periods), (rates, _) = both(at)
-    assert periods.tolist() == [1, 2, 3, 1]
-    h = 1e-5
-    steps = [both(at + n * h * away)[0][0] for n in (-2, -1, 1, 2)]
-    slope = (steps[0] - 8.0 * steps[1] + 8.0 * steps[2] - steps[3]) / (12.0 * h)
-    shown = np.isfinite(np.asarray(steps[0]))  # a motion of period 1 has no second point
-    np.testing.assert_allclose(np.asarray(rates)[shown], np.asarray(slope)[shown], rtol=2e-6, atol=1e-7)
+    both = jax.jit(lambda p, along: jax.jvp(observe, (p,), (along,)))
+    random = np.random.default_rng(7)
+    for name, period in (("period 1", 1.0), ("period 2, three impacts", 2.0), ("two stops", 1.0)):
+        at = {key: jnp.asarray(float(value)) for key, value in STOP.resolve(PERIODIC[name]).items() if key not in ("mu", "g")}
+        along = {key: jnp.asarray(random.uniform(0.3, 1.0) if key in names else 0.0) for key in at}
+        (_, found), (rates, _) = both(at, along)
+        assert found == period
+        h = 1e-5
+        steps = [both({key: at[key] + n * h * along[key] for key in at}, along)[0][0] for n in (-2, -1, 1, 2)]
+        slope = (steps[0] - 8.0 * steps[1] + 8.0 * steps[2] - steps[3]) / (12.0 * h)
+        shown = np.isfinite(np.asarray(steps[0]))  # a motion of period 1 has no second point
+        np.testing.assert_allclose(np.asarray(rates)[shown], np.asarray(slope)[shown], rtol=2e-6, atol=1e-7, err_msg=name)
 
 
 @pytest.mark.slow
