@@ -21,8 +21,8 @@ from kernels.schemes import EXACT, check_window
 from kernels.status import RESULTS, Status
 from kernels.stepping import loop as stepping
 
-_CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind != "float"}
-_OPTIONAL = {q.name for model in MODELS.values() for q in model.observables if q.optional}
+_CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind in ("integer", "word")}
+_OPTIONAL = {q.name for model in MODELS.values() for q in model.observables if q.optional or q.kind == "list"}
 _SURVIVES = {q.name for model in MODELS.values() for q in model.observables if q.survives}
 
 
@@ -38,9 +38,10 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
             `window_start` and `window_end` are not given); None for the window of `params`.
 
     Returns:
-        Observable name -> array of the common shape, in SI units. `regime` is a code into `REGIMES`, `status` one into
-        `kernels.status.SENTENCES`. A row that fails has NaN observables, codes and counts of -1, and its status. Bounds and rules are the
-        caller's to keep (`Model.rules`).
+        Observable name -> array of the common shape, in SI units. `regime` is a code into its words (`REGIMES`, of a stop some more),
+        `status` one into `kernels.status.SENTENCES`. A list (`poincare_x`, `poincare_v` of a steady window) has one axis more, 64 long,
+        padded with NaN. A row that fails has NaN observables, codes and counts of -1, and its status; `period` is -1 where there is none.
+        Bounds and rules are the caller's to keep (`Model.rules`).
 
     Raises:
         KeyError: unknown model, scheme or parameter.
@@ -83,7 +84,8 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
         for name, value in resolved.items()
     }
     results = _run_all(engine, flat)
-    return {name: values.reshape(shape).astype(jnp.int32) if name in _CODES else values.reshape(shape) for name, values in results.items()}
+    shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
+    return {name: jnp.nan_to_num(values, nan=-1.0).astype(jnp.int32) if name in _CODES else values for name, values in shaped.items()}
 
 
 def _program(model: Model, params: Mapping[str, Any], window: str | None) -> tuple[str, bool]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from kernels import cache
 from kernels.models import Model
-from kernels.schemes import EXACT, SCHEMES, STEADY, check_window
+from kernels.schemes import EXACT, OBSERVED, SCHEMES, STEADY, check_window
 from kernels.status import RESULTS, Status
 
 # Lanes per block. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 64: 4.6e5, 128: 3.3e5; general exact
@@ -36,7 +36,8 @@ class Solution:
     """What a batch returns, one entry a row, in the order of the rows.
 
     Attributes:
-        observables: name -> float64 (NaN where the row failed); a "word" as int8 codes into `Quantity.words`, -1 where it failed.
+        observables: name -> float64 (NaN where the row failed); a "word" as int8 codes into `Quantity.words`, -1 where it failed; a "list"
+            (count, OBSERVED), padded with NaN.
         status: int8 codes into `status.SENTENCES`.
         compile_seconds, run_seconds: time spent compiling and computing [s].
     """
@@ -86,7 +87,8 @@ def solve(
             resolved["end"] = resolved["window_end"] = 2.0 * np.pi / np.asarray(resolved["omega"])
         status = check(model, scheme, resolved, columns, absent or {}, count)
     good = np.flatnonzero(status == Status.OK)
-    observables = {q.name: np.full(count, np.nan) for q in model.observables}
+    returned = model.returns(window)
+    observables = {q.name: np.full((count, OBSERVED) if q.kind == "list" else count, np.nan) for q in returned}
 
     compiling = running = 0.0
     if good.size:
@@ -96,11 +98,11 @@ def solve(
                 seconds = _solve_group(kind, model, scheme, rows, members, count, observables, status, room)
                 compiling, running = compiling + seconds[0], running + seconds[1]
 
-    needed = [observables[quantity.name] for quantity in model.observables if not quantity.optional]
+    needed = [observables[quantity.name] for quantity in returned if not quantity.optional and quantity.kind != "list"]
     overflow = np.isin(status, RESULTS) & ~np.all([np.isfinite(values) for values in needed], axis=0)
     status[overflow] = Status.OVERFLOW
     failed = ~np.isin(status, RESULTS)
-    for quantity in model.observables:
+    for quantity in returned:
         values = observables[quantity.name]
         if not quantity.survives:
             values[failed] = np.nan
@@ -291,14 +293,14 @@ def _blocks(run: Callable[[dict[str, Any]], Any], varying: dict[str, Any], share
         varying: name -> (blocks, width) array. share: how many of the rows are to be run, from the first on.
 
     Returns:
-        Observables and codes, (blocks, width); 0 in blocks that were not run.
+        Observables and codes, (blocks, width), lists (blocks, width, L); 0 in blocks that were not run.
     """
     import jax
     import jax.numpy as jnp
 
     blocks, width = varying["end"].shape
     shapes = jax.eval_shape(lambda: run({name: values[0] for name, values in varying.items()}))
-    start = jax.tree.map(lambda one: jnp.zeros((blocks, width), one.dtype), shapes)
+    start = jax.tree.map(lambda one: jnp.zeros((blocks, *one.shape), one.dtype), shapes)
 
     def block(index: Any, results: Any) -> Any:
         found = run({name: values[index] for name, values in varying.items()})

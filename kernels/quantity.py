@@ -27,6 +27,7 @@ class Quantity:
         words: the admissible words of a "word"; their position is the code that kernels take and return.
         optional: of an observable: NaN (null) where the thing did not happen, which is no failure.
         survives: of an observable: kept in a row that fails.
+        steady: of an observable: only of a run to its steady motion.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Quantity:
     words: tuple[str, ...] = ()
     optional: bool = False
     survives: bool = False
+    steady: bool = False
 
     @property
     def bounds(self) -> str:

@@ -16,6 +16,8 @@ Values = Mapping[str, Any]
 EXACT = "exact"
 STEADY = "steady"  # the window that is one period of the motion that a run tends to
 RUN = ("end", "window_start", "window_end")  # what such a run does not read
+PAIR = ("m_2", "x0_2", "v0_2")  # what it cannot have: of two bodies only the relative motion would be steady
+OBSERVED = 64  # periods of the excitation that are observed of a motion without a period
 MOST_STEPS = 1e8  # of one run, rejected ones included
 
 
@@ -150,3 +152,5 @@ def check_window(window: str | None, scheme: str, given: Collection[str], steady
         raise ValueError(f"window {STEADY!r} needs scheme {EXACT!r}, not {scheme!r}")
     if window == STEADY and (ends := [name for name in RUN if name in given]):
         raise ValueError(f"window {STEADY!r} is one period of the motion, wherever it is reached: leave out {', '.join(ends)}")
+    if window == STEADY and (pair := [name for name in PAIR if name in given]):
+        raise ValueError(f"window {STEADY!r} is of one body: leave out {', '.join(pair)}")

@@ -10,7 +10,7 @@ class Status(IntEnum):
     """Outcome of one oscillator; `sentence` is what the `status` column says.
 
     The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL, TOO_MANY_STEPS, NOT_PERIODIC and BEYOND_TABLE; those who call them
-    add OVERFLOW, and a batch the others. A row that is OK or BEYOND_TABLE has its results, any other has failed.
+    add OVERFLOW, and a batch the others. A row that is OK, NOT_PERIODIC or BEYOND_TABLE has its results, any other has failed.
     """
 
     sentence: str
@@ -23,7 +23,7 @@ class Status(IntEnum):
     OVERFLOW = 5, "a result is not a finite number"
     STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or the demand (tolerance, retries)"
     TOO_MANY_STEPS = 7, "more steps than the bound of a run: shorten [time] end, loosen the tolerance, or lower the stiffness"
-    NOT_PERIODIC = 8, 'no periodic motion within 1000 periods of the excitation (window = "steady")'
+    NOT_PERIODIC = 8, 'no motion of period 1 to 16 within 1000 periods of the excitation (window = "steady"): results of 64 periods more'
     BEYOND_TABLE = 9, "the wall was pressed beyond the last node of its table, whose stiffness was kept"
 
     def __new__(cls, code: int, sentence: str) -> Self:
@@ -35,4 +35,4 @@ class Status(IntEnum):
 
 
 SENTENCES: tuple[str, ...] = tuple(status.sentence for status in Status)
-RESULTS = (Status.OK, Status.BEYOND_TABLE)  # what a row with results may have
+RESULTS = (Status.OK, Status.NOT_PERIODIC, Status.BEYOND_TABLE)  # what a row with results may have

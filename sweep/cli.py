@@ -427,6 +427,26 @@ def write_report(
     emit(str(file))
 
 
+@app.command("bifurcation")
+def draw_bifurcation(
+    directory: Annotated[Path, typer.Argument(help='Directory of a run with [time] window = "steady".')],
+    x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the one that the run varies besides x0 and v0.")] = None,
+    y: Annotated[str, typer.Option(help="poincare_x, poincare_v, or another observable that is a number.")] = "poincare_x",
+    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/bifurcation.png.")] = None,
+) -> None:
+    """Draw the Poincare points of a run's steady motions over the parameter that it varies."""
+    from sweep import bifurcation
+
+    drawn = bifurcation.read_bifurcation(directory, x, y)
+    picture = out if out is not None else directory / "bifurcation.png"
+    bifurcation.draw(drawn, picture)
+    if drawn.rows < drawn.points:
+        say(f"The run is not complete: {drawn.rows:,} of {drawn.points:,} points are drawn.")
+    if drawn.failed:
+        say(f"{drawn.failed:,} of {drawn.rows:,} rows failed and are not drawn; their column `status` says why.")
+    emit(str(picture))
+
+
 @app.command("events")
 def show_events(
     study: Annotated[Path, typer.Argument(help="The study, a TOML file, or the directory of a run.")],

@@ -15,7 +15,7 @@ from typing import Any
 import sweep
 from kernels.models import MODELS, Model
 from kernels.quantity import Quantity
-from kernels.schemes import EXACT, RUN, STEADY
+from kernels.schemes import EXACT, PAIR, RUN, STEADY
 from sweep.axes import SCHEME, Value, number, read_value, written
 from sweep.design import Adaptive, Boundary, Convergence, Design, schemes_of
 from sweep.document import inline, to_toml
@@ -201,7 +201,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     window = STEADY if document.time.window == STEADY else None
     if window == STEADY:
         check_steady(model, schemes_of(design, scheme), paths, problems)
-    shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), problems)
+    shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
         if all(part.file is None for part in document.sweep):
@@ -303,19 +303,21 @@ def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], pro
         return
     message = f'time.window = "{STEADY}" is one period of the motion, wherever it is reached, and does not read this: leave it out'
     problems += [Problem(paths[name], message) for name in RUN if name in paths]
+    problems += [Problem(paths[name], f'time.window = "{STEADY}" is of one body: leave this out') for name in PAIR if name in paths]
     others = [name for name in schemes if name != EXACT]
     if others and not any(problem.path == "study.scheme" for problem in problems):
         listed = ", ".join(map(repr, others))
         problems.append(Problem("time.window", f'"{STEADY}" needs scheme {EXACT!r}, not {listed}: give the window as [start, end] in s'))
 
 
-def check_shards(given: int | None, design: Design, schemes: list[str], problems: list[Problem]) -> int:
+def check_shards(given: int | None, design: Design, schemes: list[str], window: str | None, problems: list[Problem]) -> int:
     """How many points a shard holds: what [output] says, else what takes seconds on a small machine and fills a large one.
 
     That depends on the study alone, so that whoever computes a shard computes the same one.
     """
     least, most = SHARD_POINTS
-    points = given if given is not None else (SHARD_OF_EXACT if set(schemes) <= {EXACT} else SHARD_OF_STEPS)
+    quick = set(schemes) <= {EXACT} and window != STEADY
+    points = given if given is not None else (SHARD_OF_EXACT if quick else SHARD_OF_STEPS)
     if given is not None and not least <= given <= most:
         problems.append(Problem("output.shard_points", f"{given} is out of bounds: must be >= {least} and <= {most} (points of a shard)"))
     elif not problems and design.count > MOST_POINTS:

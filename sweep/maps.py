@@ -15,7 +15,7 @@ from kernels.quantity import Quantity, by_name
 from kernels.status import RESULTS
 from sweep.boundaries import Boundary, known_boundaries, read_measured
 from sweep.problems import ConfigError, Problem, advise
-from sweep.rows import Rows, read_rows
+from sweep.rows import KINDS, Rows, read_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -169,12 +169,11 @@ def regimes_of(table: pa.Table, model: Model) -> np.ndarray:
 
 def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity | None:
     """The observable to shade by; None for "none"."""
-    numeric = {q.name: q for q in model.observables if q.kind != "word"}
+    numeric = {q.name: q for q in model.observables if q.kind not in KINDS}
     if color != NOTHING and color not in numeric:
-        known = by_name(model.observables)
-        problems.append(
-            Problem("--color", f"{color!r} {'holds words' if color in known else 'is no observable'}; {advise(color, [*numeric, NOTHING])}")
-        )
+        known = by_name(model.observables).get(color)
+        what = f"holds {KINDS[known.kind]}" if known else "is no observable"
+        problems.append(Problem("--color", f"{color!r} {what}; {advise(color, [*numeric, NOTHING])}"))
     return numeric.get(color)
 
 

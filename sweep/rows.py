@@ -60,16 +60,15 @@ class Rows:
 
     def is_logarithmic(self, axis: Quantity) -> bool:
         """Whether an axis is spaced evenly in the logarithm: as the study says, else as its values are."""
-        if self.along(axis).min() <= 0.0:
+        values = np.unique(self.along(axis))
+        if values[0] <= 0.0:
             return False
         parts = self.document.get("sweep", {})
         for part in parts if isinstance(parts, list) else [parts]:
             spec = part.get("axes", {}).get(axis.name)
             if isinstance(spec, dict) and "spacing" in spec:
                 return bool(spec["spacing"] == "log")
-        values = np.unique(self.along(axis))
-        steps = np.diff(np.log(values))
-        return len(values) > 3 and bool(np.ptp(steps) < 1e-6 * steps.mean())
+        return is_logarithmic(values)
 
 
 def read_rows(
@@ -136,6 +135,14 @@ def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
 def varying_of(table: pa.Table, names: Iterable[str]) -> list[str]:
     """Which of these columns of parameters hold different values."""
     return [name for name in names if varies(table.column(name))]
+
+
+def is_logarithmic(values: np.ndarray) -> bool:
+    """Whether ascending values are spaced evenly in their logarithm."""
+    if len(values) < 4 or values[0] <= 0.0:
+        return False
+    steps = np.diff(np.log(values))
+    return bool(np.ptp(steps) < 1e-6 * steps.mean())
 
 
 def varies(column: pa.ChunkedArray) -> bool:

@@ -106,7 +106,7 @@ def solve_points(config: Config, points: Points) -> Solution:
     first = parts[0][1]
     if len(parts) == 1:
         return first
-    observables = {name: np.empty(points.count, values.dtype) for name, values in first.observables.items()}
+    observables = {name: np.empty((points.count, *values.shape[1:]), values.dtype) for name, values in first.observables.items()}
     status = np.empty(points.count, first.status.dtype)
     for rows, part in parts:
         status[rows] = part.status

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.models import MODELS, Model
+from kernels.models import MODELS, REGIMES, Model
 from kernels.status import RESULTS, Status
 from sweep.adaptive import read_levels
 from sweep.axes import SCHEME
@@ -167,12 +167,19 @@ def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
     quantities = {quantity.name: quantity for quantity in model.parameters} | observables
     columns: dict[str, list[Any]] = {name: rows.column(name).to_pylist() for name in rows.column_names}
     parameters = [name for name in columns if name not in observables and name not in ("point", "status") and varies(columns[name])]
-    rubs = "impacts" not in columns or any(word is not None for word in columns["regime"])
-    chosen = ["point", *parameters, *(name for name in (*SHOCK, *(RUBBING if rubs else ())) if name in columns)]
+    rubs = (
+        "impacts" not in columns
+        or any(word in REGIMES for word in columns["regime"])
+        or any(power > 0.0 for power in columns["wear_power"])
+    )
+    steady = ("period", "regime") if "poincare_x" in columns else ()
+    wanted = dict.fromkeys((*SHOCK, *(RUBBING if rubs else ()), *steady))
+    chosen = ["point", *parameters, *(name for name in wanted if name in columns)]
     if any(status != Status.OK.sentence for status in columns["status"]):
         chosen.append("status")
     columns |= {name: [shown_table(cell) for cell in columns[name]] for name in model.tables.intersection(parameters)}
-    columns |= {name: [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in columns[name]] for name in observables}
+    there = observables.keys() & columns.keys()
+    columns |= {name: [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in columns[name]] for name in there}
     header = {name: f"{name}\n{quantities[name].unit_suffix.strip() if name in quantities else ''}" for name in chosen}
     right = [header[name] for name in chosen if not any(isinstance(cell, str) for cell in columns[name])]
     spare = [header[name] for name in SPARE if name in header]

@@ -64,7 +64,7 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
     fields += [column(config.model.parameter(name)) for name in parameter_columns(config)]
     if config.scheme_given:
         fields.append(described(SCHEME, WORDS, "", "scheme that computed the row"))
-    fields += [column(quantity) for quantity in config.model.observables]
+    fields += [column(quantity) for quantity in config.model.returns(config.window)]
     fields.append(described(STATUS, WORDS, "", "ok, or what went wrong"))
     facts = {
         "schema_version": str(SCHEMA_VERSION),
@@ -109,7 +109,7 @@ def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution
     if config.scheme_given:
         default = np.full(points.count, SCHEME_NAMES.index(config.scheme), dtype=np.int8)
         columns.append(words(default if points.schemes is None else points.schemes, SCHEME_NAMES))
-    columns += [results(quantity, solution.observables[quantity.name]) for quantity in config.model.observables]
+    columns += [results(quantity, solution.observables[quantity.name]) for quantity in config.model.returns(config.window)]
     columns.append(words(solution.status, SENTENCES))
     return pa.Table.from_arrays(columns, schema=layout)
 
@@ -127,7 +127,9 @@ def parameters(quantity: Quantity, values: np.ndarray, absent: np.ndarray | None
 
 
 def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
-    """An observable as Arrow holds it: counts and words of failed rows are null, floats NaN."""
+    """An observable as Arrow holds it: counts, words and lists of failed rows are null, floats NaN."""
+    if quantity.kind == "list":
+        return lists(values, np.isnan(values[:, 0]))
     if quantity.kind == "word":
         return words(values, quantity.words)
     if quantity.kind == "integer":

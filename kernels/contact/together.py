@@ -53,7 +53,7 @@ class Together(NamedTuple):
         slips, hits = crossed[:2], crossed[2:]
         static, drag = self.wall.at_rest(memory.wall, at.x)
         friction, v, a = self.friction.transition(memory.friction, slips, v0, self._with(at, static, drag))
-        wall, v, a = self.wall.transition(memory.wall, hits, v0, at._replace(v=v, a=a))
+        wall, v, a = self.wall.transition(memory.wall, hits, v0, at._replace(v=v, a=a, needed=at.needed + friction.force))
         slip_event, wall_event = slips[0] | slips[1], hits[0]
         for hit in hits[1:]:
             wall_event = wall_event | hit

@@ -523,6 +523,8 @@ class Wall(NamedTuple):
         before_force = jnp.where(enters, 0.0, self.force(here, edge).at(y, speed))
         jump = self.force(after, edge).at(edge, speed) - before_force
         a = at.a - jnp.where(jumps, side * jump / self.m, 0.0)
+        # where the force comes to 0: not a rounding error of what it was, which would act on the mass as long as it is free
+        a = jnp.where(loses, (at.needed - at.drag * v) / self.m, a)
         flagged = self._flags(after, edge, v, a)
         # where the force is extreme only that flag changes: both rates are rounding errors there
         extreme = extreme & ((phase == ELASTIC) | (phase == YIELDING))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from kernels.exact import events
 from kernels.exact.events import State, Stretch
 from kernels.exact.follow import follow
 from kernels.excitation.harmonic import Harmonic
-from kernels.observables import rubbing, shock
+from kernels.observables import impacting, rubbing, shock
 from kernels.observables.interval import Interval
 from kernels.status import Status
 from kernels.two_bodies import Centre, relative
@@ -39,10 +40,11 @@ class Kind(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums of a run: of the contacts that it has, else None."""
+    """Sums of a run: of the contacts that it has, and of the stop's steady window, else None."""
 
     rubbing: rubbing.Rubbing | None
     shock: shock.Shock | None
+    impacting: impacting.Impacting | None = None
 
 
 class Setup(NamedTuple):
@@ -97,6 +99,7 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
         return Sums(
             None if sums.rubbing is None else rub(sums.rubbing, _friction(before), now),
             None if sums.shock is None or wall is None else hit(sums.shock, wall, _wall(before), _wall(after), now),
+            None if sums.impacting is None else strike(sums.impacting, _wall(before), _wall(after), now, 2.0 * math.pi / p["omega"]),
         )
 
     return Setup(p, law, excitation, observe, Sums(rubs, hits), all_finite(read), friction, wall, centre)
@@ -167,6 +170,12 @@ def hit(sums: shock.Shock, wall: Wall, before: Pressed, after: Pressed, now: Str
             compression=jnp.where(inside, jnp.maximum(y0, y), zero),
         ),
     )
+
+
+def strike(seen: impacting.Impacting, before: Pressed, after: Pressed, now: Stretch, period: Array) -> impacting.Impacting:
+    """What is seen of the impacts after a stretch, given the wall's memory during it and after it."""
+    inside, entered = before.phase != OFF, (before.phase == OFF) & (after.phase != OFF)
+    return impacting.update(seen, now.duration, inside, entered, after.side * now.before, after.side, period)
 
 
 def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -> tuple[dict[str, Array], Array]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernels.elementary import Array
-from kernels.exact import loop, steady
+from kernels.exact import loop, sections, steady
 from kernels.exact.oscillators import BUCKLING, PENALISED, RIGID, STOP, Kind, simulate
 
 Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
@@ -22,7 +22,13 @@ PROGRAMS: dict[str, Program] = {
         for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
         for friction in (None, RIGID, PENALISED)
     },
-    "steady-lean": functools.partial(steady.simulate, build=functools.partial(steady.rigid, free=True)),
-    "steady-general": functools.partial(steady.simulate, build=functools.partial(steady.rigid, free=False)),
-    "steady-penalised": functools.partial(steady.simulate, build=steady.penalised),
+    "steady-lean": functools.partial(steady.simulate, build=functools.partial(sections.rigid, free=True)),
+    "steady-general": functools.partial(steady.simulate, build=functools.partial(sections.rigid, free=False)),
+    "steady-penalised": functools.partial(steady.simulate, build=functools.partial(sections.contacts, kind=Kind(PENALISED))),
+    **{
+        f"steady-{friction or 'bare'}-{STOP}": functools.partial(
+            steady.simulate, build=functools.partial(sections.contacts, kind=Kind(friction, STOP))
+        )
+        for friction in (None, RIGID, PENALISED)
+    },
 }

@@ -1,69 +1,45 @@
 """Steady motion: the periodic motion that a run tends to, found on a Poincare section, and the observables of one period of it.
 
-The section is the instants t = n T, T = 2 pi / omega. There a motion is a point y: the velocity, with k > 0 the displacement, of a
-penalised contact that holds its stretch, all in units of velocity; and whether the contact slips. The event loop run over one period is
-the map y -> P(y), and forward mode gives its Jacobian J. A motion has the period q T if P^q brings it back, with the smallest q from 1 to
-MOST_MULTIPLE.
+The event loop run over one period T of the excitation is a map y -> P(y) of the section (`sections`), and forward mode gives its Jacobian
+J. A motion has the period q T if P^q brings it back, with the smallest q from 1 to MOST_MULTIPLE.
 
-The map is iterated. As soon as it acts linearly (the last residual is what J makes of the one before) and contracts (all multipliers are
-less than 1), Newton steps y + (I - J)^-1 (P(y) - y) take over; one that neither halves the residual nor makes it less along itself is taken
-back, and a shorter part of the next is tried: near a boundary between regimes a run may creep along a bottleneck, where the map all but
-stands still. What the map does not contract, such as a free oscillation without damping, is never jumped over, so that only motions are
-found to which the run tends.
+The map is iterated. As soon as some P^q acts linearly (its last residual is what J makes of the one before) and contracts (all multipliers
+are less than 1), Newton steps y + (I - J_q)^-1 (P^q(y) - y) take over, J_q the product of the last q Jacobians. One that neither halves the
+residual nor makes it less along itself is taken back, and a shorter part of the next is tried: near a boundary between regimes a run may
+creep along a bottleneck, where the map all but stands still. One that leads to what does not attract is taken back, too (after a doubling
+some points of the double period seem to contract). What the map does not contract, such as a free oscillation without damping, is never
+jumped over, so that only motions are found to which the run tends. A motion is called periodic where it returns to rounding and a Newton
+step would not move it: one that only comes near, as beside a bifurcation or a graze, is iterated further. What has no period after
+MOST_PERIODS is observed over OBSERVED more.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.friction import FrictionPhases, Penalised
-from kernels.elementary import Array, decide, run_time_one, settle, sincos
-from kernels.exact import events, loop, oscillators
-from kernels.excitation.harmonic import Harmonic, wrap
-from kernels.observables import rubbing
+from kernels.elementary import Array, decide, run_time_one, settle
+from kernels.exact import loop
+from kernels.exact.sections import Build, Section, lasting
+from kernels.excitation.harmonic import Harmonic
+from kernels.schemes import OBSERVED
 from kernels.status import Status
 
 MOST_PERIODS = 1000
 MOST_MULTIPLE = 16
-# A motion returns when its speed does to this fraction of its largest one, and its place to this fraction of the distance slipped.
+# A motion returns when every coordinate does to this fraction of how large it is.
 RETURN = 1e-12
+_APART = 16.0  # times that: points nearer than this may be the same
 _ROUNDING, _FLOOR = 1e-14, 4e-15  # a residual of the first, relative to the motion, or of the second, to its scale, is as small as it gets
 _FIRST_NEWTON, _PAUSE = 3, 8  # periods before the first Newton step, and after one that was taken back
 _SHORTER, _ALONG = 0.25, 0.25  # part of a Newton step that is tried after one was taken back; how far residuals may differ in direction
+_NEAR = 0.05  # of the largest residual: a return of several periods that is worth a Newton step
 _CONTRACTION = 1.0 + 1e-10  # multipliers above its inverse count as 1
 _PIVOT = 1e-12
-
-
-class Section(NamedTuple):
-    """An event loop as the section sees it. States are those of the loop.
-
-    Attributes:
-        start: the state at t = 0. finite: whether all parameters are finite numbers.
-        next_event: from one event to the next; stage 1 ends after the periods that were asked for.
-        read: state -> y (n,) [m/s]. write: (state, y) -> the same state with that y, at the beginning of those periods.
-        direction: state -> +1 or -1 in slip, 0 while the contact holds. sums: state -> the sums of friction.
-    """
-
-    start: Any
-    finite: Array
-    next_event: Callable[[Any], Any]
-    read: Callable[[Any], Array]
-    write: Callable[[Any, Array], Any]
-    direction: Callable[[Any], Array]
-    sums: Callable[[Any], rubbing.Rubbing]
-
-    def after(self, s: Any) -> Any:
-        """The state at the end of the periods that begin with `s`."""
-        return jax.lax.while_loop(lambda s: (s.stage < 2.0) & (s.events < loop.MOST_EVENTS), self.next_event, s)
-
-
-Build = Callable[[dict[str, Any]], Section]
 
 
 class Search(NamedTuple):
@@ -71,74 +47,27 @@ class Search(NamedTuple):
 
     Attributes:
         state: present state. back: where it would be without the last Newton step.
-        residual, jacobian: of the period before. jumped: 1 after a Newton step. pause: periods until the next one is allowed.
-        stride: part of it that is taken.
-        earlier, directions: y (MOST_MULTIPLE - 1, n) and direction at the sections before, the last one first; NaN where there is none.
+        jumped: how many periods the last Newton step is for, 0 once it is judged. since: periods since then. before: the residual (n,) that
+            it had to make less [m/s]. pause: periods until the next one is allowed. stride: part of it that is taken. failed: how many
+            periods the one was for that was taken back.
+        earlier, directions: y (MOST_MULTIPLE, n) and direction at the sections before, the last one first; NaN where there is none.
+        jacobians: (MOST_MULTIPLE - 1, n, n) of the periods that began there.
         periods: how many were integrated. multiple: q; 0 while there is none.
     """
 
     state: Any
     back: Any
-    residual: Array
-    jacobian: Array
     jumped: Array
+    since: Array
+    before: Array
     pause: Array
     stride: Array
+    failed: Array
     earlier: Array
     directions: Array
+    jacobians: Array
     periods: Array
     multiple: Array
-
-
-def rigid(p: dict[str, Any], free: bool) -> Section:
-    """The section of a mass with rigid friction (`loop.machine`); `free` promises k = c = 0."""
-    machine = loop.machine(p, free)
-    omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
-
-    def read(s: loop.State) -> Array:
-        return jnp.stack([s.anchor.v] if free else [s.anchor.v, jnp.where(p["k"] > 0.0, s.x * omega, 0.0)])
-
-    def write(s: loop.State, y: Array) -> loop.State:
-        origin = p["x0"] + zero
-        placed = machine.place(s, origin if free else jnp.where(p["k"] > 0.0, y[1] / omega, origin), y[0])
-        sums = rubbing.established(zero, (placed.direction != 0.0) & (placed.anchor.v != 0.0))
-        return placed._replace(stage=jnp.where(machine.finite, placed.stage, 3.0), sums=sums)
-
-    return Section(machine.start, machine.finite, machine.next_event, read, write, lambda s: s.direction, lambda s: s.sums)
-
-
-def penalised(p: dict[str, Any]) -> Section:
-    """The section of a mass with penalised friction (`events.machine`)."""
-    made = oscillators.setup(p, oscillators.Kind(oscillators.PENALISED))
-    contact = cast("Penalised", cast("FrictionPhases", made.friction).law)
-    machine = events.machine(made.law, made.excitation, p, made.observe, made.sums, made.finite)
-    omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
-
-    def read(s: Any) -> Array:
-        stretch = jnp.where(s.memory.direction == 0.0, -s.memory.force / contact.k_t, 0.0)
-        return jnp.stack([s.anchor.v, jnp.where(p["k"] > 0.0, s.x * omega, 0.0), stretch * omega])
-
-    def write(s: Any, y: Array) -> Any:
-        v, x = y[0], jnp.where(p["k"] > 0.0, y[1] / omega, p["x0"])
-        slips = s.memory.direction != 0.0
-        direction = jnp.where(slips & (v != 0.0), jnp.sign(v), s.memory.direction)
-        force = jnp.where(slips, -contact.dynamic_force * direction, -contact.k_t * y[2] / omega)
-        sine, _ = sincos(wrap(p["phase"] + zero))
-        a = (made.excitation.force(sine) - p["k"] * x - p["c"] * v + force) / p["m"]
-        a = jnp.where(slips & (v == 0.0), s.anchor.a, a)
-        rising = jnp.where(v == 0.0, s.memory.rising, jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0))
-        memory = s.memory._replace(direction=direction, rising=rising, force=force, last=jnp.where(slips, direction, s.memory.last))
-        placed = machine.place(s, x, v, a, memory)
-        sums = rubbing.established(zero, slips & (v != 0.0))
-        return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=oscillators.Sums(sums, None))
-
-    return Section(machine.start, made.finite, machine.next_event, read, write, lambda s: s.memory.direction, lambda s: s.sums.rubbing)
-
-
-def lasting(p: dict[str, Any], periods: Array | float) -> dict[str, Any]:
-    """The parameters of a run over a number of periods of the excitation, all of it in the window."""
-    end = periods * (2.0 * math.pi / p["omega"])
-    return {**p, "window_start": jnp.zeros_like(end), "window_end": end, "end": end}
 
 
 def solve(matrix: Array, right: Array) -> Array:
@@ -178,6 +107,18 @@ def contracts(jacobian: Array) -> Array:
     return (jnp.abs(trace + det) < 1.0 + second) & (jnp.abs(second - trace * det) < 1.0 - det * det)
 
 
+def product(jacobians: Array, count: Array) -> Array:
+    """The product (n, n) of the first `count` of the matrices (m, n, n), the first leftmost."""
+
+    def multiply(carry: tuple[Array, Array], matrix: Array) -> tuple[tuple[Array, Array], None]:
+        so_far, number = carry
+        further = jnp.sum(so_far[:, :, None] * matrix[None], axis=1)
+        return (jnp.where(number < count, further, so_far), number + 1.0), None
+
+    (found, _), _ = jax.lax.scan(multiply, (jnp.eye(jacobians.shape[-1]), jnp.zeros_like(count)), jacobians)
+    return found
+
+
 def search(build: Build, p: dict[str, Any]) -> Search:
     """The periodic motion that a run tends to.
 
@@ -190,85 +131,102 @@ def search(build: Build, p: dict[str, Any]) -> Search:
     p = jax.lax.stop_gradient(lasting(p, 1.0))
     one = run_time_one(p["omega"])
     section = build(p)
-    excitation = Harmonic.of(p)
-    speed = jnp.abs(excitation.amplitude) / (p["m"] * p["omega"]) + jnp.abs(p["v0"])
+    speed = jnp.abs(Harmonic.of(p).amplitude) / (p["m"] * p["omega"])
     start = section.write(section.start, section.read(section.start))
     nothing = jnp.nan * section.read(start)
     n = nothing.shape[0]
+    numbers = jnp.arange(1.0, MOST_MULTIPLE + 1.0)
 
     def going_on(c: Search) -> Array:
         searching: Array = section.finite & (c.multiple == 0.0) & (c.periods < MOST_PERIODS) & (c.state.events < loop.MOST_EVENTS)
         return searching
 
     def iterate(c: Search) -> Search:
-        def image(y: Array) -> tuple[Array, Any]:
-            s = section.after(section.write(c.state, y))
-            return section.read(s), s
-
         y = section.read(c.state)
-        jacobian, s = jax.jacfwd(image, has_aux=True)(y)
-        end = section.read(s)
-        residual = end - y
-        (newton,) = settle(one, solve(jnp.eye(n) - jacobian, residual))
-        (attracts,) = decide(one, contracts(jacobian))
+        s, jacobian = section.image(c.state, y)
+        end, direction = section.read(s), section.direction(c.state)
+        starts = jnp.concatenate([y[None], c.earlier])
+        directions = jnp.concatenate([direction[None], c.directions])
+        jacobians = jnp.concatenate([jacobian[None], c.jacobians])
 
-        # how exactly a motion returns: by its speeds the velocity, by the distance slipped the other coordinates
-        slip = section.sums(s).slip
-        slips = slip.distance > 0.0
-        speeds, places = slip.top_speed, slip.distance * p["omega"]
-        scale = jnp.where(slips, jnp.where(jnp.arange(n) == 0, speeds, places), speed)
-        floor = _FLOOR * (speed + jnp.abs(y))
+        # by how much the motion misses its return after 1, 2, ... periods, and how exact a return is
+        residuals = end - starts[:-1]
+        floor = _FLOOR * (speed + jnp.abs(p["v0"]) + jnp.abs(y))
+        scale = section.scale(s, y, speed + jnp.abs(p["v0"]))
         tolerance, rounding = settle(one, RETURN * scale + floor, _ROUNDING * scale + floor)
-        direction = section.direction(c.state)
-        alike = (section.direction(s) == direction) | (jnp.abs(end[0]) <= tolerance[0])
-        back_already = alike & jnp.all(jnp.abs(residual) <= tolerance)
-        near = jnp.all(jnp.abs(newton) <= tolerance) | jnp.all(jnp.abs(residual) <= rounding)
-        (returned,) = decide(one, back_already & (near | ~attracts))
-        apart = jnp.abs(end - c.earlier) <= tolerance
-        again = jnp.all(apart, axis=1) & (section.direction(s) == c.directions) & ~back_already
-        multiple = jnp.where(returned, 1.0, jnp.where(jnp.any(again), jnp.argmax(again) + 2.0, 0.0))
+        alike = (section.direction(s) == directions[:-1]) | (jnp.abs(end[0]) <= tolerance[0])
+        sizes = jnp.max(jnp.abs(residuals), axis=1)
+        returns = alike & jnp.all(jnp.abs(residuals) <= tolerance, axis=1)
+        nearly = alike & jnp.all(jnp.abs(residuals) <= _APART * tolerance, axis=1)
 
-        size, before = jnp.max(jnp.abs(residual)), jnp.max(jnp.abs(c.residual))
-        # nothing was jumped over where the residual points as it did and both ends contract
-        along = jnp.max(jnp.abs(residual - size / before * c.residual)) <= _ALONG * size
-        (worse,) = decide(one, (c.jumped > 0.0) & ~((size <= 0.5 * before) | ((size < before) & attracts & along)))
-        foreseen = jnp.sum(c.jacobian * c.residual, axis=1)
-        linear = jnp.max(jnp.abs(residual - foreseen)) <= 0.25 * before
-        ready = alike & attracts & (c.pause <= 0.0) & (c.periods >= _FIRST_NEWTON) & ((c.jumped > 0.0) | linear)
-        (jumps,) = decide(one, ready & ~worse & jnp.all(jnp.isfinite(newton)))
-        jumped_to = section.write(s, end + c.stride * (y + newton - end))
+        # which return is looked at: the first that nearly is one; else that of the last Newton step; else the first that shrinks linearly
+        befores = starts[:1] - starts[1:]
+        foreseen = jnp.sum(jacobian[None] * befores[:, None, :], axis=2)
+        linear = jnp.max(jnp.abs(residuals - foreseen), axis=1) <= 0.25 * jnp.max(jnp.abs(befores), axis=1)
+        near = (numbers == 1.0) | (sizes <= _NEAR * jnp.max(jnp.where(jnp.isfinite(sizes), sizes, 0.0)))
+        judged = (c.jumped > 0.0) & (c.since + 1.0 >= c.jumped)
+        jumped_here = judged & (numbers == c.jumped)
+        (left,) = settle(one, jnp.sum(jnp.where((numbers == c.jumped)[:, None], residuals, 0.0), axis=0))
+        promising = alike & near & (jumped_here | linear)
+        later = promising & (numbers > c.failed)
+        first_promising = jnp.where(jnp.any(later), jnp.argmax(later), jnp.argmax(promising))
+        preferred = jnp.where(jnp.any(nearly), jnp.argmax(nearly), jnp.where(judged, c.jumped - 1.0, first_promising))
+        (which,) = settle(one, preferred + 1.0)
+        chosen = numbers == which
+
+        def of_chosen(values: Array) -> Array:
+            return jnp.sum(jnp.where(chosen[:, None], values, 0.0), axis=0)
+
+        matrix, residual = product(jacobians, which), of_chosen(residuals)
+        (newton,) = settle(one, solve(jnp.eye(n) - matrix, residual))
+        (attracts,) = decide(one, contracts(matrix))
+        size, before = jnp.max(jnp.abs(left)), jnp.max(jnp.abs(c.before))
+        # nothing was jumped over where the residual points as it did
+        along = jnp.max(jnp.abs(left - size / before * c.before)) <= _ALONG * size
+        (worse,) = decide(one, judged & ~(((size <= 0.5 * before) | ((size < before) & along)) & attracts))
+        settled = jnp.all(jnp.abs(newton) <= tolerance) | jnp.all(jnp.abs(residual) <= rounding)
+        (returned,) = decide(one, jnp.any(chosen & returns) & settled & ~worse)
+
+        ready = jnp.any(chosen & promising) & attracts & (c.pause <= 0.0) & (c.periods >= _FIRST_NEWTON)
+        (jumps,) = decide(one, ready & ((c.jumped == 0.0) | judged) & ~worse & jnp.all(jnp.isfinite(newton)))
+        jumped_to = section.write(s, end + c.stride * (of_chosen(starts[:-1]) + newton - end))
         state = jax.tree.map(lambda back, to, plain: jnp.where(worse, back, jnp.where(jumps, to, plain)), c.back, jumped_to, s)
         plain = ~worse & ~jumps
         return Search(
             state=state._replace(events=s.events),
-            back=s,
-            residual=jnp.where(worse, nothing, residual),
-            jacobian=jacobian,
-            jumped=jnp.where(jumps, 1.0, 0.0),
+            back=jax.tree.map(lambda now, then: jnp.where(jumps, now, then), s, c.back),
+            jumped=jnp.where(jumps, which, jnp.where(judged, 0.0, c.jumped)),
+            since=jnp.where(jumps, 0.0, c.since + 1.0),
+            before=jnp.where(jumps, residual, c.before),
             pause=jnp.where(worse, float(_PAUSE), c.pause - 1.0),
-            stride=jnp.where(worse, _SHORTER * c.stride, jnp.where(c.jumped > 0.0, jnp.minimum(1.0, 2.0 * c.stride), c.stride)),
-            earlier=jnp.where(plain, jnp.concatenate([y[None], c.earlier[:-1]]), nothing),
-            directions=jnp.where(plain, jnp.concatenate([direction[None], c.directions[:-1]]), jnp.nan),
+            stride=jnp.where(worse, _SHORTER * c.stride, jnp.where(judged, jnp.minimum(1.0, 2.0 * c.stride), c.stride)),
+            failed=jnp.where(worse, c.jumped, jnp.where(jumps, 0.0, c.failed)),
+            earlier=jnp.where(plain, starts[:-1], nothing),
+            directions=jnp.where(plain, directions[:-1], jnp.nan),
+            jacobians=jacobians[:-1],
             periods=c.periods + 1.0,
-            multiple=multiple,
+            multiple=jnp.where(returned, which, 0.0),
         )
 
     zero = jnp.zeros_like(speed)
-    none = jnp.broadcast_to(nothing, (MOST_MULTIPLE - 1, n))
+    none = jnp.broadcast_to(nothing, (MOST_MULTIPLE, n))
     first = Search(
         state=start,
         back=start,
-        residual=nothing,
-        jacobian=jnp.broadcast_to(nothing, (n, n)),
         jumped=zero,
+        since=zero,
+        before=nothing,
         pause=zero,
         stride=zero + 1.0,
+        failed=zero,
         earlier=none,
         directions=none[:, 0],
+        jacobians=jnp.zeros((MOST_MULTIPLE - 1, n, n)) + zero,
         periods=zero,
         multiple=zero,
     )
-    return jax.lax.while_loop(going_on, iterate, first)
+    found: Search = jax.lax.while_loop(going_on, iterate, section.spread(first))
+    return found
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
@@ -276,7 +234,7 @@ def point(build: Build, p: dict[str, Any], y: Array, state: Any, multiple: Array
     """The point `y` of the section to which `multiple` periods from `state` return, found elsewhere, as a function of the parameters.
 
     Its derivative is that of the implicit function P(y; p) = y: dy = (I - J)^-1 dP/dp. Where y is free (a mass at rest on a spring may rest
-    anywhere) the derivative of its free part is taken as 0.
+    anywhere) the derivative of its free part is taken as 0; where nothing returns (`multiple` is 0) there is none, and it is NaN.
     """
     return y
 
@@ -294,37 +252,60 @@ def _point_jvp(build: Build, primals: tuple[Any, ...], tangents: tuple[Any, ...]
     along_p = jax.tree.map(lambda rate: jnp.concatenate([rate[None], jnp.zeros((n, *rate.shape), rate.dtype)]), tangents[0])
     along_y = jnp.concatenate([jnp.zeros((1, n)), jnp.eye(n)])
     rates = jax.vmap(lambda *direction: jax.jvp(image, (p, y), direction)[1])(along_p, along_y)
-    return y, solve(jnp.eye(n) - rates[1:].T, rates[0])
+    return y, jnp.where(multiple > 0.0, solve(jnp.eye(n) - rates[1:].T, rates[0]), jnp.nan)
 
 
 point.defjvp(_point_jvp)
 
 
+def passes(section: Section, s: Any, periods: Array) -> tuple[Any, Array, Array]:
+    """So many periods from a state: the one after them, and x [m] and v [m/s] at the beginning of each, (OBSERVED,), padded with NaN."""
+    none = jnp.full(OBSERVED, jnp.nan) + 0.0 * s.t
+
+    def one(carry: Any) -> Any:
+        number, s, x, v = carry
+        here = jnp.arange(OBSERVED) == number
+        after = section.after(s)
+        # the next one, in the same window
+        after = after._replace(t=jnp.zeros_like(s.t), stage=jnp.where(section.finite, 1.0, s.stage))
+        return number + 1.0, after, jnp.where(here, s.x, x), jnp.where(here, s.anchor.v, v)
+
+    _, last, x, v = jax.lax.while_loop(lambda carry: carry[0] < periods, one, section.spread((jnp.zeros_like(s.t), s, none, none)))
+    return last, x, v
+
+
 def simulate(p: dict[str, Any], build: Build) -> tuple[dict[str, Array], Array]:
-    """Run one rubbing mass to its steady motion and observe one period of that.
+    """Run one oscillator to its steady motion and observe one period of that, or OBSERVED periods of the excitation where it has none.
 
     Args:
-        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; the window and the end are not read).
-        build: `penalised`, or `rigid` with `free` chosen.
+        p: resolved parameters of its model (scalars, SI units; the window and the end are not read).
+        build: its section, with all but the parameters chosen.
 
     Returns:
-        Observables by name (scalars), and the status code. With k = 0 the motion may lie anywhere; it is taken to begin at x0.
+        Observables by name (scalars; `poincare_x` and `poincare_v` (OBSERVED,)), and the status code. With k = 0 the motion of a rubbing
+        mass may lie anywhere; it is taken to begin at x0.
 
-    Differentiable in every parameter (forward mode), by the implicit function theorem. Validated by tests/kernels/test_steady.py.
+    Differentiable in every parameter (forward mode), by the implicit function theorem; without a period derivatives are NaN. Validated by
+    tests/kernels/test_steady.py and tests/kernels/test_steady_stop.py.
     """
     found = search(build, p)
-    status = jnp.where(found.multiple > 0.0, int(Status.OK), int(Status.NOT_PERIODIC))
+    periodic = found.multiple > 0.0
+    status = jnp.where(periodic, int(Status.OK), int(Status.NOT_PERIODIC))
     status = jnp.where(found.state.events < loop.MOST_EVENTS, status, int(Status.TOO_MANY_EVENTS))
-    multiple = jnp.maximum(found.multiple, 1.0)
-    lasts = lasting(p, multiple)
-    section = build(lasts)
+    section = build(lasting(p, 1.0))
     status = jnp.where(section.finite, status, int(Status.NOT_FINITE))
-    last = section.after(section.write(found.state, point(build, p, section.read(found.state), found.state, multiple)))
-    sums = section.sums(last)
-    slip = sums.slip
-    # slip that never ends is one phase, under way at both ends of the window
-    phases = jnp.maximum(slip.phases, jnp.where(slip.distance > 0.0, 1.0, 0.0))
-    sums = sums._replace(slip=slip._replace(phases=phases))
+    begin = section.write(found.state, point(build, p, section.read(found.state), found.state, found.multiple))
+    multiple = jnp.where(periodic, found.multiple, float(OBSERVED))
+    last, x, v = passes(section, begin, jnp.where(section.finite, multiple, 0.0))
     zero = jnp.zeros_like(last.t)
-    ends = {"x_end": last.x, "v_end": last.anchor.v, "period": found.multiple, "time_reached": found.periods * 2.0 * math.pi / p["omega"]}
-    return {**rubbing.finish(sums, lasts), **ends, "accepted_steps": zero, "rejected_steps": zero}, status
+    ends = {
+        "poincare_x": x,
+        "poincare_v": v,
+        "x_end": last.x,
+        "v_end": last.anchor.v,
+        "period": jnp.where(periodic, found.multiple, jnp.nan),
+        "time_reached": found.periods * 2.0 * math.pi / p["omega"],
+        "accepted_steps": zero,
+        "rejected_steps": zero,
+    }
+    return {**section.observe(last, lasting(p, multiple), periodic), **ends}, status

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernels.quantity import Quantity, by_name
-from kernels.schemes import SCHEMES, Values
+from kernels.schemes import SCHEMES, STEADY, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Model:
     Attributes:
         name, description: how a study names it and what it is.
         parameters: every float parameter, the time quantities included.
-        observables: every column that a run returns, in order.
+        observables: every column that a run may return, in order (`returns`).
         schemes: names of the schemes that can run it.
         penalty: the parameters of the penalised contact, which runs with rigid friction do not read.
         implied: the parameters that serve as defaults of others and are not read themselves.
@@ -61,6 +61,10 @@ class Model:
     def parameter(self, name: str) -> Quantity:
         """The parameter of that name; KeyError when the model has none."""
         return by_name(self.parameters)[name]
+
+    def returns(self, window: str | None) -> tuple[Quantity, ...]:
+        """The observables of a run to its steady motion (`window` is "steady"), or of one over a window that is given (None)."""
+        return tuple(quantity for quantity in self.observables if window == STEADY or not quantity.steady)
 
     @property
     def main(self) -> str:

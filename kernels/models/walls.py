@@ -12,6 +12,7 @@ from kernels.models.model import Model, Rule
 from kernels.models.shared import (
     FRICTION_RULES,
     OSCILLATOR,
+    REGIMES,
     RUN_OBSERVABLES,
     STEP_RULES,
     TIME,
@@ -79,6 +80,18 @@ BUCKLING_OBSERVABLES = (
     Quantity("wall_regime", "", "how far the wall was pressed in the run: not at all, elastically, into its plateau, into its softening or "
              "past it, beyond the last node of its table", kind="word", words=WALL_REGIMES),
 )  # fmt: skip
+
+# of the stop's steady window, after those of friction, which are of windows that are given; `observables/impacting.py` has the codes
+STOP_REGIMES = ("no contact", "permanent contact", "grazing", "periodic impacts", "chatter", "aperiodic")
+
+_STOP_REGIME = (
+    "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip apart); in a steady window, "
+    "whatever friction does, with the stop: not met, never left, slowest impact below 1 % of |f0 - m a0| / (m omega), impacts, trains of "
+    "5 or more within a period each slower and sooner than the one before, no period of up to 16"
+)
+_OF_THE_STOP = {
+    "regime": Quantity("regime", "", _STOP_REGIME, kind="word", words=(*REGIMES, *STOP_REGIMES)),
+}
 
 SECOND_BODY = (
     Quantity("x_end_2", "m", "displacement of the second body at the end of the run; 0 where there is none"),
@@ -198,11 +211,11 @@ STOP = Model(
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
     "F = max(0, k_n (x - gap) + c_n v) for x > gap",
     parameters=(*_OSCILLATOR, *STOP_PARAMETERS, SIDES, *TIME),
-    observables=(*SHOCK_OBSERVABLES, *WEAR_OBSERVABLES, *RUN_OBSERVABLES, *SECOND_BODY),
+    observables=(*SHOCK_OBSERVABLES, *(_OF_THE_STOP.get(q.name, q) for q in WEAR_OBSERVABLES), *RUN_OBSERVABLES, *SECOND_BODY),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
     implied=("mu", "g"),
-    steady=False,
+    steady=True,
     derive=derive_stop,
     rules=(*WINDOW_RULES, *FRICTION_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
 )

@@ -63,6 +63,8 @@ class FakeKernels:
         for quantity in model.observables:
             if quantity.kind == "word":
                 observables[quantity.name] = np.where(failed, -1, np.arange(count) % len(quantity.words)).astype(np.int8)
+            elif quantity.kind == "list":
+                observables[quantity.name] = np.where(failed[:, None], np.nan, row[:, None] + np.array([0.0, 1.0, np.nan]))
             else:
                 observables[quantity.name] = np.where(failed, np.nan, np.floor(row) if quantity.kind == "integer" else row)
         return FakeSolution(observables, np.where(failed, Status.NOT_FINITE, Status.OK).astype(np.int8), 0.25, 0.5)

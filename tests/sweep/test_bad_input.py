@@ -355,8 +355,8 @@ WALLS = {
         ["parameters.f_crit: no parameter of the model stop, but of buckling_wall", "sweep.axes.plateau: no parameter of the model stop"],
     ),
     "a steady window at a wall": (
-        f"{STOP}[time]\nwindow = 'steady'",
-        ['time.window: "steady" is not to be had for the model stop: give the window as [start, end] in s'],
+        "[study]\nmodel = 'buckling_wall'\n[parameters]\nk_post = 1.0\n[time]\nwindow = 'steady'",
+        ['time.window: "steady" is not to be had for the model buckling_wall: give the window as [start, end] in s'],
     ),
     "two bodies that rub": (f"{STOP}[parameters]\nm_2 = 1.0\nmu = 0.1", ["parameters.m_2", "m_2 = 1 kg and mu_s = 0.1"]),
     "a second body without a mass": (f"{STOP}[parameters]\nv0_2 = 1.0", ["parameters.v0_2: a second body needs a mass: give m_2"]),
