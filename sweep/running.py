@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from kernels.status import RESULTS
 from sweep import executors
 from sweep.adaptive import compute_levels
-from sweep.boundary.table import read_boundaries
 from sweep.computing import Job, Progress, begin, clean, mark_complete, set_aside
 from sweep.config import Config, load
 from sweep.design import Adaptive, Convergence
@@ -87,6 +86,8 @@ class Run:
 
     def boundaries(self) -> pa.Table:
         """The curves of a study of boundaries, one row a place on one; FileNotFoundError where the run is none, or not complete."""
+        from sweep.boundary.table import read_boundaries
+
         return read_boundaries(self.directory)
 
 

@@ -199,11 +199,13 @@ def shocked(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
         status = solution.status.copy()
         status[1:3] = (Status.BEYOND_TABLE, Status.TOO_MANY_EVENTS)[: len(status) - 1]
         failed = status == Status.TOO_MANY_EVENTS
-        found = {name: np.where(failed, NAN, values) for name, values in solution.observables.items() if name != "regime"}
+        found = {name: np.where(failed, NAN, values) for name, values in solution.observables.items() if values.dtype != np.int8}
         found["rebound_velocity"][0] = NAN
         found["peak_force"] += np.arange(len(status))
         found["time_reached"] = np.where(failed, 0.5, 12.0)
-        return replace(solution, observables={**found, "regime": np.full(len(status), -1, np.int8)}, status=status)
+        return replace(
+            solution, observables={**found, **dict.fromkeys(("regime", "wall_regime"), np.full(len(status), -1, np.int8))}, status=status
+        )
 
     monkeypatch.setattr("kernels.batch.solve", solve)
     return fake
