@@ -22,6 +22,7 @@ from kernels.models.walls import STOP_REGIMES
 from kernels.observables import impacting
 from kernels.quantity import by_name
 from kernels.reference import bouncing_ball
+from kernels.reference.closed_forms import damped_impact
 from kernels.status import Status
 from tests.oracle import impacts_on_section, shock
 
@@ -121,7 +122,7 @@ class Ball:
         low, high = 0.0, 0.9
         while high - low > 1e-15:
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if bouncing_ball.restitution(middle) > e else (low, middle)
+            low, high = (middle, high) if damped_impact(1.0, 1.0, 2.0 * middle)[1] > e else (low, middle)
         self.zeta = low
 
     def flight(self, gamma: float, t: float) -> tuple[float, float]:
