@@ -287,8 +287,8 @@ def test_with_rigid_friction_points_are_those_of_an_independent_integration() ->
         {**SPRING, "omega": 1.3, "gap": 0.4, "mu": 0.02, "sides": 2.0},
         {**SPRING, "omega": 1.5, "mu": 0.2},
     ]
-    names = (*NAMES, "mu", "mu_s", "mu_d")
-    columns = {name: np.array([row.get(name, row.get("mu", STOP.parameter(name).default)) for row in rows], float) for name in names}
+    columns = {name: np.array([row.get(name, STOP.parameter(name).default) for row in rows], float) for name in NAMES}
+    columns |= {name: np.array([row.get(name, row.get("mu", 0.0)) for row in rows]) for name in ("mu_s", "mu_d")}
     solution = batch.solve(STOP, "exact", columns, count=len(rows), window="steady")
     found = solution.observables
     assert solution.status.tolist() == [Status.OK] * 5
