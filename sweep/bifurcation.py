@@ -145,6 +145,7 @@ def known_bifurcations(drawn: Bifurcation) -> dict[str, float]:
     Empty where the run is another one. Source: `kernels.reference.bouncing_ball`.
     """
     from kernels.reference import bouncing_ball
+    from kernels.reference.closed_forms import damped_impact
 
     if drawn.model.name != "stop" or drawn.x.name != "a0":
         return {}
@@ -156,10 +157,9 @@ def known_bifurcations(drawn: Bifurcation) -> dict[str, float]:
     free = all(of(name) == 0.0 for name in ("k", "c", "f0", "gap", "mu", "mu_s", "normal_force"))
     if not free or of("load") <= 0.0 or of("sides") != 1.0:
         return {}
-    zeta = 0.5 * of("c_n") / math.sqrt(of("k_n") * of("m"))
-    if not 0.0 < zeta < 1.0:
+    if not 0.0 < of("c_n") < 2.0 * math.sqrt(of("k_n") * of("m")):
         return {}
-    e, weight = bouncing_ball.restitution(zeta), of("load") / of("m")
+    (_, e), weight = damped_impact(of("m"), of("k_n"), of("c_n")), of("load") / of("m")
     lines = {"begins": bouncing_ball.period_one_begins(e), "doubles": bouncing_ball.period_one_doubles(e)}
     return {f"period 1 {name} (rigid table)": gamma * weight for name, gamma in lines.items()}
 

@@ -21,18 +21,3 @@ def period_one_begins(e: float) -> float:
 def period_one_doubles(e: float) -> float:
     """The gamma at which that motion gives way to one of twice the period."""
     return math.hypot(period_one_begins(e), 2.0 * (1.0 + e * e) / (1.0 + e) ** 2)
-
-
-def restitution(damping_ratio: float) -> float:
-    """Speed after an impact on a spring and a damper that never pull, over that before, without other forces.
-
-    Args:
-        damping_ratio: zeta = c_n / (2 sqrt(k_n m)), from 0 to less than 1.
-
-    Returns:
-        e, of y = exp(-zeta t) sin(w t)/w with w^2 = 1 - zeta^2, whose force comes to 0 with y'' at tan(w t) = 2 zeta w/(2 zeta^2 - 1).
-        Source: Schwager and Poeschel 2007, Granular Matter 9, 465-469.
-    """
-    zeta, w = damping_ratio, math.sqrt(1.0 - damping_ratio**2)
-    t = math.atan2(2.0 * zeta * w, 2.0 * zeta * zeta - 1.0) / w
-    return math.exp(-zeta * t) * (zeta / w * math.sin(w * t) - math.cos(w * t))

@@ -136,6 +136,25 @@ def test_slip_slip_on_a_spring_is_den_hartogs_from_rest(share: float) -> None:
     assert np.median(periods) <= 8
 
 
+def test_poincare_points_of_slip_slip_on_a_spring_are_den_hartogs() -> None:
+    rows, points = [], []
+    for beta in (0.7, 1.5, 3.0):
+        row, _ = den_hartog(beta)
+        orbit = closed_forms.DenHartog(row["m"], row["k"], row["a0"], row["omega"], row["mu"] * row["normal_force"], row["normal_force"])
+        own, forced = math.sqrt(row["k"] / row["m"]), -row["a0"] / (row["k"] / row["m"] - row["omega"] ** 2)
+        # a tenth of a period after it has rested at +x_0, from where it slides back
+        turn, t, rest = 0.2 * math.pi, 0.2 * math.pi / row["omega"], orbit.friction / row["k"]
+        swing = orbit.amplitude - rest - forced * math.sin(orbit.phase)
+        push = -forced * row["omega"] * math.cos(orbit.phase) / own
+        x = rest + forced * math.sin(turn + orbit.phase) + swing * math.cos(own * t) + push * math.sin(own * t)
+        v = forced * row["omega"] * math.cos(turn + orbit.phase) + own * (push * math.cos(own * t) - swing * math.sin(own * t))
+        rows.append({**row, "phase": orbit.phase + turn})
+        points.append((x, v))
+    found = steadily(rows)
+    np.testing.assert_allclose(np.stack([found["poincare_x"][:, 0], found["poincare_v"][:, 0]], axis=1), points, rtol=1e-11)
+    assert np.isnan(found["poincare_x"][:, 1:]).all()
+
+
 def test_stick_has_no_wear() -> None:
     found = steadily([{"a0": 0.99, "mu": 0.1}, {"a0": 0.5, "mu": 0.1}, {"mu": 0.1, "v0": 3.0}, {"mu": 0.1}])
     assert not found["wear_power"].any()

@@ -22,6 +22,7 @@ from kernels.models.walls import STOP_REGIMES
 from kernels.observables import impacting
 from kernels.quantity import by_name
 from kernels.reference import bouncing_ball
+from kernels.reference.closed_forms import damped_impact
 from kernels.status import Status
 from tests.oracle import impacts_on_section, shock
 
@@ -121,7 +122,7 @@ class Ball:
         low, high = 0.0, 0.9
         while high - low > 1e-15:
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if bouncing_ball.restitution(middle) > e else (low, middle)
+            low, high = (middle, high) if damped_impact(1.0, 1.0, 2.0 * middle)[1] > e else (low, middle)
         self.zeta = low
 
     def flight(self, gamma: float, t: float) -> tuple[float, float]:
@@ -287,8 +288,8 @@ def test_with_rigid_friction_points_are_those_of_an_independent_integration() ->
         {**SPRING, "omega": 1.3, "gap": 0.4, "mu": 0.02, "sides": 2.0},
         {**SPRING, "omega": 1.5, "mu": 0.2},
     ]
-    names = (*NAMES, "mu", "mu_s", "mu_d")
-    columns = {name: np.array([row.get(name, row.get("mu", STOP.parameter(name).default)) for row in rows], float) for name in names}
+    columns = {name: np.array([row.get(name, STOP.parameter(name).default) for row in rows], float) for name in NAMES}
+    columns |= {name: np.array([row.get(name, row.get("mu", 0.0)) for row in rows]) for name in ("mu_s", "mu_d")}
     solution = batch.solve(STOP, "exact", columns, count=len(rows), window="steady")
     found = solution.observables
     assert solution.status.tolist() == [Status.OK] * 5

@@ -60,7 +60,7 @@ class FakeKernels:
         row = np.broadcast_to(row, (count,)).astype(np.float64)
         failed = ~np.isfinite(row)
         observables = {}
-        for quantity in model.observables:
+        for quantity in model.returns(window):
             if quantity.kind == "word":
                 observables[quantity.name] = np.where(failed, -1, np.arange(count) % len(quantity.words)).astype(np.int8)
             elif quantity.kind == "list":
