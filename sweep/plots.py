@@ -87,12 +87,10 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
 def title(drawn: RegimeMap) -> str:
     """What is drawn, and how much of it is there."""
     done = f"{drawn.rows:,} points"
-    if drawn.done < drawn.points:
-        done = (
-            f"{drawn.rows:,} of {drawn.points:,} points"
-            if not drawn.held
-            else f"{done}, of a run that has {drawn.done:,} of {drawn.points:,}"
-        )
+    if not drawn.complete and drawn.done < drawn.points and not drawn.held:
+        done = f"{drawn.rows:,} of {drawn.points:,} points"
+    elif not drawn.complete:
+        done += " of a run that is not complete"
     held = [f"{name} = {value:.6g}" if isinstance(value, float | int) else f"{name} = {value}" for name, value in drawn.held.items()]
     loose = [f"{', '.join(drawn.loose)} {'varies' if len(drawn.loose) == 1 else 'vary'} too"] if drawn.loose else []
     return "; ".join([f"{drawn.study}: {done}", *held, *loose])

@@ -103,7 +103,8 @@ def read_rows(
     swept = [name for name in dataset.schema.names if name in parameters and name not in fixed]
     swept += [SCHEME] if SCHEME in dataset.schema.names else []
     problems: list[Problem] = []
-    table = dataset.to_table(columns=list(dict.fromkeys([*swept, *wanted(model, problems)])))
+    there = [name for name in wanted(model, problems) if name in dataset.schema.names]
+    table = dataset.to_table(columns=list(dict.fromkeys([*swept, *there])))
     in_run = varying_of(table, swept)
     table, held = hold(table, in_run, at, problems)
     varying = varying_of(table, swept)
