@@ -33,6 +33,7 @@ EMPTY = {FAILED: ("failed", "#ffffff"), MISSING: ("not computed", "#f7f7f7"), VO
 ENOUGH = 0.02  # part of the picture that an area must fill to bear its name
 NAMED = 4  # boundaries that bear their names; more are in the legend alone
 HALO = 2.5
+LEGEND = (0.88, 0.93)  # where that of the lines is
 DASHES = (0, (4, 3))
 
 
@@ -296,6 +297,8 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
             axes.plot(*piece.T, **line_style(boundary, drawn))
     # a line that the run and theory share bears the name that theory gives it
     named = [*theory, *(boundary for boundary in drawn.measured if not theory or " = " in boundary.plain)]
+    if drawn.measured:
+        taken.append(LEGEND)
     nameless = [boundary for boundary in named if len(named) > NAMED or not name_line(axes, boundary, taken)]
     if drawn.measured:
         add_legend(axes, drawn, theory, [boundary.name for boundary in nameless if not boundary.theory])
