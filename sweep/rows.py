@@ -67,9 +67,7 @@ class Rows:
             spec = part.get("axes", {}).get(axis.name)
             if isinstance(spec, dict) and "spacing" in spec:
                 return bool(spec["spacing"] == "log")
-        values = np.unique(self.along(axis))
-        steps = np.diff(np.log(values))
-        return len(values) > 3 and bool(np.ptp(steps) < 1e-6 * steps.mean())
+        return is_logarithmic(np.unique(self.along(axis)))
 
 
 def read_rows(
@@ -122,6 +120,14 @@ def read_rows(
     if problems:
         raise ConfigError(str(path), problems)
     return Rows(state, document, model, table, tuple(parameters[name] for name in axes), fixed, held, tuple(loose))
+
+
+def is_logarithmic(values: np.ndarray) -> bool:
+    """Whether ascending values are spaced evenly in their logarithm, and not as well in themselves."""
+    if len(values) < 4 or values[0] <= 0.0:
+        return False
+    steps = np.diff(np.log(values))
+    return bool(np.ptp(steps) < 1e-6 * steps.mean())
 
 
 def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
