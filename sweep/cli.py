@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sweep.boundary.summary import Curves
+    from sweep.maps import RegimeMap
 
 BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, INTERRUPTED, TERMINATED = 2, 3, 4, 70, 130, 143
 VERIFY_WIDTH = 120
@@ -82,6 +83,9 @@ WhoComputes = Annotated[ExecutorName, typer.Option("--executor", help="Who compu
 Workers = Annotated[int | None, typer.Option(help="With --executor dask: start that many workers on this machine; default one a core.")]
 Scheduler = Annotated[str | None, typer.Option(help="With --executor dask: address of a scheduler, such as tcp://10.0.0.1:8786.")]
 At = Annotated[list[str] | None, typer.Option(help="Hold another parameter at its value nearest to this one: mu=0.2. Can be repeated.")]
+AreasName = Annotated[
+    str | None, typer.Option("--areas", help="Observable whose words or whole numbers are the areas; default regime, or wall_regime.")
+]
 ShareText = Annotated[str | None, typer.Option("--shard", help="Compute one part of the run: 2/8 is the second of eight jobs.")]
 
 
@@ -377,28 +381,30 @@ def draw_map(
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable.")] = False,
     at: At = None,
+    areas: AreasName = None,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
 ) -> None:
     """Draw the regimes of a run over two of its parameters."""
     from sweep import maps, plots
 
-    drawn = maps.read_map(directory, x, y, color, at or [])
+    drawn = maps.read_map(directory, x, y, color, at or [], areas)
     picture = out if out is not None else directory / "map.png"
     plots.draw(drawn, picture, log)
-    say_what_is_drawn(drawn.held, drawn.done, drawn.points, drawn.rows)
+    say_what_is_drawn(drawn)
     emit(str(picture))
 
 
-def say_what_is_drawn(held: dict[str, Any], done: int, points: int, rows: int) -> None:
+def say_what_is_drawn(drawn: RegimeMap) -> None:
     """The values at which a slice is held, and how much of the run is there, on stderr."""
-    if held:
-        said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in held.items())
-        say(f"A slice at {said}: {rows:,} points.")
-    if done < points:
+    if drawn.held:
+        said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in drawn.held.items())
+        say(f"A slice at {said}: {drawn.rows:,} points.")
+    if not drawn.complete:
+        of = f" of {drawn.points:,}" if drawn.done < drawn.points else ""
         say(
-            f"The run is not complete: {done:,} of {points:,} points are drawn."
-            if not held
-            else f"The run is not complete: it has {done:,} of {points:,} points."
+            f"The run is not complete: {drawn.done:,}{of} points are drawn."
+            if not drawn.held
+            else f"It has {drawn.done:,}{of} points so far."
         )
 
 
@@ -410,6 +416,7 @@ def write_report(
     color: Annotated[str | None, typer.Option(help="Observable that is shaded first; others are chosen on the page.")] = None,
     log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable first.")] = False,
     at: At = None,
+    areas: AreasName = None,
     traces: Annotated[int, typer.Option(help="How many points, spread over the map, have a time trace.")] = 64,
     out: Annotated[Path | None, typer.Option(help="File to write, .html; default DIRECTORY/report.html.")] = None,
 ) -> None:
@@ -419,7 +426,7 @@ def write_report(
     file = out if out is not None else directory / "report.html"
     page.check_suffix(file)
     page.plotly_script()
-    found = content.read_content(directory, x, y, color, at or [], traces, log)
+    found = content.read_content(directory, x, y, color, at or [], traces, log, areas)
     size = page.write_page(found, file)
     for note in found.facts["notes"]:
         say(note)

@@ -25,6 +25,7 @@ NOTHING = "none"
 FREE = "no friction"
 VOID, MISSING, FAILED = -3, -2, -1
 GRID = "grid"
+MOST_AREAS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class RegimeMap:
         x, y: the parameters on the axes. logarithmic: of each, whether it is spaced in the logarithm.
         cells: (n_y, n_x) positions of the rows on the grid, -1 where there is none so far; None where they are scattered.
         x_values, y_values: float64 in the unit of the axis. On a grid (n_x,) and (n_y,), ascending; else (n,) each, of every row.
+        areas: the observable whose values are the areas. words: these by name, and what a row has that has none (of `regime`: FREE).
         regimes: int8 positions in `words`, (n_y, n_x) or (n,); FAILED where a row failed, MISSING where there is none, VOID where it has
             no value of the observable that is shaded, because the thing did not happen.
         shade: the observable that is shaded; None for none.
@@ -45,7 +47,8 @@ class RegimeMap:
         steady: whether the rows are of steady motions.
         loose: parameters that vary as well, among scattered rows.
         measured: the boundaries that the run itself has found.
-        rows: how many rows are in it. done, points: how many rows the run has, and will have.
+        rows: how many rows are in it. done, points: how many rows the run has, and will have (at least, where its results decide).
+        complete: whether it has them all.
     """
 
     study: str
@@ -56,6 +59,8 @@ class RegimeMap:
     cells: np.ndarray | None
     x_values: np.ndarray
     y_values: np.ndarray
+    areas: str
+    words: tuple[str, ...]
     regimes: np.ndarray
     shade: Quantity | None
     shades: np.ndarray | None
@@ -67,51 +72,61 @@ class RegimeMap:
     rows: int
     done: int
     points: int
+    complete: bool
 
     @property
     def gridded(self) -> bool:
         """Whether every value of one axis comes with every value of the other, so far."""
         return self.cells is not None
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The regimes by name, and what a mass that touches no support has instead; the position is the code."""
-        return words_of(self.model)
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """What the areas of a map are.
+
+    Attributes:
+        name: the observable. words: what it may be; the last is what rows with results have that have none of it.
+        codes: (n,) int8 positions in `words` of rows, FAILED where one failed.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    codes: np.ndarray
 
 
-def words_of(model: Model) -> tuple[str, ...]:
-    """The regimes of a model by name, and what a row with results has that has none."""
-    return (*by_name(model.observables)[REGIME].words, FREE)
-
-
-def read_map(path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = ()) -> RegimeMap:
+def read_map(
+    path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), areas: str | None = None
+) -> RegimeMap:
     """Lay the rows of a run over two of its parameters.
 
     Args:
         path: directory of the run, complete or not.
         x, y, at: see `rows.read_rows`.
         color: an observable to shade by that is a number, or "none"; that which the model shows first (`Model.main`) when omitted.
+        areas: see `areas_of`.
 
     Raises:
-        ConfigError: see `rows.read_rows`; or the observable is not in the run, or holds no number.
+        ConfigError: see `rows.read_rows`; or an observable is not in the run, or holds nothing that can be drawn.
     """
     chosen: list[Quantity] = []
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
         shade = choose_shade(model, model.main if color is None else color, problems)
         chosen.extend([shade] if shade else [])
-        return [REGIME, "status", *(quantity.name for quantity in chosen)]
+        words = [quantity.name for quantity in model.observables if quantity.kind == "word"]
+        return [*words, "status", *(quantity.name for quantity in chosen), *choose_areas(model, areas, problems)]
 
-    return map_of(path, read_rows(path, wanted, x, y, at), chosen[0] if chosen else None)
+    rows = read_rows(path, wanted, x, y, at)
+    return map_of(path, rows, chosen[0] if chosen else None, areas_of(path, rows, areas))
 
 
-def map_of(path: Path, rows: Rows, shade: Quantity | None) -> RegimeMap:
+def map_of(path: Path, rows: Rows, shade: Quantity | None, areas: Areas) -> RegimeMap:
     """The map of rows with two axes, shaded by an observable that is among their columns (see `read_map`)."""
     if shade and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         message = f"{shade.name} is NaN in every row; --color none leaves it out, the column `status` says why"
         raise ConfigError(str(path), [Problem("--color", message)])
     (x_values, y_values), cells = lay(rows)
-    regimes, shades = regimes_of(rows.table, rows.model), None
+    regimes, shades = areas.codes.copy(), None
     if shade:
         shades = np.asarray(rows.table.column(shade.name).to_numpy(), dtype=np.float64)
         regimes[(regimes >= 0) & np.isnan(shades)] = VOID
@@ -122,10 +137,10 @@ def map_of(path: Path, rows: Rows, shade: Quantity | None) -> RegimeMap:
     return RegimeMap(
         study=state["study"], model=rows.model, x=axes[0], y=axes[1],
         logarithmic=(rows.is_logarithmic(axes[0]), rows.is_logarithmic(axes[1])), cells=cells,
-        x_values=x_values, y_values=y_values, regimes=regimes, shade=shade, shades=shades,
+        x_values=x_values, y_values=y_values, areas=areas.name, words=areas.words, regimes=regimes, shade=shade, shades=shades,
         fixed=rows.fixed, held=rows.held, steady=rows.steady, loose=rows.loose,
         measured=read_measured(path, axes[0].name, axes[1].name) if whole else (),
-        rows=rows.table.num_rows, done=state["rows"], points=state["points"],
+        rows=rows.table.num_rows, done=state["rows"], points=state["points"], complete=state["state"] == "complete",
     )  # fmt: skip
 
 
@@ -159,12 +174,42 @@ def spread_over(cells: np.ndarray, values: np.ndarray, missing: float) -> np.nda
     return np.where(cells >= 0, values[cells], np.asarray(missing, values.dtype))
 
 
-def regimes_of(table: pa.Table, model: Model) -> np.ndarray:
-    """(n,) int8 positions in `words_of` the model, FAILED where a row failed."""
-    words = by_name(model.observables)[REGIME].words
-    found = codes(table.column(REGIME), words)
-    found[have_results(table.column("status")) & (found == FAILED)] = len(words)
-    return found
+def choose_areas(model: Model, areas: str | None, problems: list[Problem]) -> list[str]:
+    """The observable that makes areas, where it is named and one that can."""
+    able = [quantity.name for quantity in model.observables if quantity.kind in ("word", "integer")]
+    if areas is not None and areas not in able:
+        holds = "holds numbers that are not whole" if areas in by_name(model.observables) else "is no observable"
+        problems.append(Problem("--areas", f"{areas!r} {holds}; {advise(areas, able)}"))
+    return [areas] if areas in able else []
+
+
+def areas_of(path: Path, rows: Rows, areas: str | None) -> Areas:
+    """What the areas of a map of rows are.
+
+    Args:
+        path: of the run. rows: with every observable that is a word, and the status.
+        areas: an observable that is a word or a whole number; when omitted `regime`, or where no row has one the next that is a word.
+
+    Raises:
+        ConfigError: it has more different numbers than can be told apart.
+    """
+    words = [quantity.name for quantity in rows.model.observables if quantity.kind == "word" and quantity.name in rows.table.column_names]
+    name = areas or next((name for name in words if rows.table.column(name).null_count < rows.table.num_rows), REGIME)
+    column, good = rows.table.column(name), have_results(rows.table.column("status"))
+    if name in words:
+        known = by_name(rows.model.observables)[name].words
+        found = codes(column, known)
+        known += (FREE if name == REGIME else "none",)
+    else:
+        numbers = sorted(column.drop_null().unique().to_pylist())
+        if len(numbers) > MOST_AREAS:
+            message = f"{name} has {len(numbers)} different values, more than {MOST_AREAS} colours tell apart: --color {name} shades by it"
+            raise ConfigError(str(path), [Problem("--areas", message)])
+        found = np.searchsorted(numbers, np.nan_to_num(column.to_numpy(), nan=-1.0)).astype(np.int8)
+        found[np.isnan(np.asarray(column.to_numpy(), dtype=np.float64))] = FAILED
+        known = (*(f"{number} {name.replace('_', ' ')}" for number in numbers), "none")
+    found[good & (found == FAILED)] = len(known) - 1
+    return Areas(name, known, found)
 
 
 def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity | None:

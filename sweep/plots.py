@@ -33,6 +33,7 @@ EMPTY = {FAILED: ("failed", "#ffffff"), MISSING: ("not computed", "#f7f7f7"), VO
 ENOUGH = 0.02  # part of the picture that an area must fill to bear its name
 NAMED = 4  # boundaries that bear their names; more are in the legend alone
 HALO = 2.5
+LEGEND = (0.88, 0.93)  # where that of the lines is
 DASHES = (0, (4, 3))
 
 
@@ -87,12 +88,10 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
 def title(drawn: RegimeMap) -> str:
     """What is drawn, and how much of it is there."""
     done = f"{drawn.rows:,} points"
-    if drawn.done < drawn.points:
-        done = (
-            f"{drawn.rows:,} of {drawn.points:,} points"
-            if not drawn.held
-            else f"{done}, of a run that has {drawn.done:,} of {drawn.points:,}"
-        )
+    if not drawn.complete and drawn.done < drawn.points and not drawn.held:
+        done = f"{drawn.rows:,} of {drawn.points:,} points"
+    elif not drawn.complete:
+        done += " of a run that is not complete"
     held = [f"{name} = {value:.6g}" if isinstance(value, float | int) else f"{name} = {value}" for name, value in drawn.held.items()]
     loose = [f"{', '.join(drawn.loose)} {'varies' if len(drawn.loose) == 1 else 'vary'} too"] if drawn.loose else []
     return "; ".join([f"{drawn.study}: {done}", *held, *loose])
@@ -298,6 +297,8 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
             axes.plot(*piece.T, **line_style(boundary, drawn))
     # a line that the run and theory share bears the name that theory gives it
     named = [*theory, *(boundary for boundary in drawn.measured if not theory or " = " in boundary.plain)]
+    if drawn.measured:
+        taken.append(LEGEND)
     nameless = [boundary for boundary in named if len(named) > NAMED or not name_line(axes, boundary, taken)]
     if drawn.measured:
         add_legend(axes, drawn, theory, [boundary.name for boundary in nameless if not boundary.theory])

@@ -102,7 +102,8 @@ def read_rows(
     swept = [name for name in dataset.schema.names if name in parameters and name not in fixed]
     swept += [SCHEME] if SCHEME in dataset.schema.names else []
     problems: list[Problem] = []
-    table = dataset.to_table(columns=list(dict.fromkeys([*swept, *wanted(model, problems)])))
+    there = [name for name in wanted(model, problems) if name in dataset.schema.names]
+    table = dataset.to_table(columns=list(dict.fromkeys([*swept, *there])))
     in_run = varying_of(table, swept)
     table, held = hold(table, in_run, at, problems)
     varying = varying_of(table, swept)
@@ -122,6 +123,14 @@ def read_rows(
     return Rows(state, document, model, table, tuple(parameters[name] for name in axes), fixed, held, tuple(loose))
 
 
+def is_logarithmic(values: np.ndarray) -> bool:
+    """Whether ascending values are spaced evenly in their logarithm, and not as well in themselves."""
+    if len(values) < 4 or values[0] <= 0.0:
+        return False
+    steps = np.diff(np.log(values))
+    return bool(np.ptp(steps) < 1e-6 * steps.mean())
+
+
 def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
     """Parameter -> value of what a resolved study sets for all its rows, as far as it says so: a part of a design may sweep what is set."""
     if isinstance(document.get("sweep"), list):
@@ -135,14 +144,6 @@ def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
 def varying_of(table: pa.Table, names: Iterable[str]) -> list[str]:
     """Which of these columns of parameters hold different values."""
     return [name for name in names if varies(table.column(name))]
-
-
-def is_logarithmic(values: np.ndarray) -> bool:
-    """Whether ascending values are spaced evenly in their logarithm."""
-    if len(values) < 4 or values[0] <= 0.0:
-        return False
-    steps = np.diff(np.log(values))
-    return bool(np.ptp(steps) < 1e-6 * steps.mean())
 
 
 def varies(column: pa.ChunkedArray) -> bool:

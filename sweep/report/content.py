@@ -16,7 +16,7 @@ from kernels.quantity import Quantity, by_name
 from sweep.axes import SCHEME
 from sweep.boundaries import Boundary
 from sweep.directory import RunDirectory
-from sweep.maps import FAILED, MISSING, NOTHING, REGIME, VOID, RegimeMap, choose_shade, map_of, regimes_of, theory_of, words_of
+from sweep.maps import FAILED, MISSING, NOTHING, VOID, Areas, RegimeMap, areas_of, choose_areas, choose_shade, map_of, theory_of
 from sweep.maps import codes as codes_of
 from sweep.pictures import ramps_of
 from sweep.plots import EMPTY, FLAT, limits_of, nearest_rows, spread
@@ -52,7 +52,7 @@ class Content:
 
 def read_content(
     path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), traces: int = 64,
-    logarithmic: bool = False,
+    logarithmic: bool = False, areas: str | None = None,
 ) -> Content:  # fmt: skip
     """Gather the report of a run.
 
@@ -72,18 +72,20 @@ def read_content(
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
         shade = choose_shade(model, model.main if color in (None, NOTHING) else str(color), problems)
         chosen.extend([shade] if shade else [])
-        return [POINT, *(quantity.name for quantity in model.observables), "status"]
+        choose_areas(model, areas, problems)
+        return [POINT, *(quantity.name for quantity in model.observables if quantity.kind != "list"), "status"]
 
     rows = read_rows(path, wanted, x, y, at, fewest=1)
     shade = chosen[0]
     if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
-    drawn = map_of(path, rows, None) if len(rows.axes) > 1 else None
+    found_areas = areas_of(path, rows, areas)
+    drawn = map_of(path, rows, None, found_areas) if len(rows.axes) > 1 else None
     order, places, thinned = order_of(rows, drawn)
-    picked = pick(rows, drawn, order, traces)
+    picked = pick(rows, drawn, found_areas, order, traces)
     found, note = trace_rows(rows, [int(order[place]) for place in picked]) if picked else ([], "")
     where = {int(order[place]): place for place in picked}
-    columns, described, left_out = pack_columns(rows, order, shade)
+    columns, described, left_out = pack_columns(rows, found_areas, order, shade)
     notes = [thinned] if thinned else []
     if left_out:
         notes.append(f"Left out of this file for its size, but in the run: {', '.join(left_out)}.")
@@ -91,8 +93,9 @@ def read_content(
         notes.append(f"Numbers are kept to {DIGITS[COARSE]} digits here; the run has them all.")
     notes += [note] if note else []
     state = rows.state
-    if state["rows"] < state["points"]:
-        notes.insert(0, f"The run is not complete: it has {state['rows']:,} of {state['points']:,} points.")
+    if state["state"] != "complete":
+        of = f" of {state['points']:,}" if state["rows"] < state["points"] else ""
+        notes.insert(0, f"The run is not complete: it has {state['rows']:,}{of} points.")
     kind = "line" if drawn is None else "points" if drawn.loose else "grid" if drawn.gridded else "scattered"
     facts = {
         "study": state["study"],
@@ -107,7 +110,8 @@ def read_content(
         "columns": described,
         "shade": shade.name,
         "logarithmic": logarithmic,
-        "words": colors_of(rows.model),
+        "areas": found_areas.name,
+        "words": colors_of(found_areas.words),
         "empty": {code: [name, color] for code, (name, color) in EMPTY.items()},
         "codes": {"failed": FAILED, "missing": MISSING, "void": VOID},
         "boundaries": [line_of(boundary) for boundary in boundaries_of(drawn)] if drawn is not None else [],
@@ -159,11 +163,11 @@ def ordinal(number: int) -> str:
     return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }".replace(" ", "")
 
 
-def pick(rows: Rows, drawn: RegimeMap | None, order: np.ndarray, most: int) -> list[int]:
+def pick(rows: Rows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, most: int) -> list[int]:
     """Positions in the order of the report of at most so many rows, evenly over the map; rows that failed have no trace."""
     if not most:
         return []
-    whole = np.append(regimes_of(rows.table, rows.model), FAILED)[order] >= 0  # -1 is the one after the last
+    whole = np.append(areas.codes, FAILED)[order] >= 0  # -1 is the one after the last
     if drawn is None:
         along = rows.along(rows.axes[0])[order]
         values = np.log(along) if rows.is_logarithmic(rows.axes[0]) else along
@@ -182,7 +186,9 @@ def pick(rows: Rows, drawn: RegimeMap | None, order: np.ndarray, most: int) -> l
     return [int(place) for place in dict.fromkeys(place_of[cells]) if place >= 0 and whole[place]]
 
 
-def pack_columns(rows: Rows, order: np.ndarray, shade: Quantity) -> tuple[dict[str, str], list[dict[str, Any]], tuple[str, ...]]:
+def pack_columns(
+    rows: Rows, areas: Areas, order: np.ndarray, shade: Quantity
+) -> tuple[dict[str, str], list[dict[str, Any]], tuple[str, ...]]:
     """The columns of the rows: packed; described; and those that were left out.
 
     A column that is the same in all rows is in its description. Of the others the observables come in the order of the model, those of
@@ -195,15 +201,14 @@ def pack_columns(rows: Rows, order: np.ndarray, shade: Quantity) -> tuple[dict[s
     parameters = list(rows.loose)
     quantities = by_name(model.parameters) | by_name(model.observables)
     steps = ("accepted_steps", "rejected_steps", "time_reached")
-    others = [q.name for q in model.observables if q.name not in (REGIME, shade.name, *steps)]
+    others = [q.name for q in model.observables if q.name not in (areas.name, shade.name, *steps) and q.name in rows.table.column_names]
     there = order >= 0
-    for name in (POINT, REGIME, "status", *parameters, shade.name, *others, *steps):
+    for name in (POINT, areas.name, "status", *parameters, shade.name, *others, *steps):
         column = rows.table.column(name)
         quantity = quantities.get(name)
         facts: dict[str, Any] = {"name": name, "unit": unit_of(model, name), "about": quantity.description if quantity else ""}
-        if name == REGIME:
-            regimes = np.where(there, regimes_of(rows.table, model)[order], MISSING)
-            text, facts["kind"], facts["words"] = pack_codes(regimes), "code", list(words_of(model))
+        if name == areas.name:
+            text, facts["kind"], facts["words"] = pack_codes(np.where(there, areas.codes[order], MISSING)), "code", list(areas.words)
         elif not is_number(column):
             words = sorted({str(word) for word in column.unique().to_pylist() if word is not None})
             text, facts["kind"], facts["words"] = pack_codes(np.where(there, codes_of(column, tuple(words))[order], -1)), "code", words
@@ -224,7 +229,7 @@ def pack_columns(rows: Rows, order: np.ndarray, shade: Quantity) -> tuple[dict[s
                 text, facts["same"] = "", None if np.isnan(values[0]) else float(values[0])
             else:
                 text = pack_floats(values, dropped)
-        if sum(map(len, packed.values())) + len(text) > ROOM and name not in (REGIME, "status"):
+        if sum(map(len, packed.values())) + len(text) > ROOM and name not in (areas.name, "status"):
             left_out.append(name)
             continue
         if text:
@@ -270,9 +275,9 @@ def axis_of(rows: Rows, quantity: Quantity) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def colors_of(model: Model) -> list[dict[str, Any]]:
+def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
     """The regimes with the ends of their colours."""
-    ramps = ramps_of(words_of(model))
+    ramps = ramps_of(words)
     return [{"name": word, "ramp": list(ramp), "flat": FLAT.get(word)} for word, ramp in ramps.items()]
 
 

@@ -61,7 +61,7 @@ def render(content: Content) -> str:
 
 def read(name: str) -> str:
     """A file of the page."""
-    return (files("sweep.report") / "page" / name).read_text(encoding="utf-8")
+    return (files("sweep.report") / "web" / name).read_text(encoding="utf-8")
 
 
 def as_json(facts: object) -> str:

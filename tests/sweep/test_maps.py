@@ -351,3 +351,19 @@ def test_every_word_has_colours_of_its_own(fake: FakeKernels) -> None:
     apart = np.abs(middles[:, np.newaxis] - middles).sum(axis=2) + 1000 * np.eye(4)
     assert apart.min() > 30
     assert fake.calls == []
+
+
+def test_whole_numbers_may_be_the_areas(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    directory = grid(tmp_path / "a", {"a0": [1.0, 2.0, 3.0], "mu": [0.01, 0.02]})
+    drawn = read_map(directory, areas="slip_phases")  # a0 + 100 mu
+    assert (drawn.areas, drawn.words) == ("slip_phases", ("2 slip phases", "3 slip phases", "4 slip phases", "5 slip phases", "none"))
+    assert drawn.regimes.tolist() == [[0, 1, 2], [1, 2, 3]]
+    assert main(["map", str(directory), "--areas", "slip_phases"]) == 0
+    assert main(["map", str(directory), "--areas", "slip_phase"]) == 2
+    assert "--areas: 'slip_phase' is no observable; did you mean 'slip_phases'?" in capsys.readouterr().err
+    assert main(["map", str(directory), "--areas", "drift"]) == 2
+    assert "--areas: 'drift' holds numbers that are not whole" in capsys.readouterr().err
+    many = grid(tmp_path / "b", {"a0": A0, "mu": MU})
+    assert main(["map", str(many), "--areas", "slip_phases"]) == 2
+    assert "different values, more than 8 colours tell apart: --color slip_phases shades by it" in capsys.readouterr().err
+    assert len(fake.calls) == 2

@@ -274,8 +274,11 @@ def test_tables_and_words_are_no_axes_of_a_map(fake: FakeKernels, tmp_path: Path
     with pytest.raises(ConfigError, match="a map needs two parameters that vary; this run varies v0"):
         read_map(directory)
     more = run({**study, "sweep": {"axes": {**axes, "c_n": [0.0, 1.0, 2.0]}}}, tmp_path / "b").directory
-    with pytest.raises(ConfigError, match=r"several rows share a place on the map .* post_set, damping_criterion has several values"):
+    with pytest.raises(ConfigError, match=r"--at: post_set has several values too \(2.5;3;4;5, 2;3;4;5\)") as refused:
         read_map(more)
+    assert "--at: damping_criterion has several values too (excluded, included)" in str(refused.value)
+    drawn = read_map(more, at=["post_set=2;3;4;5", "damping_criterion=included"])
+    assert (drawn.x.name, drawn.y.name, drawn.rows, drawn.fixed["post_set"]) == ("v0", "c_n", 6, [2.0, 3.0, 4.0, 5.0])
     for name, held in (("post_set", "tables"), ("damping_criterion", "words")):
         with pytest.raises(ConfigError, match=f"--y: '{name}' holds {held}; .*Known: v0, c_n"):
             read_map(more, y=name)

@@ -184,7 +184,7 @@ async function showRow(row) {
     const value = values[row];
     if (facts.name === "point") element("row-title").textContent = value < 0 ? "No row here" : `Point ${value.toLocaleString("en")}`;
     else if (facts.kind === "code") {
-      const missing = facts.name === "regime" && content.empty[value];
+      const missing = facts.name === content.areas && content.empty[value];
       if (facts.name !== "status" || facts.words.length > 1 || facts.words[value] !== "ok") found.push([facts.name, missing ? missing[0] : facts.words[value] ?? "–", ""]);
     } else {
       const text = facts.integer ? digits(value, 9) : digits(value, facts.digits);
@@ -275,7 +275,7 @@ function listen() {
 // Plotly takes a second to start: the areas are there before it.
 async function begin() {
   showFacts();
-  const [rows, regimes, values] = await Promise.all([layRows(), column("regime"), column(content.shade)]);
+  const [rows, regimes, values] = await Promise.all([layRows(), column(content.areas), column(content.shade)]);
   Object.assign(state, { rows, regimes });
   colorBy(content.columns.find((each) => each.name === content.shade), values);
   showLegend();
