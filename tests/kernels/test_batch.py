@@ -20,7 +20,7 @@ from kernels.status import SENTENCES, Status
 
 Solve = Callable[..., dict[str, np.ndarray]]
 ROOT = Path(__file__).resolve().parents[2]
-OBSERVABLES = [quantity.name for quantity in RUBBING_MASS.observables]
+OBSERVABLES = [quantity.name for quantity in RUBBING_MASS.returns(None)]
 
 
 def rows(count: int, scheme: str = "exact") -> list[dict[str, Any]]:

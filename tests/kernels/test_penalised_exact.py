@@ -220,6 +220,7 @@ def test_every_derivative_of_every_observable_is_its_difference(solve: Solve) ->
             np.testing.assert_allclose(exact, expected[each], rtol=2e-6, atol=2e-8 * size, err_msg=f"{each} in {name}")
 
 
+@pytest.mark.slow
 def test_more_events_than_the_bound_have_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "MOST_EVENTS", 40)
     monkeypatch.setattr(batch, "_PROGRAMS", {})

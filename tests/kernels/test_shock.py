@@ -155,6 +155,7 @@ def test_the_published_cases_by_every_scheme_within_the_documents_tolerance() ->
             np.testing.assert_allclose(found[name][1:], exact[name][1:], rtol=1e-4, err_msg=f"{scheme}, {name}")  # 0.01 % in C
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_damped_wall_converges_to_exact_as_the_step_shrinks(criterion: str) -> None:
     row = D | {"damping_criterion": criterion, "end": 8.0}
@@ -209,6 +210,7 @@ def random_walls(count: int, seed: int) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32 - 1), damping=st.sampled_from([0.0, 0.0, 0.05, 1.0]))
 def test_walls_never_pull_keep_their_set_and_stop_the_mass_by_its_energy(seed: int, damping: float) -> None:

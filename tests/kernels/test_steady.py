@@ -217,6 +217,7 @@ def test_the_period_is_the_smallest_number_of_periods_of_the_excitation() -> Non
     np.testing.assert_allclose(found["drift"][:3], 0.0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_what_never_returns_is_not_called_periodic() -> None:
     free = {"k": 4.3, "a0": 1.0, "mu": 0.0, "x0": 0.3}  # the forced motion and a free one that nothing damps
     driven_off = {"a0": 1.0, "load": 2.0, "mu": 0.1}
@@ -268,6 +269,7 @@ def test_a_fixed_window_has_no_period(solve: Solve) -> None:
     assert solve([{"a0": 15.0, "mu": 0.1}])["period"].tolist() == [0.0]
 
 
+@pytest.mark.slow
 def test_derivatives_are_those_of_the_limit() -> None:
     wear = lambda a0, mu, omega: kernels.simulate("rubbing_mass", {"a0": a0, "mu": mu, "omega": omega}, window="steady")["wear_power"]  # noqa: E731
 

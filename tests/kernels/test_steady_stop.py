@@ -306,3 +306,23 @@ def test_with_rigid_friction_points_are_those_of_an_independent_integration() ->
     assert WORDS[found["regime"][4]] in ("no contact", "permanent contact")
     assert found["stick_fraction"][4] == 1.0
     assert found["stick_fraction"][2] > 0.0
+
+
+@pytest.mark.slow
+def test_with_penalised_friction_the_steady_window_is_the_last_period_of_a_long_run() -> None:
+    rubs = {**SPRING, "gap": 0.3, "mu": 0.03, "k_t": 200.0}
+    rows = [
+        {**rubs, "omega": 1.5},
+        {**rubs, "omega": 2.0, "phase": 1.0},
+        {**rubs, "omega": 1.3, "sides": 2.0},
+        {**rubs, "omega": 1.5, "mu": 0.08},
+    ]
+    columns = {name: np.array([row.get(name, STOP.parameter(name).default) for row in rows]) for name in (*NAMES, "mu", "k_t")}
+    found = batch.solve(STOP, "exact", columns, count=len(rows), window="steady")
+    assert found.status.tolist() == [Status.OK] * 4
+    assert found.observables["period"].tolist() == [1.0, 1.0, 2.0, 1.0]
+    period = 2.0 * math.pi / columns["omega"]
+    ends = {"end": 600.0 * period, "window_end": 600.0 * period, "window_start": (600.0 - found.observables["period"]) * period}
+    long = batch.solve(STOP, "exact", {**columns, **ends}, count=len(rows))
+    for name in ("wear_power", "stick_fraction", "slip_distance", "max_slip_speed"):
+        np.testing.assert_allclose(found.observables[name], long.observables[name], rtol=1e-11, err_msg=name)

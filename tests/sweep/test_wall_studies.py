@@ -45,6 +45,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     return finished.to_pandas().set_index(pd.Index(POINTS))
 
 
+@pytest.mark.slow
 def test_sdnd105_from_one_table_of_points(rows: pd.DataFrame) -> None:
     def check(name: str, **expected: float) -> None:
         assert rows.loc[name, list(expected)].to_dict() == pytest.approx(expected, rel=1e-9, nan_ok=True)
@@ -58,6 +59,7 @@ def test_sdnd105_from_one_table_of_points(rows: pd.DataFrame) -> None:
     check("D, excluded", max_compression=0.27253656117778133, peak_force=10.0 * ROOT8, plastic_set=0.0, buckling_time=np.nan)
 
 
+@pytest.mark.slow
 def test_tables_of_other_lengths_stand_beside_one_another(rows: pd.DataFrame) -> None:
     np.testing.assert_array_equal(rows["post_set"]["C, shorter table"], [2.0, 3.0, 4.0])
     # 6.5 m is before its last node, so that the wall is that of C
@@ -69,6 +71,7 @@ def test_tables_of_other_lengths_stand_beside_one_another(rows: pd.DataFrame) ->
     assert beyond["plastic_set"] == pytest.approx(6.5 - 0.5 / 0.15, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_odd_starts_have_results(rows: pd.DataFrame) -> None:
     odd = rows.loc["at rest at the wall":]
     assert (odd["status"] == "ok").all()
