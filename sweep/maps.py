@@ -25,7 +25,7 @@ NOTHING = "none"
 FREE = "no friction"
 VOID, MISSING, FAILED = -3, -2, -1
 GRID = "grid"
-MOST_AREAS = 8
+MOST_AREAS = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ RAMPS = {
 }  # fmt: skip
 OTHERS = (
     ("#f3f1ec", "#77736a"), ("#eaf3fb", "#17568c"), ("#fdeedd", "#a8480a"), ("#f1e9f4", "#5f2f78"), ("#e3f3ee", "#0b5f4c"),
-    ("#fbf4d3", "#7d6608"), ("#fae8ee", "#8f2350"), ("#e8e8e8", "#2e2e2e"),
+    ("#fbf4d3", "#7d6608"), ("#fae8ee", "#8f2350"), ("#e8e8e8", "#2e2e2e"), ("#e0f2fb", "#0a6a8a"), ("#f5e9e0", "#5b3a1e"),
+    ("#eef3dc", "#4f6212"), ("#e9e6f6", "#3b3a8c"),
 )  # fmt: skip
 Ramp = tuple[str, str]
 

@@ -365,5 +365,5 @@ def test_whole_numbers_may_be_the_areas(fake: FakeKernels, tmp_path: Path, capsy
     assert "--areas: 'drift' holds numbers that are not whole" in capsys.readouterr().err
     many = grid(tmp_path / "b", {"a0": A0, "mu": MU})
     assert main(["map", str(many), "--areas", "slip_phases"]) == 2
-    assert "different values, more than 8 colours tell apart: --color slip_phases shades by it" in capsys.readouterr().err
+    assert "different values, more than 12 colours tell apart: --color slip_phases shades by it" in capsys.readouterr().err
     assert len(fake.calls) == 2
