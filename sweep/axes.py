@@ -15,6 +15,7 @@ from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES
 from sweep.problems import Problem, advise, shorten
 from sweep.sections import Range, Time, of_another, read_range
+from sweep.sensitivity.distributions import Drawn, Scaled, Weighted
 
 DEFAULT = "default"
 SCHEME = "scheme"
@@ -22,7 +23,7 @@ SCHEME_NAMES = tuple(SCHEMES)
 INTEGER = "integer"
 SPACINGS = ("linear", "log", INTEGER)
 FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, count = 10, spacing = "linear" }'
-SAMPLED_FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, spacing = "linear" }'
+SAMPLED_FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, spacing = "linear" } or { distribution = "normal", mean = 2.0, std = 0.1 }'
 TABLES = "a list of lists of numbers, one for each table, such as [[2.0, 3.0], [2.0, 3.0, 4.0]]"
 SHOWN = 5
 
@@ -162,7 +163,7 @@ class Continuous:
 
 
 Counted = Listed | Spaced | Whole
-Axis = Counted | Continuous
+Axis = Counted | Continuous | Drawn | Weighted | Scaled
 
 
 def number(quantity: Quantity, value: Any) -> float:
@@ -322,7 +323,14 @@ def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems:
 
 
 def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
-    """An axis given as { from, to, count, spacing }; of whole numbers its values are whole, words and tables have none."""
+    """An axis given as { from, to, count, spacing }; of whole numbers its values are whole, words and tables have none.
+
+    One with a distribution, and a table times a factor, are read elsewhere.
+    """
+    if "distribution" in raw or (quantity.kind == "list" and "times" in raw):
+        from sweep.sensitivity.reading import read_distribution
+
+        return read_distribution(quantity, path, raw, sampled, problems)
     if quantity.kind in ("word", "list"):
         problems.append(Problem(path, f"must be {forms(quantity, sampled)}, not {shorten(raw)}"))
         return None

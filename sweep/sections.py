@@ -47,6 +47,10 @@ class Sweep(Section):
     observable: str | None = None
     digits: int | None = None
     halvings: int | None = None
+    second_order: bool | None = None
+    levels: int | None = None
+    harmonics: int | None = None
+    correlations: list[Any] | None = None
     axes: dict[str, Any] | None = None
 
 
