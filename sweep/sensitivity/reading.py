@@ -146,14 +146,14 @@ def check_bounds(quantity: Quantity, path: str, axis: Drawn, found: list[Problem
         return
     u = np.linspace(0.0, 1.0, 100_001)
     share = float(np.mean(quantity.out_of_bounds(axis.at(u))))
-    how_often = f"once in {1.0 / share:,.0f} times" if share > 1e-4 else "less than once in 10,000 times, but it can be drawn"
+    how_often = f"in one draw of {1.0 / share:,.0f}" if share > 1e-4 else "in fewer than one draw of 10,000"
     below = quantity.out_of_bounds(least)
     bound = f"lower = {quantity.lower:g}" if below else f"upper = {quantity.upper:g}"
     if below and quantity.lower_open:
         bound = f"a lower above {quantity.lower:g}"
     advice = f'distribution = "{TRUNCATED}" with {bound} keeps within' if axis.law != LOG_NORMAL else "make std smaller"
     unit = f", unit {quantity.unit}" if quantity.unit else ""
-    message = f"goes out of bounds: must be {quantity.bounds} ({quantity.description}{unit}), and {how_often} it is not; {advice}"
+    message = f"goes out of bounds {how_often}: must be {quantity.bounds} ({quantity.description}{unit}); {advice}"
     found.append(Problem(path, message))
 
 
