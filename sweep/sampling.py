@@ -95,7 +95,9 @@ def drawn(axes: tuple[Axis, ...], coordinates: list[np.ndarray], start: int, sto
 def places(axes: tuple[Axis, ...], coordinates: list[np.ndarray]) -> list[np.ndarray]:
     """What each axis is asked for at its (n,) coordinates in [0, 1]: the fraction itself, or the position of a value."""
     return [
-        each if isinstance(axis, Continuous | Drawn | Weighted | Scaled) else np.minimum((each * axis.count).astype(np.int64), axis.count - 1)
+        each
+        if isinstance(axis, Continuous | Drawn | Weighted | Scaled)
+        else np.minimum((each * axis.count).astype(np.int64), axis.count - 1)
         for axis, each in zip(axes, coordinates, strict=True)
     ]
 

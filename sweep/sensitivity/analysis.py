@@ -123,7 +123,9 @@ def check(request: Request, config: Config) -> list[Quantity]:
         problems.append(Problem("--derivatives", f"{request.derivatives} is out of bounds: must be >= 0 (points)"))
     if request.seed < 1:
         problems.append(Problem("--seed", f"{request.seed} is out of bounds: must be >= 1"))
-    problems += [Problem("--exceeds", f"{name}={value:g}: must be a finite number") for name, value in request.exceeds if not math.isfinite(value)]
+    problems += [
+        Problem("--exceeds", f"{name}={value:g}: must be a finite number") for name, value in request.exceeds if not math.isfinite(value)
+    ]
     if problems:
         raise ConfigError("tribosweep sensitivity", problems)
     return chosen(config, [*request.observables, *(name for name, _ in request.exceeds)])
@@ -208,7 +210,8 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
         return False
     if isinstance(sample.design, Saltelli) and sample.design.second_order and len(kept.groups) < indices.LEAST_SECOND:
         notes.append(
-            f"{len(kept.groups)} groups are too few for second-order indices, which need {indices.LEAST_SECOND} at least: they are left out."
+            f"{len(kept.groups)} groups are too few for second-order indices, which need {indices.LEAST_SECOND} at least: "
+            "they are left out."
         )
     if not sample.independent:
         notes.append("The parameters are correlated: a first-order index holds what a parameter explains together with those it goes with.")
@@ -278,7 +281,9 @@ def records(lines: Sequence[Line]) -> list[dict[str, Any]]:
         flat = {"observable": line.observable, "method": line.method, "groups": line.groups}
         order = ("measure", "parameter", "other", "value", "low", "high")
         flat |= {key: estimate[key] for key in order}
-        found.append({key: None if value == "" or (isinstance(value, float) and math.isnan(value)) else value for key, value in flat.items()})
+        found.append(
+            {key: None if value == "" or (isinstance(value, float) and math.isnan(value)) else value for key, value in flat.items()}
+        )
     return found
 
 
@@ -300,7 +305,9 @@ def to_arrow(study: Study, which: str) -> pa.Table:
         described("high", pa.float64(), "", "upper end of its confidence interval"),
     ]
     request = {**asdict(study.request), "at": dict(study.request.at)}
-    dropped = {name: {key: getattr(kept, key) for key in ("total", "missing", "failed", "void", "elsewhere")} for name, kept in study.kept.items()}
+    dropped = {
+        name: {key: getattr(kept, key) for key in ("total", "missing", "failed", "void", "elsewhere")} for name, kept in study.kept.items()
+    }
     facts = {"config_hash": study.sample.config.digest, "request": json.dumps(request), "groups": json.dumps(dropped)}
     return pa.Table.from_pylist(records(study.lines[which]), schema=pa.schema(fields, metadata=facts))
 

@@ -107,7 +107,8 @@ def print_wide(title: str, lines: Sequence[Line]) -> None:
             if measure in bounded:
                 row.append(short(estimate.half_width, 2))
         rows.append(row)
-    print_table(title, header, rows, right=header[1:])
+    emit(title)  # which a narrow table would break
+    print_table("", header, rows, right=header[1:])
 
 
 def short(value: float, digits: int = 5) -> str:
@@ -122,7 +123,8 @@ def print_uncertainty(study: Study, quantity: Quantity, lines: Sequence[Line]) -
     origin = f"{lines[0].groups:,} points" + (f" in {len(study.sample.parts)} replicates" if lines[0].method == "replicates" else "")
     header = ["number", "estimate", f"from ({level})", "to"]
     rows = [(e.measure, short(e.value, 7), short(e.low, 7), short(e.high, 7)) for e in (line.estimate for line in lines)]
-    print_table(f"{quantity.name}{unit}: uncertainty from {origin}", header, rows, right=header[1:])
+    emit(f"{quantity.name}{unit}: uncertainty from {origin}")
+    print_table("", header, rows, right=header[1:])
     emit("")
 
 
@@ -130,7 +132,7 @@ def print_derivatives(quantity: Quantity, lines: Sequence[Line]) -> None:
     """DGSM with bounds, and elasticities."""
     for method in dict.fromkeys(line.method for line in lines):
         own = [line for line in lines if line.method == method]
-        print_wide(f"{quantity.name}: {method}, {own[0].groups:,} point{'s' if own[0].groups > 1 else ''}", own)
+        print_wide(f"{quantity.name}: {method}{f', {own[0].groups:,} points' if own[0].groups > 1 else ''}", own)
         emit("")
 
 

@@ -141,12 +141,14 @@ def parts_of(config: Config) -> tuple[Sampling, ...]:
         return (design,)
     kinds = ", ".join(SAMPLERS)
     if not isinstance(design, Concatenation):
-        message = f'design {config.document.get("sweep", {}).get("design", "grid")!r} draws no parameters; those that do: {kinds}'
+        message = f"design {config.document.get('sweep', {}).get('design', 'grid')!r} draws no parameters; those that do: {kinds}"
         raise ConfigError(config.source, [Problem("sweep.design", message)])
     parts = tuple(part for part in design.parts if isinstance(part, PLAIN))
     alike = {(type(part), part.axes, part.count, part.correlations) for part in parts}
     if len(parts) < len(design.parts) or len(alike) > 1 or len({part.seed for part in parts}) < len(parts):
-        message = "several designs are one sample only if they are replicates: sobol, halton or latin_hypercube that differ in their seed alone"
+        message = (
+            "several designs are one sample only if they are replicates: sobol, halton or latin_hypercube that differ in their seed alone"
+        )
         raise ConfigError(config.source, [Problem("sweep", message)])
     return parts
 

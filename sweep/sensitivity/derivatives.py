@@ -29,11 +29,7 @@ BLOCKS = 32  # of a call of the compiled program
 def smooth_axes(config: Config, axes: Sequence[Axis]) -> list[Axis]:
     """The axes that derivatives can be taken along: those with a range or a continuous distribution."""
     kinds = {quantity.name: quantity.kind for quantity in config.model.parameters}
-    return [
-        axis
-        for axis in axes
-        if isinstance(axis, Scaled) or (isinstance(axis, Continuous | Drawn) and kinds[axis.name] == "float")
-    ]
+    return [axis for axis in axes if isinstance(axis, Scaled) or (isinstance(axis, Continuous | Drawn) and kinds[axis.name] == "float")]
 
 
 def poincare(axis: Axis) -> tuple[bool, float]:
@@ -172,9 +168,7 @@ def dgsm(
     return found
 
 
-def elasticities(
-    config: Config, design: Sequence[Axis], observables: Sequence[str], at: Mapping[str, float]
-) -> dict[str, list[Estimate]]:
+def elasticities(config: Config, design: Sequence[Axis], observables: Sequence[str], at: Mapping[str, float]) -> dict[str, list[Estimate]]:
     """Derivatives and elasticities (x / f) d f / d x at one point, for each observable.
 
     Args:
@@ -188,7 +182,9 @@ def elasticities(
     names = [axis.name for axis in axes]
     for name in at:
         if name not in names:
-            raise ConfigError("--at", [Problem("", f"{name!r} is no axis with a range or a continuous distribution; {advise(name, names)}")])
+            raise ConfigError(
+                "--at", [Problem("", f"{name!r} is no axis with a range or a continuous distribution; {advise(name, names)}")]
+            )
     middle = np.full((1, len(design)), 0.5)
     points = points_at(tuple(design), list(middle.T), 0, 1)
     numbers = {**factors(design, axes, middle), **{name: np.array([value]) for name, value in at.items()}}

@@ -268,7 +268,6 @@ def remarks_on(design: Any) -> list[str]:
     below = 1 << (count.bit_length() - 1)
     if count == below:
         return []
-    return [
-        f"{count:,} {noun} of a Sobol sequence are no power of two: the last {count - below:,} fill a part of their block only, so that "
-        f"means are biased towards it and the error falls hardly faster than 1/sqrt(N); {below:,} or {2 * below:,} {noun} are balanced."
-    ]
+    part = f"the last {count - below:,} fill a part of their block only, so that means are biased towards it"
+    lost = f"{part}, and the error falls hardly faster than 1/sqrt(N)"
+    return [f"{count:,} {noun} of a Sobol sequence are no power of two: {lost}; {below:,} or {2 * below:,} {noun} are balanced."]

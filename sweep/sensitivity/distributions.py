@@ -57,7 +57,7 @@ def truncated_normal(u: np.ndarray, mean: float, std: float, lower: float = -mat
     else:
         low, high = ndtr(a), ndtr(b)
         z = ndtri(low + u * (high - low))
-    return np.clip(mean + std * z, lower, upper)
+    return np.asarray(np.clip(mean + std * z, lower, upper))
 
 
 def log_normal(u: np.ndarray, mean: float, std: float) -> np.ndarray:
@@ -123,7 +123,7 @@ class Drawn:
 
     def at(self, fractions: np.ndarray) -> np.ndarray:
         """The quantiles of `fractions`, in [0, 1], same shape, float64."""
-        return LAWS[self.law].quantile(np.clip(fractions, LEAST, MOST), **dict(self.numbers))
+        return np.asarray(LAWS[self.law].quantile(np.clip(fractions, LEAST, MOST), **dict(self.numbers)))
 
     def absent_at(self, fractions: np.ndarray) -> None:
         """A distribution has no default entries."""
@@ -203,7 +203,7 @@ class Scaled:
 
     def at(self, fractions: np.ndarray) -> np.ndarray:
         """(n, L) tables at (n,) `fractions`."""
-        return np.multiply.outer(self.factor.at(fractions), np.array(self.table))
+        return np.asarray(np.multiply.outer(self.factor.at(fractions), np.array(self.table)))
 
     def absent_at(self, fractions: np.ndarray) -> None:
         """A distribution has no default entries."""

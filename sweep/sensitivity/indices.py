@@ -94,9 +94,7 @@ def fast(names: Sequence[str], values: np.ndarray, harmonics: int) -> list[Estim
     ]
 
 
-def rbd_fast(
-    names: Sequence[str], coordinates: np.ndarray, values: np.ndarray, resamples: int, level: float, seed: int
-) -> list[Estimate]:
+def rbd_fast(names: Sequence[str], coordinates: np.ndarray, values: np.ndarray, resamples: int, level: float, seed: int) -> list[Estimate]:
     """First-order indices of RBD-FAST from any sample, by SALib, with ten harmonics and the bias taken off.
 
     The bootstrap samples are SALib's, of half as many rows, so that intervals are somewhat wide; RBD_ROWS / n of them where that is less.

@@ -124,10 +124,15 @@ def plane(axes: Axes, study: Study, quantity: Quantity, lines: Sequence[Line]) -
         along = 0.93 * min(right, top / slope)
         axes.annotate(words, (along, slope * along), xytext=(-4, 3), textcoords="offset points", ha="right", fontsize=8.5, color="#6d6a63")
     for place, (name, effect, spread) in enumerate(zip(names, star, sigma, strict=True)):
-        look = {"color": HUES[place % len(HUES)], "fmt": MARKS[place % len(MARKS)], "label": symbol(study, name)}
+        look: Any = {"color": HUES[place % len(HUES)], "fmt": MARKS[place % len(MARKS)], "label": symbol(study, name)}
         axes.errorbar(effect.value, spread, xerr=effect.half_width, markersize=7, capsize=2.5, zorder=3, **look)
     unit = f" [{quantity.unit}]" if quantity.unit not in ("", "1") else ""
-    axes.set(xlim=(-0.015 * right, right), ylim=(-0.02 * top, top), xlabel=rf"$\mu^*$: mean size of the effect{unit}", ylabel=rf"$\sigma$: its spread{unit}")
+    axes.set(
+        xlim=(-0.015 * right, right),
+        ylim=(-0.02 * top, top),
+        xlabel=rf"$\mu^*$: mean size of the effect{unit}",
+        ylabel=rf"$\sigma$: its spread{unit}",
+    )
     axes.legend(loc="best", fontsize=10.5, framealpha=0.9)
     axes.set_title(title(study, quantity, lines), loc="left", fontsize=10.5)
 

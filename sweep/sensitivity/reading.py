@@ -13,10 +13,21 @@ from sweep.axes import Axis, Continuous, Whole, number, read_list, read_nodes
 from sweep.problems import Problem, advise, shorten
 from sweep.sampling import MOST_SAMPLED, LatinHypercube, Sobol
 from sweep.sensitivity.copula import Correlation, matrix_of
-from sweep.sensitivity.designs import HARMONICS, LEVELS, OPTIONS, SAMPLERS, Fast, Halton, Morris, Saltelli, Sampling
+from sweep.sensitivity.designs import HARMONICS, LEVELS, SAMPLERS, Fast, Halton, Morris, Saltelli, Sampling
 from sweep.sensitivity.distributions import (
-    CHOICE, DISTRIBUTIONS, INTEGERS, LAWS, LOG_NORMAL, LOG_UNIFORM, TRIANGULAR, TRUNCATED, UNIFORM, Drawn, Scaled, Weighted,
-)  # fmt: skip
+    CHOICE,
+    DISTRIBUTIONS,
+    INTEGERS,
+    LAWS,
+    LOG_NORMAL,
+    LOG_UNIFORM,
+    TRIANGULAR,
+    TRUNCATED,
+    UNIFORM,
+    Drawn,
+    Scaled,
+    Weighted,
+)
 
 if TYPE_CHECKING:
     from sweep.sections import Sweep
@@ -253,7 +264,8 @@ def check_levels(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: lis
     for axis in axes:
         drawn = axis.factor if isinstance(axis, Scaled) else axis
         if isinstance(drawn, Drawn) and not drawn.bounded:
-            message = f'the levels of a Morris design need a least and a largest value, which {drawn.law!r} has not; "{TRUNCATED}" with lower and upper has'
+            need = f"the levels of a Morris design need a least and a largest value, which {drawn.law!r} has not"
+            message = f'{need}; "{TRUNCATED}" with lower and upper has'
             problems.append(Problem(f"{where}.axes.{axis.name}", message))
 
 

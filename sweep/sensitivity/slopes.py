@@ -15,7 +15,7 @@ from sweep.sensitivity.data import Kept, Sample
 from sweep.sensitivity.derivatives import dgsm, differentiate, elasticities, factors, smooth_axes
 from sweep.sensitivity.designs import Fast, Morris, Saltelli
 
-METHOD, POINT_METHOD = "exact derivatives", "exact derivatives at a point"
+METHOD, POINT_METHOD = "exact derivatives", "derivatives at one point"
 
 
 def derivatives_of(

@@ -3,9 +3,10 @@
 Of one sample the errors are those of as many independent points: for the mean by the central limit theorem, for the standard deviation by
 the fourth moment, for quantiles by order statistics, for chances by Clopper and Pearson. The points of a Latin hypercube and of the
 scrambled Sobol and Halton sequences are spread more evenly than that. Their true errors are smaller, as a rule much so for means, and one
-sample alone cannot say how small: these intervals are on the safe side. Several samples with different seeds can: of R replicates (several
-[[sweep]] that differ in their seed) every number is the mean of theirs, with Student's interval of their scatter. Sources: A. B. Owen, Annals
-of Statistics 25 (1997), 1541-1562 (Sobol); M. Stein, Technometrics 29 (1987), 143-151 (Latin hypercube).
+sample alone cannot say how small: these intervals are on the safe side. Several samples with different seeds can: of R replicates
+([[sweep]] tables that differ in their seed) every number is the mean of theirs, with Student's interval of their scatter.
+
+Sources: A. B. Owen, Annals of Statistics 25 (1997), 1541-1562 (Sobol); M. Stein, Technometrics 29 (1987), 143-151 (Latin hypercube).
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def describe(values: np.ndarray, quantiles: Sequence[float], thresholds: Sequenc
     fourth = float((offsets**4).mean())
     spread = math.sqrt(max(fourth - variance**2 * (n - 3) / (n - 1), 0.0) / n) / (2.0 * std) if std > 0.0 else 0.0
     half = z * std / math.sqrt(n)
-    found = [Estimate("mean", mean, mean - half, mean + half), Estimate("std", std, max(0.0, std - z * spread), std + z * spread)]
+    grown = math.exp(z * spread / std) if std > 0.0 else 1.0  # the logarithm of a standard deviation is nearer to normal than itself
+    found = [Estimate("mean", mean, mean - half, mean + half), Estimate("std", std, std / grown, std * grown)]
     for p in quantiles:
         first, last = order_statistics(n, p, level)
         low = float(ordered[first - 1]) if first >= 1 else -math.inf

@@ -134,12 +134,21 @@ def test_correlated_parameters_keep_their_distributions_and_have_the_rank_correl
         np.testing.assert_array_equal(block[name], values[77:300])
 
 
-SWEEP = "[sweep]\ndesign = 'sobol'\ncount = 8\n[sweep.axes]\n"
+SOBOL = "[sweep]\ndesign = 'sobol'\ncount = 8\n"
+SWEEP = SOBOL + "[sweep.axes]\n"
+WALL = "[study]\nmodel = 'buckling_wall'\n" + SWEEP
 BAD = {
-    "a distribution has a name": ("mu = { distribution = 'norml', mean = 1, std = 1 }", ["mu.distribution: 'norml' is no distribution", "did you mean 'normal'?"]),
-    "a distribution has its numbers": ("mu = { distribution = 'normal', mean = 1 }", ["mu.std: missing: distribution 'normal' needs mean, std"]),
+    "a distribution has a name": (
+        "mu = { distribution = 'norml', mean = 1, std = 1 }",
+        ["mu.distribution: 'norml' is no distribution", "did you mean 'normal'?"],
+    ),
+    "a distribution has its numbers": (
+        "mu = { distribution = 'normal', mean = 1 }",
+        ["mu.std: missing: distribution 'normal' needs mean, std"],
+    ),
     "a distribution has no other numbers": (
-        "mu = { distribution = 'normal', mean = 10, std = 0.1, sdt = 2 }", ["mu.sdt: unknown key of distribution 'normal'", "did you mean 'std'?"],
+        "mu = { distribution = 'normal', mean = 10, std = 0.1, sdt = 2 }",
+        ["mu.sdt: unknown key of distribution 'normal'", "did you mean 'std'?"],
     ),
     "a spread is positive": ("a0 = { distribution = 'normal', mean = 10, std = 0 }", ["a0.std: 0 is out of bounds: must be > 0"]),
     "a mean is a number": ("a0 = { distribution = 'normal', mean = 'x', std = 1 }", ["a0.mean: must be a number, not 'x'"]),
@@ -147,54 +156,92 @@ BAD = {
         "mu = { distribution = 'normal', mean = 0.1, std = 0.05 }",
         ["mu: goes out of bounds in one draw of 44: must be >= 0", "truncated_normal", "lower = 0"],
     ),
-    "a range goes up": ("a0 = { distribution = 'uniform', from = 2, to = 2 }", ["a0: from must be below to", "a constant goes to [parameters]"]),
-    "a logarithm is of positive numbers": ("x0 = { distribution = 'log_uniform', from = -1, to = 2 }", ["x0: a logarithm cannot touch or cross 0"]),
-    "a mode is inside": ("a0 = { distribution = 'triangular', from = 1, mode = 4, to = 3 }", ["a0.mode: 4 must lie between from = 1 and to = 3"]),
+    "a range goes up": (
+        "a0 = { distribution = 'uniform', from = 2, to = 2 }",
+        ["a0: from must be below to", "a constant goes to [parameters]"],
+    ),
+    "a logarithm is of positive numbers": (
+        "x0 = { distribution = 'log_uniform', from = -1, to = 2 }",
+        ["x0: a logarithm cannot touch or cross 0"],
+    ),
+    "a mode is inside": (
+        "a0 = { distribution = 'triangular', from = 1, mode = 4, to = 3 }",
+        ["a0.mode: 4 must lie between from = 1 and to = 3"],
+    ),
     "bounds are in order": (
-        "a0 = { distribution = 'truncated_normal', mean = 1, std = 1, lower = 3, upper = 2 }", ["a0: lower must be below upper"],
+        "a0 = { distribution = 'truncated_normal', mean = 1, std = 1, lower = 3, upper = 2 }",
+        ["a0: lower must be below upper"],
     ),
     "bounds are not absurdly far away": (
-        "a0 = { distribution = 'truncated_normal', mean = 1, std = 0.01, lower = 3 }", ["a0: the bounds lie more than 30 standard deviations"],
+        "a0 = { distribution = 'truncated_normal', mean = 1, std = 0.01, lower = 3 }",
+        ["a0: the bounds lie more than 30 standard deviations"],
     ),
-    "a log-normal mean is positive": ("a0 = { distribution = 'log_normal', mean = -1, std = 1 }", ["a0.mean: -1: the values of a log-normal"]),
+    "a log-normal mean is positive": (
+        "a0 = { distribution = 'log_normal', mean = -1, std = 1 }",
+        ["a0.mean: -1: the values of a log-normal"],
+    ),
     "a far tail counts too": (
-        "mu = { distribution = 'normal', mean = 0.1, std = 0.02 }", ["mu: goes out of bounds in fewer than one draw of 10,000: must be >= 0"],
+        "mu = { distribution = 'normal', mean = 0.1, std = 0.02 }",
+        ["mu: goes out of bounds in fewer than one draw of 10,000: must be >= 0"],
     ),
     "whole numbers are whole": (
-        "retries = { distribution = 'integer', from = 1, to = 2.5 }", ["retries: whole numbers go from one whole number to another"],
+        "retries = { distribution = 'integer', from = 1, to = 2.5 }",
+        ["retries: whole numbers go from one whole number to another"],
     ),
     "a choice has values": ("mu = { distribution = 'choice', values = [] }", ["mu.values: must be a list of one value or more"]),
-    "weights are as many as values": ("mu = { distribution = 'choice', values = [1, 2], weights = [1] }", ["mu.weights: must be a list of 2 numbers"]),
+    "weights are as many as values": (
+        "mu = { distribution = 'choice', values = [1, 2], weights = [1] }",
+        ["mu.weights: must be a list of 2 numbers"],
+    ),
     "weights are not negative": (
-        "mu = { distribution = 'choice', values = [1, 2], weights = [1, -1] }", ["mu.weights[1]: -1 is out of bounds: must be >= 0"],
+        "mu = { distribution = 'choice', values = [1, 2], weights = [1, -1] }",
+        ["mu.weights[1]: -1 is out of bounds: must be >= 0"],
     ),
-    "weights are not all zero": ("mu = { distribution = 'choice', values = [1, 2], weights = [0, 0] }", ["mu.weights: their sum must be positive"]),
+    "weights are not all zero": (
+        "mu = { distribution = 'choice', values = [1, 2], weights = [0, 0] }",
+        ["mu.weights: their sum must be positive"],
+    ),
     "a range that is spaced has no distribution": (
-        "mu = { distribution = 'uniform', from = 1, to = 2, spacing = 'log' }", ["mu.spacing: unknown key of distribution 'uniform'"],
+        "mu = { distribution = 'uniform', from = 1, to = 2, spacing = 'log' }",
+        ["mu.spacing: unknown key of distribution 'uniform'"],
     ),
-}  # fmt: skip
+}
 DESIGNS = {
     "a grid draws nothing": (
-        "[sweep.axes]\nmu = { distribution = 'uniform', from = 0.1, to = 0.2 }", ["mu: a distribution is drawn from by a design that samples"],
+        "[sweep.axes]\nmu = { distribution = 'uniform', from = 0.1, to = 0.2 }",
+        ["mu: a distribution is drawn from by a design that samples"],
     ),
     "Sobol indices are of independent parameters": (
-        "[sweep]\ndesign = 'saltelli'\ncount = 8\ncorrelations = [['mu', 'a0', 0.5]]\n[sweep.axes]\nmu = { from = 0.1, to = 0.2 }\na0 = { from = 1.0, to = 2.0 }",
-        ["sweep.correlations: design 'saltelli' takes no correlations", "independent parameters", '"sobol", "latin_hypercube" and "halton" take them'],
+        "[sweep]\ndesign = 'saltelli'\ncount = 8\ncorrelations = [['mu', 'a0', 0]]\n[sweep.axes]\nmu = [1, 2]\na0 = { from = 1, to = 2 }",
+        [
+            "sweep.correlations: design 'saltelli' takes no correlations",
+            "independent parameters",
+            '"sobol", "latin_hypercube" and "halton" take them',
+        ],
     ),
     "correlations are of axes": (
-        "[sweep]\ndesign = 'sobol'\ncount = 8\ncorrelations = [['mu', 'omga', 0.5], ['mu', 'k', 0.1], ['mu', 'omega', 1.0], 3, ['mu', 'mu', 0.1]]\n"
+        SOBOL + "correlations = [['mu', 'omga', 0.5], ['mu', 'k', 0.1], ['mu', 'omega', 1.0], 3, ['mu', 'mu', 0.1]]\n"
         "[sweep.axes]\nmu = { from = 0.1, to = 0.2 }\nomega = { from = 1.0, to = 2.0 }\nk = [1.0, 2.0]",
-        ["correlations[0]: 'omga' is no axis", "did you mean 'omega'?", "correlations[1]: 'k' is no axis with a range",
-         "correlations[2]: 1.0 is no correlation: must be > -1 and < 1", "correlations[3]: must be two parameters", "correlations[4]: a pair of different"],
+        [
+            "correlations[0]: 'omga' is no axis",
+            "did you mean 'omega'?",
+            "correlations[1]: 'k' is no axis with a range",
+            "correlations[2]: 1.0 is no correlation: must be > -1 and < 1",
+            "correlations[3]: must be two parameters",
+            "correlations[4]: a pair of different",
+        ],
     ),
     "correlations do not contradict each other": (
-        "[sweep]\ndesign = 'sobol'\ncount = 8\ncorrelations = [['mu', 'a0', 0.9], ['mu', 'k', 0.9], ['a0', 'k', -0.9]]\n[sweep.axes]\n"
+        SOBOL + "correlations = [['mu', 'a0', 0.9], ['mu', 'k', 0.9], ['a0', 'k', -0.9]]\n[sweep.axes]\n"
         "mu = { from = 0.1, to = 0.2 }\na0 = { from = 1.0, to = 2.0 }\nk = { from = 1.0, to = 2.0 }",
         ["sweep.correlations: contradict each other: their matrix is not positive definite"],
     ),
     "levels of a Morris design have ends": (
         "[sweep]\ndesign = 'morris'\ncount = 8\nlevels = 5\n[sweep.axes]\na0 = { distribution = 'normal', mean = 10, std = 1 }",
-        ["sweep.levels: 5: must be an even number", "a0: the levels of a Morris design need a least and a largest value, which 'normal' has not"],
+        [
+            "sweep.levels: 5: must be an even number",
+            "a0: the levels of a Morris design need a least and a largest value, which 'normal' has not",
+        ],
     ),
     "a curve has points enough": (
         "[sweep]\ndesign = 'fast'\ncount = 64\n[sweep.axes]\na0 = { from = 1.0, to = 2.0 }",
@@ -205,24 +252,30 @@ DESIGNS = {
         ["sweep.count: missing: design 'saltelli' needs the number of its groups", 'sweep.levels: belongs to design = "morris"'],
     ),
     "a table is a table": (
-        "[study]\nmodel = 'buckling_wall'\n[sweep]\ndesign = 'sobol'\ncount = 8\n[sweep.axes]\npost_set = { distribution = 'uniform', from = 1, to = 2 }\n"
-        "post_stiffness = { from = 0.0, to = 1.0, times = [1.0, -2.0] }",
-        ["post_set: a table is drawn from a list of tables, or is a table times a factor", "post_stiffness.times[1]: node 1: -2.0 is out of bounds",
-         "post_stiffness.from: 0.0 is out of bounds: must be > 0 (what the table is multiplied by"],
+        WALL + "post_set = { distribution = 'uniform', from = 1, to = 2 }\npost_stiffness = { from = 0.0, to = 1.0, times = [1.0, -2.0] }",
+        [
+            "post_set: a table is drawn from a list of tables, or is a table times a factor",
+            "post_stiffness.times[1]: node 1: -2.0 is out of bounds",
+            "post_stiffness.from: 0.0 is out of bounds: must be > 0 (what the table is multiplied by",
+        ],
     ),
     "whole numbers are drawn as such": (
-        "[study]\nmodel = 'stop'\n[sweep]\ndesign = 'sobol'\ncount = 8\n[sweep.axes]\nsides = { distribution = 'normal', mean = 4, std = 1 }",
+        WALL.replace("buckling_wall", "stop") + "sides = { distribution = 'normal', mean = 4, std = 1 }",
         ["sides.distribution: 'normal' does not give whole numbers"],
     ),
     "a word has no distribution": (
-        "[study]\nmodel = 'buckling_wall'\n[sweep]\ndesign = 'sobol'\ncount = 8\n[sweep.axes]\ndamping_criterion = { distribution = 'uniform', from = 1, to = 2 }",
+        WALL + "damping_criterion = { distribution = 'uniform', from = 1, to = 2 }",
         ["damping_criterion: a word is drawn from a list of words"],
     ),
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize(("text", "fragments"), [*((SWEEP + text, said) for text, said in BAD.values()), *DESIGNS.values()], ids=[*BAD, *DESIGNS])
-def test_distributions_and_designs_that_make_no_sense_are_refused(text: str, fragments: list[str], fake: FakeKernels, tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    ("text", "fragments"), [*((SWEEP + text, said) for text, said in BAD.values()), *DESIGNS.values()], ids=[*BAD, *DESIGNS]
+)
+def test_distributions_and_designs_that_make_no_sense_are_refused(
+    text: str, fragments: list[str], fake: FakeKernels, tmp_path: Any
+) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text)
     with pytest.raises(ConfigError) as error:

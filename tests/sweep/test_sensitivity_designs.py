@@ -32,7 +32,9 @@ def rows(made: Sampling, start: int = 0, stop: int | None = None) -> np.ndarray:
 @pytest.mark.parametrize("second_order", [False, True])
 def test_saltelli_groups_are_those_of_salib(second_order: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the base sequence in 53 bits, where SALib asks scipy for its default of 30."""
-    fine = types.SimpleNamespace(Sobol=lambda d, scramble, seed: qmc.Sobol(d, scramble=scramble, bits=BITS, rng=np.random.default_rng(seed)))
+    fine = types.SimpleNamespace(
+        Sobol=lambda d, scramble, seed: qmc.Sobol(d, scramble=scramble, bits=BITS, rng=np.random.default_rng(seed))
+    )
     monkeypatch.setattr(salib_sobol, "qmc", fine)
     theirs = salib_sobol.sample(PROBLEM, 64, calc_second_order=second_order, seed=7)
     np.testing.assert_array_equal(rows(Saltelli(AXES, 64, 7, second_order)), theirs)
@@ -49,7 +51,8 @@ def test_morris_trajectories_are_those_of_salib() -> None:
     for levels in (4, 6):
         made = Morris(UNIT, 50, 9, levels)
         for number in (0, 7, 49):
-            theirs = salib_morris._generate_trajectory(np.eye(5), np.random.default_rng([9, number]), levels)
+            rng = np.random.default_rng([9, number])
+            theirs = salib_morris._generate_trajectory(np.eye(5), rng, levels)  # noqa: SLF001
             np.testing.assert_array_equal(rows(made, 6 * number, 6 * number + 6), theirs)
 
 
@@ -62,7 +65,8 @@ def test_fast_curves_are_those_of_salib() -> None:
 
 
 @pytest.mark.parametrize(
-    "made", [Saltelli(UNIT, 100, 1), Saltelli(UNIT, 100, 1, second_order=True), Morris(UNIT, 100, 1), Fast(UNIT, 129, 1), Halton(UNIT, 500, 1)]
+    "made",
+    [Saltelli(UNIT, 100, 1), Saltelli(UNIT, 100, 1, second_order=True), Morris(UNIT, 100, 1), Fast(UNIT, 129, 1), Halton(UNIT, 500, 1)],
 )
 def test_any_block_is_part_of_the_whole(made: Sampling) -> None:
     whole = rows(made)
