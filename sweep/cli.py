@@ -422,7 +422,7 @@ def sensitivity(
         raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
     study, directory, to_run = command.read_target(target, settings or [], say)
     analysis.check(request, study)
-    if to_run and not command.is_done(study, directory):
+    if to_run:
         compute(study, directory, Means(ExecutorName.local, None, None, None))
     found = analysis.analyse(directory, study, request)
     files = analysis.write(found, directory)

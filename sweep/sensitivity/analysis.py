@@ -203,7 +203,7 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
         notes.append(f"{name} is {values.flat[0]:.7g} at all points: it is constant, and its indices are undefined.")
         return False
     if len(kept.groups) < LEAST and not isinstance(sample.design, Fast):
-        notes.append(f"{len(kept.groups)} of {things(sample)} is too few for indices: at least {LEAST} are needed.")
+        notes.append(f"{len(kept.groups)} is too small a number of {things(sample)} for indices: at least {LEAST} are needed.")
         return False
     if sample.method not in METHODS and len(kept.groups) <= 4 * indices.RBD_HARMONICS:
         notes.append(f"{len(kept.groups)} points are too few for {RBD}: more than {4 * indices.RBD_HARMONICS} are needed.")
@@ -259,11 +259,10 @@ def uncertainty_of(sample: Sample, name: str, groups: np.ndarray, request: Reque
 
 def by_size(sample: Sample, name: str, groups: np.ndarray, request: Request) -> list[Line]:
     """Indices and uncertainties from the first half, quarter ... of the groups, and from all of them, the fewest first."""
-    if isinstance(sample.design, Fast | Morris) or len(sample.parts) > 1:
-        least, most = FEWEST, 0 if not isinstance(sample.design, Morris) else len(groups)
-    else:
-        least, most = (FEWEST if isinstance(sample.design, Saltelli) else 8 * FEWEST), len(groups)
-    sizes = [most >> halvings for halvings in range(64) if most >> halvings >= least][::-1]
+    if isinstance(sample.design, Fast) or len(sample.parts) > 1:
+        return []  # a curve is analysed as a whole, and replicates end one after the other
+    least = FEWEST if sample.method in METHODS else 8 * FEWEST
+    sizes = [len(groups) >> halvings for halvings in range(64) if len(groups) >> halvings >= least][::-1]
     found: list[Line] = []
     for size in sizes:
         first = groups[:size]
@@ -274,7 +273,7 @@ def by_size(sample: Sample, name: str, groups: np.ndarray, request: Request) -> 
 
 
 def records(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """Lines as flat dicts; what there is none of is None."""
+    """Lines as flat dicts; what there is none of, and the end of an interval that has none, is None."""
     found = []
     for line in lines:
         estimate = asdict(line.estimate)
@@ -282,7 +281,7 @@ def records(lines: Sequence[Line]) -> list[dict[str, Any]]:
         order = ("measure", "parameter", "other", "value", "low", "high")
         flat |= {key: estimate[key] for key in order}
         found.append(
-            {key: None if value == "" or (isinstance(value, float) and math.isnan(value)) else value for key, value in flat.items()}
+            {key: None if value == "" or (isinstance(value, float) and not math.isfinite(value)) else value for key, value in flat.items()}
         )
     return found
 

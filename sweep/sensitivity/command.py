@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 from kernels.quantity import Quantity
 from sweep.config import Config, load
-from sweep.directory import RunDirectory
 from sweep.problems import ConfigError, Problem
 from sweep.running import default_directory, load_run
 from sweep.sensitivity.analysis import DERIVATIVES, INDICES, UNCERTAINTY, Line, Study, records
@@ -36,12 +34,6 @@ def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Conf
         path = default_directory(study)
     parts_of(study)
     return study, path, not target.is_dir()
-
-
-def is_done(study: Config, path: Path) -> bool:
-    """Whether the run of a study is there and complete."""
-    directory = RunDirectory(path)
-    return directory.success.exists() and directory.read_manifest().get("config_hash") == study.digest
 
 
 def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
@@ -145,4 +137,4 @@ def print_as_json(study: Study, path: Path, files: Sequence[Path]) -> None:
     }  # fmt: skip
     facts = {"directory": str(path), "design": study.sample.method, "rows": len(study.sample.failed), "failed": study.failed}
     tables = {which: records(lines) for which, lines in study.lines.items()}
-    print_json(json.loads(json.dumps({**facts, "groups": groups, **tables, "notes": study.notes, "files": [str(file) for file in files]})))
+    print_json({**facts, "groups": groups, **tables, "notes": study.notes, "files": [str(file) for file in files]})

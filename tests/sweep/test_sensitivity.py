@@ -354,7 +354,7 @@ def test_too_few_groups_for_second_order(ishigami: FakeIshigami) -> None:
     assert {line.estimate.measure for line in made.lines[INDICES]} == {"S1", "ST"}
     run(load(document("saltelli", 1)), "one")
     one = analyse(Path("one"), load(document("saltelli", 1)), Request())
-    assert one.notes == ["1 of Saltelli groups is too few for indices: at least 2 are needed."]
+    assert one.notes == ["1 is too small a number of Saltelli groups for indices: at least 2 are needed."]
     run(load(document("halton", 40)), "forty")
     assert analyse(Path("forty"), load(document("halton", 40)), Request()).notes == [
         "40 points are too few for RBD-FAST: more than 40 are needed."
