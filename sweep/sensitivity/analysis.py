@@ -141,7 +141,7 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Requ
         explain(sample, quantity, kept[name], request, notes)
         if useful(sample, name, kept[name], notes):
             lines[INDICES] += indices_of(sample, name, kept[name].groups, request)
-        lines[UNCERTAINTY] += uncertainty_of(sample, name, kept[name].groups, request)
+        lines[UNCERTAINTY] += uncertainty_of(sample, name, kept[name].total, request)
         if request.sizes:
             lines[SIZES] += by_size(sample, name, kept[name].groups, request)
     if request.derivatives:
@@ -238,17 +238,19 @@ def indices_of(sample: Sample, name: str, groups: np.ndarray, request: Request) 
     return [Line(name, method, len(groups), each) for each in found]
 
 
-def uncertainty_of(sample: Sample, name: str, groups: np.ndarray, request: Request) -> list[Line]:
-    """Mean, spread, quantiles and chances of an observable; nothing of designs whose points are no sample of the distributions."""
+def uncertainty_of(sample: Sample, name: str, groups: int, request: Request) -> list[Line]:
+    """Mean, spread, quantiles and chances of an observable, from the first `groups` groups.
+
+    Rows stand for themselves here: of Saltelli's groups those of A and B, whose coordinates all others repeat, whatever became of the rest.
+    Nothing of designs whose points are no sample of the distributions.
+    """
     if isinstance(sample.design, Morris | Fast):
         return []
-    rows = sample.grouped(name)[groups]
-    if isinstance(sample.design, Saltelli):  # the rows of A and of B; all others repeat their coordinates
-        values = [np.concatenate([rows[:, 0], rows[:, -1]])]
-    elif len(sample.parts) > 1:
-        values = [rows[groups // sample.design.count == part, 0] for part in range(len(sample.parts))]
-    else:
-        values = [rows[:, 0]]
+    columns = [0, -1] if isinstance(sample.design, Saltelli) else [0]
+    rows = sample.grouped(name)[:groups, columns]
+    good = sample.usable(name, request.regime).reshape(-1, sample.group_size)[:groups, columns]
+    share = len(rows) if len(sample.parts) == 1 else sample.design.count
+    values = [rows[first : first + share][good[first : first + share]] for first in range(0, len(rows), share)]
     if min(map(len, values)) < LEAST:
         return []
     thresholds = [value for of, value in request.exceeds if of == name]
@@ -268,7 +270,7 @@ def by_size(sample: Sample, name: str, groups: np.ndarray, request: Request) -> 
         first = groups[:size]
         if np.ptp(sample.grouped(name)[first]) > 0.0:
             found += indices_of(sample, name, first, request)
-        found += uncertainty_of(sample, name, first, request)
+        found += uncertainty_of(sample, name, int(first[-1]) + 1, request)
     return found
 
 

@@ -97,8 +97,7 @@ class Sample:
 
     def kept(self, observable: str, regime: str | None = None) -> Kept:
         """The groups that serve an observable, of those whose rows are all in one `regime`."""
-        reasons = [self.missing, self.failed, np.isnan(self.values[observable])]
-        reasons.append(np.zeros_like(self.missing) if regime is None else self.regimes != self.code_of(regime))
+        reasons = self.reasons(observable, regime)
         left = np.ones(len(self.missing) // self.group_size, dtype=bool)
         dropped = []
         for reason in reasons:
@@ -106,6 +105,15 @@ class Sample:
             dropped.append(int(np.count_nonzero(bad)))
             left &= ~bad
         return Kept(np.flatnonzero(left), *dropped)
+
+    def reasons(self, observable: str, regime: str | None) -> list[np.ndarray]:
+        """(N,) masks of the rows that do not serve an observable: missing, failed, void, elsewhere."""
+        elsewhere = np.zeros_like(self.missing) if regime is None else self.regimes != self.code_of(regime)
+        return [self.missing, self.failed, np.isnan(self.values[observable]), elsewhere]
+
+    def usable(self, observable: str, regime: str | None) -> np.ndarray:
+        """(N,) mask of the rows that serve an observable by themselves."""
+        return np.asarray(~np.any(self.reasons(observable, regime), axis=0))
 
     def code_of(self, regime: str) -> int:
         """The code of a regime; ConfigError where there is none of that name."""

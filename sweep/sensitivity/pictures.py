@@ -62,7 +62,10 @@ def draw(study: Study, out: Path, picture: Picture) -> None:
         raise ConfigError("--picture", [Problem("", f"plane is of elementary effects: design morris, not {study.sample.method}")])
     if not drawn:
         raise ConfigError("--picture", [Problem("", f"there is nothing for {picture.value}: {' '.join(study.notes) or 'no estimates'}")])
-    panel = {Picture.bars: bars, Picture.plane: plane, Picture.sizes: sizes}[picture]
+    if picture is Picture.sizes:
+        save(out, (11.0, 4.2 * len(drawn)), lambda figure: sizes(figure, study, drawn), "sensitivity")
+        return
+    panel = bars if picture is Picture.bars else plane
     height = 1.2 + 0.42 * len(study.sample.names) if picture is Picture.bars else 4.2
 
     def fill(figure: Figure) -> None:
@@ -198,25 +201,39 @@ def paint(axes: Axes, study: Study, x: np.ndarray, y: np.ndarray, places: np.nda
             )
 
 
-def sizes(axes: Axes, study: Study, quantity: Quantity, lines: Sequence[Line]) -> None:
-    """Estimates with their intervals over the sample size: indices, or where there are none the mean."""
-    measures = {line.estimate.measure for line in lines}
-    shown = next(measure for measure in ("ST", "S1", "mu_star", "mean") if measure in measures)
-    chosen = [line for line in lines if line.estimate.measure == shown]
-    for place, name in enumerate(dict.fromkeys(line.estimate.parameter for line in chosen)):
-        own = [line for line in chosen if line.estimate.parameter == name]
-        n = np.array([line.groups for line in own])
-        hue = HUES[place % len(HUES)]
-        axes.plot(
-            n, [line.estimate.value for line in own], color=hue, marker=MARKS[place % len(MARKS)], markersize=5,
-            label=symbol(study, name) if name else shown,
-        )  # fmt: skip
-        axes.fill_between(n, [e.estimate.low for e in own], [e.estimate.high for e in own], color=hue, alpha=0.18, linewidth=0)
-    words = {"ST": "total index $S_T$", "S1": "first-order index $S_1$", "mu_star": r"$\mu^*$ " + label(quantity), "mean": label(quantity)}
-    axes.set(xscale="log", xlabel=f"{things(study.sample)} that are used", ylabel=words[shown])
-    if shown in ("ST", "S1"):  # the first intervals may be wider than anything that an index can be
-        low, high = axes.get_ylim()
-        axes.set_ylim(max(low, -0.3), min(high, 1.4))
-    axes.set_title(title(study, quantity, lines), loc="left", fontsize=10.5)
-    axes.legend(frameon=False, fontsize=10.5, ncols=2)
+def sizes(figure: Figure, study: Study, drawn: Sequence[Quantity]) -> None:
+    """Estimates with their intervals over the sample size: one index of every parameter on the left, mean and quantiles on the right."""
+    own = {quantity.name: [line for line in study.lines[SIZES] if line.observable == quantity.name] for quantity in drawn}
+    sides = [
+        [measure for measure in order if any(line.estimate.measure == measure for lines in own.values() for line in lines)]
+        for order in (("ST", "S1", "mu_star"), ("mean", *(f"quantile {p:g}" for p in study.request.quantiles)))
+    ]
+    shown = [measures[:1] if side == 0 else measures for side, measures in enumerate(sides) if measures]
+    panels = figure.subplots(len(drawn), len(shown), squeeze=False)
+    words = {"ST": "total index $S_T$", "S1": "first-order index $S_1$"}
+    for row, quantity in zip(panels, drawn, strict=True):
+        for axes, measures in zip(row, shown, strict=True):
+            chosen = [line for line in own[quantity.name] if line.estimate.measure in measures]
+            curves(axes, study, chosen)
+            what = "points" if measures[0] == "mean" else things(study.sample)
+            axes.set(xscale="log", xlabel=f"{what} that are used", ylabel=words.get(measures[0], label(quantity)))
+            if measures[0] in words:  # the first intervals may be wider than anything that an index can be
+                low, high = axes.get_ylim()
+                axes.set_ylim(max(low, -0.3), min(high, 1.4))
+            if chosen:
+                method = "mean and quantiles" if measures[0] == "mean" else chosen[-1].method
+                axes.set_title(f"{quantity.name.replace('_', ' ')}: {method}", loc="left", fontsize=10.5)
+                axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False, fontsize=9.5, ncols=5)
+
+
+def curves(axes: Axes, study: Study, lines: Sequence[Line]) -> None:
+    """One curve with a band for each parameter and measure."""
+    for place, (name, measure) in enumerate(dict.fromkeys((line.estimate.parameter, line.estimate.measure) for line in lines)):
+        own = [line for line in lines if (line.estimate.parameter, line.estimate.measure) == (name, measure)]
+        n = [line.groups for line in own]
+        look: Any = {"color": HUES[place % len(HUES)], "marker": MARKS[place % len(MARKS)], "markersize": 5}
+        axes.plot(n, [line.estimate.value for line in own], label=symbol(study, name) if name else measure, **look)
+        low, high = ([getattr(line.estimate, end) for line in own] for end in ("low", "high"))
+        finite = (np.isfinite(low) & np.isfinite(high)).tolist()
+        axes.fill_between(n, low, high, where=finite, color=look["color"], alpha=0.18, linewidth=0)
     axes.grid(linewidth=0.4, alpha=0.5)

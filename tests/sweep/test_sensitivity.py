@@ -202,6 +202,10 @@ def test_a_regime_keeps_the_groups_that_are_in_it_throughout(ishigami: FakeIshig
     assert kept.elsewhere == 256 - len(kept.groups)
     assert any("are not slip-slip throughout and are dropped whole, of 5 rows each" in note for note in made.notes)
     assert any("no longer independent" in note for note in made.notes)
+    inside = regimes[:, [0, -1]] == 2  # rows of A and of B stand for themselves
+    mean = made.lines[UNCERTAINTY][0]
+    assert (mean.estimate.measure, mean.groups) == ("mean", np.count_nonzero(inside))
+    assert mean.estimate.value == pytest.approx(made.sample.grouped("wear_power")[:, [0, -1]][inside].mean(), rel=1e-13)
     with pytest.raises(ConfigError, match="'slipslip' is no regime; did you mean 'slip-slip'"):
         analyse(Path("run"), made.sample.config, Request(regime="slipslip"))
 
