@@ -34,7 +34,7 @@ g = {{ distribution = "normal", mean = 9.81, std = 0.1 }}
 
 
 def main() -> None:
-    """Print one line a pass."""
+    """Print one line a pass, and what the last one found."""
     for number in range(PASSES):
         with tempfile.TemporaryDirectory() as folder:
             study = Path(folder) / "million.toml"

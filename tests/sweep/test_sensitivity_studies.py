@@ -18,10 +18,10 @@ from SALib.analyze import dgsm as salib_dgsm
 
 from kernels import simulate
 from kernels.reference.closed_forms import slip_slip_wear_power, stick_slip_wear_power
-from sweep import load
+from sweep import ConfigError, load
 from sweep.running import run
 from sweep.sensitivity.analysis import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Request, Study, analyse
-from sweep.sensitivity.derivatives import differentiate, factors, poincare, smooth_axes
+from sweep.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes
 
 pytestmark = pytest.mark.xdist_group("sensitivity")
 NODES = 24
@@ -104,6 +104,15 @@ def test_bounds_from_exact_derivatives_hold_and_agree_with_finite_differences(tm
     for name in RANGES[kind]:
         assert found["ST_bound", name].value >= exact["ST", name]
     assert found["elasticity", "m"].value == pytest.approx(1.0, rel=1e-12)  # P goes as m
+
+    elsewhere = elasticities(made.sample.config, made.sample.design.axes, ["wear_power"], {"mu": 0.4})["wear_power"]
+    assert {e.parameter: e.value for e in elsewhere if e.measure == "elasticity"}["mu"] != found["elasticity", "mu"].value
+    for at, message in (
+        ({"mux": 0.1}, "'mux' is no axis with a range.*did you mean 'mu'"),
+        ({"mu": -0.1}, "mu = -0.1.* out of its bounds"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            elasticities(made.sample.config, made.sample.design.axes, ["wear_power"], at)
 
     names = list(RANGES[kind])
     points = made.sample.config.design.points(0, 512).columns
