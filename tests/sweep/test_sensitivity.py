@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+import sys
 import types
 import warnings
 from pathlib import Path
@@ -63,7 +65,6 @@ class FakeIshigami(FakeKernels):
 def ishigami(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeIshigami:
     """Stands in for the physics."""
     stand_in = FakeIshigami()
-    import sys
 
     monkeypatch.setattr(sys.modules["kernels.batch"], "solve", stand_in.solve)
     return stand_in
@@ -155,7 +156,6 @@ def test_intervals_hold_the_exact_indices_and_shrink_with_the_root_of_the_sample
     for count in (1024, 16384):
         found = table(study("saltelli", count))
         (Path("run") / "_SUCCESS").unlink()
-        import shutil
 
         shutil.rmtree("run")
         for measure, exact in EXACT.items():
@@ -412,3 +412,9 @@ def test_what_samples_nothing_is_refused(ishigami: FakeIshigami, tmp_path: Path,
 
 def test_derivatives_are_left_out_where_they_bound_nothing(ishigami: FakeIshigami) -> None:
     assert study("halton", 64).lines[DERIVATIVES] == []
+
+
+def test_without_salib_its_methods_say_how_to_get_it(ishigami: FakeIshigami, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "SALib.analyze.morris", None)
+    with pytest.raises(ConfigError, match=r"pip install 'tribosweep\[sensitivity\]'"):
+        study("morris", 10)
