@@ -15,6 +15,7 @@ from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES
 from sweep.problems import Problem, advise, shorten
 from sweep.sections import Range, Time, of_another, read_range
+from sweep.sensitivity.distributions import Drawn, Scaled, Weighted
 
 DEFAULT = "default"
 SCHEME = "scheme"
@@ -22,7 +23,9 @@ SCHEME_NAMES = tuple(SCHEMES)
 INTEGER = "integer"
 SPACINGS = ("linear", "log", INTEGER)
 FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, count = 10, spacing = "linear" }'
-SAMPLED_FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, spacing = "linear" }'
+SAMPLED_FORMS = (
+    'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, spacing = "linear" } or { distribution = "normal", mean = 2.0, std = 0.1 }'
+)
 TABLES = "a list of lists of numbers, one for each table, such as [[2.0, 3.0], [2.0, 3.0, 4.0]]"
 SHOWN = 5
 
@@ -162,7 +165,7 @@ class Continuous:
 
 
 Counted = Listed | Spaced | Whole
-Axis = Counted | Continuous
+Axis = Counted | Continuous | Drawn | Weighted | Scaled
 
 
 def number(quantity: Quantity, value: Any) -> float:
@@ -272,7 +275,7 @@ def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, pro
     elif name == SCHEME:
         problems.append(Problem(path, f"must be a list of words, such as {list(model.schemes)}, not {shorten(raw)}"))
     elif isinstance(raw, dict):
-        return read_spacing(quantities[name], path, raw, sampled, problems)
+        return read_keyed(quantities[name], path, raw, sampled, problems)
     else:
         single = number_like(raw) or (isinstance(raw, str) and quantities[name].kind == "word")
         place = f"; a single value goes to [{'time' if name in Time.model_fields else 'parameters'}]" if single else ""
@@ -319,6 +322,15 @@ def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems:
         else:
             found.append(Problem(f"{path}[{position}]", f"{shorten(word)} is not a scheme; {advise(str(word), model.schemes)}"))
     return Listed(SCHEME, codes, np.zeros(len(raw), dtype=bool)) if not report(found, path, problems) else None
+
+
+def read_keyed(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
+    """An axis given as a table of keys: a range, a distribution, or a table times a factor."""
+    if "distribution" in raw or (quantity.kind == "list" and "times" in raw):
+        from sweep.sensitivity.reading import read_distribution
+
+        return read_distribution(quantity, path, raw, sampled, problems)
+    return read_spacing(quantity, path, raw, sampled, problems)
 
 
 def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:

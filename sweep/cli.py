@@ -35,6 +35,8 @@ from sweep.executors import Team
 from sweep.listing import Topic, print_topics
 from sweep.problems import ConfigError, Problem, RunError
 from sweep.running import Run, default_directory, load_run, run_with
+from sweep.sensitivity.designs import remarks_on
+from sweep.sensitivity.pictures import Picture
 from sweep.shares import Share
 from sweep.terminal import emit, print_json, print_table, progress, say
 
@@ -110,6 +112,8 @@ def run(
     study = load(config, settings or [])
     if ignored := ", ".join(study.ignored):
         say(f"Note: no scheme of this study reads {ignored}.")
+    for remark in remarks_on(study.design):
+        say(f"Note: {remark}")
     directory = out if out is not None else default_directory(study)
     if dry_run:
         describe_study(study, directory, as_json)
@@ -163,10 +167,16 @@ class Means:
 
 def carry_out(study: Config, directory: Path, means: Means, as_json: bool, extend: bool = False) -> None:
     """Run a study with a progress bar, and say how it ended; where it was stopped, how to go on."""
+    if not summarise(compute(study, directory, means, extend), as_json):
+        raise typer.Exit(FAILED_ROWS)
+
+
+def compute(study: Config, directory: Path, means: Means, extend: bool = False) -> Run:
+    """Run a study with a progress bar; where it was stopped, say how to go on."""
     team, share = means.team(), None if means.shard is None else Share.parse(means.shard)
     try:
         with progress() as update:
-            finished = run_with(team, study, directory, extend, share, update, say)
+            return run_with(team, study, directory, extend, share, update, say)
     except (KeyboardInterrupt, OSError, RunError) as error:
         begun = "config_hash" in RunDirectory(directory).read_manifest()
         going_on = f"What is written is whole; to go on:\n  {shlex.join(['tribosweep', 'resume', str(directory), *means.words()])}"
@@ -175,8 +185,6 @@ def carry_out(study: Config, directory: Path, means: Means, as_json: bool, exten
             raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
         say(f"{reason(error)}{f'. {going_on}' if begun else ''}")
         raise typer.Exit(BAD_CONFIG) from None
-    if not summarise(finished, as_json):
-        raise typer.Exit(FAILED_ROWS)
 
 
 def reason(error: Exception) -> str:
@@ -491,6 +499,53 @@ def draw_convergence(
     for sentence in drawn.notes:
         say(sentence)
     emit(str(picture))
+
+
+@app.command()
+def sensitivity(
+    target: Annotated[Path, typer.Argument(help="The study, a TOML file, which is run first; or the directory of a run.")],
+    observable: Annotated[list[str] | None, typer.Option(help="Observable to explain. Can be repeated.")] = None,
+    regime: Annotated[str | None, typer.Option(help="Use only groups whose rows are all in this regime, such as slip-slip.")] = None,
+    exceeds: Annotated[list[str] | None, typer.Option(help="Chance to exceed: wear_power=1.0. Can be repeated.")] = None,
+    quantile: Annotated[list[float] | None, typer.Option(help="Quantile, such as 0.99. Can be repeated; default 0.05, 0.5, 0.95.")] = None,
+    derivatives: Annotated[int, typer.Option(help="At how many points of the sample exact derivatives are taken.")] = 0,
+    at: Annotated[list[str] | None, typer.Option(help="Where elasticities are taken: mu=0.2; default the median. Can be repeated.")] = None,
+    confidence: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    resamples: Annotated[int, typer.Option(help="Bootstrap samples of an interval.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap samples.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf.")] = None,
+    picture: Annotated[Picture | None, typer.Option(help="What to draw; default bars, of elementary effects plane.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key of a TOML file. Can be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which parameters an observable depends on, and how uncertain it is."""
+    from sweep.sensitivity import analysis, command, pictures
+
+    request = analysis.Request(
+        observables=tuple(observable or ()), regime=regime, exceeds=tuple(command.read_numbers("--exceeds", exceeds or [])),
+        quantiles=tuple(quantile or analysis.QUANTILES), derivatives=derivatives, at=dict(command.read_numbers("--at", at or [])),
+        resamples=resamples, level=confidence, seed=seed, sizes=picture is Picture.sizes,
+    )  # fmt: skip
+    if picture is not None and out is None:
+        raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
+    study, directory, to_run = command.read_target(target, settings or [], say)
+    analysis.check(request, study)
+    if to_run:
+        compute(study, directory, Means(ExecutorName.local, None, None, None))
+    found = analysis.analyse(directory, study, request)
+    files = analysis.write(found, directory)
+    if out is not None:
+        pictures.draw(found, out, picture or pictures.default_picture(found))
+    if as_json:
+        command.print_as_json(found, directory, files)
+    else:
+        command.print_study(found)
+    for note in found.notes:
+        say(f"Note: {note}")
+    for file in [*files, *([out] if out is not None else [])]:
+        say(f"Written: {file}")
+    if found.failed:
+        raise typer.Exit(FAILED_ROWS)
 
 
 @app.command()

@@ -10,13 +10,14 @@ import numpy as np
 
 from sweep.axes import SCHEME, SCHEME_NAMES, Axis, Counted, Listed, Spaced
 from sweep.blocks import Missing, Points, gather, join
-from sweep.sampling import LatinHypercube, Sobol
+from sweep.sensitivity.designs import ABOUT, Sampling
 
 DESIGNS: dict[str, str] = {
     "grid": "every combination of the axes' values; the last axis runs fastest",
     "zip": "the axes' values side by side: point i takes value i of every axis",
     "sobol": "`count` points of the scrambled Sobol sequence between the ends of the axes; one with more points begins with the same",
     "latin_hypercube": "`count` random points, one in each of `count` equal parts of each axis",
+    **ABOUT,
     "table": "one point per row of a CSV or Parquet file, columns named as parameters; an empty cell is the default",
     "convergence": "every combination of the axes' values, each with half the step (a tenth of the tolerance) again and again until its "
     "observable is settled",
@@ -147,7 +148,7 @@ def axis_steps(axis: Spaced, width: float) -> float:
 
 
 Adaptive = Convergence | Boundary  # whose points follow from the rows of earlier ones: level by level, the first being those of `points`
-Part = Grid | Zip | Sobol | LatinHypercube
+Part = Grid | Zip | Sampling
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(tables: dict[str, Any]) -> str:
-    """Nested tables of strings, numbers, lists and ranges as TOML text.
+    """Nested tables of strings, numbers, booleans, lists and ranges as TOML text.
 
     A general TOML writer would put an axis that is a range, being a table, after the axes that are lists: another order of points. Hence
     this one, which writes tables below [sweep.axes] inline.
@@ -43,7 +43,7 @@ def inline(value: Any) -> str:
         return f"[{', '.join(inline(item) for item in value)}]"
     if isinstance(value, dict):
         return f"{{ {', '.join(assignment(key, item) for key, item in value.items())} }}"
-    return repr(value)
+    return repr(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def text(value: str) -> str:

@@ -19,14 +19,15 @@ from sweep.convergence import refinement
 from sweep.convergence.refinement import CONVERGENCE, read_convergence
 from sweep.design import ABOUT_CONCATENATION, CONCATENATION, DESIGNS, Adaptive, Boundary, Concatenation, Design, Grid, Part, Zip
 from sweep.problems import Problem, advise
-from sweep.sampling import MOST_SAMPLED, SAMPLERS
 from sweep.sections import Sweep
+from sweep.sensitivity.designs import OPTIONS, SAMPLERS, Sampling, settings_of
+from sweep.sensitivity.distributions import Drawn, Scaled, Weighted
+from sweep.sensitivity.reading import read_sample
 
 TABLE = "table"
-MOST_SEED = 2**63 - 1
 # the keys of [sweep] that are of some designs alone, in the order in which a study is written
 KEYS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(SAMPLERS, ("count", "seed")),
+    **{name: ("count", "seed", *(key for key, designs in OPTIONS.items() if name in designs), "correlations") for name in SAMPLERS},
     CONVERGENCE: refinement.KEYS,
     BOUNDARY: asking.KEYS,
 }
@@ -83,7 +84,7 @@ def read_sweep(
 
 def missing_of(name: str, parts: tuple[Part, ...], fixed: Mapping[str, Value]) -> Missing:
     """What stands for a swept parameter in the rows of the parts that do not sweep it: what is set, or else its documented default."""
-    listed = [axis.values for part in parts for axis in part.axes if axis.name == name and isinstance(axis, Listed)]
+    listed = [axis.values for part in parts for axis in part.axes if axis.name == name and isinstance(axis, Listed | Weighted | Scaled)]
     widths = [values.shape[1] for values in listed if values.ndim > 1]
     value = np.asarray(fixed.get(name, np.empty(0) if widths else np.nan))
     return Missing(widened(value, max(*widths, len(value))) if widths else value, name not in fixed)
@@ -111,8 +112,8 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
     read = [read_axis(model, f"{where}.axes.{name}", raw, scheme, sampled, problems) for name, raw in (sweep.axes or {}).items()]
     axes = tuple(axis for axis in read if axis is not None)
     if sampled:
-        return read_sample(sweep, where, axes, problems), ""
-    counted = tuple(axis for axis in axes if not isinstance(axis, Continuous))
+        return read_sample(sweep, where, axes, problems) or Grid(()), ""
+    counted = tuple(axis for axis in axes if not isinstance(axis, Continuous | Drawn | Weighted | Scaled))
     if sweep.design == CONVERGENCE:
         return read_convergence(sweep, counted, model, scheme, problems), ""
     if sweep.design == BOUNDARY:
@@ -122,19 +123,6 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
         listed = ", ".join(f"{name} has {count}" for name, count in lengths.items())
         problems.append(Problem(f"{where}.axes", f"axes of a zip must be of equal length: {listed}"))
     return (Zip(counted) if sweep.design == "zip" and counted else Grid(counted)), ""
-
-
-def read_sample(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> Part:
-    """A design that samples."""
-    count, seed = sweep.count, 0 if sweep.seed is None else sweep.seed
-    if count is None:
-        problems.append(Problem(f"{where}.count", f"missing: design {sweep.design!r} needs the number of its points"))
-    elif not 1 <= count <= MOST_SAMPLED:
-        problems.append(Problem(f"{where}.count", f"{count} is out of bounds: must be >= 1 and <= {MOST_SAMPLED:.0e} (points)"))
-    if not 0 <= seed <= MOST_SEED:
-        problems.append(Problem(f"{where}.seed", f"{seed} is out of bounds: must be >= 0 and <= {MOST_SEED} (of the random numbers)"))
-    sound = axes and count is not None and seed >= 0
-    return SAMPLERS[sweep.design](axes, count or 0, seed) if sound else Grid(())
 
 
 def read_table(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Part, str]:
@@ -165,7 +153,7 @@ def part_document(section: Sweep, design: Design, folder: Path) -> dict[str, Any
     """One design in canonical form."""
     if section.file is not None:
         return {"design": TABLE, "file": str((folder / section.file).resolve())}
-    settings = {key: getattr(design, key) for key in KEYS.get(section.design, ())}
+    settings = settings_of(design) if isinstance(design, Sampling) else {key: getattr(design, key) for key in KEYS.get(section.design, ())}
     if isinstance(design, Boundary):
         settings["seeds"] = [list(seed) for seed in design.seeds]
     settings = {key: value for key, value in settings.items() if value not in (None, [])}

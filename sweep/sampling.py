@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sweep.axes import Axis, Continuous
 from sweep.blocks import Points, gather
+from sweep.sensitivity.copula import Correlation, correlate
+from sweep.sensitivity.distributions import Drawn, Scaled, Weighted
 
 BITS = 53  # of a coordinate: as many as a float64 between 1/2 and 1 holds
 LOW_BITS = 17  # of an index, whose part of a Sobol point is looked up
 SPARE_BITS = 50  # of a place in a Latin hypercube, those of the number of its part included
 ROUNDS = 8
+MOST_SAMPLED = 2**BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +35,21 @@ class Sobol:
         axes: one dimension each.
         count: how many points, at most 2^53.
         seed: of the scrambling.
+        correlations: of the normal scores of parameters, two by two.
     """
 
     axes: tuple[Axis, ...]
     count: int
     seed: int
+    correlations: tuple[Correlation, ...] = ()
+
+    def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
+        """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
+        return correlate(self.axes, self.correlations, sobol(len(self.axes), self.seed, np.arange(start, stop)))
 
     def points(self, start: int, stop: int) -> Points:
         """The points from `start` up to, not including, `stop`."""
-        numbers = np.arange(start, stop)
-        return gather(self.axes, places(self.axes, sobol(len(self.axes), self.seed, numbers)), numbers)
+        return drawn(self.axes, self.coordinates(start, stop), start, stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +60,22 @@ class LatinHypercube:
         axes: one dimension each.
         count: how many points and parts.
         seed: of the order of the parts and the places within.
+        correlations: of the normal scores of parameters, two by two; of two that are correlated only the first keeps to its parts.
     """
 
     axes: tuple[Axis, ...]
     count: int
     seed: int
+    correlations: tuple[Correlation, ...] = ()
+
+    def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
+        """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
+        numbers = np.arange(start, stop)
+        return correlate(self.axes, self.correlations, [self.coordinate(axis, numbers) for axis in range(len(self.axes))])
 
     def points(self, start: int, stop: int) -> Points:
         """The points from `start` up to, not including, `stop`."""
-        numbers = np.arange(start, stop)
-        coordinates = [self.coordinate(axis, numbers) for axis in range(len(self.axes))]
-        return gather(self.axes, places(self.axes, coordinates), numbers)
+        return drawn(self.axes, self.coordinates(start, stop), start, stop)
 
     def coordinate(self, axis: int, numbers: np.ndarray) -> np.ndarray:
         """(n,) places in [0, 1) of the points `numbers` along one axis."""
@@ -75,10 +87,17 @@ class LatinHypercube:
         return found
 
 
+def drawn(axes: tuple[Axis, ...], coordinates: list[np.ndarray], start: int, stop: int) -> Points:
+    """The points from `start` up to, not including, `stop`, whose (n,) coordinates in the unit cube are given, one array an axis."""
+    return gather(axes, places(axes, coordinates), np.arange(start, stop))
+
+
 def places(axes: tuple[Axis, ...], coordinates: list[np.ndarray]) -> list[np.ndarray]:
-    """What each axis is asked for at its (n,) coordinates in [0, 1): the fraction itself, or the position of a value."""
+    """What each axis is asked for at its (n,) coordinates in [0, 1]: the fraction itself, or the position of a value."""
     return [
-        each if isinstance(axis, Continuous) else np.minimum((each * axis.count).astype(np.int64), axis.count - 1)
+        each
+        if isinstance(axis, Continuous | Drawn | Weighted | Scaled)
+        else np.minimum((each * axis.count).astype(np.int64), axis.count - 1)
         for axis, each in zip(axes, coordinates, strict=True)
     ]
 
@@ -149,8 +168,3 @@ def mixed(values: np.ndarray, key: int) -> np.ndarray:
         state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         state = state ^ (state >> np.uint64(31))
     return state
-
-
-Sampler = Callable[[tuple[Axis, ...], int, int], Sobol | LatinHypercube]
-SAMPLERS: dict[str, Sampler] = {"sobol": Sobol, "latin_hypercube": LatinHypercube}
-MOST_SAMPLED = 2**BITS

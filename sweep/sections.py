@@ -50,6 +50,10 @@ class Sweep(Section):
     level: Any = None
     width: Any = None
     seeds: Any = None
+    second_order: bool | None = None
+    levels: int | None = None
+    harmonics: int | None = None
+    correlations: list[Any] | None = None
     axes: dict[str, Any] | None = None
 
 

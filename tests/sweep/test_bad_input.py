@@ -182,7 +182,7 @@ CASES = {
     ),
     "a grid has neither count nor seed": (
         "[sweep]\ncount = 8\nseed = 1\n[sweep.axes]\nmu = [0.1]",
-        ['sweep.count: belongs to design = "sobol" or "latin_hypercube"; this one is \'grid\'', "sweep.seed: belongs to"],
+        ['sweep.count: belongs to design = "sobol" or "latin_hypercube" or', "this one is 'grid'", "sweep.seed: belongs to"],
     ),
     "whole numbers go from one to another": (
         "[sweep.axes]\nretries = { from = 1.5, to = 3, spacing = 'integer' }",

@@ -53,6 +53,16 @@ retries = { from = 1, to = 4, spacing = "integer" }
 k = [0.0, 2.0]
 """,
     """
+[sweep]
+design = "saltelli"
+count = 4
+second_order = true
+[sweep.axes]
+mu = { distribution = "truncated_normal", mean = 0.3, std = 0.1, lower = 0.1 }
+a0 = { distribution = "triangular", from = 2.0, mode = 3.0, to = 9.0 }
+k = { distribution = "choice", values = [1.0, 2.0], weights = [3.0, 1.0] }
+""",
+    """
 [[sweep]]
 design = "zip"
 [sweep.axes]

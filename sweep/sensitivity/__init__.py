@@ -1,0 +1,1 @@
+"""Sensitivity studies: distributions, designs by index, indices, derivatives, propagated uncertainty, pictures."""

@@ -1,0 +1,314 @@
+"""What a study file says of distributions and of designs that sample, checked with the key of everything that is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.quantity import Quantity
+from sweep.axes import Axis, Continuous, Whole, number, read_list, read_nodes
+from sweep.problems import Problem, advise, shorten
+from sweep.sampling import MOST_SAMPLED, LatinHypercube, Sobol
+from sweep.sensitivity.copula import Correlation, matrix_of
+from sweep.sensitivity.designs import HARMONICS, LEVELS, SAMPLERS, Fast, Halton, Morris, Saltelli, Sampling
+from sweep.sensitivity.distributions import (
+    CHOICE,
+    DISTRIBUTIONS,
+    INTEGERS,
+    LAWS,
+    LOG_NORMAL,
+    LOG_UNIFORM,
+    TRIANGULAR,
+    TRUNCATED,
+    UNIFORM,
+    Drawn,
+    Scaled,
+    Weighted,
+)
+
+if TYPE_CHECKING:
+    from sweep.sections import Sweep
+
+MOST_SEED = 2**63 - 1
+MOST_LEVELS = 1000
+SPREAD = Quantity("std", "", "standard deviation", lower=0.0, lower_open=True)
+WEIGHT = Quantity("weight", "1", "weight of a value", lower=0.0)
+FACTOR = Quantity("factor", "1", "what the table is multiplied by", lower=0.0, lower_open=True)
+
+
+def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
+    """An axis given as { distribution = ..., ... }; None, and problems, where it is wrong.
+
+    Args:
+        quantity: the parameter. path: key of the axis.
+        raw: the table. sampled: whether its design draws values.
+        problems: where problems are added.
+    """
+    found: list[Problem] = []
+    word = raw.get("distribution", UNIFORM)
+    if not sampled:
+        designs = ", ".join(f'"{name}"' for name in SAMPLERS)
+        found.append(Problem(path, f"a distribution is drawn from by a design that samples: design = one of {designs}"))
+    elif word not in DISTRIBUTIONS:
+        found.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution; {advise(str(word), DISTRIBUTIONS)}"))
+    elif word == CHOICE:
+        axis = read_choice(quantity, path, raw, found)
+        problems += found
+        return axis
+    elif quantity.kind == "word":
+        message = f'a word is drawn from a list of words, such as {list(quantity.words)}, or by distribution = "{CHOICE}"'
+        found.append(Problem(path, message))
+    elif quantity.kind == "list":
+        axis = read_scaled(quantity, path, raw, found)
+        problems += found
+        return axis
+    elif quantity.kind == "integer" and word != INTEGERS:
+        message = f'{word!r} does not give whole numbers ({quantity.description}): distribution = "{INTEGERS}" or "{CHOICE}"'
+        found.append(Problem(f"{path}.distribution", message))
+    else:
+        axis = read_law(quantity, path, raw, str(word), found)
+        problems += found
+        return axis
+    problems += found
+    return None
+
+
+def check_keys(path: str, raw: dict[str, Any], known: tuple[str, ...], optional: tuple[str, ...], word: str, found: list[Problem]) -> bool:
+    """Whether a distribution has the keys that it needs and no others."""
+    before = len(found)
+    names = ", ".join(known)
+    found += [Problem(f"{path}.{key}", f"missing: distribution {word!r} needs {names}") for key in known if key not in {*raw, *optional}]
+    found += [
+        Problem(f"{path}.{key}", f"unknown key of distribution {word!r}; {advise(str(key), known)}")
+        for key in raw
+        if key not in (*known, "distribution")
+    ]
+    return len(found) == before
+
+
+def read_law(quantity: Quantity, path: str, raw: dict[str, Any], word: str, found: list[Problem]) -> Axis | None:
+    """A number with a distribution: its keys, their sense, and whether all that can be drawn is within the parameter's bounds."""
+    law = LAWS.get(word)
+    keys, optional = (law.keys, law.optional) if law else (("from", "to"), ())
+    if not check_keys(path, raw, keys, optional, word, found):
+        return None
+    given: dict[str, float] = {}
+    before = len(found)
+    for key in keys:
+        if key in raw:
+            meaning = SPREAD if key == "std" else free(quantity) if key in ("mean", "lower", "upper") else quantity
+            try:
+                given[key] = number(meaning, raw[key])
+            except ValueError as error:
+                found.append(Problem(f"{path}.{key}", str(error)))
+    if len(found) == before:
+        check_sense(path, word, given, found)
+    if len(found) > before:
+        return None
+    if word == INTEGERS:
+        return Whole(quantity.name, int(given["from"]), int(given["to"]))
+    if word in (UNIFORM, LOG_UNIFORM):
+        return Continuous(quantity.name, given["from"], given["to"], word == LOG_UNIFORM)
+    axis = Drawn(quantity.name, word, tuple(given.items()))
+    check_bounds(quantity, path, axis, found)
+    return axis if len(found) == before else None
+
+
+def free(quantity: Quantity) -> Quantity:
+    """A quantity of the same meaning without bounds."""
+    return Quantity(quantity.name, quantity.unit, quantity.description)
+
+
+def check_sense(path: str, word: str, at: dict[str, float], found: list[Problem]) -> None:
+    """Whether the numbers of a distribution go together."""
+    if word in (UNIFORM, LOG_UNIFORM, TRIANGULAR, INTEGERS):
+        first, last = at["from"], at["to"]
+        if word == INTEGERS and not (first.is_integer() and last.is_integer()):
+            found.append(Problem(path, f"whole numbers go from one whole number to another: from = {first:g}, to = {last:g}"))
+        if first >= last:
+            found.append(Problem(path, f"from must be below to: from = {first:g}, to = {last:g}; a constant goes to [parameters]"))
+        elif word == LOG_UNIFORM and first <= 0.0 <= last:
+            found.append(Problem(path, f"a logarithm cannot touch or cross 0: from = {first:g}, to = {last:g}"))
+        elif not math.isfinite(last - first):
+            found.append(Problem(path, f"too wide to draw from: from = {first:g}, to = {last:g}"))
+        elif word == TRIANGULAR and not first <= at["mode"] <= last:
+            found.append(Problem(f"{path}.mode", f"{at['mode']:g} must lie between from = {first:g} and to = {last:g}"))
+    elif word == LOG_NORMAL and at["mean"] <= 0.0:
+        found.append(Problem(f"{path}.mean", f"{at['mean']:g}: the values of a log-normal distribution are positive, and so is their mean"))
+    elif word == TRUNCATED:
+        lower, upper = at.get("lower", -math.inf), at.get("upper", math.inf)
+        if lower >= upper:
+            found.append(Problem(path, f"lower must be below upper: lower = {lower:g}, upper = {upper:g}"))
+        elif (lower - at["mean"]) / at["std"] > 30.0 or (at["mean"] - upper) / at["std"] > 30.0:
+            far = f"mean = {at['mean']:g}, std = {at['std']:g}, lower = {lower:g}, upper = {upper:g}"
+            found.append(Problem(path, f"the bounds lie more than 30 standard deviations from the mean: {far}"))
+
+
+def check_bounds(quantity: Quantity, path: str, axis: Drawn, found: list[Problem]) -> None:
+    """Whether every value that can be drawn is admissible."""
+    least, most = (float(each) for each in axis.at(np.array([0.0, 1.0])))
+    if not (math.isfinite(least) and math.isfinite(most)):
+        found.append(Problem(path, f"too wide to draw from: {least:g} to {most:g}"))
+        return
+    if not np.any(quantity.out_of_bounds([least, most])):
+        return
+    u = np.linspace(0.0, 1.0, 100_001)
+    share = float(np.mean(quantity.out_of_bounds(axis.at(u))))
+    how_often = f"in one draw of {1.0 / share:,.0f}" if share > 1e-4 else "in fewer than one draw of 10,000"
+    below = quantity.out_of_bounds(least)
+    bound = f"lower = {quantity.lower:g}" if below else f"upper = {quantity.upper:g}"
+    if below and quantity.lower_open:
+        bound = f"a lower above {quantity.lower:g}"
+    advice = f'distribution = "{TRUNCATED}" with {bound} keeps within' if axis.law != LOG_NORMAL else "make std smaller"
+    unit = f", unit {quantity.unit}" if quantity.unit else ""
+    message = f"goes out of bounds {how_often}: must be {quantity.bounds} ({quantity.description}{unit}); {advice}"
+    found.append(Problem(path, message))
+
+
+def read_choice(quantity: Quantity, path: str, raw: dict[str, Any], found: list[Problem]) -> Axis | None:
+    """One of several values, with equal chances or with weights."""
+    if not check_keys(path, raw, ("values", "weights"), ("weights",), CHOICE, found):
+        return None
+    values = raw["values"]
+    if not isinstance(values, list) or not values:
+        found.append(Problem(f"{path}.values", f"must be a list of one value or more, not {shorten(values)}"))
+        return None
+    before = len(found)
+    listed = read_list(quantity, f"{path}.values", values, found)
+    weights = raw.get("weights")
+    if weights is None:
+        return listed
+    if not isinstance(weights, list) or len(weights) != len(values):
+        found.append(Problem(f"{path}.weights", f"must be a list of {len(values)} numbers, one for each value, not {shorten(weights)}"))
+        return None
+    chances: list[float] = []
+    for position, weight in enumerate(weights):
+        try:
+            chances.append(number(WEIGHT, weight))
+        except ValueError as error:
+            found.append(Problem(f"{path}.weights[{position}]", str(error)))
+    if len(found) == before and not 0.0 < math.fsum(chances) < math.inf:
+        found.append(Problem(f"{path}.weights", "their sum must be positive and finite: nothing could be drawn"))
+    return Weighted(listed, tuple(chances)) if listed is not None and len(found) == before else None
+
+
+def read_scaled(quantity: Quantity, path: str, raw: dict[str, Any], found: list[Problem]) -> Axis | None:
+    """A table times a factor that is drawn."""
+    if "times" not in raw:
+        example = '{ distribution = "uniform", from = 0.8, to = 1.2, times = [0.2, 0.1] }'
+        message = f"a table is drawn from a list of tables, or is a table times a factor that is drawn: {example}"
+        found.append(Problem(path, message))
+        return None
+    before = len(found)
+    nodes = read_nodes(quantity, f"{path}.times", raw["times"], found)
+    if len(found) == before and not nodes.size:
+        found.append(Problem(f"{path}.times", "a table without nodes: there is nothing to multiply"))
+    word = str(raw.get("distribution", UNIFORM))
+    if word == INTEGERS:
+        found.append(Problem(f"{path}.distribution", f"{word!r} is no distribution of a factor; a list of tables can be drawn from"))
+        return None
+    rest = {key: value for key, value in raw.items() if key not in ("times", "spacing")}
+    if raw.get("spacing") == "log":
+        word = LOG_UNIFORM
+    factor = read_law(FACTOR, path, rest, word, found)
+    if factor is None or len(found) > before or not isinstance(factor, Continuous | Drawn):
+        return None
+    renamed = (
+        Continuous(quantity.name, factor.start, factor.stop, factor.logarithmic)
+        if isinstance(factor, Continuous)
+        else Drawn(quantity.name, factor.law, factor.numbers)
+    )
+    scaled = Scaled(renamed, tuple(nodes.tolist()))
+    if np.any(quantity.out_of_bounds(scaled.at(np.array([0.0, 1.0])))):
+        found.append(Problem(path, f"goes out of bounds: each node must be {quantity.bounds} ({quantity.description})"))
+        return None
+    return scaled
+
+
+def read_sample(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> Sampling | None:
+    """A design that samples; None where it cannot be made, and problems."""
+    count, seed = sweep.count, 0 if sweep.seed is None else sweep.seed
+    before = len(problems)
+    things = {"saltelli": "groups", "morris": "trajectories", "fast": "points of a curve"}.get(sweep.design, "points")
+    if count is None:
+        problems.append(Problem(f"{where}.count", f"missing: design {sweep.design!r} needs the number of its {things}"))
+    elif not 1 <= count <= MOST_SAMPLED:
+        problems.append(Problem(f"{where}.count", f"{count} is out of bounds: must be >= 1 and <= {MOST_SAMPLED:.0e} ({things})"))
+    if not 0 <= seed <= MOST_SEED:
+        problems.append(Problem(f"{where}.seed", f"{seed} is out of bounds: must be >= 0 and <= {MOST_SEED} (of the random numbers)"))
+    correlations = read_correlations(sweep, where, axes, problems)
+    makers: dict[str, Callable[[int], Sampling]] = {
+        "sobol": lambda n: Sobol(axes, n, seed, correlations),
+        "latin_hypercube": lambda n: LatinHypercube(axes, n, seed, correlations),
+        "halton": lambda n: Halton(axes, n, seed, correlations),
+        "saltelli": lambda n: Saltelli(axes, n, seed, bool(sweep.second_order)),
+        "morris": lambda n: Morris(axes, n, seed, LEVELS if sweep.levels is None else sweep.levels),
+        "fast": lambda n: Fast(axes, n, seed, HARMONICS if sweep.harmonics is None else sweep.harmonics),
+    }
+    if sweep.design == "morris":
+        check_levels(sweep, where, axes, problems)
+    if sweep.design == "fast":
+        check_harmonics(sweep, where, axes, problems)
+    if len(problems) > before or not axes or count is None:
+        return None
+    return makers[sweep.design](count)
+
+
+def check_levels(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> None:
+    """Whether a Morris design has an even number of levels, and axes that have a first and a last one."""
+    if sweep.levels is not None and (sweep.levels % 2 or not 2 <= sweep.levels <= MOST_LEVELS):
+        problems.append(Problem(f"{where}.levels", f"{sweep.levels}: must be an even number from 2 to {MOST_LEVELS} (levels of each axis)"))
+    for axis in axes:
+        drawn = axis.factor if isinstance(axis, Scaled) else axis
+        if isinstance(drawn, Drawn) and not drawn.bounded:
+            need = f"the levels of a Morris design need a least and a largest value, which {drawn.law!r} has not"
+            message = f'{need}; "{TRUNCATED}" with lower and upper has'
+            problems.append(Problem(f"{where}.axes.{axis.name}", message))
+
+
+def check_harmonics(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> None:
+    """Whether a FAST design has harmonics, points and axes enough."""
+    harmonics = HARMONICS if sweep.harmonics is None else sweep.harmonics
+    if not 1 <= harmonics <= 100:
+        problems.append(Problem(f"{where}.harmonics", f"{harmonics} is out of bounds: must be >= 1 and <= 100 (harmonics of a curve)"))
+    elif sweep.count is not None and 1 <= sweep.count <= 4 * harmonics**2:
+        message = f"{sweep.count} points of a curve are too few for {harmonics} harmonics: must be > 4 harmonics^2 = {4 * harmonics**2}"
+        problems.append(Problem(f"{where}.count", message))
+    if len(axes) == 1:
+        problems.append(Problem(f"{where}.axes", "a FAST design needs two axes or more: there is nothing to compare"))
+
+
+def read_correlations(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> tuple[Correlation, ...]:
+    """Correlations of parameters, which the plain sampling designs take."""
+    raw, path = sweep.correlations, f"{where}.correlations"
+    if raw is None:
+        return ()
+    if sweep.design not in ("sobol", "latin_hypercube", "halton"):
+        reason = "its indices share the variance out among independent parameters"
+        message = f'design {sweep.design!r} takes no correlations: {reason}; "sobol", "latin_hypercube" and "halton" take them'
+        problems.append(Problem(path, message))
+        return ()
+    names = [axis.name for axis in axes if isinstance(axis, Continuous | Drawn)]
+    found: list[Correlation] = []
+    for position, entry in enumerate(raw):
+        if not (isinstance(entry, list) and len(entry) == 3 and all(isinstance(word, str) for word in entry[:2])):
+            example = '["mu", "a0", 0.5]'
+            problems.append(Problem(f"{path}[{position}]", f"must be two parameters and a number, such as {example}, not {shorten(entry)}"))
+            continue
+        unknown = [word for word in entry[:2] if word not in names]
+        if unknown:
+            message = f"{unknown[0]!r} is no axis with a range or a continuous distribution; {advise(unknown[0], names)}"
+            problems.append(Problem(f"{path}[{position}]", message))
+        elif entry[0] == entry[1] or any({*entry[:2]} == {first, second} for first, second, _ in found):
+            problems.append(Problem(f"{path}[{position}]", "a pair of different parameters has one correlation: this one is given twice"))
+        elif isinstance(entry[2], bool) or not isinstance(entry[2], int | float) or not -1.0 < entry[2] < 1.0:
+            problems.append(Problem(f"{path}[{position}]", f"{shorten(entry[2])} is no correlation: must be > -1 and < 1"))
+        else:
+            found.append((entry[0], entry[1], float(entry[2])))
+    if found and np.linalg.eigvalsh(matrix_of(names, tuple(found)))[0] < 1e-10:
+        problems.append(Problem(path, "contradict each other: their matrix is not positive definite"))
+        return ()
+    return tuple(found)
