@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from kernels.elementary import Array
@@ -36,7 +37,7 @@ def update(seen: Regime, now: Interval) -> Regime:
     return Regime(
         moved=jnp.where(now.slipping, 1.0, seen.moved),
         stuck=jnp.maximum(seen.stuck, stuck),
-        stops=seen.stops + stuck * (1.0 - seen.counted),
+        stops=seen.stops + jnp.where(seen.counted > 0.0, 0.0, stuck),
         counted=jnp.where(now.slipping, 0.0, jnp.maximum(seen.counted, stuck)),
     )
 
@@ -45,4 +46,4 @@ def finish(seen: Regime, slip_phases: Array) -> tuple[Array, Array]:
     """Code of the regime, given the number of slip phases in the window, and the number of stops: 0 stick, 1 stick-slip, 2 slip-slip."""
     regime = jnp.where(slip_phases > 0.0, jnp.where(seen.stuck > 0.0, 1, 2), 0)
     # a rest that begins at the very end of a steady window is seen at its start
-    return regime, jnp.where(slip_phases > 0.0, jnp.maximum(seen.stops, seen.stuck), 0.0)
+    return regime, jax.lax.stop_gradient(jnp.where(slip_phases > 0.0, jnp.maximum(seen.stops, seen.stuck), 0.0))
