@@ -220,5 +220,5 @@ def simulate(p: dict[str, Any], kind: Kind) -> tuple[dict[str, Array], Array]:
     tests/kernels/test_shock.py.
     """
     made = setup(p, kind)
-    last: State[Any, Sums] = follow(lambda p: build(setup(p, kind)), events.MOST_EVENTS, p)
+    last: State[Any, Sums] = follow(lambda p: build(setup(p, kind)), events.MOST_EVENTS, p, one_by_one=kind.wall is not None)
     return finish(made, last, events.outcome(last, made.finite), jnp.zeros_like(last.t))
