@@ -25,6 +25,8 @@ JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")
 # each (jax issue 38445). A feature that is really missing is named in a line of its own, which is not held back.
 FALSE_ALARM = re.compile(rb"cpu_aot_loader\.cc:\d+\] .*Target machine feature \+prefer-no-(gather|scatter) is not +supported")
 STDERR = 2
+FLUSHING = 2.0  # s that a process about to end waits for what it still has to say
+_held: list[tuple[int, threading.Thread]] = []  # while stderr is filtered: where it goes, and who forwards it
 
 
 @functools.lru_cache(maxsize=1)
@@ -101,12 +103,22 @@ def without_false_alarm() -> Iterator[None]:
     reader.start()
     os.dup2(begin, STDERR)
     os.close(begin)
+    _held.append((original, reader))
     try:
         yield
     finally:
         os.dup2(original, STDERR)  # which closes the pipe
         reader.join()
+        _held.remove((original, reader))
         os.close(original)
+
+
+def flush_stderr() -> None:
+    """Let everything that was written to stderr reach it, for a process that ends without leaving `without_false_alarm`."""
+    for original, reader in reversed(_held):
+        with suppress(OSError):  # it was left meanwhile
+            os.dup2(original, STDERR)
+            reader.join(FLUSHING)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

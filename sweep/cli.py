@@ -619,6 +619,8 @@ def console() -> None:
     if status in (BAD_CONFIG, INTERRUPTED, TERMINATED):
         sys.stdout.flush()
         sys.stderr.flush()
+        if cache := sys.modules.get("kernels.cache"):
+            cache.flush_stderr()
         os._exit(status)
     sys.exit(status)
 

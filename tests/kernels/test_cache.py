@@ -105,3 +105,20 @@ def test_only_the_false_alarm_is_held_back(
         os.write(2, f"before\n{line}\nafter".encode())
     said = capfd.readouterr().err
     assert said == ("before\nafter" if held_back else f"before\n{line}\nafter")
+
+
+def test_last_words_are_not_lost_where_a_process_ends_at_once() -> None:
+    code = """
+import os, sys, jax
+from kernels import cache
+jax.config.update("jax_compilation_cache_dir", "/nowhere")
+with cache.without_false_alarm():
+    for line in range(1000):
+        print("last words", line, file=sys.stderr)
+    sys.stderr.flush()
+    cache.flush_stderr()
+    os._exit(130)
+"""
+    done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 130
+    assert done.stderr.splitlines() == [f"last words {line}" for line in range(1000)]
