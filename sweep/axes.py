@@ -16,6 +16,7 @@ from kernels.schemes import SCHEMES
 from sweep.problems import Problem, advise, shorten
 from sweep.sections import Range, Time, of_another, read_range
 from sweep.sensitivity.distributions import Drawn, Scaled, Weighted
+from sweep.units import in_unit
 
 DEFAULT = "default"
 SCHEME = "scheme"
@@ -28,6 +29,7 @@ SAMPLED_FORMS = (
 )
 TABLES = "a list of lists of numbers, one for each table, such as [[2.0, 3.0], [2.0, 3.0, 4.0]]"
 SHOWN = 5
+WRITTEN_NUMBERS = tuple("+-.0123456789")  # how a number begins, with or without a unit
 
 Value = float | np.ndarray  # a number, the code of a word, or the (L,) nodes of a table
 
@@ -173,12 +175,17 @@ def number(quantity: Quantity, value: Any) -> float:
 
     Args:
         quantity: what it is a value of.
-        value: what the file says, in the quantity's unit.
+        value: what the file says, in the quantity's unit, or text with a unit of its own ("1 Hz").
 
     Raises:
         ValueError: not a number, not finite or out of bounds; the message says so with bound, meaning and unit.
     """
     meaning = f"({quantity.description}{f', unit {quantity.unit}' if quantity.unit else ''})"
+    if isinstance(value, str) and quantity.unit and value.strip()[:1] in WRITTEN_NUMBERS:
+        try:
+            value = in_unit(value, quantity.unit)
+        except ValueError as error:
+            raise ValueError(f"{error} {meaning}") from None
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError(f"must be a number, not {shorten(value)} {meaning}")  # noqa: TRY004 - callers treat all three alike
     try:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 MOST_SEED = 2**63 - 1
 MOST_LEVELS = 1000
-SPREAD = Quantity("std", "", "standard deviation", lower=0.0, lower_open=True)
 WEIGHT = Quantity("weight", "1", "weight of a value", lower=0.0)
 FACTOR = Quantity("factor", "1", "what the table is multiplied by", lower=0.0, lower_open=True)
 
@@ -99,7 +98,7 @@ def read_law(quantity: Quantity, path: str, raw: dict[str, Any], word: str, foun
     before = len(found)
     for key in keys:
         if key in raw:
-            meaning = SPREAD if key == "std" else free(quantity) if key in ("mean", "lower", "upper") else quantity
+            meaning = spread(quantity) if key == "std" else free(quantity) if key in ("mean", "lower", "upper") else quantity
             try:
                 given[key] = number(meaning, raw[key])
             except ValueError as error:
@@ -115,6 +114,11 @@ def read_law(quantity: Quantity, path: str, raw: dict[str, Any], word: str, foun
     axis = Drawn(quantity.name, word, tuple(given.items()))
     check_bounds(quantity, path, axis, found)
     return axis if len(found) == before else None
+
+
+def spread(quantity: Quantity) -> Quantity:
+    """The standard deviation of a quantity."""
+    return Quantity("std", quantity.unit, "standard deviation", lower=0.0, lower_open=True)
 
 
 def free(quantity: Quantity) -> Quantity:
