@@ -24,14 +24,14 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
 from kernels.contact.phases import Guard, Phase, Point, choose, idle
-from kernels.elementary import Array, traced_once
+from kernels.elementary import Array
 
 # parameters that are infinite or NaN where what they belong to is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")
 
 OFF, BEHIND, LIFTED, ELASTIC, YIELDING, RELOADED, CAPPED = (float(n) for n in range(7))
-PLATEAU, SOFTENING, BEYOND = 0.0, 1.0, 2.0
 WALL_EVENTS = (
     "", "impact", "separation", "leaves the wall", "touches again", "buckles", "yields again", "end of yielding", "next piece",
     "turns back", "extreme force",
@@ -68,133 +68,6 @@ class Force(NamedTuple):
     def at(self, y: Array, v: Array) -> Array:
         """Force [N] at compression `y` [m], growing at `v` [m/s]."""
         return self.constant + self.stiffness * y + self.damping * v
-
-
-class Envelope(NamedTuple):
-    """A wall that buckles, along its largest compression X; lengths [m], forces [N].
-
-    Attributes:
-        k_n: stiffness before buckling [N/m]. f_crit, f_post: force at which it buckles, and after.
-        u0, u1: compression where the softening begins and ends. plateau: plastic set at u0 and u1.
-        ends: (n,) total compression at the nodes of the table, +inf where padded; sets: (n,) plastic set there. last: the stiffness beyond.
-        c_n: damping up to u0 [N s/m]. c_buckled: at u1. dampings: (n,) at the nodes.
-    """
-
-    k_n: Array
-    f_crit: Array
-    f_post: Array
-    u0: Array
-    u1: Array
-    plateau: Array
-    ends: Array
-    sets: Array
-    last: Array
-    c_n: Array
-    c_buckled: Array
-    dampings: Array
-
-    @classmethod
-    def of(cls, p: dict[str, Any]) -> Envelope:
-        """The envelope of resolved parameters (scalars, and (n,) tables padded with NaN at their end)."""
-        sets, stiffnesses, dampings = p["post_set"], p["post_stiffness"], p["post_damping"]
-        real = ~jnp.isnan(sets)
-        u0 = p["f_crit"] / p["k_n"] + p["plateau"]
-        last = p["k_post"]
-        for n in range(sets.shape[-1]):
-            last = jnp.where(real[n], stiffnesses[n], last)
-        ends = jnp.where(real, sets + p["f_post"] / jnp.where(real, stiffnesses, 1.0), jnp.inf)
-        return cls(
-            p["k_n"], p["f_crit"], p["f_post"], u0, u0 + p["softening"], p["plateau"], ends, jnp.where(real, sets, 0.0), last,
-            p["c_n"], p["c_buckled"], jnp.where(real, dampings, 0.0),
-        )  # fmt: skip
-
-    @property
-    def softens(self) -> Array:
-        """Whether the softening has a width."""
-        return self.u1 > self.u0
-
-    @property
-    def slope(self) -> Array:
-        """How fast the force falls over the softening [N/m]."""
-        return (self.f_crit - self.f_post) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
-
-    @traced_once
-    def criterion(self, X: Array) -> Array:
-        """Force that makes the wall yield [N]."""
-        falling = self.f_crit - self.slope * (X - self.u0)
-        return jnp.where(X <= self.u0, self.f_crit, jnp.where(X <= self.u1, falling, self.f_post))
-
-    @traced_once
-    def _along(self, X: Array, start: Array, values: Array) -> tuple[Array, Array]:
-        """`values` of the nodes interpolated between u1, where it is `start`, and the last node, and how far X is beyond that [m]."""
-        before, value, low = start, start, self.u1
-        for n in range(values.shape[-1]):
-            high = self.ends[n]
-            real = high < jnp.inf
-            part = jnp.clip((X - low) / jnp.where(real, high - low, 1.0), 0.0, 1.0)
-            value = value + jnp.where(real, part * (values[n] - before), 0.0)
-            before, low = jnp.where(real, values[n], before), jnp.where(real, high, low)
-        return value, X - low
-
-    @traced_once
-    def plastic(self, X: Array) -> Array:
-        """Plastic set on the envelope [m]; negative before the force reaches the criterion."""
-        table, beyond = self._along(X, self.plateau, self.sets)
-        post = jnp.where(beyond > 0.0, X - self.f_post / self.last, table)
-        return jnp.where(X <= self.u0, X - self.f_crit / self.k_n, jnp.where(X <= self.u1, self.plateau, post))
-
-    @traced_once
-    def damping(self, X: Array) -> Array:
-        """Damping of the wall [N s/m]."""
-        part = (X - self.u0) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
-        softening = self.c_n + (self.c_buckled - self.c_n) * part
-        table, _ = self._along(X, self.c_buckled, self.dampings)
-        return jnp.where(X <= self.u0, self.c_n, jnp.where(X <= self.u1, softening, table))
-
-    def end_of(self, piece: Array, nodes: bool) -> Array:
-        """Compression at which a piece ends [m], infinite for the last; whether the table is one piece a node, or one in all."""
-        end = jnp.where(piece == PLATEAU, self.u0, jnp.where(piece == SOFTENING, self.u1, jnp.inf))
-        for n in range(self.ends.shape[-1] if nodes else 0):
-            end = jnp.where(piece == BEYOND + n, self.ends[n], end)
-        return end
-
-    def bend_on(self, piece: Array) -> Array:
-        """How fast the damping grows on a piece of the envelope [N s/m^2]."""
-        softening = (self.c_buckled - self.c_n) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
-        bend = jnp.where((piece == SOFTENING) & self.softens, softening, 0.0)
-        low, before = self.u1, self.c_buckled
-        for n in range(self.ends.shape[-1]):
-            real = self.ends[n] < jnp.inf
-            rate = (self.dampings[n] - before) / jnp.where(real, self.ends[n] - low, 1.0)
-            bend = jnp.where((piece == BEYOND + n) & real, rate, bend)
-            low, before = self.ends[n], self.dampings[n]
-        return bend
-
-    def damping_on(self, piece: Array, y: Array) -> Array:
-        """Damping on a piece of the envelope at compression `y`, also a rounding error outside [N s/m]."""
-        damping = jnp.where(piece == SOFTENING, self.c_n + self.bend_on(piece) * (y - self.u0), self.c_n)
-        table, _ = self._along(y, self.c_buckled, self.dampings)
-        return jnp.where(piece >= BEYOND, table, damping)
-
-    @traced_once
-    def stiffness(self, X: Array) -> Array:
-        """Stiffness of unloading and reloading [N/m]."""
-        stretch = X - self.plastic(X)
-        return jnp.where(X <= self.u0, self.k_n, self.criterion(X) / jnp.where(stretch > 0.0, stretch, 1.0))
-
-    def beyond_table(self, X: Array) -> Array:
-        """Whether X is beyond the last node of a table."""
-        _, beyond = self._along(X, self.plateau, self.sets)
-        return (self.ends[..., 0] < jnp.inf if self.ends.shape[-1] else jnp.zeros_like(X, dtype=bool)) & (X > self.u1) & (beyond > 0.0)
-
-    def regime(self, X: Array, buckled: Array, impacts: Array) -> Array:
-        """Code of how far the wall was pressed, by its largest compression: 0 not at all, 1 elastic, 2 plateau, 3 softened, 4 beyond table.
-
-        Args:
-            X: largest compression [m]. buckled: 1 where the force has reached the criterion. impacts: number of entries.
-        """
-        yielded = jnp.where(self.beyond_table(X), 4, jnp.where(X > self.u0, 3, 2))
-        return jnp.where(impacts > 0.0, jnp.where(buckled > 0.0, yielded, 1), 0)
 
 
 class Crush(NamedTuple):
