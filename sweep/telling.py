@@ -1,0 +1,120 @@
+"""What a study says before it runs and a run at its end, on the terminal or as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sweep.config import Config
+from sweep.design import Boundary, Convergence
+from sweep.directory import RunDirectory
+from sweep.running import Run
+from sweep.terminal import emit, print_json, say
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sweep.boundary.summary import Curves
+
+
+def describe_study(study: Config, directory: Path, as_json: bool) -> None:
+    """What a run would do: the resolved study on stdout, its size on stderr."""
+    points, shards = study.design.count, study.shards
+    if isinstance(study.design, Boundary):
+        describe_boundary(study, study.design, directory, as_json)
+        return
+    levels = study.design.halvings + 1 if isinstance(study.design, Convergence) else 1
+    if as_json:
+        print_json({"directory": str(directory), "points": points, "rows": points * levels, "shards": shards, "config": study.document})
+    else:
+        emit(study.to_toml().rstrip())
+    rows = "one row each" if levels == 1 else f"at most {levels} rows each ({points * levels:,} in all)"
+    sizes = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in ((points, "point"), (shards, "shard"))]
+    say(f"{sizes[0]}, {rows}, in {sizes[1]} of {directory}; nothing was computed or written.")
+
+
+def describe_boundary(study: Config, design: Boundary, directory: Path, as_json: bool) -> None:
+    """What a study of boundaries would do, of which its results will say how many points it has."""
+    known = {"directory": str(directory), "points": design.count, "cells_grid_points": design.fine_count}
+    if as_json:
+        print_json({**known, "width_grid_points": design.sharp_count, "config": study.document})
+    else:
+        emit(study.to_toml().rstrip())
+    seeds = f" and {len(design.seeds)} seeds" if design.seeds else ""
+    say(
+        f"{design.count:,} points{seeds} to begin with, in {directory}, and then as many as the boundaries of {design.observable} need, "
+        f"where a uniform grid of the smallest cells has {design.fine_count:,} points; nothing was computed or written."
+    )
+
+
+def summarise(finished: Run, as_json: bool) -> bool:
+    """The rows, the curves or the table of a convergence study when they are few, else counts, on stdout; where the data lies on stderr.
+
+    Returns:
+        Whether all is well: no row failed, and in a convergence study all points settled.
+    """
+    from sweep import show
+    from sweep.boundary import summary
+
+    design = finished.config.design
+    table = finished.convergence() if isinstance(design, Convergence) else None
+    curves = summary.curves_of(finished.directory) if isinstance(design, Boundary) else None
+    rows = sum(finished.statuses.values())
+    if as_json:
+        described = {"directory": str(finished.directory), "points": design.count, "computed": finished.computed}
+        described |= {"state": "complete" if finished.complete else "incomplete"}
+        facts = {**described, "failed": finished.failed, "statuses": finished.statuses, "seconds": finished.seconds}
+        print_json({**facts, **studied(table, curves)})
+    elif curves is not None:
+        summary.print_curves(curves)
+    elif table is not None:
+        show.print_study(table)
+    elif rows <= show.FEW and rows:
+        show.print_rows(finished.to_arrow(), finished.config.model)
+    elif rows:
+        show.print_counts(finished.directory, finished.statuses, finished.config.model)
+    well = say_what_to_know(finished, table)
+    if finished.computed:
+        for problem in finished.problems:
+            say(f"Warning: {problem}.")
+        say(f"Time: {show.describe_seconds(finished.seconds)}.")
+    elif finished.complete:
+        say("The run was already complete: nothing was computed.")
+    else:
+        say("This part was already complete: nothing was computed.")
+    if not finished.complete:
+        say(f"Other parts are missing: {rows:,} of {design.count:,} points are there.")
+    say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
+    if curves is not None:
+        curves.say(rows)
+        say(f"Curves: {RunDirectory(finished.directory).boundaries}; a picture of them: tribosweep map {finished.directory}")
+    if table is not None:
+        say(f"Table: {RunDirectory(finished.directory).convergence}; a picture of it: tribosweep convergence {finished.directory}")
+    return well
+
+
+def studied(table: pa.Table | None, curves: Curves | None) -> dict[str, Any]:
+    """What a convergence study or one of boundaries has found, for JSON."""
+    from sweep import show
+
+    convergence = {} if table is None else {"convergence": show.records(table)}
+    return convergence if curves is None else {"boundaries": curves.to_json()}
+
+
+def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
+    """Failed rows, rows with a remark and points that are not settled, on stderr; whether all is well, remarks apart."""
+    from sweep import show
+
+    design, rows = finished.config.design, sum(finished.statuses.values())
+    if finished.failed:
+        total, what = (rows, "rows") if table is None else (design.count, "points")
+        say(f"{finished.failed:,} of {total:,} {what} failed; their column `status` says why.")
+    for remark, count in finished.remarks.items():
+        say(f"{count:,} of {rows:,} rows have results with a remark in their column `status`: {remark}.")
+    unsettled = 0 if table is None else show.count_unsettled(table)
+    if unsettled and isinstance(design, Convergence):
+        say(
+            f"{unsettled:,} of {design.count:,} points are not settled to {design.digits} digits after as many refinements as "
+            "`halvings` and the rules on steps (tribosweep list rules) allow."
+        )
+    return not finished.failed and not unsettled
