@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 UNLIKELY = 1e-3  # a scatter that standard deviations allow more rarely than this is said to be too large
+SHOWN = 5  # jumps that are said in words
 RIDGE = 1e-3  # of the range between bounds: further apart, fits with the same numbers have different parameters
 OUTCOMES = {
     STUCK: "got stuck where no step lowers the loss although its gradient is not 0: a jump or a kink of an observable is in the way",
@@ -167,7 +168,7 @@ def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[s
     """The loss around an optimum, four standard deviations to each side, or to the bounds where the data do not tell."""
     space = system.space
     pair = names or pair_of(space, known)
-    side = max(11, min(41, math.isqrt(20_000 // len(system.data.runs))))
+    side = max(13, min(31, math.isqrt(20_000 // len(system.data.runs))))
     axes = []
     for name in pair:
         place = space.names.index(name)
@@ -230,15 +231,24 @@ def notes_on(result: Result) -> list[str]:
 def notes_on_crossings(result: Result) -> list[str]:
     """What the fits of the best optimum passed through."""
     data, space = result.calibration.data, result.space
-    jumping = [each for each in result.crossings if each.jumps]
+    jumping: dict[tuple[int, str, frozenset[str]], list[Crossing]] = {}
+    for each in result.crossings:
+        for jump in each.jumps:  # samples of one trace that jump together are one
+            key = (int(data.tests[each.run]), jump.observable, frozenset((each.before, each.after)))
+            jumping.setdefault(key, []).append(each)
     notes = []
-    for each in jumping[:5]:
-        jumps = ", ".join(f"{jump.observable} from {words(jump.before)} to {words(jump.after)}" for jump in each.jumps)
-        where = ", ".join(f"{name} = {value:.6g}" for name, value in zip(space.names, each.values, strict=True))
-        notes.append(f"On the way, {data.runs[each.run]} jumps from {each.before} to {each.after} at {where}: {jumps}.")
-    if len(jumping) > 5:
-        notes.append(f"{len(jumping) - 5} more jumps were met on the way.")
-    smooth = len(result.crossings) - len(jumping)
+    for (_, observable, _), met in list(jumping.items())[:SHOWN]:
+        first = met[0]
+        jump = next(jump for jump in first.jumps if jump.observable == observable)
+        where = ", ".join(f"{name} = {value:.6g}" for name, value in zip(space.names, first.values, strict=True))
+        more = f" (and at {len(met) - 1} more times)" if len(met) > 1 else ""
+        notes.append(
+            f"On the way {observable} of {data.runs[first.run]} jumps from {words(jump.before)} to {words(jump.after)}{more} where "
+            f"{first.before} becomes {first.after}: {where}."
+        )
+    if len(jumping) > SHOWN:
+        notes.append(f"{len(jumping) - SHOWN} more jumps were met on the way: calibration.parquet has them in its metadata.")
+    smooth = sum(not each.jumps for each in result.crossings)
     if smooth:
         notes.append(f"{smooth} boundaries of regimes or counts were crossed where what is compared does not jump.")
     return notes

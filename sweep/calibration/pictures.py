@@ -20,6 +20,9 @@ HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 GREY = "#6d6a63"
 ACROSS = 4
+FINE = 161  # places along an axis of a landscape
+LEAST_SHOWN = 0.3  # standard deviations: below this all is one shade
+TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
 
 
 def draw_fit(result: Result, out: Path) -> None:
@@ -29,7 +32,7 @@ def draw_fit(result: Result, out: Path) -> None:
         ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
     """
     panels = panels_of(result)
-    across = min(ACROSS, len(panels))
+    across = min(2 if any(traced for *_, traced in panels) else ACROSS, len(panels))
     down = -(-len(panels) // across)
 
     def fill(figure: Figure) -> None:
@@ -43,7 +46,8 @@ def draw_fit(result: Result, out: Path) -> None:
             for each in (0, 1):
                 grid[2 * (place // across) + each, place % across].set_axis_off()
 
-    save(out, (1.2 + 3.6 * across, 5.2 * down), fill, "calibrate")
+    wide = 6.5 if any(traced for *_, traced in panels) else 3.6
+    save(out, (1.2 + wide * across, 5.2 * down), fill, "calibrate")
 
 
 def panels_of(result: Result) -> list[tuple[Quantity, np.ndarray, bool]]:
@@ -74,28 +78,33 @@ def against(axes: Axes, result: Result, quantity: Quantity, numbers: np.ndarray)
 def in_time(axes: Axes, result: Result, quantity: Quantity, numbers: np.ndarray) -> None:
     """What was measured, as points, and what is computed, as lines, over time."""
     data, point = result.calibration.data, result.fits.point
-    tests = data.tests[data.run[numbers]]
-    for place, test in enumerate(np.unique(tests)):
-        own = numbers[tests == test]
+    for place, own in enumerate(by_test(result, numbers)):
         times = data.times[data.run[own]]
         order = np.argsort(times)
-        color = HUES[place % len(HUES)]
-        name = data.runs[int(data.run[own[0]])].rpartition(",")[0]
-        axes.plot(times, data.measured[own], MARKS[place % len(MARKS)], markersize=2.8, color=color, alpha=0.75, label=f"{name}, measured")
-        axes.plot(times[order], point.predicted[result.best, own][order], color=INK, linewidth=0.9, label="fitted" if not place else None)
-    axes.set_title(quantity.name.replace("_", " "), loc="left", fontsize=10.5)
+        look: Any = {"color": HUES[place % len(HUES)], "marker": MARKS[place % len(MARKS)], "markersize": 3.5, "alpha": 0.75}
+        axes.plot(times, data.measured[own], linestyle="", label=data.runs[int(data.run[own[0]])].rpartition(",")[0], **look)
+        axes.plot(times[order], point.predicted[result.best, own][order], color=INK, linewidth=0.9, label=None if place else "fitted")
     axes.set_ylabel(label(quantity))
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=9, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
     axes.grid(linewidth=0.4, alpha=0.5)
+
+
+def by_test(result: Result, numbers: np.ndarray) -> list[np.ndarray]:
+    """The numbers of each test, in their order."""
+    data = result.calibration.data
+    tests = data.tests[data.run[numbers]]
+    return [numbers[tests == test] for test in dict.fromkeys(tests.tolist())]
 
 
 def residuals(axes: Axes, result: Result, quantity: Quantity, numbers: np.ndarray, traced: bool) -> None:
     """Residuals over what is computed, or over time, in standard deviations."""
     data, point = result.calibration.data, result.fits.point
-    x = data.times[data.run[numbers]] if traced else point.predicted[result.best, numbers]
     axes.axhspan(-2.0, 2.0, color="#e4e2dd", linewidth=0)
     axes.axhline(0.0, color=GREY, linewidth=0.9)
-    axes.plot(x, point.residuals[result.best, numbers], "o", markersize=2.6 if traced else 4, color=HUES[1])
+    for place, own in enumerate(by_test(result, numbers) if traced else [numbers]):
+        x = data.times[data.run[own]] if traced else point.predicted[result.best, own]
+        look: Any = {"color": HUES[place % len(HUES)], "marker": MARKS[place % len(MARKS)], "markersize": 3 if traced else 4}
+        axes.plot(x, point.residuals[result.best, own], linestyle="", **look)
     axes.set_xlabel("time [s]" if traced else f"fitted{unit_of(quantity)}")
     axes.set_ylabel("residual [sd]")
 
@@ -116,16 +125,19 @@ def draw_landscape(result: Result, drawn: Landscape, out: Path) -> None:
 
 def slice_of(figure: Figure, result: Result, drawn: Landscape) -> None:
     """One panel: root of what chi^2 has above its least, in lines of confidence."""
+    from matplotlib.colors import LogNorm
+
     axes = figure.subplots()
     space = result.space
     places = [space.names.index(name) for name in drawn.names]
     frees = [space.frees[place] for place in places]
-    rise = np.sqrt(np.maximum(drawn.chi2.T - result.optima[0].chi2, 0.0)) / result.known[0].scale
-    x, y = drawn.values
-    shade = axes.pcolormesh(x, y, np.log10(np.maximum(rise, 1e-2)), cmap="Blues", shading="nearest", rasterized=True)
+    x, y, chi2 = refined(drawn)
+    rise = np.sqrt(np.maximum(chi2.T - result.optima[0].chi2, 0.0)) / result.known[0].scale
+    least, most = LEAST_SHOWN, max(3.0, float(np.nanmax(rise)))
+    shade = axes.pcolormesh(x, y, np.maximum(rise, least), cmap="Blues", norm=LogNorm(least, most), shading="nearest", rasterized=True)
     levels = [level for level in (1.0, 2.0, 3.0) if np.nanmin(rise) < level < np.nanmax(rise)]
     if levels:
-        lines = axes.contour(x, y, rise, levels=levels, colors=INK, linewidths=[1.3, 1.0, 0.7])
+        lines = axes.contour(x, y, rise, levels=levels, colors=INK, linewidths=1.0)
         axes.clabel(lines, fmt=lambda level: f"{level:g} sd", fontsize=9)
     ways(axes, result, places)
     axes.plot(*(result.values[place] for place in places), "*", markersize=14, color=HUES[1], markeredgecolor="white", label="optimum")
@@ -137,9 +149,20 @@ def slice_of(figure: Figure, result: Result, drawn: Landscape) -> None:
     axes.set_ylabel(names[1])
     others = ", the others at the optimum" if len(space.names) > 2 else ""
     axes.set_title(rf"loss: $\sqrt{{\chi^2 - \chi^2_\mathrm{{least}}}}$ [sd]{others}", loc="left", fontsize=10.5)
-    bar: Any = figure.colorbar(shade, ax=axes, ticks=[-2, -1, 0, 1, 2, 3, 4])
-    bar.ax.set_yticklabels([f"$10^{{{power}}}$" for power in (-2, -1, 0, 1, 2, 3, 4)][: len(bar.get_ticks())])
+    ticks = [tick for tick in TICKS if least <= tick <= most]
+    figure.colorbar(shade, ax=axes).set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks], minor=False)
     axes.legend(loc="best", fontsize=9, framealpha=0.9)
+
+
+def refined(drawn: Landscape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The landscape on a finer grid, by bicubic splines of chi^2, which is nearly quadratic; as it is where a run failed."""
+    from scipy.interpolate import RectBivariateSpline
+
+    x, y = drawn.values
+    if not np.isfinite(drawn.chi2).all():
+        return x, y, drawn.chi2
+    fine = [np.interp(np.linspace(0.0, 1.0, FINE), np.linspace(0.0, 1.0, len(each)), each) for each in (x, y)]
+    return fine[0], fine[1], np.maximum(RectBivariateSpline(x, y, drawn.chi2)(*fine), drawn.chi2.min())
 
 
 def ways(axes: Axes, result: Result, places: list[int]) -> None:
