@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.phases import Guard, Phase, Point, choose, idle
-from kernels.elementary import Array
+from kernels.elementary import Array, traced_once
 
 # parameters that are infinite or NaN where what they belong to is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")
@@ -118,11 +118,13 @@ class Envelope(NamedTuple):
         """How fast the force falls over the softening [N/m]."""
         return (self.f_crit - self.f_post) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
 
+    @traced_once
     def criterion(self, X: Array) -> Array:
         """Force that makes the wall yield [N]."""
         falling = self.f_crit - self.slope * (X - self.u0)
         return jnp.where(X <= self.u0, self.f_crit, jnp.where(X <= self.u1, falling, self.f_post))
 
+    @traced_once
     def _along(self, X: Array, start: Array, values: Array) -> tuple[Array, Array]:
         """`values` of the nodes interpolated between u1, where it is `start`, and the last node, and how far X is beyond that [m]."""
         before, value, low = start, start, self.u1
@@ -134,12 +136,14 @@ class Envelope(NamedTuple):
             before, low = jnp.where(real, values[n], before), jnp.where(real, high, low)
         return value, X - low
 
+    @traced_once
     def plastic(self, X: Array) -> Array:
         """Plastic set on the envelope [m]; negative before the force reaches the criterion."""
         table, beyond = self._along(X, self.plateau, self.sets)
         post = jnp.where(beyond > 0.0, X - self.f_post / self.last, table)
         return jnp.where(X <= self.u0, X - self.f_crit / self.k_n, jnp.where(X <= self.u1, self.plateau, post))
 
+    @traced_once
     def damping(self, X: Array) -> Array:
         """Damping of the wall [N s/m]."""
         part = (X - self.u0) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
@@ -172,6 +176,7 @@ class Envelope(NamedTuple):
         table, _ = self._along(y, self.c_buckled, self.dampings)
         return jnp.where(piece >= BEYOND, table, damping)
 
+    @traced_once
     def stiffness(self, X: Array) -> Array:
         """Stiffness of unloading and reloading [N/m]."""
         stretch = X - self.plastic(X)

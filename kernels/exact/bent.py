@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernels.contact.phases import Guard
-from kernels.elementary import Array
+from kernels.elementary import Array, traced_once
 from kernels.exact.crossing import Crossing
 from kernels.exact.segment import Anchor, Motion
 
@@ -52,6 +52,7 @@ class Bent(NamedTuple):
     w2: Array
     bend: Array
 
+    @traced_once
     def series(self, anchor: Anchor) -> Array:
         """Taylor coefficients of the displacement since `anchor` [m/s^n], (TERMS,)."""
 
@@ -106,6 +107,7 @@ class Bent(NamedTuple):
         return Crossing(jnp.where(happens, first, step), happens, which.astype(step.dtype))
 
 
+@traced_once
 def _sign_changes(terms: Array) -> Array:
     """Sign changes, from not negative to negative or back, among the Bernstein coefficients over [0, 1] of polynomials (n, TERMS)."""
     rounding = 4e-16 * jnp.max(jnp.abs(terms), axis=1, keepdims=True)

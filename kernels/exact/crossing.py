@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.phases import Guard, choose
-from kernels.elementary import Array, decide, settle
+from kernels.elementary import Array, decide, for_every_lane, settle, traced_once
 from kernels.exact.damped import Damped
 from kernels.exact.refine import falling_root, householder
 from kernels.exact.segment import Anchor, Motion
@@ -71,6 +71,7 @@ class _Walk(NamedTuple):
     looks: Array
 
 
+@traced_once
 def _value_and_slopes(guard: Guard, anchor: Anchor, motion: tuple[Array, Array, Array, Array, Array]) -> tuple[Array, Array, Array]:
     """A guard and its first two derivatives, of displacement, velocity, acceleration, jerk and snap."""
     d, v, a, jerk, snap = motion
@@ -108,6 +109,7 @@ def _medium(segment: Damped) -> _Medium:
     return _Medium(p_re / size, -p_im / size, spared / size, jnp.where(grows, math.e, 1.0), longest, jnp.where(w2 > 0.0, w2, 1e-300))
 
 
+@traced_once
 def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array, ...], wave: tuple[Array, Array]) -> _Course:
     """The guard ahead of an instant where it and its first two derivatives are `values` and the excitation over the mass is `wave`."""
     omega, zeta, w2 = segment.omega, segment.zeta, segment.w2
@@ -137,6 +139,7 @@ def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array,
     return _Course((f0, f1, f2, f3, f4), bound, (base, q1 + drift, q2, q3, q4), slow_bound)
 
 
+@traced_once
 def _terms(derivatives: tuple[Array, ...], bound: Array, h: Array) -> tuple[Array, ...]:
     """Taylor terms over a stretch `h` [s], and the size of the rest."""
     c0, f1, f2, f3, f4 = derivatives
@@ -145,6 +148,7 @@ def _terms(derivatives: tuple[Array, ...], bound: Array, h: Array) -> tuple[Arra
     return c0, f1 * h, f2 * (h2 / 2.0), f3 * (h2 * h / 6.0), f4 * (h4 / 24.0), bound * (h4 * h / 120.0)
 
 
+@traced_once
 def _stays(terms: tuple[Array, ...]) -> Array:
     """Whether the polynomial below the guard is certainly not negative over the stretch: all Bernstein coefficients >= 0."""
     c0, c1, c2, c3, c4, rest = terms
@@ -157,6 +161,7 @@ def _stays(terms: tuple[Array, ...]) -> Array:
     return (c0 >= 0.0) & (least >= 0.0)
 
 
+@traced_once
 def _falls_through(terms: tuple[Array, ...]) -> Array:
     """Whether the guard certainly falls all over the stretch and is negative at its end."""
     c0, c1, c2, c3, c4, rest = terms
@@ -231,7 +236,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
         return _Walk(low, top, low + end, low + jnp.clip(step, 0.0, end), which, found | (low >= limit), s.looks + 1.0)
 
     zero = jnp.zeros_like(limit)
-    start = _Walk(zero, 4.0 / fastest, zero, zero, zero, limit <= 0.0, zero)
+    start = for_every_lane(_Walk(zero, 4.0 / fastest, zero, zero, zero, limit <= 0.0, zero), segment, anchor, guards, limit)
     s = jax.lax.while_loop(lambda s: ~s.done & (s.looks < MOST_LOOKS), look, start)
     happens = s.high > s.low
     guard = functools.reduce(lambda now, n: choose(s.which == float(n), guards[n], now), range(1, len(guards)), guards[0])

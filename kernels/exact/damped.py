@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array, chord, settle
+from kernels.elementary import Array, chord, settle, traced_once
 from kernels.exact.pieces import first_reversal
 from kernels.exact.responses import Responses, responses
 from kernels.exact.segment import Anchor, Motion, Reversal
@@ -47,6 +47,7 @@ class Damped(NamedTuple):
         """Sum of the rates of the motion [1/s]."""
         return self.omega + jnp.sqrt(jnp.abs(self.w2)) + 2.0 * jnp.abs(self.zeta)
 
+    @traced_once
     def _harmonic(self, tau: Array, r: Responses, sine: Array, versine: Array) -> tuple[Array, Array, Array, Array]:
         """R, the response at rest to exp(i omega t), and R - H: real and imaginary parts, without loss at resonance."""
         omega, zeta = self.omega, self.zeta
@@ -79,6 +80,7 @@ class Damped(NamedTuple):
             jnp.where(near, near_im, less_im),
         )
 
+    @traced_once
     def state(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Displacement since `anchor` [m], velocity and acceleration `tau` [s] after it, and sine and cosine of the excitation's angle."""
         alpha, omega, zeta, w2, one, ramp = self
@@ -98,6 +100,7 @@ class Damped(NamedTuple):
         later_sine = anchor.sine * (1.0 - versine) + anchor.cosine * sine
         return d, v, a, later_sine, later_cosine
 
+    @traced_once
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
         alpha, omega, zeta, w2, _, ramp = self
@@ -107,6 +110,7 @@ class Damped(NamedTuple):
         crackle = -alpha * omega**3 * later_cosine - 2.0 * zeta * snap - w2 * jerk
         return Motion(d, v, a, jerk, snap, crackle)
 
+    @traced_once
     def area(self, anchor: Anchor, tau: Array) -> Array:
         """Integral of the displacement since `anchor` over the `tau` [s] after it [m s]: the impulse of a spring over its stiffness."""
         alpha, omega, zeta, w2, _, _ = self  # a ramp would need the integral of G

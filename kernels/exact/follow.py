@@ -12,6 +12,8 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 
+from kernels.elementary import for_every_lane
+
 State = Any
 Params = dict[str, Any]
 
@@ -44,6 +46,14 @@ def _front(tree: Any) -> Any:
     return jax.tree.map(lambda x: _axes_in_order(x) if jnp.issubdtype(x.dtype, jnp.floating) else x, tree)
 
 
+def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
+    """What a linear map makes of each of several arguments."""
+    if one_by_one and len(along[0]) > 1:
+        stacked = jax.lax.map(lambda each: push(*each), tuple(jax.tree.map(lambda *leaves: jnp.stack(leaves), *each) for each in along))
+        return [jax.tree.map(lambda leaf, i=i: leaf[i], stacked) for i in range(len(along[0]))]
+    return [push(*each) for each in zip(*along, strict=True)]
+
+
 def follow(build: Callable[[Params], Machine], most_events: int, p: Params, one_by_one: bool = False) -> State:
     """The state at the end of the run of one oscillator, or after `most_events`.
 
@@ -58,14 +68,7 @@ def follow(build: Callable[[Params], Machine], most_events: int, p: Params, one_
 
     def end(p: Params) -> State:
         machine = build(p)
-        return jax.lax.while_loop(goes_on, machine.next_event, machine.start)
-
-    def along_all(push: Callable[..., Any], *along: Any) -> Any:
-        """What a linear map makes of each of several arguments."""
-        if one_by_one and len(along[0]) > 1:
-            stacked = jax.lax.map(lambda each: push(*each), tuple(jax.tree.map(lambda *leaves: jnp.stack(leaves), *each) for each in along))
-            return [jax.tree.map(lambda leaf, i=i: leaf[i], stacked) for i in range(len(along[0]))]
-        return [push(*each) for each in zip(*along, strict=True)]
+        return jax.lax.while_loop(goes_on, machine.next_event, for_every_lane(machine.start, p))
 
     def end_and_rates(p: Params, directions: list[Params]) -> tuple[State, list[State]]:
         """The state at the end, and its derivatives along every direction (of which all have the same names)."""
@@ -91,10 +94,10 @@ def follow(build: Callable[[Params], Machine], most_events: int, p: Params, one_
         def body(carry: Any) -> Any:
             floats, whole, rates = carry
             after, push, left = jax.linearize(event(whole), chosen, floats, has_aux=True)
-            return after, left, along_all(push, directions, rates)
+            return after, left, _along_all(push, one_by_one, directions, rates)
 
         floats, push, whole = jax.linearize(begin, chosen, has_aux=True)
-        first = floats, whole, along_all(push, directions)
+        first = for_every_lane((floats, whole, _along_all(push, one_by_one, directions)), p)
         floats, whole, rates = jax.lax.while_loop(lambda carry: goes_on(join(*carry[:2])), body, first)
         none = [jnp.zeros_like(count, float) for count in whole]
         return join(floats, whole), [join(rate, none) for rate in rates]

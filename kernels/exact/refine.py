@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.phases import Guard
-from kernels.elementary import Array, decide, settle
+from kernels.elementary import Array, decide, for_every_lane, settle, traced_once
 from kernels.exact.segment import Anchor, Motion, Moving, Segment
 
 # Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
@@ -70,6 +70,7 @@ def _guard_time_jvp(primals: tuple[Array, Moving, Anchor, Guard], tangents: tupl
     return tau, jnp.where(slope != 0.0, -rate / jnp.where(slope != 0.0, slope, 1.0), 0.0)
 
 
+@traced_once
 def householder(m: Motion) -> tuple[Array, Array]:
     """Step [s] from a point to the nearby zero of v, by reversion of its Taylor series to fourth order.
 
@@ -117,4 +118,4 @@ def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, gue
     start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
     zero = jnp.zeros_like(start)
     first = _Search(low, high, start, high - low + zero, low + zero >= high, jnp.zeros((), jnp.int32))
-    return jax.lax.while_loop(searching, improve, first).trial
+    return jax.lax.while_loop(searching, improve, for_every_lane(first, low, high, rate)).trial

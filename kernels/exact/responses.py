@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array, horner, sincos
+from kernels.elementary import Array, horner, sincos, traced_once
 
 _COSH_SERIES = tuple(1.0 / math.factorial(2 * n) for n in range(9))
 _SINHC_SERIES = tuple(1.0 / math.factorial(2 * n + 1) for n in range(9))
@@ -16,6 +16,7 @@ _LAG_SERIES = tuple((-1.0) ** n / math.factorial(n + 2) for n in range(16))
 _STEP_TERMS = 20
 
 
+@traced_once
 def _mean_decay(y: Array) -> Array:
     """(1 - exp(-y)) / y, through y = 0."""
     small = jnp.abs(y) < 0.5
@@ -23,6 +24,7 @@ def _mean_decay(y: Array) -> Array:
     return jnp.where(small, horner(_MEAN_SERIES, inside), (1.0 - jnp.exp(-outside)) / outside)
 
 
+@traced_once
 def _mean_lag(y: Array) -> Array:
     """(y - 1 + exp(-y)) / y^2, through y = 0."""
     small = jnp.abs(y) < 0.5
@@ -44,6 +46,7 @@ class Responses(NamedTuple):
     damped_frequency: Array
 
 
+@traced_once
 def responses(zeta: Array, w2: Array, tau: Array) -> Responses:
     """Responses of x'' + 2 zeta x' + w2 x at tau (scalars); all entire in zeta, w2 and tau, to rounding times a small factor.
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from kernels.contact.friction import Contact, Penalised
 from kernels.contact.phases import Point
 from kernels.contact.together import Both
-from kernels.elementary import Array, sincos
+from kernels.elementary import Array, for_every_lane, sincos
 from kernels.exact import loop, oscillators
 from kernels.excitation.harmonic import wrap
 from kernels.observables import impacting, rubbing, shock
@@ -49,12 +49,7 @@ class Section(NamedTuple):
 
     def after(self, s: Any) -> Any:
         """The state at the end of the periods that begin with `s`."""
-        return jax.lax.while_loop(_goes_on, self.next_event, self.spread(s))
-
-    def spread(self, tree: Any) -> Any:
-        """The same numbers, each of them one for every lane: a loop that begins with such is traced once, not until it finds that out."""
-        zero = jnp.where(self.finite, 0.0, 0.0)
-        return jax.tree.map(lambda value: value + zero.astype(value.dtype), tree)
+        return jax.lax.while_loop(_goes_on, self.next_event, for_every_lane(s, self.finite))
 
     def image(self, s: Any, y: Array) -> tuple[Any, Array]:
         """The state after the periods that begin with `s` at y, and the Jacobian (n, n) of its section point by y.
@@ -74,7 +69,7 @@ class Section(NamedTuple):
             return after, left, [push(rate) for rate in rates]
 
         motion, push, rest = jax.linearize(lambda y: split(self.write(s, y)), y, has_aux=True)
-        first = self.spread((motion, rest, [push(direction) for direction in jnp.eye(y.shape[0])]))
+        first = for_every_lane((motion, rest, [push(direction) for direction in jnp.eye(y.shape[0])]), self.finite)
         motion, rest, rates = jax.lax.while_loop(lambda carry: _goes_on(join(*carry[:2])), event, first)
         _, push = jax.linearize(lambda motion: self.read(join(motion, rest)), motion)
         return join(motion, rest), jnp.stack([push(rate) for rate in rates], axis=1)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.elementary import Array, decide, run_time_one, settle
+from kernels.elementary import Array, decide, for_every_lane, run_time_one, settle
 from kernels.exact import loop
 from kernels.exact.sections import Build, Section, lasting
 from kernels.excitation.harmonic import Harmonic
@@ -225,7 +225,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         periods=zero,
         multiple=zero,
     )
-    found: Search = jax.lax.while_loop(going_on, iterate, section.spread(first))
+    found: Search = jax.lax.while_loop(going_on, iterate, for_every_lane(first, section.finite))
     return found
 
 
@@ -270,7 +270,9 @@ def passes(section: Section, s: Any, periods: Array) -> tuple[Any, Array, Array]
         after = after._replace(t=jnp.zeros_like(s.t), stage=jnp.where(section.finite, 1.0, s.stage))
         return number + 1.0, after, jnp.where(here, s.x, x), jnp.where(here, s.anchor.v, v)
 
-    _, last, x, v = jax.lax.while_loop(lambda carry: carry[0] < periods, one, section.spread((jnp.zeros_like(s.t), s, none, none)))
+    _, last, x, v = jax.lax.while_loop(
+        lambda carry: carry[0] < periods, one, for_every_lane((jnp.zeros_like(s.t), s, none, none), section.finite)
+    )
     return last, x, v
 
 
