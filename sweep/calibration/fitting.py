@@ -8,8 +8,9 @@ whatever the number of lanes, and every step can be looked at.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from sweep.problems import ConfigError, Problem
 MOST_STEPS = 200
 TOLERANCE = 1e-10  # of steps and residuals, relative and absolute
 LEAST_STEP = 1e-9  # of an angle [rad]: one that is shorter and is still not taken leads nowhere
+MOST_BEHIND = 2  # parameters that a step leaves behind so that it keeps the rules of the model
 LEAST_GAIN = 1e-6  # of chi^2 that one more step would bring, against 1 and against chi^2, at an optimum
 CONVERGED, STUCK, UNFINISHED, FAILED = "converged", "stuck", "too many steps", "failed"
 
@@ -107,7 +109,9 @@ def fit(
             before = np.asarray(state.num_accepted_steps)
             y_new, state = advance(y, given, state, live)
         accepted = live & (np.asarray(state.num_accepted_steps) > before)
-        y, asked = np.array(y_new), np.array(state.y_eval)
+        y = np.array(y_new)
+        asked = kept_admissible(system, y, np.array(state.y_eval), live)
+        state = replace(state, y_eval=asked)
         steps += live
         taken = accepted[which]
         for into, each in zip((best.residuals, best.jacobian, best.codes, best.predicted),
@@ -127,6 +131,28 @@ def fit(
     settled = (outcome != FAILED) & (outcome != CONVERGED) & at_optimum(best, space.turning(y) * moving)
     outcome[settled] = CONVERGED
     return Fits(coordinates, best, outcome, steps, path)
+
+
+def kept_admissible(system: System, y: np.ndarray, asked: np.ndarray, live: np.ndarray) -> np.ndarray:
+    """Where the solver wants to go, (lanes, n) angles from y; steps that break a rule of the model slide along it.
+
+    Of such a step the fewest parameters that do stay behind, or else it is half as long; where nothing does, it is tried and not taken.
+    """
+    space, n = system.space, y.shape[1]
+    broken = np.flatnonzero(live & np.isfinite(asked).all(axis=1))
+    broken = broken[~system.admissible(space.values(space.at(asked[broken])))]
+    asked = asked.copy()
+    sets = [each for size in range(1, min(n, MOST_BEHIND + 1)) for each in itertools.combinations(range(n), size)]
+    masks = np.ones((1 + len(sets), n))
+    for row, each in enumerate(sets, start=1):
+        masks[row, list(each)] = 0.0
+    parts = np.concatenate([length * masks for length in (1.0, 0.5)])
+    for lane in broken.tolist():
+        tried = y[lane] + parts * (asked[lane] - y[lane])
+        good = np.flatnonzero(system.admissible(space.values(space.at(tried))))
+        if good.size:
+            asked[lane] = tried[good[0]]
+    return asked
 
 
 def at_optimum(point: Point, turning: np.ndarray) -> np.ndarray:

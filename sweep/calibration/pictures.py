@@ -150,7 +150,9 @@ def slice_of(figure: Figure, result: Result, drawn: Landscape) -> None:
     others = ", the others at the optimum" if len(space.names) > 2 else ""
     axes.set_title(rf"loss: $\sqrt{{\chi^2 - \chi^2_\mathrm{{least}}}}$ [sd]{others}", loc="left", fontsize=10.5)
     ticks = [tick for tick in TICKS if least <= tick <= most]
-    figure.colorbar(shade, ax=axes).set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks], minor=False)
+    bar = figure.colorbar(shade, ax=axes)
+    bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    bar.minorticks_off()
     axes.legend(loc="best", fontsize=9, framealpha=0.9)
 
 
