@@ -58,11 +58,11 @@ class Landscape:
     """The loss over two parameters, the others at the optimum.
 
     Attributes:
-        names: of the two. values: (side,) of each. chi2: (side, side), the first parameter along the first axis; NaN where a run fails.
+        names: of the two. along: (side,) values of each. chi2: (side, side), the first along the first axis; NaN where a run fails.
     """
 
     names: tuple[str, str]
-    values: tuple[np.ndarray, np.ndarray]
+    along: tuple[np.ndarray, np.ndarray]
     chi2: np.ndarray
 
 
@@ -99,7 +99,7 @@ class Result:
         return int(self.optima[0].lanes[0])
 
     @property
-    def values(self) -> np.ndarray:
+    def estimates(self) -> np.ndarray:
         """(n,) the fitted values."""
         return self.space.values(self.optima[0].coordinates)
 
@@ -115,7 +115,7 @@ class Result:
     def fitted(self) -> studies.Config:
         """The study at the fitted values, with the tests as its points."""
         document = {**self.calibration.config.document}
-        document["parameters"] = at_values(document.get("parameters", {}), self.space.frees, self.values.tolist())
+        document["parameters"] = at_values(document.get("parameters", {}), self.space.frees, self.estimates.tolist())
         return studies.load(document)
 
 
@@ -240,7 +240,7 @@ def notes_on_crossings(result: Result) -> list[str]:
     for (_, observable, _), met in list(jumping.items())[:SHOWN]:
         first = met[0]
         jump = next(jump for jump in first.jumps if jump.observable == observable)
-        where = ", ".join(f"{name} = {value:.6g}" for name, value in zip(space.names, first.values, strict=True))
+        where = ", ".join(f"{name} = {value:.6g}" for name, value in zip(space.names, first.where, strict=True))
         more = f" (and at {len(met) - 1} more times)" if len(met) > 1 else ""
         notes.append(
             f"On the way {observable} of {data.runs[first.run]} jumps from {words(jump.before)} to {words(jump.after)}{more} where "
@@ -317,7 +317,7 @@ def facts(result: Result) -> dict[str, Any]:
         "correlation": correlation,
         "not_told": [[free.name for free in direction.members(result.space)] for direction in known.blind],
         "crossings": [
-            {"run": result.calibration.data.runs[each.run], "before": each.before, "after": each.after, "values": each.values.tolist(),
+            {"run": result.calibration.data.runs[each.run], "before": each.before, "after": each.after, "values": each.where.tolist(),
              "jumps": [{"observable": j.observable, "before": nothing(j.before), "after": nothing(j.after)} for j in each.jumps]}
             for each in result.crossings
         ],

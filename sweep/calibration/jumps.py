@@ -39,14 +39,14 @@ class Crossing:
 
     Attributes:
         run: position of the run. before, after: what differs, in words.
-        values: (n,) free parameters there.
+        where: (n,) values of the free parameters there.
         jumps: compared observables of that run that jump.
     """
 
     run: int
     before: str
     after: str
-    values: np.ndarray
+    where: np.ndarray
     jumps: tuple[Jump, ...]
 
 

@@ -239,7 +239,10 @@ def read_data(
         sheet = read_sheet(source.file, source.path, problems)
         if sheet is None:
             continue
+        # what was measured and is not compared is let lie
+        measurable = [*IN_TIME] if source.traced else [quantity.name for quantity in model.observables]
         known = {name for each in source.compared for name in (*each.columns, f"{each.column}_sd")}
+        known |= {name for each in measurable for name in (each, f"{each}_sd")}
         if source.traced:
             part, keep = read_trace(source, sheet, model, free, known, problems)
         else:

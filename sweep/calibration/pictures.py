@@ -140,7 +140,7 @@ def slice_of(figure: Figure, result: Result, drawn: Landscape) -> None:
         lines = axes.contour(x, y, rise, levels=levels, colors=INK, linewidths=1.0)
         axes.clabel(lines, fmt=lambda level: f"{level:g} sd", fontsize=9)
     ways(axes, result, places)
-    axes.plot(*(result.values[place] for place in places), "*", markersize=14, color=HUES[1], markeredgecolor="white", label="optimum")
+    axes.plot(*(result.estimates[place] for place in places), "*", markersize=14, color=HUES[1], markeredgecolor="white", label="optimum")
     for free, which in zip(frees, (axes.set_xscale, axes.set_yscale), strict=True):
         which("log" if free.logarithmic and free.upper > 10.0 * free.lower and not result.known[0].told.all() else "linear")
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
@@ -160,7 +160,7 @@ def refined(drawn: Landscape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The landscape on a finer grid, by bicubic splines of chi^2, which is nearly quadratic; as it is where a run failed."""
     from scipy.interpolate import RectBivariateSpline
 
-    x, y = drawn.values
+    x, y = drawn.along
     if not np.isfinite(drawn.chi2).all():
         return x, y, drawn.chi2
     fine = [np.interp(np.linspace(0.0, 1.0, FINE), np.linspace(0.0, 1.0, len(each)), each) for each in (x, y)]

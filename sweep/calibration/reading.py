@@ -118,7 +118,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     before = len(problems)
     varied = [(axes, each) for axes, each in zip(parts, sources, strict=True) if axes]
     config = studies.check(with_tests(study, [axes for axes, _ in varied], frees), source, folder, stem, problems)
-    problems[before:] = [in_words(problem, [each for _, each in varied]) for problem in problems[before:]]
+    problems[before:] = [in_words(problem, [each for _, each in varied], data) for problem in problems[before:]]
     if config is None or problems:
         return None
     return Calibration(config, absolute(section, folder), Space(frees), data, starts, seed, confidence, noise == NOISES[0])
@@ -278,13 +278,19 @@ def with_tests(study: Mapping[str, Any], parts: Sequence[Mapping[str, list[Any]]
     return {**changed, "sweep": designs[0] if len(designs) == 1 else designs} if designs else changed
 
 
-def in_words(problem: Problem, sources: Sequence[Source]) -> Problem:
-    """A problem of the study that the data make, with the file in place of the design."""
-    found = re.fullmatch(r"sweep(?:\[(\d+)\])?\.axes\.(\w+).*", problem.path)
-    if found is None:
-        return problem
-    source = sources[int(found[1] or 0)]
-    return Problem(f"{source.path}: {source.file.name}, column {found[2]}", problem.message)
+def in_words(problem: Problem, sources: Sequence[Source], data: Measurements) -> Problem:
+    """A problem of the study that the data make, with the file and the test in place of the design and the point."""
+    first = {test: data.runs[run] for run, test in reversed(list(enumerate(data.tests.tolist())))}
+
+    def named(found: re.Match[str]) -> str:
+        return f"{first.get(int(found[1]), found[0])}: "
+
+    message = re.sub(r"\bpoint (\d+): ", named, problem.message).replace(" points)", " tests)")
+    axis = re.fullmatch(r"sweep(?:\[(\d+)\])?\.axes\.(\w+).*", problem.path)
+    if axis is None:
+        return Problem(problem.path, message)
+    source = sources[int(axis[1] or 0)]
+    return Problem(f"{source.path}: {source.file.name}, column {axis[2]}", message)
 
 
 def absolute(section: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -19,6 +19,8 @@ MEMBER = 0.05  # part of the largest component from which on a parameter belongs
 TOGETHER = 0.95  # correlation from which on two parameters are said to move together
 PROFILE_POINTS = 17
 PROFILE_REACH = 3.5  # standard deviations
+MOST_RISE = 0.7  # of the root of the gain between two places that an end is told from
+MOST_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,31 +154,34 @@ class Profile:
 
 
 def profiles(system: System, coordinates: np.ndarray, chi2: float, known: Knowledge, names: Sequence[str]) -> list[Profile]:
-    """Profile likelihoods of some parameters, all of their fits at once; where an end is not reached, once more out to the bounds."""
+    """Profile likelihoods of some parameters: evenly over some standard deviations, then, where an end of the interval is not among these
+    places or lies between two that are far apart, once more out to the bound or between the two.
+    """  # noqa: D205 - one sentence
     space = system.space
-    places = [space.names.index(name) for name in names]
-    reach = np.where(known.told, PROFILE_REACH / 1.96 * known.factor * np.nan_to_num(known.sd), space.width)
-    spans = {place: (max(space.low[place], coordinates[place] - reach[place]),
-                     min(space.low[place] + space.width[place], coordinates[place] + reach[place])) for place in places}  # fmt: skip
-    found = {place: held_at(system, coordinates, place, *spans[place]) for place in places}
     limit = known.factor**2
-    ready = []
-    for place, name in zip(places, names, strict=True):
-        u, least = found[place]
-        gains = (least - chi2) / known.scale**2
-        ends = [end(u, gains, coordinates[place], side, limit) for side in (-1.0, 1.0)]
-        edges = (space.low[place], space.low[place] + space.width[place])
-        wider = [edge if math.isnan(one) else span for one, edge, span in zip(ends, edges, spans[place], strict=True)]
-        if tuple(wider) != spans[place]:
-            more, least = held_at(system, coordinates, place, *wider)
-            u, gains = np.append(u, more), np.append(gains, (least - chi2) / known.scale**2)
-            order = np.argsort(u)
-            u, gains = u[order], gains[order]
-            ends = [end(u, gains, coordinates[place], side, limit) for side in (-1.0, 1.0)]
-        # parameter by parameter: the scale of the others must not matter
-        low, high = (math.nan if math.isnan(one) else float(value_of(space, place, one)) for one in ends)
-        ready.append(Profile(name, np.array([value_of(space, place, each) for each in u]), gains, low, high, limit))
-    return ready
+    found = []
+    for name in names:
+        place = space.names.index(name)
+        edges = space.low[place], space.low[place] + space.width[place]
+        optimum = float(coordinates[place])
+        reach = PROFILE_REACH / 1.96 * known.factor * known.sd[place] if known.told[place] else space.width[place]
+        u, gains = np.array([optimum]), np.zeros(1)
+        wanted = [(max(edges[0], optimum - reach), min(edges[1], optimum + reach))]
+        for _ in range(MOST_ROUNDS):
+            for low, high in wanted:
+                more, least = held_at(system, coordinates, place, low, high)
+                u, first = np.unique(np.append(u, more), return_index=True)
+                gains = np.append(gains, (least - chi2) / known.scale**2)[first]
+            ends = [end(u, gains, optimum, side, limit) for side in (-1.0, 1.0)]
+            wanted = [each.between for each in ends if each.rise > MOST_RISE]
+            wanted += [(edge, reached) for each, edge, reached in zip(ends, edges, (u[0], u[-1]), strict=True)
+                       if math.isnan(each.at) and edge != reached]  # fmt: skip
+            wanted = [(min(pair), max(pair)) for pair in wanted]
+            if not wanted:
+                break
+        low, high = (math.nan if math.isnan(each.at) else value_of(space, place, each.at) for each in ends)
+        found.append(Profile(name, np.array([value_of(space, place, each) for each in u]), gains, low, high, limit))
+    return found
 
 
 def value_of(space: Space, place: int, coordinate: float) -> float:
@@ -194,15 +199,29 @@ def held_at(system: System, coordinates: np.ndarray, place: int, low: float, hig
     return starts[:, place], np.where(fits.outcome == CONVERGED, fits.chi2, math.nan)
 
 
-def end(u: np.ndarray, gains: np.ndarray, optimum: float, side: float, limit: float) -> float:
-    """Where the root of the gain, which is nearly straight, passes that of the limit on one side; NaN where it does not."""
+@dataclass(frozen=True, slots=True)
+class End:
+    """An end of the interval of a profile.
+
+    Attributes:
+        at: its coordinate; NaN where there is none. between: the places on either side of it. rise: of the root of the gain between these.
+    """
+
+    at: float
+    between: tuple[float, float] = (math.nan, math.nan)
+    rise: float = 0.0
+
+
+def end(u: np.ndarray, gains: np.ndarray, optimum: float, side: float, limit: float) -> End:
+    """Where the root of the gain, which is nearly straight, passes that of the limit on one side."""
     chosen = (side * (u - optimum) > 0.0) & np.isfinite(gains)
     order = np.argsort(np.abs(u[chosen] - optimum))
     places = np.append(optimum, u[chosen][order])
     roots = np.append(0.0, np.sqrt(np.maximum(gains[chosen][order], 0.0)))
     beyond = np.flatnonzero(roots >= math.sqrt(limit))
     if not beyond.size:
-        return math.nan
-    last = int(beyond[0])
-    part = (math.sqrt(limit) - roots[last - 1]) / (roots[last] - roots[last - 1])
-    return float(places[last - 1] + part * (places[last] - places[last - 1]))
+        return End(math.nan)
+    after = int(beyond[0])
+    rise = float(roots[after] - roots[after - 1])
+    part = (math.sqrt(limit) - roots[after - 1]) / rise
+    return End(float(places[after - 1] + part * (places[after] - places[after - 1])), (places[after - 1], places[after]), rise)
