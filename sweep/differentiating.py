@@ -9,14 +9,12 @@ import numpy as np
 
 from kernels import cache
 
-WIDTH = 32  # lanes of a block
-
 Columns = Mapping[str, np.ndarray]
 Place = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 
 def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...], others: tuple[str, ...]) -> Any:
-    """The program of blocks of rows: (along, other columns), each (blocks, WIDTH, ...), -> derivatives by observable and name, and values.
+    """The program of blocks of rows: (along, other columns), each (blocks, width, ...), -> derivatives by observable and name, and values.
 
     Args:
         run: parameters of one row -> its observables, `status` among them.
@@ -41,18 +39,18 @@ def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, obse
     return jax.jit(lambda along, columns: jax.lax.map(lambda block: jax.vmap(one)(*block), (along, columns)))
 
 
-def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks: int) -> dict[Any, np.ndarray]:
-    """`count` rows through a `compiled` program, `blocks` blocks a call; places that are left over are filled with the last row.
+def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks: int, width: int) -> dict[Any, np.ndarray]:
+    """`count` rows through a `compiled` program, `blocks` blocks of `width` lanes a call; places that are left over hold the last row.
 
     Returns:
         Observable -> (count,) values, "status" among them; (observable, name) -> (count,) derivatives.
     """
-    step = WIDTH * blocks
+    step = width * blocks
     calls = []
     with cache.without_false_alarm():
         for start in range(0, count, step):
             rows = np.minimum(np.arange(start, start + step), count - 1)
-            parts = [{name: each[rows].reshape(blocks, WIDTH, *each.shape[1:]) for name, each in some.items()} for some in (along, columns)]
+            parts = [{name: each[rows].reshape(blocks, width, *each.shape[1:]) for name, each in some.items()} for some in (along, columns)]
             calls.append(program(*parts))
         found = [{name: np.asarray(each).reshape(-1) for name, each in flatten(results).items()} for results in calls]
     return {name: np.concatenate([block[name] for block in found])[:count] for name in found[0]}

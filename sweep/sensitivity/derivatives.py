@@ -22,6 +22,7 @@ from sweep.sampling import drawn as points_at
 from sweep.sensitivity.distributions import LOG_NORMAL, NORMAL, TRUNCATED, Drawn, Scaled, log_normal_scale
 from sweep.sensitivity.estimates import Estimate, around, factor_of, means, resampled
 
+WIDTH = 32  # lanes of a block
 BLOCKS = 32  # of a call of the compiled program
 
 
@@ -93,7 +94,7 @@ def differentiate(
     key = (config.digest, tuple(observables), tuple(drawn))
     if key not in PROGRAMS:
         PROGRAMS[key] = program_of(config, tables, tuple(observables))
-    return in_blocks(PROGRAMS[key], drawn, others, points.count, BLOCKS)
+    return in_blocks(PROGRAMS[key], drawn, others, points.count, BLOCKS, WIDTH)
 
 
 PROGRAMS: dict[Any, Any] = {}  # those that are compiled, by study, observables and axes
