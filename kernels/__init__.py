@@ -12,20 +12,20 @@ from kernels.models import MODELS, REGIMES
 from kernels.schemes import SCHEMES
 
 if TYPE_CHECKING:
-    from kernels.api import simulate
+    from kernels.api import moment, simulate
     from kernels.log import event_log, impacts, trace
 
 runtime.prepare()
 
-__all__ = ["MODELS", "REGIMES", "SCHEMES", "event_log", "impacts", "simulate", "trace"]
+__all__ = ["MODELS", "REGIMES", "SCHEMES", "event_log", "impacts", "moment", "simulate", "trace"]
 
 
 def __getattr__(name: str) -> Any:
     """Load what starts JAX on first use: reading a configuration does not need it."""
-    if name == "simulate":
-        from kernels.api import simulate as loaded
+    if name in ("simulate", "moment"):
+        from kernels import api
 
-        return loaded
+        return getattr(api, name)
     if name in ("event_log", "impacts", "trace"):
         from kernels import log
 

@@ -21,6 +21,7 @@ from kernels.schemes import EXACT, check_window
 from kernels.status import RESULTS, Status
 from kernels.stepping import loop as stepping
 
+MOMENT = "moment"  # programs that also tell the forces at the end
 _CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind in ("integer", "word")}
 _OPTIONAL = {q.name for model in MODELS.values() for q in model.observables if q.optional or q.kind == "list"}
 _SURVIVES = {q.name for model in MODELS.values() for q in model.observables if q.survives}
@@ -65,14 +66,37 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
     if scheme not in chosen.schemes:
         raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
     check_window(window, scheme, params, chosen.steady)
+    return _run(chosen, params, scheme, window or scheme)
+
+
+def moment(model: str, params: Mapping[str, Any]) -> dict[str, jax.Array]:
+    """What `simulate` returns for scheme "exact", and what acts at the time `end`: one point of a trace, with derivatives.
+
+    Args:
+        model, params: see `simulate`. A time at which an event happens is one at which forces may jump: derivatives hold between events.
+
+    Returns:
+        Observable name -> array as `simulate` returns it, and x [m], v [m/s], friction_force [N] (on the mass), wall_force [N], which are
+        those of `kernels.trace` at that time.
+
+    Raises:
+        KeyError: unknown model or parameter.
+        ValueError: shapes that do not broadcast.
+    """
+    if model not in MODELS:
+        raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
+    return _run(MODELS[model], params, EXACT, MOMENT)
+
+
+def _run(chosen: Model, params: Mapping[str, Any], scheme: str, engine: str) -> dict[str, jax.Array]:
+    """Rows of any common shape through the program that `engine` (a scheme, "steady" or MOMENT) and the parameters ask for."""
     unread = chosen.unread(scheme)
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
     if scheme != EXACT and "k_t" not in params and not _is_zero(resolved["mu_s"] * resolved["normal_force"]):
         raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
-    engine = scheme
     if scheme == EXACT:
-        engine, rigid_friction = _program(chosen, params, window)
+        engine, rigid_friction = _program(chosen, params, engine)
         if rigid_friction:
             resolved = {name: value for name, value in resolved.items() if name not in chosen.penalty}
 
@@ -88,19 +112,20 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
     return {name: jnp.nan_to_num(values, nan=-1.0).astype(jnp.int32) if name in _CODES else values for name, values in shaped.items()}
 
 
-def _program(model: Model, params: Mapping[str, Any], window: str | None) -> tuple[str, bool]:
+def _program(model: Model, params: Mapping[str, Any], engine: str) -> tuple[str, bool]:
     """The program of the exact engine for these parameters, and whether it reads no penalised contact."""
 
     def known_zero(*names: str) -> bool:
         return all(_is_zero(params.get(name, 0.0)) for name in names)
 
     rigid_friction = "k_t" not in params or _is_infinite(params["k_t"])
-    engine = window or EXACT
     if "k_n" in by_name(model.parameters):
         bare = known_zero("mu", "mu_s", "normal_force")
         bends = not known_zero("damping_criterion") and ("c_buckled" in params or "post_damping" in params)
         name = f"{engine}-{'bare' if bare else 'rigid' if rigid_friction else 'penalised'}-{model.name}{'-bent' if bends else ''}"
         return name, bare or rigid_friction
+    if engine == MOMENT:
+        return f"{engine}-{'rigid' if rigid_friction else 'penalised'}", rigid_friction
     return f"{engine}-{'penalised' if not rigid_friction else 'lean' if known_zero('k', 'c') else 'general'}", rigid_friction
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kernels.contact.friction import Penalised
 from kernels.contact.together import Both
-from kernels.elementary import run_time_one, sincos
 from kernels.exact import events, oscillators
-from kernels.exact.bent import Bent
-from kernels.exact.damped import Damped
+from kernels.exact.moment import Moment, between
 from kernels.models import MODELS
 from kernels.quantity import Quantity
 
@@ -60,22 +57,6 @@ TRACE_COLUMNS = (
     Quantity("friction_force", "N", "friction on the mass", r"F_t"),
     Quantity("wall_force", "N", "force of the wall", "F"),
 )
-
-
-class Moment(NamedTuple):
-    """The motion and what acts at an instant between two events.
-
-    Attributes:
-        x, v: displacement [m] and velocity [m/s]. driven: excitation and load [N].
-        friction: on the mass [N]. wall: force of the wall [N], against the compression. side: of the wall, +1 or -1.
-    """
-
-    x: jax.Array
-    v: jax.Array
-    driven: jax.Array
-    friction: jax.Array
-    wall: jax.Array
-    side: jax.Array
 
 
 def event_log(model: str, params: Mapping[str, Any], most: int = events.MOST_EVENTS) -> dict[str, np.ndarray]:
@@ -256,7 +237,7 @@ def _walk(kind: oscillators.Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
 def _moments(kind: oscillators.Kind, p: dict[str, Any], states: Any, times: jax.Array) -> Moment:
     """The moments at `times` (n,) [s], each from its own of the `states`, none later than it."""
     made = _machine(kind, p)[0]
-    moments: Moment = jax.vmap(lambda s, time: _between(made, s)(time - s.t))(states, times)
+    moments: Moment = jax.vmap(lambda s, time: between(made, s)(time - s.t))(states, times)
     return moments
 
 
@@ -286,43 +267,9 @@ def _columns(made: oscillators.Setup, before: Any, s: Any) -> dict[str, jax.Arra
     return columns
 
 
-def _between(made: oscillators.Setup, s: Any) -> Callable[[jax.Array], Moment]:
-    """The moment a time [s] after a state, up to the next event."""
-    p, law = made.p, made.law
-    phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
-    moves = 1.0 if phase.moves is None else phase.moves
-    alpha, omega = made.excitation.amplitude / p["m"], p["omega"]
-    zeta, w2 = 0.5 * (p["c"] + phase.damping) / p["m"], (p["k"] + phase.stiffness) / p["m"]
-    segment = Damped(alpha, omega, zeta, w2, run_time_one(omega))
-    contact = None if made.friction is None else (s.memory.friction if isinstance(s.memory, Both) else s.memory)
-    pressed = None if made.wall is None else (s.memory.wall if isinstance(s.memory, Both) else s.memory)
-
-    def moment(tau: jax.Array) -> Moment:
-        m = segment.motion(s.anchor, tau)
-        if phase.bend is not None:
-            bent = Bent(alpha, omega, zeta, w2, phase.bend / p["m"]).motion(s.anchor, jnp.where(phase.bend != 0.0, tau, 0.0))
-            m = jax.tree.map(lambda other, one: jnp.where(phase.bend != 0.0, other, one), bent, m)
-        x, v = s.x + m.d * moves, m.v * moves
-        friction = wall = jnp.zeros_like(x)
-        side = wall + 1.0
-        driven = made.excitation.force(sincos(s.anchor.angle + omega * tau)[0])
-        if pressed is not None and made.wall is not None:
-            y, side = made.wall.compression(pressed, x), pressed.side
-            wall = made.wall.force(pressed, y).at(y, side * v)
-        if contact is not None and made.friction is not None:
-            holds = p["k"] * x + side * wall - driven
-            if isinstance(made.friction.law, Penalised):
-                grip = made.friction.law
-                holds = contact.force - grip.k_t * m.d - grip.c_t * (m.v - s.anchor.v)
-            friction = jnp.where(contact.direction == 0.0, holds, contact.force + wall * 0.0)
-        return Moment(x, v, driven, friction, wall, side)
-
-    return moment
-
-
 def _works(made: oscillators.Setup, s: Any, duration: jax.Array) -> dict[str, jax.Array]:
     """Works [J] over the `duration` [s] from a state to the next event, by a Gauss-Legendre rule on pieces short against its scales."""
-    p, moment = made.p, _between(made, s)
+    p, moment = made.p, between(made, s)
     phase = made.law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
     rate = p["omega"] + jnp.sqrt(jnp.abs(p["k"] + phase.stiffness) / p["m"]) + jnp.abs(p["c"] + phase.damping) / p["m"]
 

@@ -443,6 +443,47 @@ def sensitivity(
 
 
 @app.command()
+def calibrate(
+    config: Annotated[Path, typer.Argument(help="The study, a TOML file with a table [calibration].")],
+    out: Annotated[Path | None, typer.Option(help="Directory of the result; default runs/<study name>.")] = None,
+    profile: Annotated[
+        list[str] | None, typer.Option(help="Parameter whose profile likelihood is wanted, or all. Can be repeated.")
+    ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Measured against fitted with residuals, into a .png, .svg or .pdf.")] = None,
+    landscape: Annotated[Path | None, typer.Option(help="A slice of the loss over two parameters, into a .png, .svg or .pdf.")] = None,
+    over: Annotated[list[str] | None, typer.Option("--slice", help="The parameters of the slice, given twice.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: calibration.starts=4. Can be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find parameters from measurements, and say how well they are known."""
+    from sweep.calibration import analysis, command, pictures, reading
+
+    found = reading.load(config, settings or [])
+    names = found.space.names if profile == ["all"] else tuple(profile or ())
+    request = analysis.Request(profiles=names, slice=tuple(over or ()), landscape=landscape is not None)
+    directory = out if out is not None else default_directory(found.config)
+    analysis.check(request, found)
+    analysis.check_directory(directory)
+    with progress("fits") as update:
+        result = analysis.carry_out(found, request, update)
+    files = analysis.write(result, directory)
+    if picture is not None:
+        pictures.draw_fit(result, picture)
+    if landscape is not None and result.landscape is not None:
+        pictures.draw_landscape(result, result.landscape, landscape)
+    if as_json:
+        command.print_as_json(result, directory, files)
+    else:
+        command.print_result(result)
+    for note in result.notes:
+        say(f"Note: {note}")
+    for file in [*files, *(each for each in (picture, landscape) if each is not None)]:
+        say(f"Written: {file}")
+    if not result.converged:
+        raise typer.Exit(FAILED_ROWS)
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Check this installation."""
     from sweep.doctor import examine

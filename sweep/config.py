@@ -188,6 +188,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, problems: list[Problem]) -> Config | None:
     """Check everything, adding to `problems`; None when there are any."""
+    if "calibration" in raw:
+        problems.append(Problem("calibration", "this study is a calibration: tribosweep calibrate carries it out"))
+        raw = {key: value for key, value in raw.items() if key != "calibration"}
     document = read_document(raw, problems)
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
     model, scheme = check_study(document, problems)

@@ -105,26 +105,34 @@ def show(cell: Any) -> str:
 
 
 class Rate(ProgressColumn):
-    """Points per second."""
+    """Points, or whatever is computed, per second."""
+
+    def __init__(self, things: str) -> None:
+        """Of what it is the rate."""
+        super().__init__()
+        self.things = things
 
     def render(self, task: Task) -> Text:
         """The rate of `task`, or nothing before the first points."""
-        return Text(f"{task.speed:,.0f} points/s" if task.speed else "", style="progress.data.speed")
+        return Text(f"{task.speed:,.0f} {self.things}/s" if task.speed else "", style="progress.data.speed")
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[int, int], None]]:
+def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
     """A progress bar on stderr with rate and remaining time; silent when stderr is no terminal.
 
+    Args:
+        things: what is computed.
+
     Yields:
-        A function of (points done, points in all).
+        A function of (things done, things in all).
     """
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), TimeRemainingColumn())
     console = Console(file=sys.stderr)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("compiling and computing", total=None)
 
         def update(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, description=f"{done:,} of {total:,} points")
+            bar.update(task, completed=done, total=total, description=f"{done:,} of {total:,} {things}")
 
         yield update

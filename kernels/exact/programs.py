@@ -1,4 +1,4 @@
-"""The programs of the exact engine by name: over a fixed window, or to the steady motion."""
+"""The programs of the exact engine by name: over a fixed window, the same with the forces at its end, or to the steady motion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernels.elementary import Array
-from kernels.exact import loop, sections, steady
+from kernels.exact import loop, moment, sections, steady
 from kernels.exact.oscillators import BUCKLING, PENALISED, RIGID, STOP, Kind, simulate
 
 Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
@@ -19,6 +19,14 @@ PROGRAMS: dict[str, Program] = {
     "exact-penalised": functools.partial(simulate, kind=Kind(PENALISED)),
     **{
         f"exact-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(simulate, kind=Kind(friction, wall, bends))
+        for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
+        for friction in (None, RIGID, PENALISED)
+    },
+    **{f"moment-{friction}": functools.partial(moment.simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},
+    **{
+        f"moment-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(
+            moment.simulate, kind=Kind(friction, wall, bends)
+        )
         for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
         for friction in (None, RIGID, PENALISED)
     },

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels import cache
 from kernels.batch import check
 from kernels.status import RESULTS, SENTENCES, Status
 from sweep.axes import SCHEME, Axis, Continuous
 from sweep.blocks import Points
 from sweep.config import Config
+from sweep.differentiating import compiled, in_blocks
 from sweep.problems import ConfigError, Problem, advise
 from sweep.sampling import drawn as points_at
 from sweep.sensitivity.distributions import LOG_NORMAL, NORMAL, TRUNCATED, Drawn, Scaled, log_normal_scale
@@ -93,47 +93,25 @@ def differentiate(
     others = {name: values for name, values in points.columns.items() if name not in drawn}
     key = (config.digest, tuple(observables), tuple(drawn))
     if key not in PROGRAMS:
-        PROGRAMS[key] = compiled(config, tables, observables)
-    count, step = points.count, WIDTH * BLOCKS
-    found: list[dict[Any, np.ndarray]] = []
-    with cache.without_false_alarm():
-        for start in range(0, count, step):
-            rows = np.minimum(np.arange(start, start + step), count - 1)  # the last block is filled up with its last point
-            block = {name: each[rows].reshape(BLOCKS, WIDTH, *each.shape[1:]) for name, each in {**others, **drawn}.items()}
-            results = PROGRAMS[key]({name: block.pop(name) for name in drawn}, block)
-            found.append({name: np.asarray(each).reshape(-1)[: count - start] for name, each in flatten(results).items()})
-    return {name: np.concatenate([block[name] for block in found]) for name in found[0]}
-
-
-def flatten(results: Any) -> dict[Any, Any]:
-    """Values and derivatives of the program under one key each."""
-    slopes, values = results
-    return {**values, **{(observable, name): each for observable, along in slopes.items() for name, each in along.items()}}
+        PROGRAMS[key] = program_of(config, tables, tuple(observables))
+    return in_blocks(PROGRAMS[key], drawn, others, points.count, BLOCKS, WIDTH)
 
 
 PROGRAMS: dict[Any, Any] = {}  # those that are compiled, by study, observables and axes
 
 
-def compiled(config: Config, tables: Mapping[str, tuple[float, ...]], observables: Sequence[str]) -> Any:
+def program_of(config: Config, tables: Mapping[str, tuple[float, ...]], observables: tuple[str, ...]) -> Any:
     """The program that differentiates blocks of points of a study; `tables` are those that are multiplied by a number that is drawn."""
-    import jax
-    import jax.numpy as jnp
+    from kernels import simulate
 
-    from kernels import runtime, simulate
+    def place(drawn: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
+        scaled = {name: each * np.asarray(tables[name]) if name in tables else each for name, each in drawn.items()}
+        return {**config.fixed, **others, **scaled}
 
-    runtime.prepare()
-    cache.use()
+    def run(parameters: dict[str, Any]) -> dict[str, Any]:
+        return simulate(config.model.name, parameters, config.scheme, config.window)
 
-    def one(drawn: dict[str, Any], others: dict[str, Any]) -> Any:
-        def values(along: dict[str, Any]) -> Any:
-            parameters = {name: each * jnp.asarray(tables[name]) if name in tables else each for name, each in along.items()}
-            found = simulate(config.model.name, {**config.fixed, **others, **parameters}, config.scheme, config.window)
-            wanted = {name: found[name] for name in observables}
-            return wanted, {**wanted, "status": found["status"]}
-
-        return jax.jacfwd(values, has_aux=True)(drawn)
-
-    return jax.jit(lambda drawn, others: jax.lax.map(lambda block: jax.vmap(one)(*block), (drawn, others)))
+    return compiled(run, place, observables, ())
 
 
 def dgsm(

@@ -22,7 +22,10 @@ PUBLISHED = np.array([15.267099589371614, 0.40906245101570892, 2.261641212797869
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
+STUDIES = sorted(path for path in CONFIGS.glob("*.toml") if not path.stem.startswith("calibrate_"))  # which test_calibration_input.py reads
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_every_study_is_sound_and_named_after_its_file(path: Path) -> None:
     assert load(path).name == path.stem
 

@@ -1,0 +1,60 @@
+"""Make the data of configs/calibrate_*.toml: synthetic, computed from known values with noise added, so that an answer is known.
+
+python configs/data/synthetic.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import kernels
+
+FOLDER = Path(__file__).parent
+
+# The wall of SDND105 C: what configs/calibrate_wall.toml has to find again.
+WALL = {"k_n": 1.0, "f_crit": 1.0, "f_post": 0.5, "post_stiffness": (0.2, 0.15, 0.125, 0.1)}
+WALL_KNOWN = {"plateau": 1.0, "softening": 1.0, "post_set": (2.0, 3.0, 4.0, 5.0), "end": 40.0}
+DROPS = np.linspace(1.1, 3.3, 12)  # m/s
+SEEN = ("max_compression", "plastic_set", "rebound_velocity", "buckling_time")
+NOISE = 0.01  # of what is measured
+
+# The shoe of configs/calibrate_friction.toml: shaken once so that it sticks, once so that it slips.
+SHOE = {"mu": 0.3, "k_t": 2000.0, "c_t": 20.0}
+SHOE_KNOWN = {"omega": 30.0}
+SHAKES = {"stuck": 2.0, "slipping": 6.0}  # m/s^2
+TIMES = np.arange(0.01, 0.605, 0.01)  # s
+RESOLUTION = 2e-5  # m
+
+
+def drops(noise: float, seed: int) -> pd.DataFrame:
+    """Twelve drops against the wall, with noise of a part of each number; one plastic set was not measured."""
+    rng = np.random.default_rng(seed)
+    found = kernels.simulate("buckling_wall", {**WALL, **WALL_KNOWN, "v0": DROPS})
+    table = {"test": [f"drop {n + 1}" for n in range(len(DROPS))], "v0": DROPS, "v0_unit": ["m/s"] * len(DROPS)}
+    for name in SEEN:
+        exact = np.asarray(found[name])
+        table[name] = exact * (1.0 + noise * rng.standard_normal(len(DROPS)))
+        table[f"{name}_sd"] = noise * np.abs(exact) if noise else 0.01 * np.abs(exact)
+    frame = pd.DataFrame(table)
+    if noise:
+        frame.loc[3, "plastic_set"] = np.nan
+    return frame
+
+
+def shakes(noise: float, seed: int) -> dict[str, pd.DataFrame]:
+    """Displacements of the shoe over time."""
+    rng = np.random.default_rng(seed)
+    traces = {}
+    for name, a0 in SHAKES.items():
+        found = kernels.simulate("rubbing_mass", {**SHOE, **SHOE_KNOWN, "a0": a0, "end": TIMES})
+        traces[name] = pd.DataFrame({"time": TIMES, "x": np.asarray(found["x_end"]) + noise * rng.standard_normal(len(TIMES))})
+    return traces
+
+
+if __name__ == "__main__":
+    drops(NOISE, 105).to_csv(FOLDER / "wall_drops.csv", index=False, float_format="%.6g")
+    for which, trace in shakes(RESOLUTION, 104).items():
+        trace.to_csv(FOLDER / f"shoe_{which}.csv", index=False, float_format="%.6g")

@@ -1,0 +1,80 @@
+"""The motion and the forces at an instant: between two events of a run, and at its end, with derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.friction import Penalised
+from kernels.contact.together import Both
+from kernels.elementary import Array, run_time_one, sincos
+from kernels.exact import events, oscillators
+from kernels.exact.bent import Bent
+from kernels.exact.damped import Damped
+from kernels.exact.follow import follow
+
+
+class Moment(NamedTuple):
+    """The motion and what acts at an instant between two events.
+
+    Attributes:
+        x, v: displacement [m] and velocity [m/s]. driven: excitation and load [N].
+        friction: on the mass [N]. wall: force of the wall [N], against the compression. side: of the wall, +1 or -1.
+    """
+
+    x: jax.Array
+    v: jax.Array
+    driven: jax.Array
+    friction: jax.Array
+    wall: jax.Array
+    side: jax.Array
+
+
+def between(made: oscillators.Setup, s: Any) -> Callable[[jax.Array], Moment]:
+    """The moment a time [s] after a state `s` of the event loop, up to the next event."""
+    p, law = made.p, made.law
+    phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
+    moves = 1.0 if phase.moves is None else phase.moves
+    alpha, omega = made.excitation.amplitude / p["m"], p["omega"]
+    zeta, w2 = 0.5 * (p["c"] + phase.damping) / p["m"], (p["k"] + phase.stiffness) / p["m"]
+    segment = Damped(alpha, omega, zeta, w2, run_time_one(omega))
+    contact = None if made.friction is None else (s.memory.friction if isinstance(s.memory, Both) else s.memory)
+    pressed = None if made.wall is None else (s.memory.wall if isinstance(s.memory, Both) else s.memory)
+
+    def moment(tau: jax.Array) -> Moment:
+        m = segment.motion(s.anchor, tau)
+        if phase.bend is not None:
+            bent = Bent(alpha, omega, zeta, w2, phase.bend / p["m"]).motion(s.anchor, jnp.where(phase.bend != 0.0, tau, 0.0))
+            m = jax.tree.map(lambda other, one: jnp.where(phase.bend != 0.0, other, one), bent, m)
+        x, v = s.x + m.d * moves, m.v * moves
+        friction = wall = jnp.zeros_like(x)
+        side = wall + 1.0
+        driven = made.excitation.force(sincos(s.anchor.angle + omega * tau)[0])
+        if pressed is not None and made.wall is not None:
+            y, side = made.wall.compression(pressed, x), pressed.side
+            wall = made.wall.force(pressed, y).at(y, side * v)
+        if contact is not None and made.friction is not None:
+            holds = p["k"] * x + side * wall - driven
+            if isinstance(made.friction.law, Penalised):
+                grip = made.friction.law
+                holds = contact.force - grip.k_t * m.d - grip.c_t * (m.v - s.anchor.v)
+            friction = jnp.where(contact.direction == 0.0, holds, contact.force + wall * 0.0)
+        return Moment(x, v, driven, friction, wall, side)
+
+    return moment
+
+
+def simulate(p: dict[str, Any], kind: oscillators.Kind) -> tuple[dict[str, Array], Array]:
+    """Run one oscillator and say what acts on it at the end: the observables of `oscillators.simulate`, and of that instant x and v
+    (displacement [m] and velocity [m/s], of two bodies those of the first less the second), friction_force and wall_force [N].
+
+    Args, derivatives and status are those of `oscillators.simulate`. Validated by tests/kernels/test_moment.py.
+    """  # noqa: D205 - one sentence
+    made = oscillators.setup(p, kind)
+    last = follow(lambda p: oscillators.build(oscillators.setup(p, kind)), events.MOST_EVENTS, p, one_by_one=kind.wall is not None)
+    found, status = oscillators.finish(made, last, events.outcome(last, made.finite), jnp.zeros_like(last.t))
+    now = between(made, last)(jnp.zeros_like(last.t))
+    return found | {"x": now.x, "v": now.v, "friction_force": now.friction, "wall_force": now.wall}, status

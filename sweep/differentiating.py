@@ -1,0 +1,62 @@
+"""Rows of the engine with their exact derivatives, in blocks of one compiled program (`kernels.simulate` in forward mode)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kernels import cache
+
+Columns = Mapping[str, np.ndarray]
+Place = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+
+
+def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...], others: tuple[str, ...]) -> Any:
+    """The program of blocks of rows: (along, other columns), each (blocks, width, ...), -> derivatives by observable and name, and values.
+
+    Args:
+        run: parameters of one row -> its observables, `status` among them.
+        place: (numbers that derivatives are taken by, the other columns of the row) -> parameters.
+        observables: those that are differentiated. others: those of which the values alone are wanted.
+    """
+    import jax
+
+    from kernels import runtime
+
+    runtime.prepare()
+    cache.use()
+
+    def one(along: dict[str, Any], columns: dict[str, Any]) -> Any:
+        def values(along: dict[str, Any]) -> Any:
+            found = run(place(along, columns))
+            wanted = {name: found[name] for name in observables}
+            return wanted, {**wanted, **{name: found[name] for name in (*others, "status")}}
+
+        return jax.jacfwd(values, has_aux=True)(along)
+
+    return jax.jit(lambda along, columns: jax.lax.map(lambda block: jax.vmap(one)(*block), (along, columns)))
+
+
+def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks: int, width: int) -> dict[Any, np.ndarray]:
+    """`count` rows through a `compiled` program, `blocks` blocks of `width` lanes a call; places that are left over hold the last row.
+
+    Returns:
+        Observable -> (count,) values, "status" among them; (observable, name) -> (count,) derivatives.
+    """
+    step = width * blocks
+    calls = []
+    with cache.without_false_alarm():
+        for start in range(0, count, step):
+            rows = np.minimum(np.arange(start, start + step), count - 1)
+            parts = [{name: each[rows].reshape(blocks, width, *each.shape[1:]) for name, each in some.items()} for some in (along, columns)]
+            calls.append(program(*parts))
+        found = [{name: np.asarray(each).reshape(-1) for name, each in flatten(results).items()} for results in calls]
+    return {name: np.concatenate([block[name] for block in found])[:count] for name in found[0]}
+
+
+def flatten(results: Any) -> dict[Any, Any]:
+    """Values and derivatives of a program under one key each."""
+    slopes, values = results
+    return {**values, **{(observable, name): each for observable, along in slopes.items() for name, each in along.items()}}
