@@ -47,12 +47,11 @@ def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks
     """
     step = width * blocks
     calls = []
-    with cache.without_false_alarm():
-        for start in range(0, count, step):
-            rows = np.minimum(np.arange(start, start + step), count - 1)
-            parts = [{name: each[rows].reshape(blocks, width, *each.shape[1:]) for name, each in some.items()} for some in (along, columns)]
-            calls.append(program(*parts))
-        found = [{name: np.asarray(each).reshape(-1) for name, each in flatten(results).items()} for results in calls]
+    for start in range(0, count, step):
+        rows = np.minimum(np.arange(start, start + step), count - 1)
+        parts = [{name: each[rows].reshape(blocks, width, *each.shape[1:]) for name, each in some.items()} for some in (along, columns)]
+        calls.append(program(*parts))
+    found = [{name: np.asarray(each).reshape(-1) for name, each in flatten(results).items()} for results in calls]
     return {name: np.concatenate([block[name] for block in found])[:count] for name in found[0]}
 
 

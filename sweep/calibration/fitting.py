@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,7 +105,7 @@ def fit(
         residuals[which] = point.residuals
         jacobian[which] = np.nan_to_num(point.jacobian) * turning
         given = (asked, residuals, jacobian)
-        with cache.without_false_alarm():
+        with cache.without_false_alarm() if state is None else nullcontext():
             state = begin(y, given) if state is None else state
             before = np.asarray(state.num_accepted_steps)
             y_new, state = advance(y, given, state, live)

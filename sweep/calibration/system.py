@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kernels import cache
 from kernels.models import Model
 from kernels.schemes import EXACT
 from kernels.status import RESULTS
@@ -89,11 +91,11 @@ class System:
 
     def rows(self, values: np.ndarray, runs: np.ndarray) -> Rows:
         """Runs of the engine: free parameters (rows, n), and which run of the data each is (rows,)."""
-        if self.program is None:
-            self.program = program_of(self)
         along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
         columns = {name: each[runs] for name, each in self.columns.items()}
-        found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
+        with nullcontext() if self.program is not None else cache.without_false_alarm():  # which is of programs that are loaded
+            self.program = self.program or program_of(self)
+            found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
         self.evaluations += len(runs)
         return Rows(
             values=np.stack([found[name] for name in self.names], axis=1),
