@@ -25,7 +25,7 @@ from kernels.status import RESULTS, Status
 
 # Lanes per block. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 64: 4.6e5, 128: 3.3e5; general exact
 # 32: 3.5e4, 64: 2.2e4; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3; euler 64: 4.8e7 steps/s, 128: 6.1e7, 256: 6.5e7.
-_WIDTH = {"exact-lean": 64, "exact-general": 32, "exact-penalised": 16, "step": 128}
+_WIDTH = {"exact-lean": 32, "exact-general": 32, "exact-penalised": 16, "step": 128}
 _WIDTH |= {kind.replace(EXACT, STEADY): width for kind, width in _WIDTH.items()}
 _WIDTH_OF_WALLS = 32
 _RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact

@@ -35,14 +35,24 @@ def horner(coefficients: tuple[float, ...], x: Array) -> Array:
     return value
 
 
-def settle(one: Array, *values: Array) -> tuple[Array, ...]:
+def settle(one: Array, *values: Array) -> tuple[Array, ...]:  # noqa: ARG001 (what made it cost a division)
     """The same values, each computed once.
 
-    XLA on CPU makes one fused loop per output and repeats in each the arithmetic that they share; it does not repeat divisions. Dividing by
-    a `one` that it cannot know to be 1 (see `run_time_one`) therefore stores the value: multiplications in the compiled event loop fell
-    from 2520 to 719 and it got 4 times faster. A division costs about four products, so settle few values that much is built on.
+    XLA on CPU makes one fused loop per output and repeats in each the arithmetic that they share; it does not repeat divisions. It takes
+    this one for a division by a number that it does not know, and stores the value: multiplications in the compiled event loop fell from
+    2520 to 719. LLVM, which comes after it, sees that the last bit of any number is below 2, divides by 1.0, and leaves that out, so that
+    nothing is paid for it but the store (a true division cost 1.1 times in all).
+
+    Args:
+        one: any number. values: floats of any shape.
     """
-    return tuple(value / one for value in values)
+
+    def unity(value: Array) -> Array:
+        bits = jnp.uint32 if value.dtype == jnp.float32 else jnp.uint64
+        last = jax.lax.bitcast_convert_type(jax.lax.stop_gradient(value), bits) & 1
+        return jnp.where(last < 2, 1.0, 2.0).astype(value.dtype)
+
+    return tuple(value / unity(value) for value in values)
 
 
 def decide(one: Array, *masks: Array) -> tuple[Array, ...]:
