@@ -76,22 +76,20 @@ def run_time_one(positive: Array) -> Array:
 
 @jax.custom_jvp
 def chord(angle: Array) -> tuple[Array, Array]:
-    """Sine and versine (1 - cos) of an angle [rad] of any shape, to rounding for |angle| < 1e6; NaN for NaN and infinity.
-
-    Through the tangent of half the angle: one quotient that both results are built on, which XLA computes once (see `settle`).
-    """
-    half = 0.5 * angle
-    quadrant = jnp.round(half * _TWO_OVER_PI)
-    r = half
+    """Sine and versine (1 - cos) of an angle [rad] of any shape, to rounding for |angle| < 1e6; NaN for NaN and infinity."""
+    quadrant = jnp.round(angle * _TWO_OVER_PI)
+    r = angle
     for part in _HALF_PI_PARTS:
         r = r - quadrant * part
     z = r * r
-    sine = r + r * z * horner(_SIN_SERIES, z)
-    cosine = 1.0 - 0.5 * z + z * z * horner(_COS_SERIES, z)
-    odd = quadrant - 2.0 * jnp.floor(0.5 * quadrant) > 0.0
-    tangent = jnp.where(odd, -cosine, sine) / jnp.where(odd, sine, cosine)
-    sine = 2.0 * tangent / (1.0 + tangent * tangent)
-    return sine, tangent * sine
+    s, c = settle(angle, r + r * z * horner(_SIN_SERIES, z), 0.5 * z - z * z * horner(_COS_SERIES, z))
+    fourth = 0.25 * quadrant
+    (turn,) = settle(angle, fourth - jnp.floor(fourth))  # 0, 1/4, 1/2 or 3/4
+    odd = (turn == 0.25) | (turn == 0.75)
+    sine = jnp.where(odd, 1.0 - c, s)
+    cosine = jnp.where(odd, s, 1.0 - c)
+    versine = jnp.where(turn == 0.0, c, 1.0 - jnp.where(turn == 0.75, cosine, -cosine))
+    return jnp.where(turn >= 0.5, -sine, sine), versine
 
 
 @chord.defjvp

@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
-from kernels.elementary import Array, chord, settle
-from kernels.exact.pieces import first_reversal
+from kernels.elementary import Array, chord, decide, settle
+from kernels.exact import direct, pieces
 from kernels.exact.responses import Responses, responses
-from kernels.exact.segment import Anchor, Motion, Reversal
+from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 
 _RESONANCE_TERMS = 12
 _SHORT, _AREA_TERMS = 0.5, 18
@@ -129,6 +130,9 @@ class Damped(NamedTuple):
             total = total + term / (n + 3)
         return jnp.where(near, total * h, far)
 
-    def first_reversal(self, anchor: Anchor, limit: Array, guess: Array) -> Reversal:
-        """First zero of the velocity in (0, limit] (see `segment.Segment`), piece by piece."""
-        return first_reversal(self, anchor, limit, guess)
+    def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
+        """First zero of the velocity in (0, limit] (see `segment.Segment`): straight from the guess, else piece by piece."""
+        found, certain = direct.first_reversal(self, anchor, limit, guess)
+        (certain,) = decide(self.one, certain)
+        scanned = pieces.first_reversal(self, anchor, jnp.where(certain, 0.0, limit), guess)
+        return jax.tree.map(lambda quick, thorough: jnp.where(certain, quick, thorough), found, scanned)

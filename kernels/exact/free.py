@@ -14,8 +14,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from kernels.elementary import Array, asin, chord, decide, settle
-from kernels.exact.refine import falling_root
-from kernels.exact.segment import Anchor, Motion, Reversal
+from kernels.exact.refine import CLOSE, NEAR, falling_root
+from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 from kernels.excitation.harmonic import wrap
 
 _TURN = 2.0 * math.pi
@@ -34,6 +34,11 @@ class Free(NamedTuple):
     omega: Array
     one: Array
 
+    @property
+    def rate(self) -> Array:
+        """The only rate of the motion [1/s]."""
+        return self.omega
+
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
         psi = self.omega * tau
@@ -48,7 +53,7 @@ class Free(NamedTuple):
         snap = -self.alpha * self.omega**2 * (anchor.sine * (1.0 - versine) + anchor.cosine * sine)
         return Motion(d, v, a, jerk, snap, -(self.omega**2) * jerk)
 
-    def first_reversal(self, anchor: Anchor, limit: Array, guess: Array) -> Reversal:
+    def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
         """First zero of the velocity in (0, limit] (see `segment.Segment`).
 
         With alpha > 0 and phi the excitation angle, a = b + alpha sin(phi) vanishes, rising, at phi_up = asin(-b/alpha): minima of v lie at
@@ -79,15 +84,15 @@ class Free(NamedTuple):
         branch = math.pi + 2.0 * up
         low = jnp.maximum(0.0, high - branch)
         steepest = high - up - 0.5 * math.pi
-        known = guess * self.omega
+        known = wrap(guess.stop - angle)
         start = jnp.where((known > low) & (known < high), known, steepest)
         bottom = jnp.where(crosses, high, low) / self.omega
-        root = falling_root(lambda tau: self.motion(anchor, tau), low / self.omega, bottom, start / self.omega, self.omega, self.one)
-        stops = crosses & (root <= limit)
+        root = falling_root(lambda tau: self.motion(anchor, tau), low / self.omega, bottom, start / self.omega, self.omega, self.one, NEAR)
+        stops = crosses & (self.omega * (root - limit) < CLOSE)
         tau = jnp.where(stops, root, limit)
 
         first_peak = to_minimum - branch
         # maxima fall by the drift b < 0, so that the first is the largest; they rise for b > 0, and the last is
         number = jnp.where(b > 0.0, jnp.floor((self.omega * tau - first_peak) / _TURN), jnp.where(first_peak < 0.0, 1.0, 0.0))
         peak = jnp.clip((first_peak + _TURN * number) / self.omega, 0.0, tau)
-        return Reversal(tau, stops, jnp.where(ratio <= -1.0, tau, peak))
+        return Reversal(tau, stops, jnp.where(ratio <= -1.0, tau, peak), Guess(guess.peak, wrap(angle + self.omega * tau)))

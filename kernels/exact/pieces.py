@@ -10,7 +10,8 @@ import jax.numpy as jnp
 
 from kernels.elementary import Array, decide, settle
 from kernels.exact.refine import falling_root
-from kernels.exact.segment import Anchor, Motion, Reversal
+from kernels.excitation.harmonic import wrap
+from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 
 if TYPE_CHECKING:
     from kernels.exact.damped import Damped
@@ -83,7 +84,7 @@ def _cut(segment: Damped, s: _Scan, m: Motion) -> tuple[Array, Array]:
     return valley & ~(lowest > 0.0), where
 
 
-def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Array) -> Reversal:
+def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
     """First zero of the velocity in (0, limit], never a later one (see `segment.Segment` and `_Scan`)."""
     alpha, omega, zeta, w2, one, _ = segment
     rate = segment.rate
@@ -173,7 +174,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Array) 
     )
     s = jax.lax.while_loop(lambda s: ~s.done & (s.pieces < MOST_PIECES), examine, first)
     low, high = jnp.where(s.stops, s.low, limit), jnp.where(s.stops, s.high, limit)
-    root = falling_root(lambda tau: segment.motion(anchor, tau), low, high, guess, rate, one)
+    root = falling_root(lambda tau: segment.motion(anchor, tau), low, high, wrap(guess.stop - anchor.angle) / omega, rate, one)
     # a search that is given up says how far it came, and the event loop goes on from there
     tau = jnp.where(s.stops, root, jnp.where(s.done, limit, s.low))
-    return Reversal(tau, s.stops, jnp.minimum(s.peak, tau))
+    return Reversal(tau, s.stops, jnp.minimum(s.peak, tau), Guess(wrap(anchor.angle + omega * jnp.minimum(s.peak, tau)), wrap(anchor.angle + omega * tau)))

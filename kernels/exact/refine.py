@@ -14,6 +14,8 @@ from kernels.exact.segment import Anchor, Motion, Moving, Segment
 
 # Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
 CLOSE = 1e-3
+# Below this fraction they leave one of 1e-6 of it, which one step more takes away.
+NEAR = 0.03
 _MOST_EVALUATIONS = 200
 
 
@@ -83,7 +85,15 @@ def householder(m: Motion) -> tuple[Array, Array]:
     return step, jnp.abs(r1 * h)
 
 
-def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, one: Array) -> Array:
+def root_step(m: Motion, rate: Array) -> Array:
+    """The step [s] from a point to the zero of v, which is at most CLOSE of the fastest time away; 0 where that cannot be relied on."""
+    step, neglected = householder(m)
+    return jnp.where((jnp.abs(step) * rate < CLOSE) & (neglected < CLOSE), step, 0.0)
+
+
+def falling_root(
+    motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, one: Array, close: float = CLOSE
+) -> Array:
     """The zero of v in a bracket where v goes from positive to non-positive once.
 
     Args:
@@ -92,9 +102,10 @@ def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, gue
         guess: first trial [s]; outside the bracket its middle is taken.
         rate: sum of the rates of the motion [1/s], the inverse of its shortest time scale.
         one: see `elementary.settle`.
+        close: CLOSE for the root to rounding, or NEAR, after which `root_step` leads to it.
 
     Returns:
-        The root [s], to rounding. Derivatives are not defined through the search: the caller applies the implicit function theorem.
+        The root [s]. Derivatives are not defined through the search: the caller applies the implicit function theorem.
     """
 
     def searching(s: _Search) -> Array:
@@ -109,7 +120,7 @@ def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, gue
         target = s.trial + step
         inside = (target >= low) & (target <= high)
         narrow = high - low <= 4e-16 * high
-        (found,) = decide(one, narrow | (inside & (jnp.abs(step) * rate < CLOSE) & (neglected < CLOSE)))
+        (found,) = decide(one, narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)))
         converging = jnp.abs(step) < 0.5 * jnp.abs(s.step)
         trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
         return _Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, s.evaluations + 1)
