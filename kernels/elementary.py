@@ -48,9 +48,9 @@ def settle(one: Array, *values: Array) -> tuple[Array, ...]:  # noqa: ARG001 (wh
     """
 
     def unity(value: Array) -> Array:
-        bits = jnp.uint32 if value.dtype == jnp.float32 else jnp.uint64
-        last = jax.lax.bitcast_convert_type(jax.lax.stop_gradient(value), bits) & 1
-        return jnp.where(last < 2, 1.0, 2.0).astype(value.dtype)
+        unsigned = jnp.uint32 if value.dtype == jnp.float32 else jnp.uint64
+        last_bit = jax.lax.bitcast_convert_type(jax.lax.stop_gradient(value), unsigned) & 1
+        return jax.lax.convert_element_type(last_bit < 2, value.dtype)
 
     return tuple(value / unity(value) for value in values)
 

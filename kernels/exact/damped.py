@@ -60,9 +60,13 @@ class Damped(NamedTuple):
         near = r.oscillates & (r.damped_frequency > 0.5 * omega) & (z_re * z_re + z_im * z_im < 0.06)
 
         a_re, a_im = jnp.where(near, z_re, 0.0), jnp.where(near, z_im, 0.0)
-        e_re, e_im = 1.0 / math.factorial(_RESONANCE_TERMS) + jnp.zeros_like(tau), jnp.zeros_like(tau)
-        for n in range(_RESONANCE_TERMS - 1, 0, -1):
-            e_re, e_im = 1.0 / math.factorial(n) + e_re * a_re - e_im * a_im, e_re * a_im + e_im * a_re
+        # the polynomial sum of z^n / (n + 1)! divided by (z - a)(z - conjugate of a), whose coefficients are real (Knuth)
+        twice, squared = settle(self.one, 2.0 * a_re, a_re * a_re + a_im * a_im)
+        before, last = jnp.zeros_like(tau), 1.0 / math.factorial(_RESONANCE_TERMS) + jnp.zeros_like(tau)
+        for n in range(_RESONANCE_TERMS - 1, 1, -1):
+            before, last = last, 1.0 / math.factorial(n) + twice * last - squared * before
+        e_re, e_im = 1.0 + a_re * last - squared * before, a_im * last
+        e_re, e_im = settle(self.one, e_re, e_im)
         wave = r.damped_frequency * r.S
         n_re = tau * (r.C * e_re - wave * e_im) - r.S
         n_im = tau * (r.C * e_im + wave * e_re)
@@ -99,6 +103,7 @@ class Damped(NamedTuple):
         later_sine = anchor.sine * (1.0 - versine) + anchor.cosine * sine
         return d, v, a, later_sine, later_cosine
 
+    @jax.jit  # traced once, and compiled where it is called
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
         alpha, omega, zeta, w2, _, ramp = self

@@ -190,7 +190,10 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     steepest = first + jnp.where(convex, half_period, 0.0)
     known_peak = wrap(guess.peak - anchor.angle) / omega
     start = _begin(jnp.where((guess.stop >= 0.0) & (known < limit_of_search), known, steepest), limit_of_search)
-    start_of_peak = _begin(jnp.where((guess.peak >= 0.0) & (known_peak < limit_of_search), known_peak, first_of_a + jnp.where(convex_of_a, half_period, 0.0)), limit_of_search)
+    start_of_peak = _begin(
+        jnp.where((guess.peak >= 0.0) & (known_peak < limit_of_search), known_peak, first_of_a + jnp.where(convex_of_a, half_period, 0.0)),
+        limit_of_search,
+    )
     # nothing to look for: found at once
     idle = jnp.where(limit_of_search > 0.0, 0.0, 1.0)
     sinks_at_once = jnp.where(anchor.a < 0.0, 1.0, idle)
@@ -199,12 +202,18 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     )
     stop, peak = found.stop, found.peak
 
-    (stops,) = decide(one, (stop.found > 0.0) & (stop.trial > 0.0) & (stop.trial < limit_of_search) & (stop.trial * omega < omega * limit + CLOSE))
+    (stops,) = decide(
+        one, (stop.found > 0.0) & (stop.trial > 0.0) & (stop.trial < limit_of_search) & (stop.trial * omega < omega * limit + CLOSE)
+    )
     tau = jnp.where(stops, stop.trial, limit)
     falls = stop.slope < -_SLOPE * speeds * omega
     # without a stop: v is positive at the limit, and where that is in a convex stretch that did not begin rising it must still be falling
     into = limit - first
-    at_end = jnp.where(convex, jnp.where(into <= 0.0, jnp.where(rising, 0.0, 1.0), jnp.where(into <= half_period, 0.0, 1.0)), jnp.where(into <= 0.0, 0.0, 1.0))
+    at_end = jnp.where(
+        convex,
+        jnp.where(into <= 0.0, jnp.where(rising, 0.0, 1.0), jnp.where(into <= half_period, 0.0, 1.0)),
+        jnp.where(into <= 0.0, 0.0, 1.0),
+    )
     still_falling = stop.slope + stop.value * (zeta + bend(half_period)) <= 0.0
     passes = (stop.over > 0.0) & (limit < reach) & (stop.value > _SHARE * speeds) & ((at_end == 0.0) | still_falling)
     certain = sound & jnp.where(stops, falls, passes)

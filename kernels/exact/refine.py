@@ -19,7 +19,7 @@ NEAR = 0.03
 _MOST_EVALUATIONS = 200
 
 
-class _Search(NamedTuple):
+class Search(NamedTuple):
     """Bracket [low, high] with v(low) > 0 >= v(high), the next trial, the last step, and whether the root is found."""
 
     low: Array
@@ -28,6 +28,32 @@ class _Search(NamedTuple):
     step: Array
     found: Array
     evaluations: Array
+
+    @classmethod
+    def of(cls, low: Array, high: Array, guess: Array) -> Search:
+        """The search before its first look, which is at `guess`, or in the middle where that is outside."""
+        start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
+        zero = jnp.zeros_like(start)
+        return cls(low, high, start, high - low + zero, low + zero >= high, jnp.zeros_like(start, dtype=jnp.int32))
+
+    @property
+    def goes_on(self) -> Array:
+        """Whether the root is yet to be found."""
+        return ~self.found & (self.evaluations < _MOST_EVALUATIONS)
+
+    def improved(self, m: Motion, rate: Array, one: Array, close: float) -> Search:
+        """The search after it has looked at its trial, where the motion is `m` (see `falling_root`)."""
+        (positive,) = decide(one, m.v > 0.0)
+        low, high = jnp.where(positive, self.trial, self.low), jnp.where(positive, self.high, self.trial)
+        step, neglected = householder(m)
+        (step,) = settle(one, step)
+        target = self.trial + step
+        inside = (target >= low) & (target <= high)
+        narrow = high - low <= 4e-16 * high
+        (found,) = decide(one, narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)))
+        converging = jnp.abs(step) < 0.5 * jnp.abs(self.step)
+        trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
+        return Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, self.evaluations + 1)
 
 
 @jax.custom_jvp
@@ -108,24 +134,6 @@ def falling_root(
         The root [s]. Derivatives are not defined through the search: the caller applies the implicit function theorem.
     """
 
-    def searching(s: _Search) -> Array:
-        return ~s.found & (s.evaluations < _MOST_EVALUATIONS)
-
-    def improve(s: _Search) -> _Search:
-        m = motion(s.trial)
-        (positive,) = decide(one, m.v > 0.0)
-        low, high = jnp.where(positive, s.trial, s.low), jnp.where(positive, s.high, s.trial)
-        step, neglected = householder(m)
-        (step,) = settle(one, step)
-        target = s.trial + step
-        inside = (target >= low) & (target <= high)
-        narrow = high - low <= 4e-16 * high
-        (found,) = decide(one, narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)))
-        converging = jnp.abs(step) < 0.5 * jnp.abs(s.step)
-        trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
-        return _Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, s.evaluations + 1)
-
-    start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
-    zero = jnp.zeros_like(start)
-    first = _Search(low, high, start, high - low + zero, low + zero >= high, jnp.zeros((), jnp.int32))
-    return jax.lax.while_loop(searching, improve, first).trial
+    return jax.lax.while_loop(
+        lambda s: s.goes_on, lambda s: s.improved(motion(s.trial), rate, one, close), Search.of(low, high, guess)
+    ).trial

@@ -49,7 +49,6 @@ class Motion(NamedTuple):
     snap: Array
     crackle: Array
 
-
     def later(self, h: Array) -> Motion:
         """The same a little time `h` [s] later, so short that five powers of it are enough."""
         d, v, a, jerk, snap, crackle = self
