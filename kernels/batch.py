@@ -227,7 +227,11 @@ def _cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) ->
     stiffness = rows["k"] + (0.0 if _is_rigid(kind) else rows["k_t"])
     # rounded to powers of 2^(1/4), since only large differences are worth reordering
     periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
-    return _everywhere(np.round(4.0 * np.log2(periods)), count)
+    cost = _everywhere(np.round(4.0 * np.log2(periods)), count)
+    if kind.startswith(EXACT) and _is_rigid(kind) and "k_n" not in rows:  # what is never released costs next to nothing
+        largest = np.abs(rows["f0"] - rows["m"] * rows["a0"]) + np.abs(rows["load"] - rows["k"] * rows["x0"])
+        cost = np.where((rows["v0"] == 0.0) & (largest <= rows["mu_s"] * rows["normal_force"]), -np.inf, cost)
+    return cost
 
 
 # Threads may prepare and finish batches side by side; the devices take one at a time.

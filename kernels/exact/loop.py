@@ -80,7 +80,8 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
     excitation, friction = Harmonic.of(p), Coulomb.of(p)
     alpha = excitation.amplitude / p["m"]
     one = run_time_one(p["omega"])
-    segment: Segment = Free(alpha, p["omega"], one) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"], one)
+    segment: Segment = Free.of(alpha, p["omega"], one) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"], one)
+    by_omega = 1.0 / p["omega"]
     thresholds_at_origin = friction.thresholds(excitation, excitation.load)
     # 0 where the two are equal: a difference of forces would be the rounding error of one, whose sign makes events
     after_release = (p["mu_s"] - p["mu_d"]) * p["normal_force"] / p["m"]
@@ -103,7 +104,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         limit = target(s) - s.t
         thresholds = thresholds_at_origin if free else friction.thresholds(excitation, excitation.load - p["k"] * s.x)
         release = first_release(thresholds, excitation, s.anchor.angle)
-        until_release = release.turn / p["omega"]
+        turn, until_release = settle(one, release.turn, release.turn * by_omega)
         rests, released = decide(one, rests, rests & release.happens & (until_release <= limit))
         tau = jnp.where(released, until_release, jnp.where(rests, limit, 0.0))
         nothing = jnp.zeros_like(tau)
@@ -118,7 +119,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
             top_speed=nothing,
         )
         t = jnp.where(released, s.t + tau, jnp.where(rests, target(s), s.t))
-        angle = wrap(s.anchor.angle + jnp.where(released, release.turn, jnp.where(rests, p["omega"] * limit, 0.0)))
+        angle = wrap(s.anchor.angle + jnp.where(released, turn, jnp.where(rests, p["omega"] * limit, 0.0)))
         direction, t, angle = settle(one, jnp.where(released, release.direction, s.direction), t, angle)
         return s._replace(
             t=t,

@@ -30,7 +30,7 @@ def search(lean: bool) -> Any:
 
     def one(p: dict[str, Any]) -> dict[str, jax.Array]:
         unit = run_time_one(p["omega"])
-        segment = Free(p["alpha"], p["omega"], unit) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], unit)
+        segment = Free.of(p["alpha"], p["omega"], unit) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], unit)
         anchor = Anchor(p["v"], p["a"], p["angle"], *sincos(p["angle"]))
         guess = wrap(p["angle"] + p["omega"] * p["guess"])
         found = segment.first_reversal(anchor, p["limit"], Guess(guess, guess))
