@@ -81,6 +81,7 @@ def chord(angle: Array) -> tuple[Array, Array]:
     r = angle
     for part in _HALF_PI_PARTS:
         r = r - quadrant * part
+    (r,) = settle(angle, r)
     z = r * r
     s, c = settle(angle, r + r * z * horner(_SIN_SERIES, z), 0.5 * z - z * z * horner(_COS_SERIES, z))
     fourth = 0.25 * quadrant
@@ -89,7 +90,8 @@ def chord(angle: Array) -> tuple[Array, Array]:
     sine = jnp.where(odd, 1.0 - c, s)
     cosine = jnp.where(odd, s, 1.0 - c)
     versine = jnp.where(turn == 0.0, c, 1.0 - jnp.where(turn == 0.75, cosine, -cosine))
-    return jnp.where(turn >= 0.5, -sine, sine), versine
+    sine, versine = settle(angle, jnp.where(turn >= 0.5, -sine, sine), versine)
+    return sine, versine
 
 
 @chord.defjvp

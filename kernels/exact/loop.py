@@ -97,7 +97,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         return a
 
     def target(s: State) -> Array:
-        return jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
+        return settle(one, jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"])))[0]
 
     def rest(s: State) -> State:
         rests = (s.direction == 0.0) & (s.stage < 3.0)
