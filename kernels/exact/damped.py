@@ -140,4 +140,5 @@ class Damped(NamedTuple):
         found, certain = direct.first_reversal(self, anchor, limit, guess)
         (certain,) = decide(self.one, certain)
         scanned = pieces.first_reversal(self, anchor, jnp.where(certain, 0.0, limit), guess)
-        return jax.tree.map(lambda quick, thorough: jnp.where(certain, quick, thorough), found, scanned)
+        first: Reversal = jax.tree.map(lambda quick, thorough: jnp.where(certain, quick, thorough), found, scanned)
+        return first

@@ -58,7 +58,7 @@ class _Course(NamedTuple):
 
     def at(self, tau: Array) -> Motion:
         """The motion at a time [s], without the displacement."""
-        alpha, omega, zeta, w2, one, _ = self.segment
+        _, omega, zeta, w2, one, _ = self.segment
         sine, versine = chord(self.angle + omega * tau)
         cosine = 1.0 - versine
         quarter = 0.25**_DOUBLINGS * (zeta * zeta - w2) * tau * tau
@@ -126,7 +126,8 @@ def _improve(s: _Search, m: Motion, rate: Array, one: Array, near: float) -> _Se
         low, high, crossed, jnp.where(found, target, jnp.where(over, s.trial, aimed)), m.v, m.a,
         jnp.where(found, 1.0, 0.0), jnp.where(over & ~found, 1.0, 0.0),
     )  # fmt: skip
-    return jax.tree.map(lambda n, o: jnp.where(done, o, n), new, s)
+    frozen: _Search = jax.tree.map(lambda now, later: jnp.where(done, now, later), s, new)
+    return frozen
 
 
 def _done(s: _Search) -> Array:
@@ -188,10 +189,10 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
 
     known = wrap(guess.stop - anchor.angle) / omega
     steepest = first + jnp.where(convex, half_period, 0.0)
-    known_peak = wrap(guess.peak - anchor.angle) / omega
+    before = wrap(guess.peak - anchor.angle) / omega
     start = _begin(jnp.where((guess.stop >= 0.0) & (known < limit_of_search), known, steepest), limit_of_search)
     start_of_peak = _begin(
-        jnp.where((guess.peak >= 0.0) & (known_peak < limit_of_search), known_peak, first_of_a + jnp.where(convex_of_a, half_period, 0.0)),
+        jnp.where((guess.peak >= 0.0) & (before < limit_of_search), before, first_of_a + jnp.where(convex_of_a, half_period, 0.0)),
         limit_of_search,
     )
     # nothing to look for: found at once
@@ -208,27 +209,24 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     tau = jnp.where(stops, stop.trial, limit)
     falls = stop.slope < -_SLOPE * speeds * omega
     # without a stop: v is positive at the limit, and where that is in a convex stretch that did not begin rising it must still be falling
-    into = limit - first
-    at_end = jnp.where(
-        convex,
-        jnp.where(into <= 0.0, jnp.where(rising, 0.0, 1.0), jnp.where(into <= half_period, 0.0, 1.0)),
-        jnp.where(into <= 0.0, 0.0, 1.0),
-    )
+    into = limit_of_search - first
+    in_first = into <= 0.0
+    safe = jnp.where(convex, jnp.where(in_first, rising, into <= half_period), in_first)
     still_falling = stop.slope + stop.value * (zeta + bend(half_period)) <= 0.0
-    passes = (stop.over > 0.0) & (limit < reach) & (stop.value > _SHARE * speeds) & ((at_end == 0.0) | still_falling)
+    passes = (stop.over > 0.0) & (limit < reach) & (stop.value > _SHARE * speeds) & (safe | still_falling)
     certain = sound & jnp.where(stops, falls, passes)
 
-    slope_at_end = jnp.where(stops, -1.0, stop.slope)
+    # the peak: likewise, with the first stretches of the sine
+    end, slope = jnp.where(stops, tau, limit_of_search), jnp.where(stops, -1.0, stop.slope)
     swing = bend(jnp.minimum(first_of_a, half_period))
-    climbing = jerk + anchor.a * (zeta - swing) >= 0.0
-    sinking = jerk + anchor.a * (zeta + 0.0) - anchor.a * swing <= 0.0
-    ahead = jnp.where(convex_of_a, 2.0, 1.0)
-    up = anchor.a >= 0.0
-    orderly = jnp.where(up, ~convex_of_a | climbing, convex_of_a | sinking)
-    peaks = (peak.found > 0.0) & (peak.trial > 0.0) & (peak.trial < tau) & (tau < first_of_a + ahead * half_period)
-    keeps_up = tau < first_of_a + (ahead - 1.0) * half_period
-    sinks = tau < first_of_a + (2.0 - ahead) * half_period
-    clear = orderly & jnp.where(up, jnp.where(slope_at_end < 0.0, peaks, keeps_up), (slope_at_end < 0.0) & sinks)
-    time = jnp.where(up, jnp.where(slope_at_end < 0.0, peak.trial, tau), 0.0)
-    angle = anchor.angle
-    return Reversal(tau, stops, time, Guess(wrap(angle + omega * time), wrap(angle + omega * tau))), certain & clear
+    up, climbing = anchor.a >= 0.0, jerk + anchor.a * (zeta - swing) >= 0.0
+    sinking = jerk + anchor.a * (zeta - swing) <= 0.0
+    begins_well = jnp.where(up, ~convex_of_a | climbing, convex_of_a | sinking)
+    second = first_of_a + half_period
+    peaks = (peak.found > 0.0) & (peak.trial > 0.0) & (peak.trial < tau) & (end < jnp.where(convex_of_a, second + half_period, second))
+    climbs = end < jnp.where(convex_of_a, second, first_of_a)
+    sinks = (slope < 0.0) & (end < jnp.where(convex_of_a, first_of_a, second))
+    known_peak = begins_well & jnp.where(up, jnp.where(slope < 0.0, peaks, climbs), sinks)
+    fastest = jnp.where(up, jnp.where(slope < 0.0, peak.trial, tau), 0.0)
+    angles = Guess(wrap(anchor.angle + omega * fastest), wrap(anchor.angle + omega * tau))
+    return Reversal(tau, stops, fastest, angles), certain & known_peak

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 
 from kernels.elementary import Array, decide, settle
 from kernels.exact.refine import NEAR, Search
-from kernels.excitation.harmonic import wrap
 from kernels.exact.segment import Anchor, Guess, Motion, Reversal
+from kernels.excitation.harmonic import wrap
 
 if TYPE_CHECKING:
     from kernels.exact.damped import Damped

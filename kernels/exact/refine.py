@@ -102,13 +102,13 @@ def householder(m: Motion) -> tuple[Array, Array]:
     """Step [s] from a point to the nearby zero of v, by reversion of its Taylor series to fourth order.
 
     Returns:
-        The step, and the size of the first neglected kind of term relative to the step (small means trustworthy).
+        The step, and the size of its first corrections relative to it (small means trustworthy).
     """
     by_slope = 1.0 / jnp.where(m.a < 0.0, m.a, -1e-300)
     h = -m.v * by_slope
     r1, r2, r3 = m.jerk * by_slope / 2.0, m.snap * by_slope / 6.0, m.crackle * by_slope / 24.0
     step = h * (1.0 + h * (-r1 + h * ((2.0 * r1 * r1 - r2) + h * (-5.0 * r1 * r1 * r1 + 5.0 * r1 * r2 - r3))))
-    return step, jnp.abs(r1 * h)
+    return step, jnp.abs(r1 * h) + jnp.abs(r2 * h * h)
 
 
 def root_step(m: Motion, rate: Array) -> Array:
@@ -133,7 +133,6 @@ def falling_root(
     Returns:
         The root [s]. Derivatives are not defined through the search: the caller applies the implicit function theorem.
     """
-
     return jax.lax.while_loop(
         lambda s: s.goes_on, lambda s: s.improved(motion(s.trial), rate, one, close), Search.of(low, high, guess)
     ).trial
