@@ -65,7 +65,8 @@ class Motion(NamedTuple):
 class Guess(NamedTuple):
     """Where a slip was fastest and where it ended: angles of the excitation [rad], seen along the slip.
 
-    In [0, 2 pi); negative where there was none yet. In motion that repeats in the other direction after half a period they are those of the next slip.
+    In [0, 2 pi); negative where there was none yet. In motion that repeats in the other direction after half a period they are those of
+    the next slip.
     """
 
     peak: Array
