@@ -36,14 +36,24 @@ def horner(coefficients: tuple[float, ...], x: Array) -> Array:
     return value
 
 
-def settle(one: Array, *values: Array) -> tuple[Array, ...]:
+def settle(one: Array, *values: Array) -> tuple[Array, ...]:  # noqa: ARG001 (what made it cost a division)
     """The same values, each computed once.
 
-    XLA on CPU makes one fused loop per output and repeats in each the arithmetic that they share; it does not repeat divisions. Dividing by
-    a `one` that it cannot know to be 1 (see `run_time_one`) therefore stores the value: multiplications in the compiled event loop fell
-    from 2520 to 719 and it got 4 times faster. A division costs about four products, so settle few values that much is built on.
+    XLA on CPU makes one fused loop per output and repeats in each the arithmetic that they share; it does not repeat divisions. It takes
+    this one for a division by a number that it does not know, and stores the value: multiplications in the compiled event loop fell from
+    2520 to 719. LLVM, which comes after it, sees that the last bit of any number is below 2, divides by 1.0, and leaves that out, so that
+    nothing is paid for it but the store (a true division cost 1.1 times in all).
+
+    Args:
+        one: any number. values: floats of any shape.
     """
-    return tuple(value / one for value in values)
+
+    def unity(value: Array) -> Array:
+        unsigned = jnp.uint32 if value.dtype == jnp.float32 else jnp.uint64
+        last_bit = jax.lax.bitcast_convert_type(jax.lax.stop_gradient(value), unsigned) & 1
+        return jax.lax.convert_element_type(last_bit < 2, value.dtype)
+
+    return tuple(value / unity(value) for value in values)
 
 
 def decide(one: Array, *masks: Array) -> tuple[Array, ...]:
@@ -91,22 +101,22 @@ def for_every_lane(tree: _Tree, *like: Any) -> _Tree:
 
 @jax.custom_jvp
 def chord(angle: Array) -> tuple[Array, Array]:
-    """Sine and versine (1 - cos) of an angle [rad] of any shape, to rounding for |angle| < 1e6; NaN for NaN and infinity.
-
-    Through the tangent of half the angle: one quotient that both results are built on, which XLA computes once (see `settle`).
-    """
-    half = 0.5 * angle
-    quadrant = jnp.round(half * _TWO_OVER_PI)
-    r = half
+    """Sine and versine (1 - cos) of an angle [rad] of any shape, to rounding for |angle| < 1e6; NaN for NaN and infinity."""
+    quadrant = jnp.round(angle * _TWO_OVER_PI)
+    r = angle
     for part in _HALF_PI_PARTS:
         r = r - quadrant * part
+    (r,) = settle(angle, r)
     z = r * r
-    sine = r + r * z * horner(_SIN_SERIES, z)
-    cosine = 1.0 - 0.5 * z + z * z * horner(_COS_SERIES, z)
-    odd = quadrant - 2.0 * jnp.floor(0.5 * quadrant) > 0.0
-    tangent = jnp.where(odd, -cosine, sine) / jnp.where(odd, sine, cosine)
-    sine = 2.0 * tangent / (1.0 + tangent * tangent)
-    return sine, tangent * sine
+    s, c = settle(angle, r + r * z * horner(_SIN_SERIES, z), 0.5 * z - z * z * horner(_COS_SERIES, z))
+    fourth = 0.25 * quadrant
+    (turn,) = settle(angle, fourth - jnp.floor(fourth))  # 0, 1/4, 1/2 or 3/4
+    odd = (turn == 0.25) | (turn == 0.75)
+    sine = jnp.where(odd, 1.0 - c, s)
+    cosine = jnp.where(odd, s, 1.0 - c)
+    versine = jnp.where(turn == 0.0, c, 1.0 - jnp.where(turn == 0.75, cosine, -cosine))
+    sine, versine = settle(angle, jnp.where(turn >= 0.5, -sine, sine), versine)
+    return sine, versine
 
 
 @chord.defjvp

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array, chord, settle, traced_once
-from kernels.exact.pieces import first_reversal
+from kernels.elementary import Array, chord, decide, settle, traced_once
+from kernels.exact import direct, pieces
 from kernels.exact.responses import Responses, responses
-from kernels.exact.segment import Anchor, Motion, Reversal
+from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 
 _RESONANCE_TERMS = 12
 _SHORT, _AREA_TERMS = 0.5, 18
@@ -60,9 +60,13 @@ class Damped(NamedTuple):
         near = r.oscillates & (r.damped_frequency > 0.5 * omega) & (z_re * z_re + z_im * z_im < 0.06)
 
         a_re, a_im = jnp.where(near, z_re, 0.0), jnp.where(near, z_im, 0.0)
-        e_re, e_im = 1.0 / math.factorial(_RESONANCE_TERMS) + jnp.zeros_like(tau), jnp.zeros_like(tau)
-        for n in range(_RESONANCE_TERMS - 1, 0, -1):
-            e_re, e_im = 1.0 / math.factorial(n) + e_re * a_re - e_im * a_im, e_re * a_im + e_im * a_re
+        # the polynomial sum of z^n / (n + 1)! divided by (z - a)(z - conjugate of a), whose coefficients are real (Knuth)
+        twice, squared = settle(self.one, 2.0 * a_re, a_re * a_re + a_im * a_im)
+        before, last = jnp.zeros_like(tau), 1.0 / math.factorial(_RESONANCE_TERMS) + jnp.zeros_like(tau)
+        for n in range(_RESONANCE_TERMS - 1, 1, -1):
+            before, last = last, 1.0 / math.factorial(n) + twice * last - squared * before
+        e_re, e_im = 1.0 + a_re * last - squared * before, a_im * last
+        e_re, e_im = settle(self.one, e_re, e_im)
         wave = r.damped_frequency * r.S
         n_re = tau * (r.C * e_re - wave * e_im) - r.S
         n_im = tau * (r.C * e_im + wave * e_re)
@@ -133,6 +137,10 @@ class Damped(NamedTuple):
             total = total + term / (n + 3)
         return jnp.where(near, total * h, far)
 
-    def first_reversal(self, anchor: Anchor, limit: Array, guess: Array) -> Reversal:
-        """First zero of the velocity in (0, limit] (see `segment.Segment`), piece by piece."""
-        return first_reversal(self, anchor, limit, guess)
+    def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
+        """First zero of the velocity in (0, limit] (see `segment.Segment`): straight from the guess, else piece by piece."""
+        found, certain = direct.first_reversal(self, anchor, limit, guess)
+        (certain,) = decide(self.one, certain)
+        scanned = pieces.first_reversal(self, anchor, jnp.where(certain, 0.0, limit), guess)
+        first: Reversal = jax.tree.map(lambda quick, thorough: jnp.where(certain, quick, thorough), found, scanned)
+        return first

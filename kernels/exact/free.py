@@ -14,8 +14,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from kernels.elementary import Array, asin, chord, decide, settle
-from kernels.exact.refine import falling_root
-from kernels.exact.segment import Anchor, Motion, Reversal
+from kernels.exact.refine import CLOSE, NEAR, falling_root
+from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 from kernels.excitation.harmonic import wrap
 
 _TURN = 2.0 * math.pi
@@ -28,11 +28,26 @@ class Free(NamedTuple):
         alpha: amplitude of the excitation over the mass [m/s^2], any sign.
         omega: circular frequency [rad/s].
         one: see `elementary.settle`.
+        by_omega, by_alpha: 1 / omega [s], 1 / |alpha| [s^2/m] or 0: quotients that no event need form again.
     """
 
     alpha: Array
     omega: Array
     one: Array
+    by_omega: Array
+    by_alpha: Array
+
+    @classmethod
+    def of(cls, alpha: Array, omega: Array, one: Array) -> Free:
+        """The segment of an excitation."""
+        size = jnp.abs(alpha)
+        by_alpha = jnp.where(size > 0.0, 1.0 / jnp.where(size > 0.0, size, 1.0), 0.0)
+        return cls(alpha, omega, one, 1.0 / omega, by_alpha)
+
+    @property
+    def rate(self) -> Array:
+        """The only rate of the motion [1/s]."""
+        return self.omega
 
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
@@ -40,15 +55,15 @@ class Free(NamedTuple):
         sine, versine = chord(psi)
         lag = psi - sine
         bow = 0.5 * psi * psi - versine
-        by_omega = self.alpha / self.omega
-        d = tau * (anchor.v + 0.5 * anchor.a * tau) + by_omega / self.omega * (anchor.cosine * lag - anchor.sine * bow)
-        v = anchor.v + anchor.a * tau + by_omega * (anchor.cosine * versine - anchor.sine * lag)
+        sway = self.alpha * self.by_omega
+        d = tau * (anchor.v + 0.5 * anchor.a * tau) + sway * self.by_omega * (anchor.cosine * lag - anchor.sine * bow)
+        v = anchor.v + anchor.a * tau + sway * (anchor.cosine * versine - anchor.sine * lag)
         a = anchor.a + self.alpha * (anchor.cosine * sine - anchor.sine * versine)
         jerk = self.alpha * self.omega * (anchor.cosine * (1.0 - versine) - anchor.sine * sine)
         snap = -self.alpha * self.omega**2 * (anchor.sine * (1.0 - versine) + anchor.cosine * sine)
         return Motion(d, v, a, jerk, snap, -(self.omega**2) * jerk)
 
-    def first_reversal(self, anchor: Anchor, limit: Array, guess: Array) -> Reversal:
+    def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
         """First zero of the velocity in (0, limit] (see `segment.Segment`).
 
         With alpha > 0 and phi the excitation angle, a = b + alpha sin(phi) vanishes, rising, at phi_up = asin(-b/alpha): minima of v lie at
@@ -60,8 +75,8 @@ class Free(NamedTuple):
         sine, cosine = anchor.sine * mirrored, anchor.cosine * mirrored
         angle = anchor.angle + jnp.where(self.alpha < 0.0, math.pi, 0.0)
         b = anchor.a - alpha * sine
-        ratio = jnp.clip(-b / jnp.where(alpha > 0.0, alpha, 1.0), -1.0, 1.0)
-        ratio = jnp.where(alpha > 0.0, ratio, jnp.where(b < 0.0, 1.0, -1.0))
+        ratio = jnp.clip(-b * self.by_alpha, -1.0, 1.0)
+        (ratio,) = settle(self.one, jnp.where(alpha > 0.0, ratio, jnp.where(b < 0.0, 1.0, -1.0)))
         up = asin(ratio)
         to_minimum = wrap(up - angle)
         up, to_minimum = settle(self.one, up, to_minimum)
@@ -79,15 +94,15 @@ class Free(NamedTuple):
         branch = math.pi + 2.0 * up
         low = jnp.maximum(0.0, high - branch)
         steepest = high - up - 0.5 * math.pi
-        known = guess * self.omega
+        known = wrap(guess.stop - angle)
         start = jnp.where((known > low) & (known < high), known, steepest)
-        bottom = jnp.where(crosses, high, low) / self.omega
-        root = falling_root(lambda tau: self.motion(anchor, tau), low / self.omega, bottom, start / self.omega, self.omega, self.one)
-        stops = crosses & (root <= limit)
+        low, start, bottom = settle(self.one, low * self.by_omega, start * self.by_omega, jnp.where(crosses, high, low) * self.by_omega)
+        root = falling_root(lambda tau: self.motion(anchor, tau), low, bottom, start, self.omega, self.one, NEAR)
+        stops = crosses & (self.omega * (root - limit) < CLOSE)
         tau = jnp.where(stops, root, limit)
 
         first_peak = to_minimum - branch
         # maxima fall by the drift b < 0, so that the first is the largest; they rise for b > 0, and the last is
-        number = jnp.where(b > 0.0, jnp.floor((self.omega * tau - first_peak) / _TURN), jnp.where(first_peak < 0.0, 1.0, 0.0))
-        peak = jnp.clip((first_peak + _TURN * number) / self.omega, 0.0, tau)
-        return Reversal(tau, stops, jnp.where(ratio <= -1.0, tau, peak))
+        number = jnp.where(b > 0.0, jnp.floor((self.omega * tau - first_peak) * (1.0 / _TURN)), jnp.where(first_peak < 0.0, 1.0, 0.0))
+        (peak,) = settle(self.one, jnp.clip((first_peak + _TURN * number) * self.by_omega, 0.0, tau))
+        return Reversal(tau, stops, jnp.where(ratio <= -1.0, tau, peak), Guess(guess.peak, wrap(angle + self.omega * tau)))

@@ -1,7 +1,8 @@
 """The event loop: from one event of rigid friction to the next, in closed form.
 
 An event is a reversal (v = 0), a release from rest, or the end of a stage (window start, window end, end of run). Between two events v
-has one sign, so the distance slipped is |x1 - x0|. Derivatives: the search for an event runs on values alone; its time then gets its
+has one sign, so the distance slipped is |x1 - x0|. A rest and the slip after it are taken together, so that all lanes of a block do the
+same. The search stops beside the root; one evaluation there, a step and Taylor series give the motion at it. Derivatives: the search for an event runs on values alone; its time then gets its
 derivative by the implicit function theorem, dt/dp = -v_p / a.
 """
 
@@ -21,8 +22,8 @@ from kernels.exact.damped import Damped
 from kernels.exact.follow import follow
 from kernels.exact.free import Free
 from kernels.exact.pieces import MOST_PIECES
-from kernels.exact.refine import crossing_time
-from kernels.exact.segment import Anchor, Segment
+from kernels.exact.refine import crossing_time, root_step
+from kernels.exact.segment import Anchor, Guess, Motion, Segment
 from kernels.excitation.harmonic import Harmonic, wrap
 from kernels.observables import rubbing
 from kernels.observables.interval import Interval
@@ -32,13 +33,14 @@ MOST_EVENTS = 1_000_000
 
 
 class State(NamedTuple):
-    """One oscillator just after an event.
+    """One oscillator where it has come to rest, has turned back, or where a stage ended.
 
     Attributes:
         t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
         x: displacement [m]. anchor: velocity, acceleration and excitation angle.
         direction: of slip, +1 or -1; 0 at rest.
-        last_slip: duration of the last slip [s], the first guess of the next. sums: observables. events: count.
+        last, before: where the last slip and the one before it were fastest and stopped, for a guess of the next. sums: observables.
+        events: count.
     """
 
     t: Array
@@ -46,7 +48,8 @@ class State(NamedTuple):
     x: Array
     anchor: Anchor
     direction: Array
-    last_slip: Array
+    last: Guess
+    before: Guess
     sums: rubbing.Rubbing
     events: Array
 
@@ -56,14 +59,21 @@ class Machine(NamedTuple):
 
     Attributes:
         start: the state at t = 0; over at once where a parameter is not a finite number. finite: whether all are.
-        next_event: from one event to the next.
+        rest: from one state to the release, or to the end of the stage; where the mass slips, the same state.
+        slip: from one state to the end of the slip, or of the stage; where the mass rests, the same state.
         place: (state, x [m], v [m/s]) -> the same at t = 0, in the window, with that displacement and velocity. What rests goes on resting.
     """
 
     start: State
     finite: Array
-    next_event: Callable[[State], State]
+    rest: Callable[[State], State]
+    slip: Callable[[State], State]
     place: Callable[[State, Array, Array], State]
+
+    @property
+    def next_event(self) -> Callable[[State], State]:
+        """From one state to the next: a rest, if there is one, and the slip that it ends in, so that all lanes do the same."""
+        return lambda s: self.slip(self.rest(s))
 
 
 def machine(p: dict[str, Any], free: bool) -> Machine:
@@ -71,8 +81,11 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
     excitation, friction = Harmonic.of(p), Coulomb.of(p)
     alpha = excitation.amplitude / p["m"]
     one = run_time_one(p["omega"])
-    segment: Segment = Free(alpha, p["omega"], one) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"], one)
+    segment: Segment = Free.of(alpha, p["omega"], one) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"], one)
+    by_omega = 1.0 / p["omega"]
     thresholds_at_origin = friction.thresholds(excitation, excitation.load)
+    # 0 where the two are equal: a difference of forces would be the rounding error of one, whose sign makes events
+    after_release = (p["mu_s"] - p["mu_d"]) * p["normal_force"] / p["m"]
     fixed = jax.lax.stop_gradient
     fixed_segment = jax.tree.map(fixed, segment)
 
@@ -84,57 +97,91 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         a: Array = (held_force(x, sine) - p["c"] * v - direction * friction.dynamic_force) / p["m"]
         return a
 
-    def next_event(s: State) -> State:
-        slipping = s.direction != 0.0
-        target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
-        limit = target - s.t
+    def target(s: State) -> Array:
+        return settle(one, jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"])))[0]
 
-        seen = jax.tree.map(fixed, s.anchor.facing(s.direction))
-        reversal = fixed_segment.first_reversal(seen, fixed(jnp.where(slipping, limit, 0.0)), fixed(s.last_slip))
+    def rest(s: State) -> State:
+        rests = (s.direction == 0.0) & (s.stage < 3.0)
+        limit = target(s) - s.t
         thresholds = thresholds_at_origin if free else friction.thresholds(excitation, excitation.load - p["k"] * s.x)
         release = first_release(thresholds, excitation, s.anchor.angle)
-        until_release = release.turn / p["omega"]
-        stops, released = decide(one, slipping & reversal.stops, ~slipping & release.happens & (until_release <= limit))
-        until_stop = crossing_time(reversal.tau, segment, s.anchor)
-        given_up = slipping & ~stops & (reversal.tau < limit)
-        reached = jnp.where(given_up, fixed(reversal.tau), limit)
-        (tau,) = settle(one, jnp.where(stops, until_stop, jnp.where(released, until_release, reached)))
-
-        m = segment.motion(s.anchor, tau)
-        moved = jnp.where(slipping, m.d, 0.0)
-        x = s.x + moved
-        v = jnp.where(stops | ~slipping, 0.0, m.v)
-        angle = wrap(s.anchor.angle + p["omega"] * tau)
-        sine, cosine = sincos(angle)
-
-        turned = friction.direction_at_rest(held_force(x, sine))
-        (direction,) = settle(one, jnp.where(stops, turned, jnp.where(released, release.direction, s.direction)))
-        a = jnp.where(
-            released, direction * (friction.static_limit - friction.dynamic_force) / p["m"], slip_acceleration(direction, x, v, sine)
+        turn, until_release = settle(one, release.turn, release.turn * by_omega)
+        rests, released = decide(one, rests, rests & release.happens & (until_release <= limit))
+        tau = jnp.where(released, until_release, jnp.where(rests, limit, 0.0))
+        nothing = jnp.zeros_like(tau)
+        now = Interval(
+            duration=jnp.where(s.stage == 1.0, tau, 0.0),
+            displacement=nothing,
+            slip=nothing,
+            slipping=jnp.zeros_like(rests),
+            resting=rests & (tau > 0.0),
+            sticking=rests,
+            begins=rests,
+            top_speed=nothing,
         )
-        a = jnp.where(direction != 0.0, a, 0.0)
+        t = jnp.where(released, s.t + tau, jnp.where(rests, target(s), s.t))
+        angle = wrap(s.anchor.angle + jnp.where(released, turn, jnp.where(rests, p["omega"] * limit, 0.0)))
+        direction, t, angle = settle(one, jnp.where(released, release.direction, s.direction), t, angle)
+        return s._replace(
+            t=t,
+            stage=jnp.where(rests & ~released, s.stage + 1.0, s.stage),
+            anchor=s.anchor._replace(a=jnp.where(released, direction * after_release, s.anchor.a), angle=angle),
+            direction=direction,
+            sums=rubbing.update(s.sums, now),
+        )
+
+    def slip(s: State) -> State:
+        (slips,) = decide(one, (s.direction != 0.0) & (s.stage < 3.0))
+        limit = jnp.where(slips, target(s) - s.t, 0.0)
+        sine, cosine = settle(one, *sincos(s.anchor.angle))
+        anchor = s.anchor._replace(sine=sine, cosine=cosine)
+        seen = jax.tree.map(fixed, anchor.facing(s.direction))
+        found = fixed_segment.first_reversal(seen, fixed(limit), jax.tree.map(fixed, s.before))
+        near = found.tau
+        m = segment.motion(anchor, near)
+        step = root_step(Motion(*(fixed(value * s.direction) for value in m)), fixed_segment.rate)
+        (stops,) = decide(one, slips & found.stops & (near + step <= fixed(limit)))
+        given_up = slips & ~stops & ~found.stops & (near < fixed(limit))
+        root = crossing_time(near + step, segment, anchor)
+        (tau,) = settle(one, jnp.where(stops, root, jnp.where(given_up, near, limit)))
+        m = m.later(tau - near)
+
+        moved = jnp.where(slips, m.d, 0.0)
+        (x,) = settle(one, s.x + moved)
+        v = jnp.where(stops, 0.0, jnp.where(slips, m.v, anchor.v))
+        angle = wrap(anchor.angle + p["omega"] * tau)
+        v, angle = settle(one, v, angle)
+        sine, cosine = sincos(angle)
+        turned = friction.direction_at_rest(held_force(x, sine))
+        (direction,) = settle(one, jnp.where(stops, turned, s.direction))
+        a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
 
         inside = s.stage == 1.0
         # a largest speed at the end is `v`, which knows how the end moves with the parameters
-        peak = jnp.where(reversal.peak < reversal.tau, segment.motion(s.anchor, reversal.peak).v, 0.0)
-        top_speed = jnp.maximum(jnp.abs(peak), jnp.maximum(jnp.abs(s.anchor.v), jnp.abs(v)))
+        peak = jnp.where(found.peak < near, segment.motion(anchor, found.peak).v, 0.0)
+        top_speed = jnp.maximum(jnp.abs(peak), jnp.maximum(jnp.abs(anchor.v), jnp.abs(v)))
         now = Interval(
-            duration=jnp.where(inside, tau, 0.0),
+            duration=jnp.where(inside & slips, tau, 0.0),
             displacement=jnp.where(inside, moved, 0.0),
             slip=jnp.where(inside, jnp.abs(moved), 0.0),
-            slipping=slipping & (tau > 0.0),
-            resting=~slipping & (tau > 0.0),
-            sticking=~slipping,
-            begins=s.anchor.v == 0.0,
+            slipping=slips & (tau > 0.0),
+            resting=jnp.zeros_like(slips),
+            sticking=jnp.zeros_like(slips),
+            begins=slips & (anchor.v == 0.0),
             top_speed=top_speed,
         )
+        ends = slips & ~stops & ~given_up
         return State(
-            t=jnp.where(stops | released | given_up, s.t + tau, target),
-            stage=jnp.where(stops | released | given_up, s.stage, s.stage + 1.0),
+            t=jnp.where(ends, target(s), s.t + tau),
+            stage=jnp.where(ends, s.stage + 1.0, s.stage),
             x=x,
-            anchor=Anchor(v, a, angle, sine, cosine),
+            anchor=Anchor(v, jnp.where(slips, a, anchor.a), angle, sine, cosine),
             direction=direction,
-            last_slip=jnp.where(stops, tau, s.last_slip),
+            last=jax.tree.map(lambda new, old: jnp.where(stops, new, old), found.guess, s.last),
+            # slips alternate between two directions; the first has none before it
+            before=jax.tree.map(
+                lambda new, last, old: jnp.where(stops, jnp.where(s.last.stop < 0.0, new, last), old), found.guess, s.last, s.before
+            ),
             sums=rubbing.update(s.sums, now),
             events=s.events + jnp.where(given_up, MOST_PIECES, 1),
         )
@@ -152,7 +199,8 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         x=x,
         anchor=Anchor(v, a, angle, sine, cosine),
         direction=direction,
-        last_slip=zero,
+        last=Guess(zero - 1.0, zero - 1.0),
+        before=Guess(zero - 1.0, zero - 1.0),
         sums=rubbing.init(alpha),
         events=jnp.zeros_like(finite, dtype=jnp.int32),
     )
@@ -163,7 +211,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         a = jnp.where(v != 0.0, slip_acceleration(direction, x, v, sine), s.anchor.a)
         return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), direction=direction)
 
-    return Machine(start, finite, next_event, place)
+    return Machine(start, finite, rest, slip, place)
 
 
 def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:

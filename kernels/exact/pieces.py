@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from kernels.elementary import Array, decide, settle
-from kernels.exact.refine import falling_root
-from kernels.exact.segment import Anchor, Motion, Reversal
+from kernels.exact.refine import NEAR, Search
+from kernels.exact.segment import Anchor, Guess, Motion, Reversal
+from kernels.excitation.harmonic import wrap
 
 if TYPE_CHECKING:
     from kernels.exact.damped import Damped
@@ -83,7 +84,7 @@ def _cut(segment: Damped, s: _Scan, m: Motion) -> tuple[Array, Array]:
     return valley & ~(lowest > 0.0), where
 
 
-def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Array) -> Reversal:
+def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
     """First zero of the velocity in (0, limit], never a later one (see `segment.Segment` and `_Scan`)."""
     alpha, omega, zeta, w2, one, _ = segment
     rate = segment.rate
@@ -106,8 +107,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Array) 
         step = h * (1.0 - bend)
         return step, (m.jerk < 0.0) & (jnp.abs(step) * rate < _PEAK) & (jnp.abs(bend) < _PEAK)
 
-    def examine(s: _Scan) -> _Scan:
-        m = segment.motion(anchor, s.high)
+    def examine(s: _Scan, m: Motion) -> _Scan:
         length = s.high - s.low
         tiny = length * rate < 1e-7
         to_peak, at_peak = peak_from(m)
@@ -171,9 +171,26 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Array) 
         limit <= 0.0,
         jnp.zeros_like(limit, dtype=jnp.int32),
     )
-    s = jax.lax.while_loop(lambda s: ~s.done & (s.pieces < MOST_PIECES), examine, first)
-    low, high = jnp.where(s.stops, s.low, limit), jnp.where(s.stops, s.high, limit)
-    root = falling_root(lambda tau: segment.motion(anchor, tau), low, high, guess, rate, one)
+    known = wrap(guess.stop - anchor.angle) / omega
+
+    def goes_on(s: tuple[_Scan, Search]) -> Array:
+        scan, root = s
+        return jnp.where(scan.stops, root.goes_on, ~scan.done & (scan.pieces < MOST_PIECES))
+
+    def look(s: tuple[_Scan, Search]) -> tuple[_Scan, Search]:
+        """One look: at the end of the next piece, or once the first zero is in a bracket at the next trial."""
+        scan, root = s
+        m = segment.motion(anchor, jnp.where(scan.stops, root.trial, scan.high))
+        examined = examine(scan, m)
+        begun = Search.of(examined.low, examined.high, known)
+        improved = root.improved(m, rate, one, NEAR)
+        chosen: tuple[_Scan, Search] = jax.tree.map(
+            lambda later, now: jnp.where(scan.stops, later, now), (scan, improved), (examined, begun)
+        )
+        return chosen
+
+    s, root = jax.lax.while_loop(goes_on, look, (first, Search.of(zero, zero, zero)))
     # a search that is given up says how far it came, and the event loop goes on from there
-    tau = jnp.where(s.stops, root, jnp.where(s.done, limit, s.low))
-    return Reversal(tau, s.stops, jnp.minimum(s.peak, tau))
+    tau = jnp.where(s.stops, root.trial, jnp.where(s.done, limit, s.low))
+    peak = jnp.minimum(s.peak, tau)
+    return Reversal(tau, s.stops, peak, Guess(wrap(anchor.angle + omega * peak), wrap(anchor.angle + omega * tau)))

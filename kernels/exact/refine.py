@@ -14,10 +14,12 @@ from kernels.exact.segment import Anchor, Motion, Moving, Segment
 
 # Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
 CLOSE = 1e-3
+# Below this fraction they leave one of 1e-6 of it, which one step more takes away.
+NEAR = 0.03
 _MOST_EVALUATIONS = 200
 
 
-class _Search(NamedTuple):
+class Search(NamedTuple):
     """Bracket [low, high] with v(low) > 0 >= v(high), the next trial, the last step, and whether the root is found."""
 
     low: Array
@@ -26,6 +28,32 @@ class _Search(NamedTuple):
     step: Array
     found: Array
     evaluations: Array
+
+    @classmethod
+    def of(cls, low: Array, high: Array, guess: Array) -> Search:
+        """The search before its first look, which is at `guess`, or in the middle where that is outside."""
+        start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
+        zero = jnp.zeros_like(start)
+        return cls(low, high, start, high - low + zero, low + zero >= high, jnp.zeros_like(start, dtype=jnp.int32))
+
+    @property
+    def goes_on(self) -> Array:
+        """Whether the root is yet to be found."""
+        return ~self.found & (self.evaluations < _MOST_EVALUATIONS)
+
+    def improved(self, m: Motion, rate: Array, one: Array, close: float) -> Search:
+        """The search after it has looked at its trial, where the motion is `m` (see `falling_root`)."""
+        (positive,) = decide(one, m.v > 0.0)
+        low, high = jnp.where(positive, self.trial, self.low), jnp.where(positive, self.high, self.trial)
+        step, neglected = householder(m)
+        (step,) = settle(one, step)
+        target = self.trial + step
+        inside = (target >= low) & (target <= high)
+        narrow = high - low <= 4e-16 * high
+        (found,) = decide(one, narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)))
+        converging = jnp.abs(step) < 0.5 * jnp.abs(self.step)
+        trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
+        return Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, self.evaluations + 1)
 
 
 @jax.custom_jvp
@@ -75,16 +103,24 @@ def householder(m: Motion) -> tuple[Array, Array]:
     """Step [s] from a point to the nearby zero of v, by reversion of its Taylor series to fourth order.
 
     Returns:
-        The step, and the size of the first neglected kind of term relative to the step (small means trustworthy).
+        The step, and the size of its first corrections relative to it (small means trustworthy).
     """
     by_slope = 1.0 / jnp.where(m.a < 0.0, m.a, -1e-300)
     h = -m.v * by_slope
     r1, r2, r3 = m.jerk * by_slope / 2.0, m.snap * by_slope / 6.0, m.crackle * by_slope / 24.0
     step = h * (1.0 + h * (-r1 + h * ((2.0 * r1 * r1 - r2) + h * (-5.0 * r1 * r1 * r1 + 5.0 * r1 * r2 - r3))))
-    return step, jnp.abs(r1 * h)
+    return step, jnp.abs(r1 * h) + jnp.abs(r2 * h * h)
 
 
-def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, one: Array) -> Array:
+def root_step(m: Motion, rate: Array) -> Array:
+    """The step [s] from a point to the zero of v, which is at most CLOSE of the fastest time away; 0 where that cannot be relied on."""
+    step, neglected = householder(m)
+    return jnp.where((jnp.abs(step) * rate < CLOSE) & (neglected < CLOSE), step, 0.0)
+
+
+def falling_root(
+    motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, one: Array, close: float = CLOSE
+) -> Array:
     """The zero of v in a bracket where v goes from positive to non-positive once.
 
     Args:
@@ -93,29 +129,13 @@ def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, gue
         guess: first trial [s]; outside the bracket its middle is taken.
         rate: sum of the rates of the motion [1/s], the inverse of its shortest time scale.
         one: see `elementary.settle`.
+        close: CLOSE for the root to rounding, or NEAR, after which `root_step` leads to it.
 
     Returns:
-        The root [s], to rounding. Derivatives are not defined through the search: the caller applies the implicit function theorem.
+        The root [s]. Derivatives are not defined through the search: the caller applies the implicit function theorem.
     """
-
-    def searching(s: _Search) -> Array:
-        return ~s.found & (s.evaluations < _MOST_EVALUATIONS)
-
-    def improve(s: _Search) -> _Search:
-        m = motion(s.trial)
-        (positive,) = decide(one, m.v > 0.0)
-        low, high = jnp.where(positive, s.trial, s.low), jnp.where(positive, s.high, s.trial)
-        step, neglected = householder(m)
-        (step,) = settle(one, step)
-        target = s.trial + step
-        inside = (target >= low) & (target <= high)
-        narrow = high - low <= 4e-16 * high
-        (found,) = decide(one, narrow | (inside & (jnp.abs(step) * rate < CLOSE) & (neglected < CLOSE)))
-        converging = jnp.abs(step) < 0.5 * jnp.abs(s.step)
-        trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
-        return _Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, s.evaluations + 1)
-
-    start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
-    zero = jnp.zeros_like(start)
-    first = _Search(low, high, start, high - low + zero, low + zero >= high, jnp.zeros((), jnp.int32))
-    return jax.lax.while_loop(searching, improve, for_every_lane(first, low, high, rate)).trial
+    return jax.lax.while_loop(
+        lambda s: s.goes_on,
+        lambda s: s.improved(motion(s.trial), rate, one, close),
+        for_every_lane(Search.of(low, high, guess), low, high, rate),
+    ).trial

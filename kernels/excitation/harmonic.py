@@ -80,4 +80,4 @@ class Rotation(NamedTuple):
 def wrap(angle: Array) -> Array:
     """The angle [rad] reduced to [0, 2 pi)."""
     turn = 2.0 * jnp.pi
-    return angle - turn * jnp.floor(angle / turn)
+    return angle - turn * jnp.floor(angle * (1.0 / turn))

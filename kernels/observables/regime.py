@@ -32,13 +32,12 @@ def init(like: Array) -> Regime:
 
 def update(seen: Regime, now: Interval) -> Regime:
     """What was seen after one more interval. The rest before the first slip of the run is not sticking: the established regime is meant."""
-    inside = now.duration > 0.0
-    stuck = jnp.where(now.resting & inside, seen.moved, 0.0)
+    rests = now.resting & (now.duration > 0.0)
     return Regime(
         moved=jnp.where(now.slipping, 1.0, seen.moved),
-        stuck=jnp.maximum(seen.stuck, stuck),
-        stops=seen.stops + jnp.where(seen.counted > 0.0, 0.0, stuck),
-        counted=jnp.where(now.slipping, 0.0, jnp.maximum(seen.counted, stuck)),
+        stuck=jnp.where(rests, jnp.maximum(seen.stuck, seen.moved), seen.stuck),
+        stops=jnp.where(rests & (seen.counted == 0.0), seen.stops + seen.moved, seen.stops),
+        counted=jnp.where(now.slipping, 0.0, jnp.where(rests, jnp.maximum(seen.counted, seen.moved), seen.counted)),
     )
 
 

@@ -37,10 +37,10 @@ def update(sums: Slip, now: Interval) -> Slip:
     inside = now.slipping & (now.duration > 0.0)
     counted = jnp.where(now.begins, 0.0, sums.counted)
     return Slip(
-        distance=sums.distance + jnp.where(inside, now.slip, 0.0),
+        distance=jnp.where(inside, sums.distance + now.slip, sums.distance),
         drift=sums.drift + now.displacement,
-        stuck_time=sums.stuck_time + jnp.where(now.sticking, now.duration, 0.0),
+        stuck_time=jnp.where(now.sticking, sums.stuck_time + now.duration, sums.stuck_time),
         top_speed=jnp.where(inside, jnp.maximum(sums.top_speed, now.top_speed), sums.top_speed),
-        phases=sums.phases + jnp.where(inside, 1.0 - counted, 0.0),
+        phases=jnp.where(inside, sums.phases + (1.0 - counted), sums.phases),
         counted=jnp.where(inside, 1.0, counted),
     )

@@ -65,7 +65,12 @@ def dedicated(free: bool) -> Callable[[Any], Any]:
 
     def machine(p: dict[str, Any]) -> Any:
         one = loop.machine(with_window(p), free)
-        return one.start, one.next_event, lambda state: state.direction
+
+        def next_event(state: Any) -> Any:
+            """One event: the loop takes a release and the slip after it together."""
+            return jax.tree.map(lambda rest, slip: jnp.where(state.direction == 0.0, rest, slip), one.rest(state), one.slip(state))
+
+        return one.start, next_event, lambda state: state.direction
 
     return machine
 

@@ -62,9 +62,15 @@ def run(penalised: bool, p: dict[str, Any]) -> Run:
     def side(state: Any) -> Any:
         return state.memory.direction if penalised else state.direction
 
+    def next_event(state: Any) -> Any:
+        """One event: the loop of rigid friction takes a release and the slip after it together."""
+        if penalised:
+            return machine.next_event(state)
+        return jax.tree.map(lambda rest, slip: jnp.where(state.direction == 0.0, rest, slip), machine.rest(state), machine.slip(state))
+
     def follow(carry: Any) -> Any:
         state, turns, last = carry
-        after = machine.next_event(state)
+        after = next_event(state)
         turned = side(state) != side(after)
         return after, turns + jnp.where(turned, 1.0, 0.0), jnp.where(turned, jax.lax.stop_gradient(after.t), last)
 

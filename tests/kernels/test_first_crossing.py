@@ -15,7 +15,9 @@ import pytest
 from kernels.elementary import run_time_one, sincos
 from kernels.exact.damped import Damped
 from kernels.exact.free import Free
-from kernels.exact.segment import Anchor
+from kernels.exact.refine import root_step
+from kernels.exact.segment import Anchor, Guess
+from kernels.excitation.harmonic import wrap
 from tests.oracle.linear_motion import Motion as ExactMotion
 
 Columns = dict[str, np.ndarray]
@@ -28,9 +30,14 @@ def search(lean: bool) -> Any:
 
     def one(p: dict[str, Any]) -> dict[str, jax.Array]:
         unit = run_time_one(p["omega"])
-        segment = Free(p["alpha"], p["omega"], unit) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], unit)
+        segment = Free.of(p["alpha"], p["omega"], unit) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], unit)
         anchor = Anchor(p["v"], p["a"], p["angle"], *sincos(p["angle"]))
-        found = segment.first_reversal(anchor, p["limit"], p["guess"])
+        guess = wrap(p["angle"] + p["omega"] * p["guess"])
+        found = segment.first_reversal(anchor, p["limit"], Guess(guess, guess))
+        root = found.tau + root_step(segment.motion(anchor, found.tau), segment.rate)
+        stops = found.stops & (root <= p["limit"])
+        tau = jnp.where(stops, root, jnp.where(found.stops, p["limit"], found.tau))
+        found = found._replace(tau=tau, stops=stops, peak=jnp.minimum(found.peak, tau))
         # dense everywhere, and denser towards both ends, where a slip is young or a crossing may hide
         even = (jnp.arange(SAMPLES) + 0.5) / SAMPLES
         low, top = jnp.inf, 0.0

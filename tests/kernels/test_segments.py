@@ -32,7 +32,7 @@ def moving(lean: bool) -> Any:
 
     def one(p: dict[str, Any]) -> Motion:
         unit = run_time_one(p["omega"])
-        segment = Free(p["alpha"], p["omega"], unit) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], unit)
+        segment = Free.of(p["alpha"], p["omega"], unit) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], unit)
         return segment.motion(anchored(p), p["tau"])
 
     return jax.jit(jax.vmap(one))
