@@ -19,18 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from kernels import cache
+from kernels import cache, runtime
 from kernels.models import Model
 from kernels.schemes import EXACT, OBSERVED, SCHEMES, STEADY, check_window
 from kernels.status import RESULTS, Status
 
 ABREAST = "abreast"  # the program of rows that take their steps abreast
-# Lanes per block. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 64: 4.6e5, 128: 3.3e5; general exact
-# 32: 3.5e4, 64: 2.2e4; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3; euler, each at its pace: 64 4.8e7 steps/s, 128 6.1e7, 256 6.5e7;
-# abreast: 32 5.6e8 steps/s, 64 6.7e8, 128 6.5e8, 256 6.3e8, in float32 64 1.14e9, 128 1.17e9, 256 1.13e9.
-_WIDTH = {"exact-lean": 64, "exact-general": 32, "exact-penalised": 16, "step": 128, ABREAST: 64}
-_WIDTH |= {kind.replace(EXACT, STEADY): width for kind, width in _WIDTH.items()}
-_WIDTH_OF_WALLS = 32
+ABREAST = "abreast"  # the program of rows that take their steps abreast
 _COUNTED = "omega"  # a parameter of every model, given one value a row, so that there are lanes to count
 _PACE = ("step", "end", "window_start", "window_end")  # rows that share these take their steps abreast
 _RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
@@ -195,7 +190,7 @@ def _solve_group(
     """Run the rows `members` through one compiled program, write their results in place, and return (compile, run) seconds."""
     import jax
 
-    width, devices = _WIDTH.get(kind, _WIDTH_OF_WALLS), len(jax.devices())
+    width, devices = runtime.lanes(kind), len(jax.devices())
     with np.errstate(all="ignore"):  # rows that are not members may hold anything
         cost = _cost(kind, scheme, rows, count)[members]
     members = members[np.argsort(-cost, kind="stable")]

@@ -7,11 +7,14 @@ and step, and gives the place of a finished one to the next; `simulate` does it 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import jax
 import jax.numpy as jnp
 
+from kernels import runtime
 from kernels.contact.friction import Penalised
 from kernels.contact.wall import MAY_BE_ABSENT, Crush, Wall
 from kernels.elementary import Array, all_finite, decide, run_time_one, settle
@@ -272,16 +275,26 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
     def several(now: tuple[Array, Rotation, State, Sums]) -> tuple[Array, Rotation, State, Sums]:
         first, rotation, state, (friction, hits) = now
         last = jnp.minimum(first + tally.MOST, stop)
-        turned, after, hits, few = jax.lax.fori_loop(first, last, step, (rotation, state, hits, tally.few(friction)))
-        return last, turned, after, Sums(tally.add(friction, few, after.x - state.x, setup.h), hits)
+        turned, after, hits, few = _repeat(first, last, step, (rotation, state, hits, tally.few(friction)))
+        return last, turned, after, Sums(tally.add(friction, cast("tally.Few", few), after.x - state.x, setup.h), hits)
 
     start, stop = clock.steps.astype(int), end.astype(int)
     if inside:
         _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] < stop, several, (start, clock.rotation, run.state, run.sums))
     else:
-        turned, state, hits, _ = jax.lax.fori_loop(start, stop, step, (clock.rotation, run.state, run.sums.shock, None))
+        turned, state, hits, _ = _repeat(start, stop, step, (clock.rotation, run.state, run.sums.shock, None))
         sums = run.sums._replace(shock=hits)
     return Run(Counted(jnp.maximum(clock.steps, end), turned), state, sums)
+
+
+def _repeat(first: Array, last: Array, step: Callable[[Array, Stretch], Stretch], now: Stretch) -> Stretch:
+    """`step` for every number from `first` up to `last`, as many in an iteration as suits the device."""
+    each = runtime.steps()
+    if each > 1:
+        whole = (last - first) // each
+        several = lambda n, now: functools.reduce(lambda now, i: step(first + n * each + i, now), range(each), now)  # noqa: E731
+        now, first = jax.lax.fori_loop(0, whole, several, now), first + whole * each
+    return cast("Stretch", jax.lax.fori_loop(first, last, step, now))
 
 
 def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Rotation, h: Array) -> tuple[Rotation, Trial]:
