@@ -84,3 +84,16 @@ def test_float32_is_refused_where_steps_are_not_shared() -> None:
         batch.solve(RUBBING_MASS, "exact", {"a0": np.array([1.0, 2.0])}, {}, 2, dtype=np.float32)
     with pytest.raises(ValueError, match="float64 or float32"):
         batch.solve(RUBBING_MASS, "euler", columns, {}, 2, dtype=np.float16)
+
+
+def test_a_row_abreast_does_not_depend_on_the_others() -> None:
+    shared = {"window_start": 1.0, "end": 3.0, "step": 1e-3}
+    rows = masses(RUBBING_MASS)
+    many = {name: np.resize(value, 4 * COUNT) if np.ndim(value) else value for name, value in rows.items()}
+    few = {name: value[5:12][::-1] if np.ndim(value) else value for name, value in rows.items()}
+    whole = batch.solve(RUBBING_MASS, "euler", rows | shared, {}, COUNT).observables
+    longer = batch.solve(RUBBING_MASS, "euler", many | shared, {}, 4 * COUNT).observables
+    part = batch.solve(RUBBING_MASS, "euler", few | shared, {}, 7).observables
+    for name, values in whole.items():
+        assert longer[name][:COUNT].tobytes() == values.tobytes(), name
+        assert part[name].tobytes() == values[5:12][::-1].tobytes(), name
