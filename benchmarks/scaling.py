@@ -50,6 +50,7 @@ def main(limit: float = 10.0) -> None:
                     continue
                 known = rate(model, scheme, count)
                 cells.append(f"{known:,.0f}")
+                known *= runtime.LANES["abreast"] if count == 1 else 1  # the lanes of a block take no longer than one of them
             fine = SCHEMES[scheme].fixed_step and cells[2] != "-"
             cells.append(f"{rate(model, scheme, COUNTS[2], np.float32):,.0f}" if fine else "-")
             print(f"| {model} | {scheme} | {' | '.join(cells)} |", flush=True)

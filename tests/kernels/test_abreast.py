@@ -97,3 +97,13 @@ def test_a_row_abreast_does_not_depend_on_the_others() -> None:
     for name, values in whole.items():
         assert longer[name][:COUNT].tobytes() == values.tobytes(), name
         assert part[name].tobytes() == values[5:12][::-1].tobytes(), name
+
+
+def test_shards_abreast_share_one_program() -> None:
+    rows = masses(RUBBING_MASS)
+    batch.solve(RUBBING_MASS, "euler", rows | {"end": 3.0, "step": 1e-3}, {}, COUNT, room=COUNT)
+    compiled = len(batch._PROGRAMS)  # noqa: SLF001
+    for count, end, step in ((COUNT, 1.0, 2e-3), (31, 3.0, 1e-3)):
+        part = {name: value[:count] if np.ndim(value) else value for name, value in rows.items()}
+        batch.solve(RUBBING_MASS, "euler", part | {"end": end, "step": step}, {}, count, room=COUNT)
+    assert len(batch._PROGRAMS) == compiled  # noqa: SLF001
