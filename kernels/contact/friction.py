@@ -14,6 +14,8 @@ from kernels.excitation.harmonic import Harmonic, wrap
 # Below this slip speed [m/s] the penalised law tries to stick, as the tool that SDND104 validates does.
 SLIP_SPEED_FLOOR = 1e-6
 _AT_THRESHOLD = 1e-6
+# `Grip.way` while it holds: so little that its product with any velocity is below that floor
+BRIEFLY, UNMOVED = 2.0**-100, 2.0**-120
 FRICTION_EVENTS = ("", "release", "stop", "reversal", "largest speed", "least speed")
 
 
@@ -102,26 +104,34 @@ class Grip(NamedTuple):
     """What the penalised contact remembers from one step to the next.
 
     Attributes:
-        slipping: the flag, 1 or 0.
-        stored: force at the anchor T0 [N].
-        stretch: x - xa, displacement since the anchor [m]; kept as its own state because x is many orders larger.
-        speed: velocity of the contact at the last evaluation [m/s].
+        way: what it does, in one number, for every number that a step loop carries costs time: +1 or -1, it slips in that direction;
+            +-BRIEFLY, it holds just after such a slip, in the brief stuck state in which its spring unloads; 0, the mass rests; UNMOVED, it
+            has never slipped.
+        spring: force of its spring [N], T0 - k_t (x - xa) while it holds and T0 while it slips; it grows with the displacement of each
+            step, for x itself is many orders larger than x - xa.
     """
 
-    slipping: Array
-    stored: Array
-    stretch: Array
-    speed: Array
+    way: Array
+    spring: Array
 
-    def goes_on(self, v: Array) -> Array:
-        """Whether slip goes on at velocity `v` [m/s]: the flag says slip, v keeps its sign and |v| > 1e-6 m/s."""
-        return (self.slipping > 0.0) & (v * self.speed > 0.0) & (jnp.abs(v) > SLIP_SPEED_FLOOR)
+    @property
+    def slips(self) -> Array:
+        """Whether it slips."""
+        return jnp.abs(self.way) > 0.5
+
+    def begins(self, before: Grip) -> Array:
+        """Whether a slip begins with the step since `before`, that is, one in another direction than the last or after a rest."""
+        return self.slips & (self.way * before.way < 0.5 * BRIEFLY)
+
+    def stops(self, before: Grip) -> Array:
+        """Whether a rest begins with the step since `before`."""
+        return (self.way == 0.0) & (before.way != 0.0)
 
 
 def new_grip(like: Array) -> Grip:
     """An unloaded contact that sticks."""
     zero = jnp.zeros_like(like)
-    return Grip(zero, zero, zero, zero)
+    return Grip(zero + UNMOVED, zero)
 
 
 class Penalised(NamedTuple):
@@ -149,45 +159,28 @@ class Penalised(NamedTuple):
             jnp.where(any_stiffness, 0.0, p["c_t"]),
         )
 
-    def evaluate(self, grip: Grip, moved: Array, v: Array) -> tuple[Array, Grip]:
+    def evaluate(self, grip: Grip, moved: Array, v: Array, needed: Array) -> tuple[Array, Grip]:
         """One evaluation: friction force [N], and what to remember if the step is accepted.
 
-        Slip goes on as `Grip.goes_on` says. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if |T| <= mu_s F_n, and T0 and xa
-        stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At rest the sign is the trial's.
+        Slip goes on while v keeps its sign and |v| > 1e-6 m/s. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
+        |T| <= mu_s F_n, and T0 and xa stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At v = 0 the sign is the
+        trial's. A slip that stops leads to rest if the friction to hold the mass there is within mu_s F_n.
 
         Args:
             grip: memory at the start of the step.
             moved: displacement since then [m].
-            v: velocity [m/s].
+            v: velocity [m/s]. needed: all other forces at v = 0 [N].
 
         Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
         """
-        stretch = grip.stretch + moved
-        trial = grip.stored - self.k_t * stretch - self.c_t * v
-        sticks = ~grip.goes_on(v) & (jnp.abs(trial) <= self.static_limit)
-        against = jnp.where(v != 0.0, -jnp.sign(v), jnp.sign(trial))
-        sliding = self.dynamic_force * against
-        force = jnp.where(sticks, trial, sliding)
-        return force, Grip(jnp.where(sticks, 0.0, 1.0), jnp.where(sticks, grip.stored, sliding), jnp.where(sticks, stretch, 0.0), v)
-
-    def rests(self, before: Grip, after: Grip, resting: Array, needed: Array) -> Array:
-        """Whether the mass rests on its support after a step.
-
-        At a reversal it does if the friction `needed` to hold it there [N] is within mu_s F_n; the brief stuck state in which the contact's
-        spring unloads is not rest.
-
-        Args:
-            before, after: memory at the start and the end of the step.
-            resting: whether it rested at the start.
-            needed: all other forces at v = 0 [N].
-        """
-        tried = (before.slipping > 0.0) & ~before.goes_on(after.speed)
-        return (after.slipping == 0.0) & jnp.where(tried, jnp.abs(needed) <= self.static_limit, resting)
-
-
-def turned_back(before: Grip, after: Grip) -> Array:
-    """Whether slip changed its direction in a step; the stored force keeps that of the last slip through a brief stuck state."""
-    return (after.stored * before.stored < 0.0) | ((before.slipping > 0.0) & (after.speed * before.speed < 0.0))
+        spring = grip.spring - self.k_t * moved
+        trial = spring - self.c_t * v
+        sticks = ~(grip.way * v > SLIP_SPEED_FLOOR) & (jnp.abs(trial) <= self.static_limit)
+        held = jnp.where(grip.slips, jnp.where(jnp.abs(needed) <= self.static_limit, 0.0, BRIEFLY * grip.way), grip.way)
+        way = jnp.where(sticks, held, jnp.where(jnp.where(v != 0.0, v, -trial) < 0.0, -1.0, 1.0))
+        sliding = -self.dynamic_force * way
+        after = Grip(way, spring)
+        return jnp.where(after.slips, sliding, trial), after._replace(spring=jnp.where(after.slips, sliding, spring))
 
 
 class Contact(NamedTuple):

@@ -55,7 +55,10 @@ class Turn(NamedTuple):
 
 
 class Rotation(NamedTuple):
-    """sin and cos of omega t + phase at equal steps, by rotation: four products a step instead of a sine."""
+    """sin and cos of omega t + phase at equal steps, by rotation: four products a step instead of a sine.
+
+    Turns by sine and versine change the radius by rounding errors of the sum alone, 1e-16 a step and of either sign: 4e-14 after 120 000.
+    """
 
     sine: Array
     cosine: Array
@@ -70,11 +73,8 @@ class Rotation(NamedTuple):
         return self.sine + (self.cosine * turn.sine - self.sine * turn.versine)
 
     def after(self, turn: Turn) -> Rotation:
-        """The rotation after a turn, pulled back to the unit circle."""
-        sine = self.sine_after(turn)
-        cosine = self.cosine - (self.sine * turn.sine + self.cosine * turn.versine)
-        scale = 1.5 - 0.5 * (sine * sine + cosine * cosine)
-        return Rotation(sine * scale, cosine * scale)
+        """The rotation after a turn."""
+        return Rotation(self.sine_after(turn), self.cosine - (self.sine * turn.sine + self.cosine * turn.versine))
 
 
 def wrap(angle: Array) -> Array:

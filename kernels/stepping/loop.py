@@ -1,24 +1,28 @@
 """The loop that drives a time scheme over one oscillator, with penalised friction and perhaps a wall.
 
 A run is begun, advanced by a number of attempts at a step, and finished: `batch` does so with many runs side by side, each at its own time
-and step, and gives the place of a finished one to the next; `simulate` does it with one.
+and step, and gives the place of a finished one to the next; `simulate` does it with one. Runs that share their steps and their window go
+`abreast`: then every step but the two at the ends of the window is known to lie in it or not, and is a fraction of the work.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.friction import Penalised, turned_back
+from kernels import runtime
+from kernels.contact.friction import Penalised
 from kernels.contact.wall import MAY_BE_ABSENT, Crush, Wall
 from kernels.elementary import Array, all_finite, decide, run_time_one, settle
 from kernels.excitation.harmonic import Harmonic, Rotation, Turn
-from kernels.observables import rubbing, shock
-from kernels.observables.interval import Interval
+from kernels.observables import shock
 from kernels.schemes import MOST_STEPS
 from kernels.status import Status
+from kernels.stepping import tally
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.devogelaere import DEVOGELAERE
@@ -95,17 +99,21 @@ Clock: TypeAlias = Counted | Timed
 class Sums(NamedTuple):
     """Sums of a run; of shock where there is a wall."""
 
-    rubbing: rubbing.Rubbing
+    friction: tally.Tally
     shock: shock.Shock | None
 
 
 class Run(NamedTuple):
-    """One oscillator after a step: its clock, its state, whether it rests (1 or 0), observables."""
+    """One oscillator after a step: its clock, its state, observables."""
 
     clock: Clock
     state: State
-    resting: Array
     sums: Sums
+
+
+Stretch: TypeAlias = tuple[
+    Rotation, State, shock.Shock | None, tally.Few | None
+]  # what steps carry that lie all inside the window, or none
 
 
 def steps(end: Array, step: Array) -> Array:
@@ -125,7 +133,7 @@ def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
     body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, wall, run_time_one(p["omega"]))
     if stepper.control is None:
         count = steps(p["end"], p["step"])
-        h = p["end"] / count
+        h = (p["end"] / count).astype(body.one.dtype)  # in float32 runs, times are float64
         turns = tuple(excitation.turn(fraction * h) for fraction in stepper.fractions)
         return Setup(p, body, excitation, finite, centre, h, Even(count, turns))
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
@@ -143,12 +151,12 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
     else:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         clock = Timed(zero, zero, setup.h + zero, zero, zero, control, _failure(setup))
-    sums = Sums(rubbing.init(zero), None)
+    sums = Sums(tally.init(zero), None)
     crush = state.memory.crush
     if setup.body.wall is not None and crush is not None:
         inside = _compression(setup.body.wall, x) > 0.0
         sums = sums._replace(shock=shock.init(zero, inside, v, crush.buckled > 0.0))
-    return Run(clock, state, 1.0 - state.memory.grip.slipping, sums)
+    return Run(clock, state, sums)
 
 
 def active(setup: Setup, run: Run) -> Array:
@@ -172,7 +180,7 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     else:
         accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
     reached = clock.steps * setup.h if isinstance(clock, Counted) else clock.t
-    found, x, v = rubbing.finish(run.sums.rubbing, setup.p), run.state.x, run.state.v
+    found, x, v = tally.finish(run.sums.friction, setup.p), run.state.x, run.state.v
     wall, crush = setup.body.wall, run.state.memory.crush
     if wall is not None and crush is not None and run.sums.shock is not None and setup.centre is not None:
         found |= shock.finish(run.sums.shock)
@@ -207,6 +215,31 @@ def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
     return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
 
 
+def abreast(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
+    """Run one oscillator as `simulate` does, at a fixed step, abreast of others of which `vmap` knows that they share steps and window.
+
+    Args:
+        p: as for `simulate`; step, end and window are one number for all.
+        scheme: one of fixed step.
+
+    Returns:
+        As `simulate`, but for rounding.
+    """
+    stepper = STEPPERS[scheme]
+    setup = prepare(stepper, p)
+    run, whole = begin(stepper, setup), cast("Even", setup.pace).whole
+    first = jnp.floor(p["window_start"] * whole / p["end"])  # the steps in which the window begins and ends
+    last = jnp.maximum(first, jnp.ceil(p["window_end"] * whole / p["end"]) - 1.0)
+    start = jnp.where(whole > MOST_STEPS, whole, 0.0)
+    run = run._replace(clock=cast("Counted", run.clock)._replace(steps=start))
+    run = attempt(stepper, setup, _stretch(stepper, setup, run, jnp.minimum(first, whole), inside=False))
+    memory = run.state.memory
+    memory = memory._replace(grip=tally.counted(run.sums.friction, memory.grip))
+    run = run._replace(state=run.state._replace(memory=memory))
+    run = attempt(stepper, setup, _stretch(stepper, setup, run, jnp.minimum(last, whole), inside=True))
+    return finish(setup, _stretch(stepper, setup, run, whole, inside=False))
+
+
 def _failure(setup: Setup) -> Array:
     """Status code of a run that cannot begin, as a float; 0 of one that can."""
     endless = setup.pace.whole > MOST_STEPS if isinstance(setup.pace, Even) else jnp.zeros_like(setup.finite)
@@ -215,19 +248,61 @@ def _failure(setup: Setup) -> Array:
 
 def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run:
     """One step of given length; beyond the last one of length 0, which costs less than freezing every carried number."""
-    p, (whole, turns), (done, rotation) = setup.p, cast("Even", setup.pace), clock
+    p, whole, done = setup.p, cast("Even", setup.pace).whole, clock.steps
     h = jnp.where(done < whole, setup.h, 0.0)
+    turned, trial = _turn(stepper, setup, run.state, clock.rotation, h)
+    rate = whole / p["end"]
+    starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
+    ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
+    inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
+    (duration,) = settle(setup.body.one, h * (ends - starts))
+    sums = _observe(setup, run, trial, tally.Part(duration, inside), (done / rate).astype(h.dtype), h)
+    return Run(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
+
+
+def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool) -> Run:
+    """The steps from the present one up to number `end` (a whole float), all of them `inside` the window, or none."""
+    clock = cast("Counted", run.clock)
+
+    def step(number: Array, now: Stretch) -> Stretch:
+        rotation, state, hits, few = now
+        turned, trial = _turn(stepper, setup, state, rotation, setup.h)
+        hits = _hits(setup, hits, state, trial.state, number * setup.h, setup.h)
+        if few is not None:
+            few = tally.one_more(few, state.memory.grip, trial.state.memory.grip, trial.state.v, trial.moved)
+        return turned, trial.state, hits, few
+
+    def several(now: tuple[Array, Rotation, State, Sums]) -> tuple[Array, Rotation, State, Sums]:
+        first, rotation, state, (friction, hits) = now
+        last = jnp.minimum(first + tally.MOST, stop)
+        turned, after, hits, few = _repeat(first, last, step, (rotation, state, hits, tally.few(friction)))
+        return last, turned, after, Sums(tally.add(friction, cast("tally.Few", few), after.x - state.x, setup.h), hits)
+
+    start, stop = clock.steps.astype(int), end.astype(int)
+    if inside:
+        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] < stop, several, (start, clock.rotation, run.state, run.sums))
+    else:
+        turned, state, hits, _ = _repeat(start, stop, step, (clock.rotation, run.state, run.sums.shock, None))
+        sums = run.sums._replace(shock=hits)
+    return Run(Counted(jnp.maximum(clock.steps, end), turned), state, sums)
+
+
+def _repeat(first: Array, last: Array, step: Callable[[Array, Stretch], Stretch], now: Stretch) -> Stretch:
+    """`step` for every number from `first` up to `last`, as many in an iteration as suits the device."""
+    each = runtime.steps()
+    if each > 1:
+        whole = (last - first) // each
+        several = lambda n, now: functools.reduce(lambda now, i: step(first + n * each + i, now), range(each), now)  # noqa: E731
+        now, first = jax.lax.fori_loop(0, whole, several, now), first + whole * each
+    return cast("Stretch", jax.lax.fori_loop(first, last, step, now))
+
+
+def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Rotation, h: Array) -> tuple[Rotation, Trial]:
+    """One step at a fixed pace, and the excitation after it."""
+    turns = cast("Even", setup.pace).turns
     turned = rotation.after(turns[-1])
     sines = [*(rotation.sine_after(turn) for turn in turns[:-1]), turned.sine]
-    trial = stepper.step(setup.body, tuple(setup.excitation.force(sine) for sine in sines), run.state, h)
-    since = done * setup.h
-    rate = 1.0 / setup.h
-    starts = jnp.clip((p["window_start"] - since) * rate, 0.0, 1.0)
-    ends = jnp.clip((p["window_end"] - since) * rate, 0.0, 1.0)
-    (duration,) = settle(setup.body.one, h * (ends - starts))
-    inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
-    state, resting, sums = _observe(setup, run, trial, duration, inside, setup.excitation.force(turned.sine), since, h)
-    return Run(Counted(jnp.minimum(done + 1.0, whole), turned), state, resting, sums)
+    return turned, stepper.step(setup.body, tuple(setup.excitation.force(sine) for sine in sines), state, h)
 
 
 def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
@@ -260,7 +335,9 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     )
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
-    after = _observe(setup, run, trial, jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), loads[-1], clock.t, h)
+    trial = _settled(setup, trial)
+    part = tally.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0))
+    sums = _observe(setup, run, trial, part, clock.t, h)
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(
@@ -279,38 +356,27 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
         failure=failure,
     )
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
-    return Run(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.resting, run.sums)))
+    return Run(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, (trial.state, sums), (run.state, run.sums)))
 
 
-def _observe(
-    setup: Setup, run: Run, trial: Trial, duration: Array, inside: Array, load: Array, since: Array, h: Array
-) -> tuple[State, Array, Sums]:
-    """State, rest and sums after a step of which `duration` [s] and the displacement `inside` [m] lie in the window.
+def _settled(setup: Setup, trial: Trial) -> Trial:
+    """A trial that may be dropped, what much is built on computed once; what a fixed step carries on is computed once anyway."""
+    (a,) = settle(setup.body.one, trial.state.a)
+    return trial._replace(state=trial.state._replace(a=a, memory=setup.body.settled(trial.state.memory)))
 
-    `load` is the external force at its end [N]; it lasted for `h` [s] from the time `since` [s] on.
-    """
-    one, law, wall = setup.body.one, setup.body.friction, setup.body.wall
-    (a,) = settle(one, trial.state.a)
-    memory = setup.body.settled(trial.state.memory)
-    before, after, needed = run.state.memory.grip, memory.grip, load - setup.p["k"] * trial.state.x
-    hits = run.sums.shock
-    if wall is not None and memory.crush is not None and run.state.memory.crush is not None and hits is not None:
-        needed = needed + wall.evaluate(memory.crush, trial.state.x, jnp.zeros_like(a))[0]
-        hits = shock.update(hits, _push(wall, run.state, trial.state, run.state.memory.crush, memory.crush, since, h))
-    rests = law.rests(before, after, run.resting > 0.0, needed)
-    (resting,) = settle(one, jnp.where(rests, 1.0, 0.0))
-    slipping = after.slipping > 0.0
-    now = Interval(
-        duration=duration,
-        displacement=inside,
-        slip=jnp.abs(inside),
-        slipping=slipping,
-        resting=resting > 0.0,
-        sticking=~slipping,
-        begins=slipping & ((run.resting > 0.0) | turned_back(before, after)),
-        top_speed=jnp.abs(trial.state.v),
-    )
-    return trial.state._replace(a=a, memory=memory), resting, Sums(rubbing.update(run.sums.rubbing, now), hits)
+
+def _observe(setup: Setup, run: Run, trial: Trial, part: tally.Part, since: Array, h: Array) -> Sums:
+    """Sums after a step of which `part` lies in the window; it lasted for `h` [s] from the time `since` [s] on."""
+    friction = tally.update(run.sums.friction, run.state.memory.grip, trial.state.memory.grip, trial.state.v, part)
+    return Sums(friction, _hits(setup, run.sums.shock, run.state, trial.state, since, h))
+
+
+def _hits(setup: Setup, sums: shock.Shock | None, before: State, after: State, since: Array, h: Array) -> shock.Shock | None:
+    """What a step did at the wall, if there is one; times as those of `_observe`."""
+    wall, was, now = setup.body.wall, before.memory.crush, after.memory.crush
+    if wall is None or sums is None or was is None or now is None:
+        return None
+    return shock.update(sums, _push(wall, before, after, was, now, since, h))
 
 
 def _compression(wall: Wall, x: Array) -> Array:

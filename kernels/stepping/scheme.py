@@ -39,8 +39,8 @@ class Body(NamedTuple):
 
     def settled(self, memory: Memory) -> Memory:
         """The memory of an evaluation that much is built on (see `elementary.settle`)."""
-        (flag,) = settle(self.one, memory.grip.slipping)
-        return memory._replace(grip=memory.grip._replace(slipping=flag))
+        (way,) = settle(self.one, memory.grip.way)
+        return memory._replace(grip=memory.grip._replace(way=way))
 
     def push(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
         """Acceleration but for the damper c [m/s^2], and what the contacts remember of this evaluation.
@@ -50,12 +50,13 @@ class Body(NamedTuple):
             memory: of the contacts at the start of the step, wherever in the step the evaluation is.
             x: displacement [m]. moved: displacement since the start of the step [m]. v: velocity [m/s].
         """
-        force, grip = self.friction.evaluate(memory.grip, moved, v)
+        pull = needed = load - self.stiffness * x
         crush = None
         if self.wall is not None and memory.crush is not None:
             push, crush = self.wall.evaluate(memory.crush, x, v)
-            force = force + push
-        return (load - self.stiffness * x + force) * self.by_mass, Memory(grip, crush)
+            pull, needed = pull + push, needed + self.wall.evaluate(crush, x, 0.0 * v)[0]
+        force, grip = self.friction.evaluate(memory.grip, moved, v, needed)
+        return (pull + force) * self.by_mass, Memory(grip, crush)
 
     def acceleration(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
         """Acceleration [m/s^2], and what the contacts remember of this evaluation; arguments as those of `push`."""

@@ -1,0 +1,56 @@
+"""All benchmarks, or those that are named: `python -m benchmarks [--out FILE] [part ...]` writes their tables as Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime as dt
+import importlib
+import io
+import platform
+from pathlib import Path
+
+from kernels import runtime
+
+PARTS = {
+    "throughput": "Every scheme",
+    "scaling": "Every scheme and model, from one oscillator to a million",
+    "against": "Against other tools",
+    "start": "From the prompt to the first row, and to a million",
+    "large_runs": "Large runs: time and memory",
+    "derivatives": "Derivatives",
+    "sensitivity": "A million runs and their Sobol indices",
+}
+
+
+def main() -> None:
+    """Run the parts one after the other; what is done is written at once."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("part", nargs="*", help=f"one of {', '.join(PARTS)}; all of them where none is named")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks.md"))
+    asked = parser.parse_args()
+    if unknown := sorted(set(asked.part) - PARTS.keys()):
+        parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    about = runtime.describe()
+    today = dt.datetime.now(tz=dt.UTC).date()
+    text = f"# Benchmarks\n\n{about['device']}, {cpu()}, {runtime.cores()} cores, jax {about['jax']}, {about['dtype']}, {today}.\n"
+    for name in asked.part or PARTS:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            importlib.import_module(f"benchmarks.{name}").main()
+        text += f"\n## {PARTS[name]}\n\n{printed.getvalue().strip()}\n"
+        asked.out.write_text(text, encoding="utf-8")
+        print(f"{name}: in {asked.out}", flush=True)
+
+
+def cpu() -> str:
+    """The kind of CPU."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Runs that share their steps and their window go abreast, and find what they find each at its own pace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernels import batch
+from kernels.models import BUCKLING_WALL, RUBBING_MASS, STOP, Model
+
+COUNT = 150
+WINDOWS = (
+    (1.0, 3.0, 3.0, 1e-3),
+    (0.0, 2.5, 3.0, 1.3e-3),
+    (0.1234, 2.3456, 3.0, 1e-3),
+    (1.0001, 1.0002, 2.0, 1e-3),
+    (0.0, 2e-3, 2e-3, 1e-3),
+)
+WALLS: dict[str, dict[str, float]] = {
+    "rubbing_mass": {},
+    "stop": {"k_n": 1e4, "c_n": 5.0, "gap": 0.02},
+    "buckling_wall": {"k_n": 1e4, "f_crit": 30.0, "f_post": 10.0, "k_post": 5e3, "gap": 0.02},
+}
+
+
+def masses(model: Model) -> dict[str, Any]:
+    """Masses of every kind: sliding and stuck at first, with and without springs, friction and static excess."""
+    rng = np.random.default_rng(3)
+    mu_s = rng.uniform(0.0, 0.5, COUNT)
+    rows = {
+        "a0": rng.uniform(0.5, 15.0, COUNT),
+        "mu_s": mu_s,
+        "mu_d": mu_s * rng.choice([1.0, 0.8], COUNT),
+        "omega": rng.uniform(3.0, 9.0, COUNT),
+        "phase": rng.uniform(0.0, 6.0, COUNT),
+        "k": rng.choice([0.0, 7.0], COUNT),
+        "c": rng.choice([0.0, 0.3], COUNT),
+        "v0": rng.choice([0.0, 0.5], COUNT),
+        "k_t": 1e5,
+    }
+    return rows | WALLS[model.name]
+
+
+CASES = [(RUBBING_MASS, "euler"), (RUBBING_MASS, "devogelaere"), (STOP, "euler"), (BUCKLING_WALL, "devogelaere")]
+
+
+@pytest.mark.parametrize(
+    ("model", "scheme"),
+    [pytest.param(*case, marks=() if place == 0 else pytest.mark.slow, id=f"{case[0].name}-{case[1]}") for place, case in enumerate(CASES)],
+)
+def test_abreast_is_each_at_its_own_pace(model: Model, scheme: str) -> None:
+    for start, stop, end, step in WINDOWS:
+        columns = masses(model) | {"window_start": start, "window_end": stop, "end": end, "step": step}
+        together = batch.solve(model, scheme, columns, {}, COUNT)
+        alone = batch.solve(model, scheme, columns | {"end": np.full(COUNT, end)}, {}, COUNT)  # a column has an end for each row
+        np.testing.assert_array_equal(together.status, alone.status)
+        assert (together.status == 0).all()
+        for name, values in alone.observables.items():
+            np.testing.assert_allclose(together.observables[name], values, rtol=1e-8, atol=1e-11, err_msg=f"{name} {start} {stop}")
+    kinds = {key[0] for key in batch._PROGRAMS}  # noqa: SLF001
+    assert {"abreast", "step"} <= kinds
+
+
+def test_float32_finds_the_same_to_four_digits() -> None:
+    # SDND104's masses; rounding errors of 6e-8 a step, 120 000 of them, of either sign
+    a0, mu = (each.ravel() for each in np.meshgrid(np.linspace(0.53, 19.7, 16), np.linspace(0.051, 0.97, 8)))
+    columns = {"a0": a0, "mu": mu, "k": 3e-5, "k_t": 9e6, "window_start": 4.0, "step": 1e-4}
+    fine = batch.solve(RUBBING_MASS, "euler", columns, {}, a0.size).observables
+    coarse = batch.solve(RUBBING_MASS, "euler", columns, {}, a0.size, dtype=np.float32).observables
+    for name in ("slip_phases", "stops", "regime"):
+        np.testing.assert_array_equal(coarse[name], fine[name], err_msg=name)
+    for name in ("wear_power", "slip_distance", "stick_fraction", "max_slip_speed", "x_end", "v_end"):
+        np.testing.assert_allclose(coarse[name], fine[name], atol=3e-4 * np.abs(fine[name]).max(), err_msg=name)
+    np.testing.assert_allclose(coarse["wear_power"], fine["wear_power"], rtol=1e-4)
+
+
+def test_float32_is_refused_where_steps_are_not_shared() -> None:
+    columns = {"a0": np.array([1.0, 2.0]), "k_t": 1e5, "step": 1e-3, "end": np.array([1.0, 2.0])}
+    with pytest.raises(ValueError, match="one step, end and window"):
+        batch.solve(RUBBING_MASS, "euler", columns, {}, 2, dtype=np.float32)
+    with pytest.raises(ValueError, match="float32 needs"):
+        batch.solve(RUBBING_MASS, "exact", {"a0": np.array([1.0, 2.0])}, {}, 2, dtype=np.float32)
+    with pytest.raises(ValueError, match="float64 or float32"):
+        batch.solve(RUBBING_MASS, "euler", columns, {}, 2, dtype=np.float16)
+
+
+def test_a_row_abreast_does_not_depend_on_the_others() -> None:
+    shared = {"window_start": 1.0, "end": 3.0, "step": 1e-3}
+    rows = masses(RUBBING_MASS)
+    many = {name: np.resize(value, 4 * COUNT) if np.ndim(value) else value for name, value in rows.items()}
+    few = {name: value[5:12][::-1] if np.ndim(value) else value for name, value in rows.items()}
+    whole = batch.solve(RUBBING_MASS, "euler", rows | shared, {}, COUNT).observables
+    longer = batch.solve(RUBBING_MASS, "euler", many | shared, {}, 4 * COUNT).observables
+    part = batch.solve(RUBBING_MASS, "euler", few | shared, {}, 7).observables
+    for name, values in whole.items():
+        assert longer[name][:COUNT].tobytes() == values.tobytes(), name
+        assert part[name].tobytes() == values[5:12][::-1].tobytes(), name
+
+
+def test_shards_abreast_share_one_program() -> None:
+    rows = masses(RUBBING_MASS)
+    batch.solve(RUBBING_MASS, "euler", rows | {"end": 3.0, "step": 1e-3}, {}, COUNT, room=COUNT)
+    compiled = len(batch._PROGRAMS)  # noqa: SLF001
+    for count, end, step in ((COUNT, 1.0, 2e-3), (31, 3.0, 1e-3)):
+        part = {name: value[:count] if np.ndim(value) else value for name, value in rows.items()}
+        batch.solve(RUBBING_MASS, "euler", part | {"end": end, "step": step}, {}, count, room=COUNT)
+    assert len(batch._PROGRAMS) == compiled  # noqa: SLF001

@@ -1,0 +1,90 @@
+"""Programs for other devices: every one can be lowered for GPUs and TPUs, and what suits an accelerator finds what a CPU finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from kernels import batch, runtime
+from kernels.exact.programs import PROGRAMS
+from kernels.models import MODELS, RUBBING_MASS
+from kernels.schemes import EXACT, SCHEMES
+
+PLATFORMS = ("cuda", "rocm", "tpu")
+WALLS: dict[str, dict[str, float]] = {
+    "rubbing_mass": {},
+    "stop": {"k_n": 1e4, "c_n": 5.0, "gap": 0.02},
+    "buckling_wall": {"k_n": 1e4, "f_crit": 30.0, "f_post": 10.0, "k_post": 5e3, "gap": 0.02},
+}
+EVERY = [("rubbing_mass", scheme) for scheme in SCHEMES if scheme != EXACT] + [("buckling_wall", "euler")]
+LOWERED = [name for name in PROGRAMS if name.startswith(EXACT) or name.endswith(("lean", "penalised", "rigid-stop"))]  # a minute in all
+COUNT = 40
+
+
+class LoweredError(Exception):
+    """The program was lowered, and is not to be run."""
+
+
+def columns(model: str, scheme: str) -> dict[str, Any]:
+    """Some masses."""
+    rows = {"a0": np.linspace(1.0, 9.0, COUNT), "mu": np.linspace(0.0, 0.3, COUNT), "end": 2.0, **WALLS[model]}
+    return rows | ({} if scheme == EXACT else {"k_t": 1e5, "step": 1e-3})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "scheme"), EVERY)
+def test_every_time_scheme_can_be_lowered_for_accelerators(monkeypatch: pytest.MonkeyPatch, model: str, scheme: str) -> None:
+    def lower(kind: str, scheme: str, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...]) -> None:
+        arguments = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
+        made = jax.export.export(batch._program(kind, scheme, devices, lanes), platforms=PLATFORMS)  # noqa: SLF001
+        assert made(arguments, jax.ShapeDtypeStruct((devices,), np.int32)).platforms == PLATFORMS
+        raise LoweredError
+
+    monkeypatch.setattr(batch, "_compiled", lower)
+    monkeypatch.setattr(runtime, "on_cpu", lambda: False)
+    batch._program.cache_clear()  # noqa: SLF001
+    with pytest.raises(LoweredError):
+        batch.solve(MODELS[model], scheme, columns(model, scheme), {}, COUNT)
+    batch._program.cache_clear()  # noqa: SLF001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", LOWERED)
+def test_exact_programs_can_be_lowered_for_accelerators(program: str) -> None:
+    model = next((name for name in ("stop", "buckling_wall") if name in program), "rubbing_mass")
+    resolved = MODELS[model].resolve({"a0": 1.0, "k_t": 1e5, **WALLS[model]})
+    rows = {name: jax.ShapeDtypeStruct((COUNT, *np.shape(value)), np.float64) for name, value in resolved.items()}
+    made = jax.export.export(jax.jit(jax.vmap(PROGRAMS[program])), platforms=PLATFORMS)
+    assert made(rows).platforms == PLATFORMS
+
+
+def test_what_suits_an_accelerator_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = columns("rubbing_mass", "euler") | {"end": 0.7, "window_start": 0.1234}
+    here = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)
+    monkeypatch.setattr(runtime, "_STEPS", 15)
+    monkeypatch.setattr(batch, "_PROGRAMS", {})
+    batch._program.cache_clear()  # noqa: SLF001
+    there = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)
+    batch._program.cache_clear()  # noqa: SLF001
+    for name, values in here.observables.items():
+        np.testing.assert_allclose(there.observables[name], values, rtol=1e-10, atol=1e-13, err_msg=name)
+
+
+def accelerators() -> list[Any]:
+    """Devices that are no CPU."""
+    return [device for device in jax.devices() if device.platform != "cpu"]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not accelerators(), reason="no accelerator here")
+@pytest.mark.parametrize(("model", "scheme"), [(model, scheme) for model in WALLS for scheme in SCHEMES])
+def test_an_accelerator_finds_what_a_cpu_finds(model: str, scheme: str) -> None:
+    here = batch.solve(MODELS[model], scheme, columns(model, scheme), {}, COUNT)
+    with jax.default_device(jax.devices("cpu")[0]):
+        there = jax.jit(lambda p: __import__("kernels").simulate(model, p, scheme))(columns(model, scheme))
+    for name, values in there.items():
+        if name in here.observables:
+            np.testing.assert_allclose(here.observables[name], values, rtol=1e-6, atol=1e-9, err_msg=name)
