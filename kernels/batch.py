@@ -24,7 +24,8 @@ from kernels.schemes import EXACT, OBSERVED, SCHEMES, STEADY, check_window
 from kernels.status import RESULTS, Status
 
 # Lanes per block. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 16: 9.5e5, 32: 1.36e6, 64: 1.27e6;
-# general exact 16: 2.8e5, 32: 3.6e5, 64: 3.2e5; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3; euler 64: 4.8e7 steps/s, 128: 6.1e7, 256: 6.5e7.
+# general exact 16: 2.8e5, 32: 3.6e5, 64: 3.2e5; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3; euler 64: 4.8e7 steps/s, 128: 6.1e7,
+# 256: 6.5e7.
 _WIDTH = {"exact-lean": 32, "exact-general": 32, "exact-penalised": 16, "step": 128}
 _WIDTH |= {kind.replace(EXACT, STEADY): width for kind, width in _WIDTH.items()}
 _WIDTH_OF_WALLS = 32
