@@ -2,8 +2,8 @@
 
 An event is a reversal (v = 0), a release from rest, or the end of a stage (window start, window end, end of run). Between two events v
 has one sign, so the distance slipped is |x1 - x0|. A rest and the slip after it are taken together, so that all lanes of a block do the
-same. The search stops beside the root; one evaluation there, a step and Taylor series give the motion at it. Derivatives: the search for an event runs on values alone; its time then gets its
-derivative by the implicit function theorem, dt/dp = -v_p / a.
+same. The search stops beside the root; one evaluation there, a step and Taylor series give the motion at it. Derivatives: the search for
+an event runs on values alone; its time then gets its derivative by the implicit function theorem, dt/dp = -v_p / a.
 """
 
 from __future__ import annotations
