@@ -23,7 +23,11 @@ JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")
 # XLA asks LLVM not to prefer gather and scatter instructions, and notes that among the features of the CPU that a program needs. When it
 # loads the program it misses them among the features of the host, which lists no preferences, and warns of crashes in two lines of 3 kB
 # each (jax issue 38445). A feature that is really missing is named in a line of its own, which is not held back.
-FALSE_ALARM = re.compile(rb"cpu_aot_loader\.cc:\d+\] .*Target machine feature \+prefer-no-(gather|scatter) is not +supported")
+# It also calls a program that takes two minutes to compile very slow, in a box of asterisks: on a busy machine those of walls are.
+FALSE_ALARM = re.compile(
+    rb"cpu_aot_loader\.cc:\d+\] .*Target machine feature \+prefer-no-(gather|scatter) is not +supported"
+    rb"|slow_operation_alarm\.cc:\d+\]|^\*{32}$|Very slow compile\?"
+)
 STDERR = 2
 FLUSHING = 2.0  # s that a process about to end waits for what it still has to say
 _held: list[tuple[int, threading.Thread]] = []  # while stderr is filtered: where it goes, and who forwards it
@@ -78,7 +82,7 @@ def cpu() -> str:
 
 @contextmanager
 def without_false_alarm() -> Iterator[None]:
-    """Hold back XLA's false alarm about programs from the cache; every other line of stderr passes, as it comes."""
+    """Hold back XLA's false alarms; every other line of stderr passes, as it comes."""
     import jax
 
     if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]

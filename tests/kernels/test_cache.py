@@ -93,6 +93,10 @@ def test_the_folder_is_that_of_the_specification(tmp_path: Path, monkeypatch: py
             False,
         ),
         ("E1122 other.cc:1] Target machine feature +prefer-no-gather is not  supported", False),
+        ("E1122 14:41:11.025160    7480 slow_operation_alarm.cc:73] ", True),
+        ("[Compiling module jit__lambda for CPU] Very slow compile? If you want to file a bug, run with envvar XLA_FLAGS=...", True),
+        ("*" * 32, True),
+        ("*" * 31, False),
     ],
 )
 def test_only_the_false_alarm_is_held_back(
