@@ -1,4 +1,4 @@
-"""Programs for other devices: every one can be lowered for GPUs and TPUs, and what suits an accelerator finds what a CPU finds."""
+"""Programs for other devices: they can be lowered for GPUs and TPUs, and what suits an accelerator finds what a CPU finds."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ WALLS: dict[str, dict[str, float]] = {
     "stop": {"k_n": 1e4, "c_n": 5.0, "gap": 0.02},
     "buckling_wall": {"k_n": 1e4, "f_crit": 30.0, "f_post": 10.0, "k_post": 5e3, "gap": 0.02},
 }
-EVERY = [("rubbing_mass", scheme) for scheme in SCHEMES if scheme != EXACT] + [("buckling_wall", "euler")]
-LOWERED = [name for name in PROGRAMS if name.startswith(EXACT) or name.endswith(("lean", "penalised", "rigid-stop"))]  # a minute in all
+EVERY = [("rubbing_mass", scheme) for scheme in SCHEMES if scheme != EXACT]
+# of each engine one of a kind: all of them take five minutes to trace
+LOWERED = ("exact-lean", "exact-general", "exact-penalised", "exact-rigid-stop", "steady-lean")
+assert set(LOWERED) <= set(PROGRAMS)
 COUNT = 40
 
 
