@@ -123,6 +123,15 @@ def leaves(value: Any, path: str = "") -> dict[str, Any]:
     return {path: value}
 
 
+def without_words(value: Any) -> Any:
+    """The same, with a choice between values of equal weight as the list of them, which a resolved study says."""
+    if isinstance(value, dict) and set(value) == {"distribution", "values"} and value["distribution"] == "choice":
+        return value["values"]
+    if isinstance(value, list):
+        return [without_words(item) for item in value]
+    return {key: without_words(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
 def same(one: Any, other: Any) -> bool:
     """Equal, 1 and 1.0 as well, true and 1 not."""
     return one == other and isinstance(one, bool) == isinstance(other, bool)
@@ -141,7 +150,7 @@ def check(text: str, folder: Path) -> None:
     if status == 2:
         assert told.getvalue().startswith(f"{path}: ")
         return
-    stated = tomllib.loads(text + "\n")
+    stated = without_words(tomllib.loads(text + "\n"))
     if isinstance(stated.get("sweep"), list) and len(stated["sweep"]) == 1:
         stated["sweep"] = stated["sweep"][0]
     resolved = leaves(json.loads(out.getvalue())["config"])
