@@ -173,7 +173,7 @@ def plain(value: Any) -> Any:
 def read_toml(path: Path) -> dict[str, Any]:
     """Parse a file; ConfigError when it cannot be read or is not TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8") + "\n")  # so that an error in the last line is said to be in that line
+        return tomllib.loads(path.read_bytes().decode() + "\n")  # so that an error in the last line is said to be in that line
     except tomllib.TOMLDecodeError as error:
         twice = str(error).startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate"))
         message = f"a key is given twice {str(error)[str(error).rfind('(') :]}" if twice else f"not TOML: {error}"

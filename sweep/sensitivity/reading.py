@@ -51,7 +51,7 @@ def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sample
     if not sampled:
         designs = ", ".join(f'"{name}"' for name in SAMPLERS)
         found.append(Problem(path, f"a distribution is drawn from by a design that samples: design = one of {designs}"))
-    elif word not in DISTRIBUTIONS:
+    elif not isinstance(word, str) or word not in DISTRIBUTIONS:
         found.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution; {advise(str(word), DISTRIBUTIONS)}"))
     elif word == CHOICE:
         axis = read_choice(quantity, path, raw, found)
