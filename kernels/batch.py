@@ -25,7 +25,8 @@ from kernels.schemes import EXACT, OBSERVED, SCHEMES, STEADY, check_window
 from kernels.status import RESULTS, Status
 
 ABREAST = "abreast"  # the program of rows that take their steps abreast
-_COUNTED = "omega"  # a parameter of every model, given one value a row, so that there are lanes to count
+# a parameter of every model that is given one value a row, so that there are lanes to count: one that costs the program little
+_COUNTED, _COUNTED_ABREAST = "end", "omega"
 _PACE = ("step", "end", "window_start", "window_end")  # rows that share these take their steps abreast
 _RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
 
@@ -203,8 +204,9 @@ def _solve_group(
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
     unread = model.unread(scheme) | (set(model.penalty) if _is_rigid(kind) else set())
-    lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {_COUNTED: True}  # there are lanes to count
-    rows = {**rows, _COUNTED: _everywhere(rows[_COUNTED], count)}
+    counted = _COUNTED_ABREAST if kind == ABREAST else _COUNTED
+    lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}
+    rows = {**rows, counted: _everywhere(rows[counted], count)}
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}
 
     with _DEVICES:
@@ -309,7 +311,7 @@ def _blocks(run: Callable[[dict[str, Any]], Any], varying: dict[str, Any], share
     import jax
     import jax.numpy as jnp
 
-    blocks, width = varying[_COUNTED].shape
+    blocks, width = next(iter(varying.values())).shape[:2]
     shapes = jax.eval_shape(lambda: run({name: values[0] for name, values in varying.items()}))
     start = jax.tree.map(lambda one: jnp.zeros((blocks, *one.shape), one.dtype), shapes)
 
@@ -336,7 +338,7 @@ def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: A
     from kernels.stepping import loop
 
     stepper = loop.STEPPERS[scheme]
-    blocks, width = varying[_COUNTED].shape
+    blocks, width = next(iter(varying.values())).shape[:2]
     count = blocks * width
     queue = {name: values.reshape(-1, *values.shape[2:]) for name, values in varying.items()}
 
