@@ -14,7 +14,7 @@ import sys
 import textwrap
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -426,7 +426,8 @@ def sensitivity(
     analysis.check(request, study)
     if to_run:
         compute(study, directory, Means(ExecutorName.local, None, None, None))
-    found = analysis.analyse(directory, study, request)
+    with progress():  # derivatives compile for a while
+        found = analysis.analyse(directory, study, request)
     files = analysis.write(found, directory)
     if out is not None:
         pictures.draw(found, out, picture or pictures.default_picture(found))
@@ -434,12 +435,18 @@ def sensitivity(
         command.print_as_json(found, directory, files)
     else:
         command.print_study(found)
-    for note in found.notes:
-        say(f"Note: {note}")
-    for file in [*files, *([out] if out is not None else [])]:
-        say(f"Written: {file}")
+    say_what_is_left(found.notes, [*files, out])
     if found.failed:
         raise typer.Exit(FAILED_ROWS)
+
+
+def say_what_is_left(notes: Sequence[str], files: Sequence[Path | None]) -> None:
+    """What is to be known of a result, and the files that it left, on stderr."""
+    for note in notes:
+        say(f"Note: {note}")
+    for file in files:
+        if file is not None:
+            say(f"Written: {file}")
 
 
 @app.command()
@@ -475,10 +482,7 @@ def calibrate(
         command.print_as_json(result, directory, files)
     else:
         command.print_result(result)
-    for note in result.notes:
-        say(f"Note: {note}")
-    for file in [*files, *(each for each in (picture, landscape) if each is not None)]:
-        say(f"Written: {file}")
+    say_what_is_left(result.notes, [*files, picture, landscape])
     if not result.converged:
         raise typer.Exit(FAILED_ROWS)
 
