@@ -36,7 +36,7 @@ def horner(coefficients: tuple[float, ...], x: Array) -> Array:
     return value
 
 
-def settle(one: Array, *values: Array) -> tuple[Array, ...]:  # noqa: ARG001 (what made it cost a division)
+def settle(*values: Array) -> tuple[Array, ...]:
     """The same values, each computed once.
 
     XLA on CPU makes one fused loop per output and repeats in each the arithmetic that they share; it does not repeat divisions. It takes
@@ -45,7 +45,7 @@ def settle(one: Array, *values: Array) -> tuple[Array, ...]:  # noqa: ARG001 (wh
     nothing is paid for it but the store (a true division cost 1.1 times in all).
 
     Args:
-        one: any number. values: floats of any shape.
+        values: floats of any shape.
     """
 
     def unity(value: Array) -> Array:
@@ -56,23 +56,18 @@ def settle(one: Array, *values: Array) -> tuple[Array, ...]:  # noqa: ARG001 (wh
     return tuple(value / unity(value) for value in values)
 
 
-def decide(one: Array, *masks: Array) -> tuple[Array, ...]:
+def decide(*masks: Array) -> tuple[Array, ...]:
     """The same decisions, each taken once.
 
     A comparison repeated in several fused loops can come out differently in each, as products and sums are contracted or not: one output
     then says "converged" and another goes on. Every decision that more than one output depends on must pass here.
     """
-    return tuple(flag > 0.5 for flag in settle(one, *(jnp.where(mask, 1.0, 0.0) for mask in masks)))
+    return tuple(flag > 0.5 for flag in settle(*(jnp.where(mask, 1.0, 0.0) for mask in masks)))
 
 
 def all_finite(values: Iterable[Array]) -> Array:
     """Whether every one of the values (scalars) is a finite number."""
     return functools.reduce(operator.and_, (jnp.isfinite(value) for value in values))
-
-
-def run_time_one(positive: Array) -> Array:
-    """1.0 for every admissible `positive` number, in a form that a compiler cannot fold."""
-    return jnp.where(positive > 0.0, 1.0, 2.0).astype(jnp.result_type(positive, float))
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -106,16 +101,16 @@ def chord(angle: Array) -> tuple[Array, Array]:
     r = angle
     for part in _HALF_PI_PARTS:
         r = r - quadrant * part
-    (r,) = settle(angle, r)
+    (r,) = settle(r)
     z = r * r
-    s, c = settle(angle, r + r * z * horner(_SIN_SERIES, z), 0.5 * z - z * z * horner(_COS_SERIES, z))
+    s, c = settle(r + r * z * horner(_SIN_SERIES, z), 0.5 * z - z * z * horner(_COS_SERIES, z))
     fourth = 0.25 * quadrant
-    (turn,) = settle(angle, fourth - jnp.floor(fourth))  # 0, 1/4, 1/2 or 3/4
+    (turn,) = settle(fourth - jnp.floor(fourth))  # 0, 1/4, 1/2 or 3/4
     odd = (turn == 0.25) | (turn == 0.75)
     sine = jnp.where(odd, 1.0 - c, s)
     cosine = jnp.where(odd, s, 1.0 - c)
     versine = jnp.where(turn == 0.0, c, 1.0 - jnp.where(turn == 0.75, cosine, -cosine))
-    sine, versine = settle(angle, jnp.where(turn >= 0.5, -sine, sine), versine)
+    sine, versine = settle(jnp.where(turn >= 0.5, -sine, sine), versine)
     return sine, versine
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array, run_time_one, sincos
+from kernels.elementary import Array, sincos
 from kernels.exact.damped import Damped
 from kernels.exact.segment import Anchor
 from kernels.excitation.harmonic import Harmonic
@@ -47,7 +47,7 @@ class Centre(NamedTuple):
         sine, cosine = sincos(angle)
         zeta, w2 = 0.5 * p["c"] / p["m"] + zero, p["k"] / p["m"] + zero
         a = amplitude * sine + excitation.load / p["m"] * self.second - 2.0 * zeta * self.v - w2 * self.x
-        segment = Damped(amplitude, p["omega"] + zero, zeta, w2, run_time_one(p["omega"]))
+        segment = Damped(amplitude, p["omega"] + zero, zeta, w2)
         moved = segment.motion(Anchor(self.v + zero, a, angle, sine, cosine), p["end"] + zero)
         centre_x, centre_v = self.x + moved.d, moved.v
         return centre_x + self.first * x, centre_v + self.first * v, centre_x - self.second * x, centre_v - self.second * v

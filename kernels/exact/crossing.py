@@ -185,7 +185,6 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
         See `Crossing`. Of two guards that cross together but for rounding the first counts. A guard that is negative by no more than
         rounding over a stretch too short to resolve has only grazed.
     """
-    one = segment.one
     medium = _medium(segment)
     fastest = segment.rate
     shortest = _FLOOR / fastest
@@ -195,7 +194,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
         jerk = segment.alpha * segment.omega * cosine - 2.0 * segment.zeta * a - segment.w2 * v
         jerk = jerk if segment.ramp is None else jerk + segment.ramp
         snap = -segment.alpha * segment.omega**2 * sine - 2.0 * segment.zeta * jerk - segment.w2 * a
-        jerk, snap, sine, cosine = settle(one, jerk, snap, segment.alpha * sine, segment.alpha * cosine)
+        jerk, snap, sine, cosine = settle(jerk, snap, segment.alpha * sine, segment.alpha * cosine)
         left = limit - s.low
         courses = []
         for guard in guards:
@@ -224,7 +223,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
             jump = jnp.where(functools.reduce(operator.and_, stays), h, jump)
         jump = jnp.maximum(jump, fine)
         forced = jnp.minimum(top, shortest)
-        (found, stuck, tiny) = decide(one, end > 0.0, jump <= 0.0, top <= shortest)
+        (found, stuck, tiny) = decide(end > 0.0, jump <= 0.0, top <= shortest)
         jump = jnp.where(stuck, jnp.where(tiny, forced, 0.0), jump)
         low = jnp.where(found, s.low, jnp.where(jump >= left, limit, s.low + jump))
         top = jnp.where(fine > 0.0, _GROW * fine, jnp.where(stuck, top * _SHRINK**-_FINE, 4.0 / fastest))
@@ -232,7 +231,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
             lambda now, n: jax.tree.map(lambda a, b: jnp.where(which == float(n), a, b), courses[n], now), range(1, len(guards)), courses[0]
         )
         step, _ = householder(Motion(zero, *ahead.derivatives))
-        low, end, step, which = settle(one, low, end, step, which)
+        low, end, step, which = settle(low, end, step, which)
         return _Walk(low, top, low + end, low + jnp.clip(step, 0.0, end), which, found | (low >= limit), s.looks + 1.0)
 
     zero = jnp.zeros_like(limit)
@@ -249,5 +248,5 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
             m.d, *_value_and_slopes(guard, anchor, (m.d, m.v, m.a, m.jerk, m.snap)), fourth, guard.on_d * m.snap + guard.on_v * m.crackle
         )
 
-    root = falling_root(as_velocity, s.low, s.high, s.guess, fastest, one)
+    root = falling_root(as_velocity, s.low, s.high, s.guess, fastest)
     return Crossing(jnp.where(happens, root, jnp.minimum(s.low, jnp.maximum(limit, 0.0))), happens, s.which)

@@ -32,7 +32,6 @@ class Damped(NamedTuple):
         omega: circular frequency of the excitation [rad/s].
         zeta: c / (2 m) [1/s], any sign.
         w2: k / m [1/s^2]; negative where the stiffness softens.
-        one: see `elementary.settle`.
         ramp: rate of the constant force over the mass [m/s^3]; None where there is none, which costs less.
     """
 
@@ -40,7 +39,6 @@ class Damped(NamedTuple):
     omega: Array
     zeta: Array
     w2: Array
-    one: Array
     ramp: Array | None = None
 
     @property
@@ -62,12 +60,12 @@ class Damped(NamedTuple):
 
         a_re, a_im = jnp.where(near, z_re, 0.0), jnp.where(near, z_im, 0.0)
         # the polynomial sum of z^n / (n + 1)! divided by (z - a)(z - conjugate of a), whose coefficients are real (Knuth)
-        twice, squared = settle(self.one, 2.0 * a_re, a_re * a_re + a_im * a_im)
+        twice, squared = settle(2.0 * a_re, a_re * a_re + a_im * a_im)
         before, last = jnp.zeros_like(tau), 1.0 / math.factorial(_RESONANCE_TERMS) + jnp.zeros_like(tau)
         for n in range(_RESONANCE_TERMS - 1, 1, -1):
             before, last = last, 1.0 / math.factorial(n) + twice * last - squared * before
         e_re, e_im = 1.0 + a_re * last - squared * before, a_im * last
-        e_re, e_im = settle(self.one, e_re, e_im)
+        e_re, e_im = settle(e_re, e_im)
         wave = r.damped_frequency * r.S
         n_re = tau * (r.C * e_re - wave * e_im) - r.S
         n_im = tau * (r.C * e_im + wave * e_re)
@@ -88,9 +86,9 @@ class Damped(NamedTuple):
     @traced_once
     def state(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Displacement since `anchor` [m], velocity and acceleration `tau` [s] after it, and sine and cosine of the excitation's angle."""
-        alpha, omega, zeta, w2, one, ramp = self
+        alpha, omega, zeta, w2, ramp = self
         r = responses(zeta, w2, tau)
-        C, S, H, frequency = settle(one, r.C, r.S, r.H, r.damped_frequency)
+        C, S, H, frequency = settle(r.C, r.S, r.H, r.damped_frequency)
         r = Responses(C, S, H, r.G, r.oscillates, frequency)
         sine, versine = chord(omega * tau)
         r_re, r_im, less_re, less_im = self._harmonic(tau, r, sine, versine)
@@ -99,7 +97,7 @@ class Damped(NamedTuple):
         drive = alpha * (anchor.cosine * sine - anchor.sine * versine)
         if ramp is not None:
             d, v, drive = d + ramp * r.G, v + ramp * r.H, drive + ramp * tau
-        d, v = settle(one, d, v)
+        d, v = settle(d, v)
         a = anchor.a + drive - 2.0 * zeta * (v - anchor.v) - w2 * d
         later_cosine = anchor.cosine * (1.0 - versine) - anchor.sine * sine
         later_sine = anchor.sine * (1.0 - versine) + anchor.cosine * sine
@@ -108,7 +106,7 @@ class Damped(NamedTuple):
     @traced_once
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
-        alpha, omega, zeta, w2, _, ramp = self
+        alpha, omega, zeta, w2, ramp = self
         d, v, a, later_sine, later_cosine = self.state(anchor, tau)
         jerk = alpha * omega * later_cosine - 2.0 * zeta * a - w2 * v + (0.0 if ramp is None else ramp)
         snap = -alpha * omega**2 * later_sine - 2.0 * zeta * jerk - w2 * a
@@ -118,7 +116,7 @@ class Damped(NamedTuple):
     @traced_once
     def area(self, anchor: Anchor, tau: Array) -> Array:
         """Integral of the displacement since `anchor` over the `tau` [s] after it [m s]: the impulse of a spring over its stiffness."""
-        alpha, omega, zeta, w2, _, _ = self  # a ramp would need the integral of G
+        alpha, omega, zeta, w2, _ = self  # a ramp would need the integral of G
         r = responses(zeta, w2, tau)
         sine, versine = chord(omega * tau)
         _, _, less_re, less_im = self._harmonic(tau, r, sine, versine)
@@ -141,7 +139,7 @@ class Damped(NamedTuple):
     def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
         """First zero of the velocity in (0, limit] (see `segment.Segment`): straight from the guess, else piece by piece."""
         found, certain = direct.first_reversal(self, anchor, limit, guess)
-        (certain,) = decide(self.one, certain)
+        (certain,) = decide(certain)
         scanned = pieces.first_reversal(self, anchor, jnp.where(certain, 0.0, limit), guess)
         first: Reversal = jax.tree.map(lambda quick, thorough: jnp.where(certain, quick, thorough), found, scanned)
         return first

@@ -58,7 +58,7 @@ class _Course(NamedTuple):
 
     def at(self, tau: Array) -> Motion:
         """The motion at a time [s], without the displacement."""
-        _, omega, zeta, w2, one, _ = self.segment
+        _, omega, zeta, w2, _ = self.segment
         sine, versine = chord(self.angle + omega * tau)
         cosine = 1.0 - versine
         quarter = 0.25**_DOUBLINGS * (zeta * zeta - w2) * tau * tau
@@ -66,12 +66,12 @@ class _Course(NamedTuple):
         for _ in range(_DOUBLINGS):
             s, c = s * c, 2.0 * c * c - 1.0
         decay = jnp.exp(-zeta * tau)
-        sine, cosine, c, s = settle(one, sine, cosine, decay * c, decay * s * tau)
+        sine, cosine, c, s = settle(sine, cosine, decay * c, decay * s * tau)
         v = self.free * c + (self.free_rate + zeta * self.free) * s + self.on_cosine * cosine + self.on_sine * sine
         a = self.free_rate * c - (zeta * self.free_rate + w2 * self.free) * s + omega * (self.on_sine * cosine - self.on_cosine * sine)
-        v, a = settle(one, v, a)
-        (jerk,) = settle(one, self.drive * cosine - 2.0 * zeta * a - w2 * v)
-        (snap,) = settle(one, -omega * self.drive * sine - 2.0 * zeta * jerk - w2 * a)
+        v, a = settle(v, a)
+        (jerk,) = settle(self.drive * cosine - 2.0 * zeta * a - w2 * v)
+        (snap,) = settle(-omega * self.drive * sine - 2.0 * zeta * jerk - w2 * a)
         return Motion(v, v, a, jerk, snap, -(omega**2) * self.drive * cosine - 2.0 * zeta * snap - w2 * jerk)
 
 
@@ -106,17 +106,16 @@ def _begin(start: Array, limit: Array) -> _Search:
     return _Search(zero, limit, zero, jnp.clip(start, 0.0, limit), zero, zero, zero, zero)
 
 
-def _improve(s: _Search, m: Motion, rate: Array, one: Array, near: float) -> _Search:
+def _improve(s: _Search, m: Motion, rate: Array, near: float) -> _Search:
     """One step of a search towards a falling zero of `m.v`."""
-    (positive,) = decide(one, m.v > 0.0)
+    (positive,) = decide(m.v > 0.0)
     low, high = jnp.where(positive, s.trial, s.low), jnp.where(positive, s.high, s.trial)
     crossed = jnp.where(positive, s.crossed, 1.0)
     step, neglected = householder(m)
-    (step,) = settle(one, step)
+    (step,) = settle(step)
     target = s.trial + step
     goes = jnp.where((m.a < 0.0) & (target > low), jnp.where(target < high, 1.0, 2.0), 0.0)
     found, over = decide(
-        one,
         (m.a < 0.0) & (jnp.abs(step) * rate < near) & (neglected < near),
         positive & (crossed == 0.0) & (s.trial >= s.high),
     )
@@ -136,7 +135,7 @@ def _done(s: _Search) -> Array:
 
 def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> tuple[Reversal, Array]:
     """First zero of the velocity in (0, limit] (see `segment.Segment`), and whether that is certain; where not, the rest means nothing."""
-    alpha, omega, zeta, w2, one, _ = segment
+    alpha, omega, zeta, w2, _ = segment
     rate, half_period = segment.rate, math.pi / omega
     discriminant = zeta * zeta - w2
 
@@ -144,10 +143,10 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     squared = p_re * p_re + p_im * p_im
     apart = squared > 1e-6 * omega**4
     size = alpha * omega / jnp.where(apart, squared, 1.0)
-    on_cosine, on_sine = settle(one, size * p_re, size * p_im)
+    on_cosine, on_sine = settle(size * p_re, size * p_im)
     free = anchor.v - on_cosine * anchor.cosine - on_sine * anchor.sine
     free_rate = anchor.a - omega * (on_sine * anchor.cosine - on_cosine * anchor.sine)
-    free, free_rate = settle(one, free, free_rate)
+    free, free_rate = settle(free, free_rate)
     course = _Course(segment, anchor.angle, alpha * omega, on_cosine, on_sine, free, free_rate)
     speeds = jnp.abs(free) + jnp.abs(on_cosine) + jnp.abs(on_sine)
 
@@ -172,11 +171,11 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     first_of_a, convex_of_a = stretch(0.0)
     jerk = alpha * omega * anchor.cosine - 2.0 * zeta * anchor.a - w2 * anchor.v
     rising = (anchor.v == 0.0) | (anchor.a + anchor.v * (zeta - bend(first)) >= 0.0)
-    convex, rising = decide(one, convex, rising)
+    convex, rising = decide(convex, rising)
     reach = first + jnp.where(convex, jnp.where(rising, 2.0, 0.0), 1.0) * half_period
     sound = apart & (below < 0.95 * omega * omega) & (jnp.abs(discriminant) * (3.0 * half_period) ** 2 < _WIDEST)
     sound = sound & (jnp.abs(anchor.cosine) > 1e-6) & (limit > 0.0)
-    (limit_of_search,) = settle(one, jnp.where(sound, jnp.minimum(limit + CLOSE / rate, reach), 0.0))
+    (limit_of_search,) = settle(jnp.where(sound, jnp.minimum(limit + CLOSE / rate, reach), 0.0))
 
     def looking(s: _Pair) -> Array:
         return ~(_done(s.stop) & _done(s.peak)) & (s.passes < _MOST_PASSES)
@@ -185,7 +184,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         peak = course.at(s.peak.trial)
         rates = Motion(peak.v, peak.a, peak.jerk, peak.snap, peak.crackle, jnp.zeros_like(limit))
         stop = course.at(s.stop.trial)
-        return _Pair(_improve(s.stop, stop, rate, one, NEAR), _improve(s.peak, rates, rate, one, _PEAK_NEAR), s.passes + 1)
+        return _Pair(_improve(s.stop, stop, rate, NEAR), _improve(s.peak, rates, rate, _PEAK_NEAR), s.passes + 1)
 
     known = wrap(guess.stop - anchor.angle) / omega
     steepest = first + jnp.where(convex, half_period, 0.0)
@@ -204,7 +203,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     stop, peak = found.stop, found.peak
 
     (stops,) = decide(
-        one, (stop.found > 0.0) & (stop.trial > 0.0) & (stop.trial < limit_of_search) & (stop.trial * omega < omega * limit + CLOSE)
+        (stop.found > 0.0) & (stop.trial > 0.0) & (stop.trial < limit_of_search) & (stop.trial * omega < omega * limit + CLOSE)
     )
     tau = jnp.where(stops, stop.trial, limit)
     falls = stop.slope < -_SLOPE * speeds * omega

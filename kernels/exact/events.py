@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.phases import Law, Point
-from kernels.elementary import Array, decide, run_time_one, settle, sincos
+from kernels.elementary import Array, decide, settle, sincos
 from kernels.exact.bent import Bent
 from kernels.exact.crossing import MOST_LOOKS, first_crossing
 from kernels.exact.damped import Damped
@@ -108,7 +108,6 @@ def machine(
         log: whether the state tells which event it was (compile-time).
     """
     alpha, omega = excitation.amplitude / p["m"], p["omega"]
-    one = run_time_one(omega)
 
     def fixed(tree: Any) -> Any:
         return jax.tree.map(jax.lax.stop_gradient, tree)
@@ -119,8 +118,8 @@ def machine(
         phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
         moves = 1.0 if phase.moves is None else phase.moves
         # a mass that is held has a motion of its own here, of which its guards see the external force
-        zeta, w2 = settle(one, moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
-        segment = Damped(alpha, omega, zeta, w2, one)
+        zeta, w2 = settle(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
+        segment = Damped(alpha, omega, zeta, w2)
         bent, bends = None, jnp.zeros_like(limit, dtype=bool)
         if phase.bend is not None:
             bent, bends = Bent(alpha, omega, zeta, w2, phase.bend / p["m"]), phase.bend != 0.0
@@ -130,14 +129,14 @@ def machine(
         if bent is not None:
             step = fixed(bent).first_crossing(fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(bends, limit, 0.0)))
             found = jax.tree.map(lambda other, one: jnp.where(bends, other, one), step, found)
-        crossed = decide(one, *(found.happens & (found.which == float(i)) for i in range(len(phase.guards))))
+        crossed = decide(*(found.happens & (found.which == float(i)) for i in range(len(phase.guards))))
         tau = jnp.where(found.tau < limit, found.tau, limit)
         for each, guard in zip(crossed, phase.guards, strict=True):
             crossing = guard_time(found.tau, segment, s.anchor, guard)
             if bent is not None:
                 crossing = jnp.where(bends, guard_time(found.tau, bent, s.anchor, guard), crossing)
             tau = jnp.where(each, crossing, tau)
-        (tau,) = settle(one, tau)
+        (tau,) = settle(tau)
         happens = functools.reduce(operator.or_, crossed)
         given_up = ~happens & (found.tau < limit)
         passes = ~happens & ~given_up
@@ -158,12 +157,12 @@ def machine(
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
         # events that follow each other in no time at all, again and again, have come to their limit
         rapid = jnp.where(happens & (tau * segment.rate < _NO_TIME), s.rapid + 1.0, 0.0)
-        (endless,) = decide(one, rapid >= MOST_RAPID)
+        (endless,) = decide(rapid >= MOST_RAPID)
         memory, v, a = jax.tree.map(
             lambda rests, goes: jnp.where(endless, rests, goes), law.rest(memory, at._replace(v=v, a=a)), (memory, v, a)
         )
-        v, a = settle(one, v, a)
-        memory = jax.tree.map(lambda value: settle(one, value)[0], memory)
+        v, a = settle(v, a)
+        memory = jax.tree.map(lambda value: settle(value)[0], memory)
         time = jnp.where(passes, target, s.t + tau)
         stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves)
         return State(

@@ -27,22 +27,20 @@ class Free(NamedTuple):
     Attributes:
         alpha: amplitude of the excitation over the mass [m/s^2], any sign.
         omega: circular frequency [rad/s].
-        one: see `elementary.settle`.
         by_omega, by_alpha: 1 / omega [s], 1 / |alpha| [s^2/m] or 0: quotients that no event need form again.
     """
 
     alpha: Array
     omega: Array
-    one: Array
     by_omega: Array
     by_alpha: Array
 
     @classmethod
-    def of(cls, alpha: Array, omega: Array, one: Array) -> Free:
+    def of(cls, alpha: Array, omega: Array) -> Free:
         """The segment of an excitation."""
         size = jnp.abs(alpha)
         by_alpha = jnp.where(size > 0.0, 1.0 / jnp.where(size > 0.0, size, 1.0), 0.0)
-        return cls(alpha, omega, one, 1.0 / omega, by_alpha)
+        return cls(alpha, omega, 1.0 / omega, by_alpha)
 
     @property
     def rate(self) -> Array:
@@ -76,10 +74,10 @@ class Free(NamedTuple):
         angle = anchor.angle + jnp.where(self.alpha < 0.0, math.pi, 0.0)
         b = anchor.a - alpha * sine
         ratio = jnp.clip(-b * self.by_alpha, -1.0, 1.0)
-        (ratio,) = settle(self.one, jnp.where(alpha > 0.0, ratio, jnp.where(b < 0.0, 1.0, -1.0)))
+        (ratio,) = settle(jnp.where(alpha > 0.0, ratio, jnp.where(b < 0.0, 1.0, -1.0)))
         up = asin(ratio)
         to_minimum = wrap(up - angle)
-        up, to_minimum = settle(self.one, up, to_minimum)
+        up, to_minimum = settle(up, to_minimum)
         starting = (anchor.v == 0.0) & (to_minimum < 1e-6)
         to_minimum = jnp.where(starting, to_minimum + _TURN, to_minimum)
 
@@ -88,21 +86,21 @@ class Free(NamedTuple):
         # without drift the minima repeat: one that is zero but for rounding is a graze, not a stop
         minimum = jnp.where(b < 0.0, minimum, minimum + 1e-15 * scale)
         turns = jnp.where(b < 0.0, jnp.maximum(0.0, jnp.ceil(minimum / (-_TURN * jnp.where(b < 0.0, b, -1.0)))), 0.0)
-        (crosses,) = decide(self.one, ((b < 0.0) | (minimum <= 0.0)) & (ratio > -1.0) & (limit > 0.0))
+        (crosses,) = decide(((b < 0.0) | (minimum <= 0.0)) & (ratio > -1.0) & (limit > 0.0))
 
-        (high,) = settle(self.one, to_minimum + _TURN * turns)
+        (high,) = settle(to_minimum + _TURN * turns)
         branch = math.pi + 2.0 * up
         low = jnp.maximum(0.0, high - branch)
         steepest = high - up - 0.5 * math.pi
         known = wrap(guess.stop - angle)
         start = jnp.where((known > low) & (known < high), known, steepest)
-        low, start, bottom = settle(self.one, low * self.by_omega, start * self.by_omega, jnp.where(crosses, high, low) * self.by_omega)
-        root = falling_root(lambda tau: self.motion(anchor, tau), low, bottom, start, self.omega, self.one, NEAR)
+        low, start, bottom = settle(low * self.by_omega, start * self.by_omega, jnp.where(crosses, high, low) * self.by_omega)
+        root = falling_root(lambda tau: self.motion(anchor, tau), low, bottom, start, self.omega, NEAR)
         stops = crosses & (self.omega * (root - limit) < CLOSE)
         tau = jnp.where(stops, root, limit)
 
         first_peak = to_minimum - branch
         # maxima fall by the drift b < 0, so that the first is the largest; they rise for b > 0, and the last is
         number = jnp.where(b > 0.0, jnp.floor((self.omega * tau - first_peak) * (1.0 / _TURN)), jnp.where(first_peak < 0.0, 1.0, 0.0))
-        (peak,) = settle(self.one, jnp.clip((first_peak + _TURN * number) * self.by_omega, 0.0, tau))
+        (peak,) = settle(jnp.clip((first_peak + _TURN * number) * self.by_omega, 0.0, tau))
         return Reversal(tau, stops, jnp.where(ratio <= -1.0, tau, peak), Guess(guess.peak, wrap(angle + self.omega * tau)))

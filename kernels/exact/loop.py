@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from kernels.contact.friction import Coulomb
 from kernels.contact.friction import release as first_release
-from kernels.elementary import Array, all_finite, decide, run_time_one, settle, sincos
+from kernels.elementary import Array, all_finite, decide, settle, sincos
 from kernels.exact.damped import Damped
 from kernels.exact.follow import follow
 from kernels.exact.free import Free
@@ -80,8 +80,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
     """The event loop of one rubbing mass with rigid friction (see `simulate`)."""
     excitation, friction = Harmonic.of(p), Coulomb.of(p)
     alpha = excitation.amplitude / p["m"]
-    one = run_time_one(p["omega"])
-    segment: Segment = Free.of(alpha, p["omega"], one) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"], one)
+    segment: Segment = Free.of(alpha, p["omega"]) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"])
     by_omega = 1.0 / p["omega"]
     thresholds_at_origin = friction.thresholds(excitation, excitation.load)
     # 0 where the two are equal: a difference of forces would be the rounding error of one, whose sign makes events
@@ -98,15 +97,15 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         return a
 
     def target(s: State) -> Array:
-        return settle(one, jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"])))[0]
+        return settle(jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"])))[0]
 
     def rest(s: State) -> State:
         rests = (s.direction == 0.0) & (s.stage < 3.0)
         limit = target(s) - s.t
         thresholds = thresholds_at_origin if free else friction.thresholds(excitation, excitation.load - p["k"] * s.x)
         release = first_release(thresholds, excitation, s.anchor.angle)
-        turn, until_release = settle(one, release.turn, release.turn * by_omega)
-        rests, released = decide(one, rests, rests & release.happens & (until_release <= limit))
+        turn, until_release = settle(release.turn, release.turn * by_omega)
+        rests, released = decide(rests, rests & release.happens & (until_release <= limit))
         tau = jnp.where(released, until_release, jnp.where(rests, limit, 0.0))
         nothing = jnp.zeros_like(tau)
         now = Interval(
@@ -121,7 +120,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         )
         t = jnp.where(released, s.t + tau, jnp.where(rests, target(s), s.t))
         angle = wrap(s.anchor.angle + jnp.where(released, turn, jnp.where(rests, p["omega"] * limit, 0.0)))
-        direction, t, angle = settle(one, jnp.where(released, release.direction, s.direction), t, angle)
+        direction, t, angle = settle(jnp.where(released, release.direction, s.direction), t, angle)
         return s._replace(
             t=t,
             stage=jnp.where(rests & ~released, s.stage + 1.0, s.stage),
@@ -131,29 +130,29 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         )
 
     def slip(s: State) -> State:
-        (slips,) = decide(one, (s.direction != 0.0) & (s.stage < 3.0))
+        (slips,) = decide((s.direction != 0.0) & (s.stage < 3.0))
         limit = jnp.where(slips, target(s) - s.t, 0.0)
-        sine, cosine = settle(one, *sincos(s.anchor.angle))
+        sine, cosine = settle(*sincos(s.anchor.angle))
         anchor = s.anchor._replace(sine=sine, cosine=cosine)
         seen = jax.tree.map(fixed, anchor.facing(s.direction))
         found = fixed_segment.first_reversal(seen, fixed(limit), jax.tree.map(fixed, s.before))
         near = found.tau
         m = segment.motion(anchor, near)
         step = root_step(Motion(*(fixed(value * s.direction) for value in m)), fixed_segment.rate)
-        (stops,) = decide(one, slips & found.stops & (near + step <= fixed(limit)))
+        (stops,) = decide(slips & found.stops & (near + step <= fixed(limit)))
         given_up = slips & ~stops & ~found.stops & (near < fixed(limit))
         root = crossing_time(near + step, segment, anchor)
-        (tau,) = settle(one, jnp.where(stops, root, jnp.where(given_up, near, limit)))
+        (tau,) = settle(jnp.where(stops, root, jnp.where(given_up, near, limit)))
         m = m.later(tau - near)
 
         moved = jnp.where(slips, m.d, 0.0)
-        (x,) = settle(one, s.x + moved)
+        (x,) = settle(s.x + moved)
         v = jnp.where(stops, 0.0, jnp.where(slips, m.v, anchor.v))
         angle = wrap(anchor.angle + p["omega"] * tau)
-        v, angle = settle(one, v, angle)
+        v, angle = settle(v, angle)
         sine, cosine = sincos(angle)
         turned = friction.direction_at_rest(held_force(x, sine))
-        (direction,) = settle(one, jnp.where(stops, turned, s.direction))
+        (direction,) = settle(jnp.where(stops, turned, s.direction))
         a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
 
         inside = s.stage == 1.0

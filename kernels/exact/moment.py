@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from kernels.contact.friction import Penalised
 from kernels.contact.together import Both
-from kernels.elementary import Array, run_time_one, sincos
+from kernels.elementary import Array, sincos
 from kernels.exact import events, oscillators
 from kernels.exact.bent import Bent
 from kernels.exact.damped import Damped
@@ -40,7 +40,7 @@ def between(made: oscillators.Setup, s: Any) -> Callable[[jax.Array], Moment]:
     moves = 1.0 if phase.moves is None else phase.moves
     alpha, omega = made.excitation.amplitude / p["m"], p["omega"]
     zeta, w2 = 0.5 * (p["c"] + phase.damping) / p["m"], (p["k"] + phase.stiffness) / p["m"]
-    segment = Damped(alpha, omega, zeta, w2, run_time_one(omega))
+    segment = Damped(alpha, omega, zeta, w2)
     contact = None if made.friction is None else (s.memory.friction if isinstance(s.memory, Both) else s.memory)
     pressed = None if made.wall is None else (s.memory.wall if isinstance(s.memory, Both) else s.memory)
 

@@ -86,7 +86,7 @@ def _cut(segment: Damped, s: _Scan, m: Motion) -> tuple[Array, Array]:
 
 def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
     """First zero of the velocity in (0, limit], never a later one (see `segment.Segment` and `_Scan`)."""
-    alpha, omega, zeta, w2, one, _ = segment
+    alpha, omega, zeta, w2, _ = segment
     rate = segment.rate
     discriminant = zeta * zeta - w2
     longest = jnp.minimum(2.0 / jnp.sqrt(jnp.where(discriminant < 0.0, -discriminant, 1e-300)), 300.0 / jnp.where(zeta > 0.0, zeta, 1e-300))
@@ -111,7 +111,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         length = s.high - s.low
         tiny = length * rate < 1e-7
         to_peak, at_peak = peak_from(m)
-        (to_peak,) = settle(one, to_peak)
+        (to_peak,) = settle(to_peak)
 
         # after a release v and a are both 0, and rising
         rising = (s.low_a > 0.0) | ((s.low_a == 0.0) & (s.low_v == 0.0))
@@ -135,7 +135,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         convex = alpha * (0.5 - (jnp.floor(middle) - 2.0 * jnp.floor(0.5 * middle))) > 0.0
         hidden, valley = _cut(segment, s, m)
         hides = convex & ~crossed & hidden & ~tiny
-        peaked, hides, bracketed = decide(one, peaked, hides, crossed & ~peaked & ~hides)
+        peaked, hides, bracketed = decide(peaked, hides, crossed & ~peaked & ~hides)
         shortened = peaked | hides
         accepted = ~shortened & ~bracketed
 
@@ -183,7 +183,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         m = segment.motion(anchor, jnp.where(scan.stops, root.trial, scan.high))
         examined = examine(scan, m)
         begun = Search.of(examined.low, examined.high, known)
-        improved = root.improved(m, rate, one, NEAR)
+        improved = root.improved(m, rate, NEAR)
         chosen: tuple[_Scan, Search] = jax.tree.map(
             lambda later, now: jnp.where(scan.stops, later, now), (scan, improved), (examined, begun)
         )

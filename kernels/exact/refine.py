@@ -41,16 +41,16 @@ class Search(NamedTuple):
         """Whether the root is yet to be found."""
         return ~self.found & (self.evaluations < _MOST_EVALUATIONS)
 
-    def improved(self, m: Motion, rate: Array, one: Array, close: float) -> Search:
+    def improved(self, m: Motion, rate: Array, close: float) -> Search:
         """The search after it has looked at its trial, where the motion is `m` (see `falling_root`)."""
-        (positive,) = decide(one, m.v > 0.0)
+        (positive,) = decide(m.v > 0.0)
         low, high = jnp.where(positive, self.trial, self.low), jnp.where(positive, self.high, self.trial)
         step, neglected = householder(m)
-        (step,) = settle(one, step)
+        (step,) = settle(step)
         target = self.trial + step
         inside = (target >= low) & (target <= high)
         narrow = high - low <= 4e-16 * high
-        (found,) = decide(one, narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)))
+        (found,) = decide(narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)))
         converging = jnp.abs(step) < 0.5 * jnp.abs(self.step)
         trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
         return Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, self.evaluations + 1)
@@ -118,9 +118,7 @@ def root_step(m: Motion, rate: Array) -> Array:
     return jnp.where((jnp.abs(step) * rate < CLOSE) & (neglected < CLOSE), step, 0.0)
 
 
-def falling_root(
-    motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, one: Array, close: float = CLOSE
-) -> Array:
+def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, close: float = CLOSE) -> Array:
     """The zero of v in a bracket where v goes from positive to non-positive once.
 
     Args:
@@ -128,7 +126,6 @@ def falling_root(
         low, high: bracket [s] with v(low) >= 0 >= v(high) and a single crossing in (low, high].
         guess: first trial [s]; outside the bracket its middle is taken.
         rate: sum of the rates of the motion [1/s], the inverse of its shortest time scale.
-        one: see `elementary.settle`.
         close: CLOSE for the root to rounding, or NEAR, after which `root_step` leads to it.
 
     Returns:
@@ -136,6 +133,6 @@ def falling_root(
     """
     return jax.lax.while_loop(
         lambda s: s.goes_on,
-        lambda s: s.improved(motion(s.trial), rate, one, close),
+        lambda s: s.improved(motion(s.trial), rate, close),
         for_every_lane(Search.of(low, high, guess), low, high, rate),
     ).trial

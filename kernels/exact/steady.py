@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.elementary import Array, decide, for_every_lane, run_time_one, settle
+from kernels.elementary import Array, decide, for_every_lane, settle
 from kernels.exact import loop
 from kernels.exact.sections import Build, Section, lasting
 from kernels.excitation.harmonic import Harmonic
@@ -129,7 +129,6 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         The iteration where it ended; `multiple` is 0 where there is no periodic motion within MOST_PERIODS. Derivatives do not pass.
     """
     p = jax.lax.stop_gradient(lasting(p, 1.0))
-    one = run_time_one(p["omega"])
     section = build(p)
     speed = jnp.abs(Harmonic.of(p).amplitude) / (p["m"] * p["omega"])
     start = section.write(section.start, section.read(section.start))
@@ -153,7 +152,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         residuals = end - starts[:-1]
         floor = _FLOOR * (speed + jnp.abs(p["v0"]) + jnp.abs(y))
         scale = section.scale(s, y, speed + jnp.abs(p["v0"]))
-        tolerance, rounding = settle(one, RETURN * scale + floor, _ROUNDING * scale + floor)
+        tolerance, rounding = settle(RETURN * scale + floor, _ROUNDING * scale + floor)
         alike = (section.direction(s) == directions[:-1]) | (jnp.abs(end[0]) <= tolerance[0])
         sizes = jnp.max(jnp.abs(residuals), axis=1)
         returns = alike & jnp.all(jnp.abs(residuals) <= tolerance, axis=1)
@@ -166,29 +165,29 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         near = (numbers == 1.0) | (sizes <= _NEAR * jnp.max(jnp.where(jnp.isfinite(sizes), sizes, 0.0)))
         judged = (c.jumped > 0.0) & (c.since + 1.0 >= c.jumped)
         jumped_here = judged & (numbers == c.jumped)
-        (left,) = settle(one, jnp.sum(jnp.where((numbers == c.jumped)[:, None], residuals, 0.0), axis=0))
+        (left,) = settle(jnp.sum(jnp.where((numbers == c.jumped)[:, None], residuals, 0.0), axis=0))
         promising = alike & near & (jumped_here | linear)
         later = promising & (numbers > c.failed)
         first_promising = jnp.where(jnp.any(later), jnp.argmax(later), jnp.argmax(promising))
         preferred = jnp.where(jnp.any(nearly), jnp.argmax(nearly), jnp.where(judged, c.jumped - 1.0, first_promising))
-        (which,) = settle(one, preferred + 1.0)
+        (which,) = settle(preferred + 1.0)
         chosen = numbers == which
 
         def of_chosen(values: Array) -> Array:
             return jnp.sum(jnp.where(chosen[:, None], values, 0.0), axis=0)
 
         matrix, residual = product(jacobians, which), of_chosen(residuals)
-        (newton,) = settle(one, solve(jnp.eye(n) - matrix, residual))
-        (attracts,) = decide(one, contracts(matrix))
+        (newton,) = settle(solve(jnp.eye(n) - matrix, residual))
+        (attracts,) = decide(contracts(matrix))
         size, before = jnp.max(jnp.abs(left)), jnp.max(jnp.abs(c.before))
         # nothing was jumped over where the residual points as it did
         along = jnp.max(jnp.abs(left - size / before * c.before)) <= _ALONG * size
-        (worse,) = decide(one, judged & ~(((size <= 0.5 * before) | ((size < before) & along)) & attracts))
+        (worse,) = decide(judged & ~(((size <= 0.5 * before) | ((size < before) & along)) & attracts))
         settled = jnp.all(jnp.abs(newton) <= tolerance) | jnp.all(jnp.abs(residual) <= rounding)
-        (returned,) = decide(one, jnp.any(chosen & returns) & settled & ~worse)
+        (returned,) = decide(jnp.any(chosen & returns) & settled & ~worse)
 
         ready = jnp.any(chosen & promising) & attracts & (c.pause <= 0.0) & (c.periods >= _FIRST_NEWTON)
-        (jumps,) = decide(one, ready & ((c.jumped == 0.0) | judged) & ~worse & jnp.all(jnp.isfinite(newton)))
+        (jumps,) = decide(ready & ((c.jumped == 0.0) | judged) & ~worse & jnp.all(jnp.isfinite(newton)))
         jumped_to = section.write(s, end + c.stride * (of_chosen(starts[:-1]) + newton - end))
         state = jax.tree.map(lambda back, to, plain: jnp.where(worse, back, jnp.where(jumps, to, plain)), c.back, jumped_to, s)
         plain = ~worse & ~jumps

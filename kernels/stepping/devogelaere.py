@@ -43,7 +43,7 @@ def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
     half_speed = s.v + h * (1.0 / 12.0) * (4.0 * s.a - early - body.drag * (4.0 * s.v - v_early))
     half_moved = 0.5 * h * half_speed
     half, memory = body.push(loads[0], s.memory, s.x + half_moved, half_moved, half_speed)
-    (half,) = settle(body.one, half)
+    (half,) = settle(half)
     v_half = (4.0 * s.v + h * (s.a + half - body.drag * s.v)) * by_four
     mean_speed = s.v + h * (1.0 / 6.0) * (s.a + 2.0 * half - body.drag * (s.v + 2.0 * v_half))
     moved = h * mean_speed

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from kernels import runtime
 from kernels.contact.friction import Penalised
 from kernels.contact.wall import MAY_BE_ABSENT, Crush, Wall
-from kernels.elementary import Array, all_finite, decide, run_time_one, settle
+from kernels.elementary import Array, all_finite, decide, for_every_lane, settle
 from kernels.excitation.harmonic import Harmonic, Rotation, Turn
 from kernels.observables import shock
 from kernels.schemes import MOST_STEPS
@@ -130,7 +130,7 @@ def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
         p, centre = relative(p)
         wall = Wall.of(p, buckles="f_crit" in p)
     excitation = Harmonic.of(p)
-    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, wall, run_time_one(p["omega"]))
+    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, wall, for_every_lane(jnp.ones_like(p["omega"]), p["omega"]))
     if stepper.control is None:
         count = steps(p["end"], p["step"])
         h = (p["end"] / count).astype(body.one.dtype)  # in float32 runs, times are float64
@@ -255,7 +255,7 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
-    (duration,) = settle(setup.body.one, h * (ends - starts))
+    (duration,) = settle(h * (ends - starts))
     sums = _observe(setup, run, trial, tally.Part(duration, inside), (done / rate).astype(h.dtype), h)
     return Run(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
 
@@ -313,10 +313,10 @@ def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
 
 def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     """One attempt at a step of the scheme's choice, shortened where it would pass an end of the window or of the run."""
-    p, one, limits, control = setup.p, setup.body.one, cast("Limits", setup.pace), cast("Control", stepper.control)
+    p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
     target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
     left = (target - clock.t) - clock.rest
-    (lands,) = decide(one, left <= clock.h * _NEARLY)
+    (lands,) = decide(left <= clock.h * _NEARLY)
     h = jnp.where(lands, left, clock.h)
     loads = tuple(setup.excitation.at(clock.t + (clock.rest + fraction * h)) for fraction in stepper.fractions)
     trial = stepper.step(setup.body, loads, run.state, h)
@@ -328,7 +328,6 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     # a step that is cut to hit an instant may be as short as that takes, and so may those that replace it
     smallest = limits.smallest * jnp.minimum(1.0, left / setup.h)
     accepted, too_small, too_many = decide(
-        one,
         verdict.accepted & going,
         ~verdict.accepted & going & (verdict.shorter < smallest),
         going & (clock.accepted + clock.rejected >= MOST_STEPS - 1.0),
@@ -361,7 +360,7 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
 
 def _settled(setup: Setup, trial: Trial) -> Trial:
     """A trial that may be dropped, what much is built on computed once; what a fixed step carries on is computed once anyway."""
-    (a,) = settle(setup.body.one, trial.state.a)
+    (a,) = settle(trial.state.a)
     return trial._replace(state=trial.state._replace(a=a, memory=setup.body.settled(trial.state.memory)))
 
 

@@ -35,7 +35,7 @@ class Tableau:
             moved = h * weigh(row, speeds)
             v = s.v + h * weigh(row, accelerations)
             a, memory = body.acceleration(loads[self.fractions.index(node)], s.memory, s.x + moved, moved, v)
-            v, a = settle(body.one, v, a)
+            v, a = settle(v, a)
             speeds.append(v)
             accelerations.append(a)
         doubt = h * weigh(self.error, speeds), h * weigh(self.error, accelerations)

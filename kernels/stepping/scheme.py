@@ -22,7 +22,7 @@ class Body(NamedTuple):
 
     Attributes:
         by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. friction, wall: the laws of its contacts; None where there is no wall.
-        one: the run-time 1.0 that `elementary.settle` divides by.
+        one: 1.0, of the type of the other numbers.
     """
 
     by_mass: Array
@@ -39,7 +39,7 @@ class Body(NamedTuple):
 
     def settled(self, memory: Memory) -> Memory:
         """The memory of an evaluation that much is built on (see `elementary.settle`)."""
-        (way,) = settle(self.one, memory.grip.way)
+        (way,) = settle(memory.grip.way)
         return memory._replace(grip=memory.grip._replace(way=way))
 
     def push(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kernels.contact.phases import Guard
-from kernels.elementary import run_time_one, sincos
+from kernels.elementary import sincos
 from kernels.exact.crossing import first_crossing
 from kernels.exact.damped import Damped
 from kernels.exact.segment import Anchor
@@ -31,7 +31,7 @@ def search() -> Any:
     """Jitted: COUNT segments with two guards -> crossing, the guards there and their least values at SAMPLES instants before."""
 
     def one(p: dict[str, Any]) -> dict[str, jax.Array]:
-        segment = Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], run_time_one(p["omega"]))
+        segment = Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
         anchor = Anchor(p["v"], p["a"], p["angle"], *sincos(p["angle"]))
         guards = guard_of(p, 0), guard_of(p, 1)
         found = first_crossing(segment, anchor, guards, p["limit"])

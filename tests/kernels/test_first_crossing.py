@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.elementary import run_time_one, sincos
+from kernels.elementary import sincos
 from kernels.exact.damped import Damped
 from kernels.exact.free import Free
 from kernels.exact.refine import root_step
@@ -29,8 +29,7 @@ def search(lean: bool) -> Any:
     """Jitted: COUNT segments -> reversal, v at tau and at the peak, and the least v at SAMPLES instants before tau."""
 
     def one(p: dict[str, Any]) -> dict[str, jax.Array]:
-        unit = run_time_one(p["omega"])
-        segment = Free.of(p["alpha"], p["omega"], unit) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], unit)
+        segment = Free.of(p["alpha"], p["omega"]) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
         anchor = Anchor(p["v"], p["a"], p["angle"], *sincos(p["angle"]))
         guess = wrap(p["angle"] + p["omega"] * p["guess"])
         found = segment.first_reversal(anchor, p["limit"], Guess(guess, guess))

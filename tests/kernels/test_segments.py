@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.elementary import run_time_one, sincos
+from kernels.elementary import sincos
 from kernels.exact.damped import Damped
 from kernels.exact.free import Free
 from kernels.exact.segment import Anchor, Motion
@@ -31,8 +31,7 @@ def moving(lean: bool) -> Any:
     """Jitted: columns of COUNT cases -> motion."""
 
     def one(p: dict[str, Any]) -> Motion:
-        unit = run_time_one(p["omega"])
-        segment = Free.of(p["alpha"], p["omega"], unit) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], unit)
+        segment = Free.of(p["alpha"], p["omega"]) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
         return segment.motion(anchored(p), p["tau"])
 
     return jax.jit(jax.vmap(one))
@@ -155,7 +154,7 @@ def ramped() -> Any:
     """Jitted: columns of COUNT cases -> displacement, velocity, acceleration and jerk with a ramp, and the integral of d without."""
 
     def one(p: dict[str, Any]) -> Any:
-        segment = Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], run_time_one(p["omega"]))
+        segment = Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
         return segment._replace(ramp=p["ramp"]).motion(anchored(p), p["tau"])[:4], segment.area(anchored(p), p["tau"])
 
     return jax.jit(jax.vmap(one))
