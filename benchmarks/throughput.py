@@ -19,8 +19,8 @@ PASSES = 5
 EULER = "`euler`, step 1e-4 s"
 PENALISED = {"k": 3e-5, "k_t": 9e6, "step": 1e-4}
 WORK = {
-    "`exact`, k = c = 0": ("exact", 131072, {}),
-    "`exact`, k = 1 N/m, c = 0.1 N s/m": ("exact", 16384, {"k": 1.0, "c": 0.1}),
+    "`exact`, k = c = 0": ("exact", 1 << 20, {}),
+    "`exact`, k = 1 N/m, c = 0.1 N s/m": ("exact", 1 << 18, {"k": 1.0, "c": 0.1}),
     "`exact`, penalised, critical c_t": ("exact", 8192, {"k": 3e-5, "k_t": 9e6}),
     "`exact`, penalised, c_t = 300 N s/m": ("exact", 4096, {"k": 3e-5, "k_t": 9e6, "c_t": 300.0}),
     "`exact`, penalised, c_t = 0": ("exact", 4096, {"k": 3e-5, "k_t": 9e6, "c_t": 0.0}),
