@@ -26,7 +26,7 @@ from kernels.status import RESULTS, Status
 
 ABREAST = "abreast"  # the program of rows that take their steps abreast
 # a parameter of every model that is given one value a row, so that there are lanes to count: one that costs the program little
-_COUNTED, _COUNTED_ABREAST = "end", "omega"
+_COUNTED, _COUNTED_ABREAST = "end", "x0"
 _PACE = ("step", "end", "window_start", "window_end")  # rows that share these take their steps abreast
 _RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
 
