@@ -21,13 +21,12 @@ import numpy as np
 
 from kernels import cache, runtime
 from kernels.models import Model
-from kernels.schemes import EXACT, OBSERVED, SCHEMES, STEADY, check_window
+from kernels.schemes import EXACT, OBSERVED, PACE, SCHEMES, STEADY, check_window
 from kernels.status import RESULTS, Status
 
 ABREAST = "abreast"  # the program of rows that take their steps abreast
 # a parameter of every model that is given one value a row, so that there are lanes to count: one that costs the program little
 _COUNTED, _COUNTED_ABREAST = "end", "x0"
-_PACE = ("step", "end", "window_start", "window_end")  # rows that share these take their steps abreast
 _RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
 
 
@@ -96,7 +95,7 @@ def solve(
 
     compiling = running = 0.0
     if good.size:
-        rows = {name: np.asarray(value, dtype=np.float64 if name in _PACE else dtype) for name, value in resolved.items()}
+        rows = {name: np.asarray(value, dtype=np.float64 if name in PACE else dtype) for name, value in resolved.items()}
         groups = _groups(model, scheme, window, rows, good, count)
         if dtype is np.float32 and any(kind != ABREAST for kind, _ in groups):
             raise ValueError("float32 needs a scheme of fixed step, and one step, end and window for all rows")
@@ -151,7 +150,7 @@ def _groups(
 ) -> list[tuple[str, np.ndarray]]:
     """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row."""
     if scheme != EXACT:
-        abreast = SCHEMES[scheme].fixed_step and not any(np.ndim(rows[name]) for name in _PACE)
+        abreast = SCHEMES[scheme].fixed_step and not any(np.ndim(rows[name]) for name in PACE)
         return [(ABREAST if abreast else "step", good)]
     penalised = _everywhere(np.isfinite(rows["k_t"]), count)[good]
     engine = window or EXACT

@@ -14,8 +14,10 @@ import numpy as np
 Values = Mapping[str, Any]
 
 EXACT = "exact"
+DOUBLE, SINGLE = "float64", "float32"  # numbers that programs compute with
 STEADY = "steady"  # the window that is one period of the motion that a run tends to
 RUN = ("end", "window_start", "window_end")  # what such a run does not read
+PACE = ("step", *RUN)  # rows that share these take their steps abreast
 PAIR = ("m_2", "x0_2", "v0_2")  # what it cannot have: of two bodies only the relative motion would be steady
 OBSERVED = 64  # periods of the excitation that are observed of a motion without a period
 MOST_STEPS = 1e8  # of one run, rejected ones included

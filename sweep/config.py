@@ -15,7 +15,7 @@ from typing import Any
 import sweep
 from kernels.models import MODELS, Model
 from kernels.quantity import Quantity
-from kernels.schemes import EXACT, PAIR, RUN, STEADY
+from kernels.schemes import DOUBLE, EXACT, PACE, PAIR, RUN, SCHEMES, SINGLE, STEADY
 from sweep.axes import SCHEME, Value, number, read_value, written
 from sweep.design import Adaptive, Boundary, Convergence, Design, schemes_of
 from sweep.document import inline, to_toml
@@ -45,6 +45,7 @@ class Config:
         scheme_given: whether the study names or sweeps the scheme, so that the dataset has a column of it.
         fixed: parameter -> value in its unit, for what is set but not swept: a float, the code of a word, the (L,) nodes of a table; the
             window as window_start and window_end.
+        precision: of the numbers that its programs compute with, "float64" or "float32".
         window: "steady" for one period of the steady motion; None for the window of the parameters.
         design: the points.
         shard_points: how many of them a shard holds; the last, or the last of a level, may have fewer.
@@ -59,6 +60,7 @@ class Config:
     scheme: str
     scheme_given: bool
     fixed: dict[str, Value]
+    precision: str
     window: str | None
     design: Design
     shard_points: int
@@ -204,6 +206,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     window = STEADY if document.time.window == STEADY else None
     if window == STEADY:
         check_steady(model, schemes_of(design, scheme), paths, problems)
+    check_precision(document.study.precision, schemes_of(design, scheme), window, paths, design, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
@@ -221,6 +224,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         scheme=scheme,
         scheme_given=document.study.scheme is not None or SCHEME in paths,
         fixed=fixed,
+        precision=document.study.precision,
         window=window,
         design=design,
         shard_points=shard_points,
@@ -313,6 +317,25 @@ def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], pro
         problems.append(Problem("time.window", f'"{STEADY}" needs scheme {EXACT!r}, not {listed}: give the window as [start, end] in s'))
 
 
+def check_precision(
+    precision: str, schemes: list[str], window: str | None, paths: Mapping[str, str], design: Design, problems: list[Problem]
+) -> None:
+    """The precision: float32 is of rows that take steps of one length abreast."""
+    path, known = "study.precision", (DOUBLE, SINGLE)
+    if precision not in known:
+        problems.append(Problem(path, f"{precision!r} is not a precision; {advise(precision, known)}"))
+    if precision != SINGLE:
+        return
+    message = f"{SINGLE} needs a scheme of fixed step, and one step, end and window for all points"
+    others = [name for name in schemes if not SCHEMES[name].fixed_step]
+    varying = [paths[axis.name] for axis in design.axes if axis.name in PACE and axis.name in paths]
+    if isinstance(design, Convergence):
+        varying.append("sweep.design")
+    if others or varying or window == STEADY:
+        found = [*(f"scheme {name!r}" for name in others), *varying, *(["time.window"] if window == STEADY else [])]
+        problems.append(Problem(path, f"{message}; here {', '.join(found)}: leave precision out"))
+
+
 def check_shards(given: int | None, design: Design, schemes: list[str], window: str | None, problems: list[Problem]) -> int:
     """How many points a shard holds: what [output] says, else what takes seconds on a small machine and fills a large one.
 
@@ -334,7 +357,8 @@ def check_shards(given: int | None, design: Design, schemes: list[str], window: 
 
 def canonical_document(document: Document, name: str, model: Model, fixed: dict[str, Value], read: Reading, folder: Path) -> dict[str, Any]:
     """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
-    study = {"name": name, "model": document.study.model, "scheme": document.study.scheme}
+    precision = document.study.precision if document.study.precision != DOUBLE else None
+    study = {"name": name, "model": document.study.model, "scheme": document.study.scheme, "precision": precision}
     time: dict[str, Any] = {key: fixed[key] for key in Time.model_fields if key in fixed}
     if "window_start" in fixed:
         time["window"] = [fixed["window_start"], fixed["window_end"]]

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kernels.models import MODELS, TIME, Model
+from kernels.schemes import DOUBLE
 from sweep.problems import Problem, advise, shorten
 
 
@@ -23,6 +24,7 @@ class Study(Section):
     name: str | None = None
     model: str = "rubbing_mass"
     scheme: str | None = None
+    precision: str = DOUBLE
 
 
 class Time(Section):

@@ -99,10 +99,11 @@ def solve_points(config: Config, points: Points) -> Solution:
     if not isinstance(config.design, Adaptive):
         most = min(most, config.design.count)
     groups = by_scheme(points, config.scheme)
+    dtype = np.dtype(config.precision).type
     parts: list[tuple[np.ndarray | slice, Solution]] = []
     for scheme, rows in groups:
         columns, absent, count = take(points, rows)
-        parts.append((rows, solve(config.model, scheme, {**config.fixed, **columns}, absent, count, config.window, most)))
+        parts.append((rows, solve(config.model, scheme, {**config.fixed, **columns}, absent, count, config.window, most, dtype)))
     first = parts[0][1]
     if len(parts) == 1:
         return first

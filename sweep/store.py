@@ -72,6 +72,7 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         "config_hash": config.digest,
         "tribosweep": sweep.__version__,
         **provenance,
+        "dtype": config.precision,
     }
     return pa.schema(fields, metadata=facts)
 

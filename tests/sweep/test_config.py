@@ -60,6 +60,35 @@ def test_a_steady_window_is_part_of_the_study() -> None:
     assert load({"parameters": {"mu": 0.1}}).window is None
 
 
+def test_float32_is_part_of_the_study() -> None:
+    study: dict[str, Any] = {
+        "study": {"name": "fine", "scheme": "euler"},
+        "parameters": {"k_t": 9e6},
+        "sweep": {"axes": {"a0": [15.0, 1.5]}},
+    }
+    fine, single = load(study), load(study, ["study.precision=float32"])
+    assert (fine.precision, single.precision) == ("float64", "float32")
+    assert load(study, ["study.precision=float64"]).digest == fine.digest != single.digest
+    assert load(single.document).digest == single.digest
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("study.precision=float16", "did you mean 'float64'"),
+        ("study.scheme=rk54", "here scheme 'rk54'"),
+        ("sweep.axes.end=[3.0, 4.0]", "here sweep.axes.end"),
+        ('sweep.axes.scheme=["euler", "exact"]', "here scheme 'exact'"),
+    ],
+)
+def test_float32_is_refused_where_steps_are_not_shared(change: str, named: str) -> None:
+    scheme = {} if "axes.scheme" in change else {"scheme": "euler"}
+    study = {"study": {"precision": "float32", **scheme}, "parameters": {"k_t": 9e6}, "sweep": {"axes": {"a0": [15.0, 1.5]}}}
+    with pytest.raises(ConfigError, match=r"study\.precision") as caught:
+        load(study, [change])
+    assert named in str(caught.value)
+
+
 def test_a_table_counts_by_its_content(tmp_path: Path) -> None:
     digests = []
     for folder, content in (("a", "mu\n0.1\n"), ("b", "mu\n0.1\n"), ("c", "mu\n0.2\n")):
