@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernels import runtime
+from kernels.excitation.record import Records
 from kernels.models import MODELS, REGIMES
 from kernels.schemes import SCHEMES
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 runtime.prepare()
 
-__all__ = ["MODELS", "REGIMES", "SCHEMES", "event_log", "impacts", "moment", "simulate", "trace"]
+__all__ = ["MODELS", "REGIMES", "SCHEMES", "Records", "event_log", "impacts", "moment", "simulate", "trace"]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,9 +15,10 @@ from jax.flatten_util import ravel_pytree
 
 from kernels.elementary import all_finite
 from kernels.exact.programs import PROGRAMS
+from kernels.excitation.record import Records, check_record, features_of, is_zero
 from kernels.models import MODELS, Model
 from kernels.quantity import by_name
-from kernels.schemes import EXACT, check_window
+from kernels.schemes import DRIVEN, EXACT, FEATURES, check_window
 from kernels.status import RESULTS, Status
 from kernels.stepping import loop as stepping
 
@@ -27,7 +28,9 @@ _OPTIONAL = {q.name for model in MODELS.values() for q in model.observables if q
 _SURVIVES = {q.name for model in MODELS.values() for q in model.observables if q.survives}
 
 
-def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window: str | None = None) -> dict[str, jax.Array]:
+def simulate(
+    model: str, params: Mapping[str, Any], scheme: str = EXACT, window: str | None = None, records: Records | None = None
+) -> dict[str, jax.Array]:
     """Run one oscillator, or as many as the parameters' common shape has.
 
     Args:
@@ -37,6 +40,7 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
         scheme: name of a scheme of the model. "exact" is rigid friction without k_t and penalised friction with it.
         window: "steady" for one period of the motion that the run tends to, with its `period` among the observables (scheme exact; `end`,
             `window_start` and `window_end` are not given); None for the window of `params`.
+        records: which the parameter `record` chooses from.
 
     Returns:
         Observable name -> array of the common shape, in SI units. `regime` is a code into its words (`REGIMES`, of a stop some more),
@@ -46,7 +50,8 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
 
     Raises:
         KeyError: unknown model, scheme or parameter.
-        ValueError: a time scheme without k_t where there is friction, shapes that do not broadcast, or a `window` that cannot be.
+        ValueError: a time scheme without k_t where there is friction, shapes that do not broadcast, a `window` that cannot be, or
+            a record without `records`.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are
     all 0, so that the last digit of a row may depend on the others in the call (never in a study).
@@ -66,14 +71,14 @@ def simulate(model: str, params: Mapping[str, Any], scheme: str = EXACT, window:
     if scheme not in chosen.schemes:
         raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
     check_window(window, scheme, params, chosen.steady)
-    return _run(chosen, params, scheme, window or scheme)
+    return _run(chosen, params, scheme, window or scheme, records)
 
 
-def moment(model: str, params: Mapping[str, Any]) -> dict[str, jax.Array]:
+def moment(model: str, params: Mapping[str, Any], records: Records | None = None) -> dict[str, jax.Array]:
     """What `simulate` returns for scheme "exact", and what acts at the time `end`: one point of a trace, with derivatives.
 
     Args:
-        model, params: see `simulate`. A time at which an event happens is one at which forces may jump: derivatives hold between events.
+        model, params, records: see `simulate`. Where an event happens forces may jump: derivatives hold between events.
 
     Returns:
         Observable name -> array as `simulate` returns it, and x [m], v [m/s], friction_force [N] (on the mass), wall_force [N], which are
@@ -81,22 +86,25 @@ def moment(model: str, params: Mapping[str, Any]) -> dict[str, jax.Array]:
 
     Raises:
         KeyError: unknown model or parameter.
-        ValueError: shapes that do not broadcast.
+        ValueError: shapes that do not broadcast, or a record without `records`.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
-    return _run(MODELS[model], params, EXACT, MOMENT)
+    return _run(MODELS[model], params, EXACT, MOMENT, records)
 
 
-def _run(chosen: Model, params: Mapping[str, Any], scheme: str, engine: str) -> dict[str, jax.Array]:
+def _run(chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, records: Records | None) -> dict[str, jax.Array]:
     """Rows of any common shape through the program that `engine` (a scheme, "steady" or MOMENT) and the parameters ask for."""
-    unread = chosen.unread(scheme)
+    features = features_of(params)
+    if "record" in features:
+        check_record(params["record"], records)
+    unread = chosen.unread(scheme) | {name for feature, names in FEATURES.items() if feature not in features for name in names}
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
-    if scheme != EXACT and "k_t" not in params and not _is_zero(resolved["mu_s"] * resolved["normal_force"]):
+    if scheme != EXACT and "k_t" not in params and not is_zero(resolved["mu_s"] * resolved["normal_force"]):
         raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
     if scheme == EXACT:
-        engine, rigid_friction = _program(chosen, params, engine)
+        engine, rigid_friction = _program(chosen, params, engine, bool(features & {*DRIVEN}))
         if rigid_friction:
             resolved = {name: value for name, value in resolved.items() if name not in chosen.penalty}
 
@@ -107,16 +115,19 @@ def _run(chosen: Model, params: Mapping[str, Any], scheme: str, engine: str) -> 
         else jnp.broadcast_to(value, shape).reshape(-1)
         for name, value in resolved.items()
     }
-    results = _run_all(engine, flat)
+    shared = records.arguments() if records is not None and "record" in features else {}
+    if shared and "largest_step" in resolved and "largest_step" not in params:
+        flat["largest_step"] = jnp.minimum(flat["largest_step"], shared["interval"])
+    results = _run_all(engine, flat, shared)
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
     return {name: jnp.nan_to_num(values, nan=-1.0).astype(jnp.int32) if name in _CODES else values for name, values in shaped.items()}
 
 
-def _program(model: Model, params: Mapping[str, Any], engine: str) -> tuple[str, bool]:
-    """The program of the exact engine for these parameters, and whether it reads no penalised contact."""
+def _program(model: Model, params: Mapping[str, Any], engine: str, driven: bool) -> tuple[str, bool]:
+    """The program of the exact engine for these parameters, and whether it reads no penalised contact; `driven`: not by one sine alone."""
 
     def known_zero(*names: str) -> bool:
-        return all(_is_zero(params.get(name, 0.0)) for name in names)
+        return all(is_zero(params.get(name, 0.0)) for name in names)
 
     rigid_friction = "k_t" not in params or _is_infinite(params["k_t"])
     if "k_n" in by_name(model.parameters):
@@ -126,12 +137,8 @@ def _program(model: Model, params: Mapping[str, Any], engine: str) -> tuple[str,
         return name, bare or rigid_friction
     if engine == MOMENT:
         return f"{engine}-{'rigid' if rigid_friction else 'penalised'}", rigid_friction
-    return f"{engine}-{'penalised' if not rigid_friction else 'lean' if known_zero('k', 'c') else 'general'}", rigid_friction
-
-
-def _is_zero(value: Any) -> bool:
-    """Whether a parameter is known to be 0 while tracing; a traced one is not, so that it keeps its derivative."""
-    return not isinstance(value, jax.core.Tracer) and not np.any(np.asarray(value))
+    rigid = "rigid" if driven else "lean" if known_zero("k", "c") else "general"
+    return f"{engine}-{rigid if rigid_friction else 'penalised'}", rigid_friction
 
 
 def _is_infinite(value: Any) -> bool:
@@ -140,9 +147,9 @@ def _is_infinite(value: Any) -> bool:
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _run_all(engine: str, rows: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """Every row through `_run_one`."""
-    return jax.vmap(functools.partial(_run_one, engine))(rows)
+def _run_all(engine: str, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Every row through `_run_one`, with what all of them share."""
+    return jax.vmap(lambda row: _run_one(engine, {**row, **shared}))(rows)
 
 
 def _engine(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:

@@ -5,12 +5,13 @@ slowest lane is done; so it does rows that take steps of one length over one win
 lanes a device, in which every lane is at its own time and step and takes the next row as soon as it is done with one, so that a slow row
 delays no other. What a row returns depends on its own numbers alone (bitwise on one
 machine, for the same set of varying columns): the number of lanes is fixed, lanes do not talk, and which program runs a row (rigid without
-spring and damper, rigid, penalised) depends on that row.
+spring and damper, rigid, penalised; with tones, a record) depends on that row. Records are one bank for all rows, which no lane copies.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -20,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from kernels import cache, runtime
+from kernels.excitation.record import Records
 from kernels.models import Model
-from kernels.schemes import EXACT, OBSERVED, PACE, SCHEMES, STEADY, check_window
+from kernels.schemes import DRIVEN, EXACT, FEATURES, OBSERVED, PACE, SCHEMES, STEADY, check_window
 from kernels.status import RESULTS, Status
 
 ABREAST = "abreast"  # the program of rows that take their steps abreast
@@ -56,6 +58,7 @@ def solve(
     window: str | None = None,
     room: int = 0,
     dtype: type[np.floating[Any]] = np.float64,
+    records: Records | None = None,
 ) -> Solution:
     """Run `count` oscillators.
 
@@ -70,6 +73,7 @@ def solve(
         room: how many rows programs are made for at least, so that batches of up to that many rows share them; places that are not
             filled cost memory and no time.
         dtype: numpy.float32 for numbers of 7 digits, 1.8 times as fast: rows of fixed step that share `step`, `end` and window.
+        records: which the parameter `record` chooses from.
 
     Returns:
         See `Solution`. Never raises on the numbers of a row: one that is not finite, out of bounds, breaks a rule of the model, or fails in
@@ -77,7 +81,8 @@ def solve(
 
     Raises:
         KeyError: a name or scheme that the model does not have.
-        ValueError: another `window`, or a steady one with a time scheme or with an end; another `dtype`, or float32 for other rows.
+        ValueError: another `window`, or a steady one with a time scheme or with an end; another `dtype`, or float32 for other rows;
+            rows with a record where there are no `records`.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
@@ -89,6 +94,7 @@ def solve(
         if window == STEADY:  # the program knows no end; here one period tells how long its pieces are
             resolved["end"] = resolved["window_end"] = 2.0 * np.pi / np.asarray(resolved["omega"])
         status = check(model, scheme, resolved, columns, absent or {}, count)
+        check_records(resolved, columns, records, status)
     good = np.flatnonzero(status == Status.OK)
     returned = model.returns(window)
     observables = {q.name: np.full((count, OBSERVED) if q.kind == "list" else count, np.nan) for q in returned}
@@ -97,11 +103,12 @@ def solve(
     if good.size:
         rows = {name: np.asarray(value, dtype=np.float64 if name in PACE else dtype) for name, value in resolved.items()}
         groups = _groups(model, scheme, window, rows, good, count)
-        if dtype is np.float32 and any(kind != ABREAST for kind, _ in groups):
+        if dtype is np.float32 and any(_base(kind) != ABREAST for kind, _ in groups):
             raise ValueError("float32 needs a scheme of fixed step, and one step, end and window for all rows")
+        shared = {} if records is None else records.arguments(dtype)
         for kind, members in groups:
             if members.size:
-                seconds = _solve_group(kind, model, scheme, rows, members, count, observables, status, room)
+                seconds = _solve_group(kind, model, scheme, rows, shared, members, count, observables, status, room)
                 compiling, running = compiling + seconds[0], running + seconds[1]
 
     needed = [observables[quantity.name] for quantity in returned if not quantity.optional and quantity.kind != "list"]
@@ -141,6 +148,20 @@ def check(
     return status
 
 
+def check_records(resolved: dict[str, Any], columns: Mapping[str, np.ndarray | float], records: Records | None, status: np.ndarray) -> None:
+    """Mark, in place, rows whose `record` is not among the `records`, and bound, in place, steps that nobody gave by their interval."""
+    present = ~np.isnan(resolved.get("record", np.nan))
+    if not np.any(present):
+        return
+    if records is None:
+        raise ValueError("rows name a record, but no records are given: solve(..., records=Records(samples, interval))")
+    outside = _everywhere(present & (np.asarray(resolved["record"]) >= records.count), status.size)
+    status[outside & (status == Status.OK)] = Status.OUT_OF_BOUNDS
+    if "largest_step" not in columns:
+        longest = np.asarray(resolved["largest_step"])
+        resolved["largest_step"] = np.where(present, np.minimum(longest, records.interval), longest)
+
+
 def _everywhere(value: Any, count: int) -> np.ndarray:
     return np.broadcast_to(np.asarray(value), (count,))
 
@@ -148,7 +169,47 @@ def _everywhere(value: Any, count: int) -> np.ndarray:
 def _groups(
     model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int
 ) -> list[tuple[str, np.ndarray]]:
-    """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row."""
+    """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row.
+
+    A name is that of a program, and behind a + each feature of the excitation where it is more than harmonic.
+    """
+    features = _features(rows)
+    driven = functools.reduce(operator.or_, (features[name] for name in DRIVEN))
+    if not np.any(driven):
+        return _plain_groups(model, scheme, window, rows, good, count)
+    code = sum(2**place * _everywhere(mask & driven, count)[good] for place, mask in enumerate(features.values()))
+    found = []
+    for each in np.unique(code):
+        members = good[code == each]
+        ending = "".join(f"+{name}" for place, name in enumerate(features) if int(each) >> place & 1)
+        for kind, some in _plain_groups(model, scheme, window, rows, members, count):
+            found.append((kind + ending, some))
+    if scheme != EXACT:
+        return found
+    # the event loop of all laws takes any excitation; those of rigid friction alone take one sine
+    merged: dict[str, list[np.ndarray]] = {}
+    for kind, some in found:
+        base, plus, ending = kind.partition("+")
+        general = base.replace("-lean", "-rigid").replace("-general", "-rigid") if plus else base
+        merged.setdefault(general + plus + ending, []).append(some)
+    return [(kind, np.sort(np.concatenate(parts))) for kind, parts in merged.items()]
+
+
+def _features(rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Mask of the rows whose excitation has each of the FEATURES; one that sweeps has an amplitude."""
+    harmonic = (rows["a0"] != 0.0) | (rows["f0"] != 0.0)
+    return {
+        "harmonic": harmonic,
+        "sweep": harmonic & (rows.get("sweep_rate", 0.0) != 0.0),
+        "tones": np.any(np.nan_to_num(rows.get("tone_a0", np.zeros(1))) != 0.0, axis=-1),
+        "record": ~np.isnan(rows.get("record", np.nan)),
+    }
+
+
+def _plain_groups(
+    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int
+) -> list[tuple[str, np.ndarray]]:
+    """`_groups`, whatever the excitation."""
     if scheme != EXACT:
         abreast = SCHEMES[scheme].fixed_step and not any(np.ndim(rows[name]) for name in PACE)
         return [(ABREAST if abreast else "step", good)]
@@ -158,7 +219,7 @@ def _groups(
         bare = _everywhere(rows["normal_force"] == 0.0, count)[good]
         masks = {"bare": bare, "rigid": ~bare & ~penalised, "penalised": ~bare & penalised}
         groups = {f"{engine}-{name}-{model.name}": mask for name, mask in masks.items()}
-        if model.tables:
+        if "damping_criterion" in rows:
             bent = _everywhere(_bends(rows), count)[good]
             groups = {f"{name}{ending}": mask & each for name, mask in groups.items() for ending, each in (("", ~bent), ("-bent", bent))}
         return [(name, good[mask]) for name, mask in groups.items()]
@@ -180,13 +241,16 @@ def _solve_group(
     model: Model,
     scheme: str,
     rows: Mapping[str, np.ndarray],
+    shared: Mapping[str, np.ndarray],
     members: np.ndarray,
     count: int,
     observables: dict[str, np.ndarray],
     status: np.ndarray,
     room: int,
 ) -> tuple[float, float]:
-    """Run the rows `members` through one compiled program, write their results in place, and return (compile, run) seconds."""
+    """Run the rows `members` through one compiled program, with what all have `shared`, write their results in place, and return
+    (compile, run) seconds.
+    """  # noqa: D205 - one sentence
     import jax
 
     width, devices = runtime.lanes(kind), len(jax.devices())
@@ -203,15 +267,17 @@ def _solve_group(
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
     unread = model.unread(scheme) | (set(model.penalty) if _is_rigid(kind) else set())
-    counted = _COUNTED_ABREAST if kind == ABREAST else _COUNTED
+    unread |= _unread_features(kind)
+    counted = _COUNTED_ABREAST if _base(kind) == ABREAST else _COUNTED
     lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}
     rows = {**rows, counted: _everywhere(rows[counted], count)}
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}
+    arguments |= {name: value for name, value in shared.items() if name not in unread}
 
     with _DEVICES:
         start = time.perf_counter()
         shapes = {name: (value.shape, value.dtype) for name, value in arguments.items()}
-        program, fresh = _compiled(kind, scheme, devices, shapes, tuple(sorted(name for name in shapes if lanes[name])))
+        program, fresh = _compiled(kind, scheme, devices, shapes, tuple(sorted(name for name in shapes if lanes.get(name))))
         ready = time.perf_counter()
         results, codes = jax.block_until_ready(program(arguments, shares))
         done = time.perf_counter()
@@ -224,8 +290,20 @@ def _solve_group(
     return (ready - start if fresh else 0.0), done - ready
 
 
+def _base(kind: str) -> str:
+    """The name of a program without the features of its excitation."""
+    return kind.partition("+")[0]
+
+
+def _unread_features(kind: str) -> set[str]:
+    """The parameters of the excitation that a program does not read; without features it is harmonic."""
+    _, plus, ending = kind.partition("+")
+    features = ending.split("+") if plus else ["harmonic"]
+    return {name for feature, names in FEATURES.items() if feature not in features for name in names}
+
+
 def _is_rigid(kind: str) -> bool:
-    return kind.startswith((EXACT, STEADY)) and kind.split("-")[1] in _RIGID
+    return kind.startswith((EXACT, STEADY)) and _base(kind).split("-")[1] in _RIGID
 
 
 def _cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:
@@ -236,7 +314,7 @@ def _cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) ->
     # rounded to powers of 2^(1/4), since only large differences are worth reordering
     periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
     cost = _everywhere(np.round(4.0 * np.log2(periods)), count)
-    if kind.startswith(EXACT) and _is_rigid(kind) and "k_n" not in rows:  # what is never released costs next to nothing
+    if kind.startswith(EXACT) and _is_rigid(kind) and "k_n" not in rows and "+" not in kind:  # what is never released costs next to nothing
         largest = np.abs(rows["f0"] - rows["m"] * rows["a0"]) + np.abs(rows["load"] - rows["k"] * rows["x0"])
         cost = np.where((rows["v0"] == 0.0) & (largest <= rows["mu_s"] * rows["normal_force"]), -np.inf, cost)
     return cost
@@ -276,13 +354,14 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> An
     from kernels.exact.programs import PROGRAMS
     from kernels.stepping import loop
 
-    run: Any = functools.partial(loop.abreast, scheme=scheme) if kind == ABREAST else PROGRAMS.get(kind)
+    base = _base(kind)
+    run: Any = functools.partial(loop.abreast, scheme=scheme) if base == ABREAST else PROGRAMS.get(base)
 
     def block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
         return jax.vmap(lambda row: run({**row, **fixed}))(varying)
 
     def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
-        if kind == "step":
+        if base == "step":
             return _queue(scheme, varying, fixed, share[0])
         return _blocks(lambda rows: block(rows, fixed), varying, share[0])
 

@@ -12,9 +12,12 @@ import numpy as np
 
 from kernels.contact.together import Both
 from kernels.exact import events, oscillators
+from kernels.exact.damped import highest
 from kernels.exact.moment import Moment, between
+from kernels.excitation.record import Records, check_record, features_of
 from kernels.models import MODELS
 from kernels.quantity import Quantity
+from kernels.schemes import FEATURES
 
 CHUNK = 256
 PER_CALL = 512  # moments of a trace in one call
@@ -59,13 +62,15 @@ TRACE_COLUMNS = (
 )
 
 
-def event_log(model: str, params: Mapping[str, Any], most: int = events.MOST_EVENTS) -> dict[str, np.ndarray]:
+def event_log(
+    model: str, params: Mapping[str, Any], most: int = events.MOST_EVENTS, records: Records | None = None
+) -> dict[str, np.ndarray]:
     """The events of one oscillator in their order, the start among them.
 
     Args:
         model: name of a model (`kernels.MODELS`).
         params: parameter name -> number (a table: its numbers), SI units; omitted names take their documented default.
-        most: how many events, at most.
+        most: how many events, at most. records: which the parameter `record` chooses from.
 
     Returns:
         The columns of EVENT_COLUMNS, (n,) each; forces and compression are 0 where there is no such contact. Of two bodies, x and v are
@@ -74,20 +79,20 @@ def event_log(model: str, params: Mapping[str, Any], most: int = events.MOST_EVE
     Raises:
         KeyError: unknown model or parameter.
     """
-    columns = _follow(model, params, most)
+    columns = _follow(model, params, most, records)
     return {quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}
 
 
-def impacts(model: str, params: Mapping[str, Any], most: int = events.MOST_EVENTS) -> dict[str, np.ndarray]:
+def impacts(model: str, params: Mapping[str, Any], most: int = events.MOST_EVENTS, records: Records | None = None) -> dict[str, np.ndarray]:
     """The impacts of one oscillator on its wall in their order.
 
     Args:
-        model, params, most: see `event_log`.
+        model, params, most, records: see `event_log`.
 
     Returns:
         The columns of IMPACT_COLUMNS, (n,) each.
     """
-    columns = _follow(model, params, most)
+    columns = _follow(model, params, most, records)
     happened = columns["event"]
     starts = np.flatnonzero((happened == "impact") | ((happened == "start") & (columns["compression"] > 0.0)))
     ends = np.flatnonzero(columns["outside"])
@@ -104,14 +109,19 @@ def impacts(model: str, params: Mapping[str, Any], most: int = events.MOST_EVENT
 
 
 def trace(
-    model: str, params: Mapping[str, Any], start: float = 0.0, samples: int = 600, most: int = events.MOST_EVENTS
+    model: str,
+    params: Mapping[str, Any],
+    start: float = 0.0,
+    samples: int = 600,
+    most: int = events.MOST_EVENTS,
+    records: Records | None = None,
 ) -> dict[str, np.ndarray]:
     """One oscillator in time: at equal steps, just before and just after every event, and more closely where events are close.
 
     Every moment is computed in closed form from the event before it.
 
     Args:
-        model, params: see `event_log`.
+        model, params, records: see `event_log`.
         start: time where the trace begins [s], before the end of the run.
         samples: how many moments at equal steps, the first and the last included.
         most: how many events of the run, at most; the trace ends there.
@@ -123,7 +133,7 @@ def trace(
     Raises:
         KeyError: unknown model or parameter.
     """
-    kind, resolved = _resolve(model, params)
+    kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
     parts = [jax.tree.map(lambda value: np.asarray(value)[None], state)]
     while float(state.stage) < len(STAGES) and int(state.events) < most:
@@ -153,15 +163,20 @@ def trace(
     return dict(zip((quantity.name for quantity in TRACE_COLUMNS), (at, x, v, friction, wall), strict=True))
 
 
-def _resolve(model: str, params: Mapping[str, Any]) -> tuple[oscillators.Kind, dict[str, np.ndarray]]:
-    """The contacts of one oscillator and its parameters."""
+def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[oscillators.Kind, dict[str, np.ndarray]]:
+    """The contacts of one oscillator and its parameters, those of an excitation that it does not have apart."""
     resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}
-    return kind_of(model, resolved), resolved
+    kind, features = kind_of(model, resolved), features_of(params)
+    if "record" in features:
+        check_record(params["record"], records)
+        resolved |= {} if records is None else records.arguments()
+    unread = {name for feature, names in FEATURES.items() if feature not in features for name in names}
+    return kind, {name: value for name, value in resolved.items() if name not in unread}
 
 
-def _follow(model: str, params: Mapping[str, Any], most: int) -> dict[str, np.ndarray]:
+def _follow(model: str, params: Mapping[str, Any], most: int, records: Records | None) -> dict[str, np.ndarray]:
     """Every event with all that is known of it."""
-    kind, resolved = _resolve(model, params)
+    kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
     parts = [jax.tree.map(lambda value: np.asarray(value)[None], _seen(kind, resolved, state))]
     while float(state.stage) < len(STAGES) and int(state.events) < most:
@@ -271,7 +286,7 @@ def _works(made: oscillators.Setup, s: Any, duration: jax.Array) -> dict[str, ja
     """Works [J] over the `duration` [s] from a state to the next event, by a Gauss-Legendre rule on pieces short against its scales."""
     p, moment = made.p, between(made, s)
     phase = made.law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
-    rate = p["omega"] + jnp.sqrt(jnp.abs(p["k"] + phase.stiffness) / p["m"]) + jnp.abs(p["c"] + phase.damping) / p["m"]
+    rate = highest(made.excitation.omega) + jnp.sqrt(jnp.abs(p["k"] + phase.stiffness) / p["m"]) + jnp.abs(p["c"] + phase.damping) / p["m"]
 
     def power(tau: jax.Array) -> jax.Array:
         now = moment(tau)

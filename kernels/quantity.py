@@ -50,7 +50,7 @@ class Quantity:
     def bounds(self) -> str:
         """The admissible values in words, empty when every finite number is: "> 0", "in [0, 1]"."""
         if self.kind == "integer":
-            return f"a whole number from {self.lower:g} to {self.upper:g}"
+            return f"a whole number {f'>= {self.lower:g}' if math.isinf(self.upper) else f'from {self.lower:g} to {self.upper:g}'}"
         below = "" if math.isinf(self.lower) else f"{'>' if self.lower_open else '>='} {self.lower:g}"
         above = "" if math.isinf(self.upper) else f"{'<' if self.upper_open else '<='} {self.upper:g}"
         return " and ".join(part for part in (below, above) if part)

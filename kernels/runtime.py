@@ -70,7 +70,7 @@ def lanes(kind: str) -> int:
     """Lanes of a block of the program `kind` (`batch`); every program of a wall has the same."""
     if not on_cpu():
         return _LANES_OF_ACCELERATOR
-    return LANES.get(kind.removeprefix("exact-").removeprefix("steady-"), _LANES_OF_WALLS)
+    return LANES.get(kind.partition("+")[0].removeprefix("exact-").removeprefix("steady-"), _LANES_OF_WALLS)
 
 
 def steps() -> int:

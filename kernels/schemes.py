@@ -22,6 +22,16 @@ PAIR = ("m_2", "x0_2", "v0_2")  # what it cannot have: of two bodies only the re
 OBSERVED = 64  # periods of the excitation that are observed of a motion without a period
 MOST_STEPS = 1e8  # of one run, rejected ones included
 
+# parts of an excitation, each with the parameters that programs read only where it is there, and those that are more than one sine
+FEATURES: Mapping[str, tuple[str, ...]] = {
+    "harmonic": ("a0", "f0", "phase"),
+    "sweep": ("sweep_rate",),
+    "tones": ("tone_a0", "tone_omega", "tone_phase"),
+    "record": ("record", "record_scale", "bank", "interval"),
+}
+DRIVEN = ("sweep", "tones", "record")
+DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # what a steady motion cannot have: it repeats with its one sine
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
@@ -156,3 +166,5 @@ def check_window(window: str | None, scheme: str, given: Collection[str], steady
         raise ValueError(f"window {STEADY!r} is one period of the motion, wherever it is reached: leave out {', '.join(ends)}")
     if window == STEADY and (pair := [name for name in PAIR if name in given]):
         raise ValueError(f"window {STEADY!r} is of one body: leave out {', '.join(pair)}")
+    if window == STEADY and (drives := [name for name in DRIVES if name in given]):
+        raise ValueError(f"window {STEADY!r} is of motion that repeats with one sine: leave out {', '.join(drives)}")

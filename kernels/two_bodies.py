@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from kernels.elementary import Array, sincos
 from kernels.exact.damped import Damped
 from kernels.exact.segment import Anchor
-from kernels.excitation.harmonic import Harmonic
+from kernels.excitation.driven import Driven, Excitation
 
 
 class Centre(NamedTuple):
@@ -34,12 +34,14 @@ class Centre(NamedTuple):
     first: Array
     second: Array
 
-    def bodies(self, p: dict[str, Any], excitation: Harmonic, x: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+    def bodies(self, p: dict[str, Any], excitation: Excitation, x: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         """Displacement [m] and velocity [m/s] of the first body and of the second at the end; x and v are those of the relative motion.
 
         Args:
             p: parameters of the relative motion. excitation: the force on it.
         """
+        if isinstance(excitation, Driven):  # which two bodies do not have
+            return x, v, 0.0 * x, 0.0 * v
         # over the mass of both the force is f / (m + m_2), of which the relative motion has seen f m_2 / (m + m_2)
         amplitude = excitation.amplitude / p["m"] * self.second - self.base
         zero = jnp.zeros_like(amplitude)
@@ -61,9 +63,10 @@ def relative(p: dict[str, Any]) -> tuple[dict[str, Any], Centre]:
     centre = Centre(
         jnp.where(pair, (ratio * p["x0"] + p["x0_2"]) * first, 0.0),
         jnp.where(pair, (ratio * p["v0"] + p["v0_2"]) * first, 0.0),
-        jnp.where(pair, p["a0"], 0.0),
+        jnp.where(pair, p.get("a0", 0.0), 0.0),
         first,
         jnp.where(pair, ratio * first, 0.0),
     )
-    scaled = {name: p[name] * first for name in ("m", "k", "c", "f0", "load")}
-    return {**p, **scaled, "x0": p["x0"] - p["x0_2"], "v0": p["v0"] - p["v0_2"], "a0": jnp.where(pair, 0.0, p["a0"])}, centre
+    scaled: dict[str, Any] = {name: p[name] * first for name in ("m", "k", "c", "f0", "load") if name in p}
+    shaken = {"a0": jnp.where(pair, 0.0, p["a0"])} if "a0" in p else {}
+    return {**p, **scaled, "x0": p["x0"] - p["x0_2"], "v0": p["v0"] - p["v0_2"], **shaken}, centre

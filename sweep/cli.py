@@ -218,7 +218,7 @@ def verify(as_json: AsJson = False) -> None:
 def list_topics(
     topic: Annotated[Topic | None, typer.Argument(help="What to list; everything when omitted.")] = None, as_json: AsJson = False
 ) -> None:
-    """List models, parameters, schemes, observables, rules and designs."""
+    """List models, parameters, schemes, observables, rules, designs and the keys of an excitation."""
     print_topics(list(Topic) if topic is None else [topic], as_json)
 
 
@@ -226,12 +226,27 @@ def list_topics(
 def show(
     directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
     failed: Annotated[bool, typer.Option("--failed", help="List the rows that failed instead.")] = False,
+    over: Annotated[
+        str | None,
+        typer.Option(help="Mean and spread over a swept parameter instead, such as draw or record, at each point of the others."),
+    ] = None,
+    observable: Annotated[
+        list[str] | None, typer.Option(help="With --over: of what. Can be repeated; default all in a file, the main one in a table.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="With --over: level of the interval of the mean.")] = 0.95,
+    out: Annotated[
+        Path | None, typer.Option(help="With --over: .csv or .parquet to write, or a picture, .png, .svg or .pdf, over one parameter.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a run holds: state, progress, statuses, time, first rows."""
+    """Show what a run holds: state, progress, statuses, time, first rows; or means over one of its parameters."""
     from sweep import show as showing
+    from sweep import spread
     from sweep.boundary import summary
 
+    if over is not None:
+        spread.show(directory, over, observable or [], confidence, out, as_json)
+        return
     state = showing.state_of(directory)
     if failed:
         list_failed(directory, state, as_json)

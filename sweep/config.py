@@ -8,22 +8,25 @@ import os
 import socket
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import sweep
 from kernels.models import MODELS, Model
-from kernels.quantity import Quantity
-from kernels.schemes import DOUBLE, EXACT, PACE, PAIR, RUN, SCHEMES, SINGLE, STEADY
+from kernels.quantity import Quantity, by_name
+from kernels.schemes import DOUBLE, DRIVES, EXACT, PACE, PAIR, RUN, SCHEMES, SINGLE, STEADY
 from sweep.axes import SCHEME, Value, number, read_value, written
 from sweep.design import Adaptive, Boundary, Convergence, Design, schemes_of
 from sweep.document import inline, to_toml
+from sweep.excitation import reading as excitations
+from sweep.excitation.bank import fitting, most_draws
+from sweep.excitation.reading import Excitation
 from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
 from sweep.reading import Reading, read_sweep, sweep_document
 from sweep.rules import check_fixed, check_rules
-from sweep.sections import TIME_KEYS, Document, Time, belongs, read_document
+from sweep.sections import DRAW, NEEDED, RECORD, TIME_KEYS, Document, Time, belongs, read_document
 
 SCHEMA_VERSION = 2
 MOST_POINTS = 10**12
@@ -49,9 +52,10 @@ class Config:
         window: "steady" for one period of the steady motion; None for the window of the parameters.
         design: the points.
         shard_points: how many of them a shard holds; the last, or the last of a level, may have fewer.
+        excitation: records, or random draws; None for neither.
         paths: parameter -> key where it is set, for messages.
         document: the study as nested tables, in canonical order, with every path absolute.
-        digest: SHA-256 of the study's name and all that determines its rows; a table counts by its content, not by its path.
+        digest: SHA-256 of the study's name and all that determines its rows; tables and records count by their content, not by their path.
     """
 
     source: str
@@ -67,6 +71,7 @@ class Config:
     paths: dict[str, str] = field(repr=False)
     document: dict[str, Any] = field(repr=False)
     digest: str
+    excitation: Excitation | None = None
 
     def to_toml(self) -> str:
         """The study as a file that runs it again, with the defaults in force as comments."""
@@ -89,6 +94,11 @@ class Config:
     def swept(self) -> list[str]:
         """The swept parameters, in the order of their axes; the scheme is not among them."""
         return list(dict.fromkeys(axis.name for axis in self.design.axes if axis.name != SCHEME))
+
+    @property
+    def most_draws(self) -> int:
+        """How many different random draws the rows of a shard have at most."""
+        return most_draws(self.design, self.shard_points)
 
     @property
     def shards(self) -> int:
@@ -150,7 +160,7 @@ def recall(document: dict[str, Any], digest: str, version: str) -> Config:
     if digest not in RECALLED:
         config = load(document)
         if config.digest != digest:
-            why = "the content of its file of points differs" if version == sweep.__version__ else "the versions differ"
+            why = "the content of its files differs" if version == sweep.__version__ else "the versions differ"
             where = f"{socket.gethostname()}, tribosweep {sweep.__version__}"
             message = f"{where}: the study that tribosweep {version} sends is another one here: {why}"
             raise ConfigError(config.name, [Problem("", message)])
@@ -196,18 +206,20 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     document = read_document(raw, problems)
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
     model, scheme = check_study(document, problems)
+    model, excitation = check_excitation(document, model, raw, folder, problems)
     fixed: dict[str, Value] = {}
     paths: dict[str, str] = {}
     check_parameters(document.parameters, model, fixed, paths, problems)
     check_time(document.time, model, fixed, paths, problems)
     read = read_sweep(document.sweep, model, scheme, fixed, folder, problems)
     check_axes(read, paths, problems)
+    check_choice(model, raw, paths, problems)
     design = read.design
     window = STEADY if document.time.window == STEADY else None
     if window == STEADY:
         check_steady(model, schemes_of(design, scheme), paths, problems)
     check_precision(document.study.precision, schemes_of(design, scheme), window, paths, design, problems)
-    shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, problems)
+    shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
         if all(part.file is None for part in document.sweep):
@@ -215,8 +227,11 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
             problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
-    canonical = canonical_document(document, name, model, fixed, read, folder)
-    content = json.dumps([SCHEMA_VERSION, shard_points, read.digests, {**canonical, "sweep": without_files(canonical.get("sweep"))}])
+    canonical = canonical_document(document, name, model, fixed, read, excitation, folder)
+    nameless = {**canonical, "sweep": without_files(canonical.get("sweep"))}
+    if excitation is not None:
+        nameless["excitation"] = excitations.without_paths(canonical["excitation"])
+    content = json.dumps([SCHEMA_VERSION, shard_points, read.digests, nameless])
     config = Config(
         source=source,
         name=name,
@@ -231,6 +246,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         paths=paths,
         document=canonical,
         digest=hashlib.sha256(content.encode()).hexdigest(),
+        excitation=excitation,
     )
     problems += check_rules(config)
     return None if problems else config
@@ -254,6 +270,35 @@ def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str
         problems.append(Problem("study.scheme", f"{scheme!r} is not a scheme of {model.name}; {advise(scheme, model.schemes)}"))
         scheme = model.schemes[0]
     return model, scheme
+
+
+def check_excitation(
+    document: Document, model: Model, raw: dict[str, Any], folder: Path, problems: list[Problem]
+) -> tuple[Model, Excitation | None]:
+    """[excitation], and the model as it makes it."""
+    if document.excitation is None:
+        return model, None
+    section = raw["excitation"] if isinstance(raw.get("excitation"), dict) else {}
+    model = excitations.model_with(model, section)
+    excitation = excitations.read_excitation(document.excitation, folder, problems)
+    if excitation is not None and document.excitation.extend is None:
+        model = replace(model, rules=(*model.rules, excitations.lasting(excitation)))
+    return model, excitation
+
+
+def check_choice(model: Model, raw: dict[str, Any], paths: dict[str, str], problems: list[Problem]) -> None:
+    """Whether every row has a record where there are some, and none where there is none; messages on records go to their key."""
+    known = by_name(model.parameters)
+    if RECORD in paths and DRAW in known:
+        problems.append(Problem(paths[RECORD], f"the records of this study are random draws: give {DRAW} instead"))
+    elif RECORD in paths and "excitation" not in raw:
+        problems.append(Problem(paths[RECORD], NEEDED[RECORD]))
+    elif RECORD not in paths and "excitation" in raw:
+        words = list(known[RECORD].words)
+        if len(words) > 1:
+            message = f"several records, of which no row takes one: sweep it, as in record = {inline(words)} in [sweep.axes], or set it"
+            problems.append(Problem("excitation.records", message))
+        paths[RECORD] = "excitation.records" if words else "excitation.random.duration"
 
 
 def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
@@ -311,6 +356,11 @@ def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], pro
     message = f'time.window = "{STEADY}" is one period of the motion, wherever it is reached, and does not read this: leave it out'
     problems += [Problem(paths[name], message) for name in RUN if name in paths]
     problems += [Problem(paths[name], f'time.window = "{STEADY}" is of one body: leave this out') for name in PAIR if name in paths]
+    problems += [
+        Problem(paths[name], f'time.window = "{STEADY}" is of motion that repeats with one sine: leave this out')
+        for name in DRIVES
+        if name in paths
+    ]
     others = [name for name in schemes if name != EXACT]
     if others and not any(problem.path == "study.scheme" for problem in problems):
         listed = ", ".join(map(repr, others))
@@ -336,14 +386,19 @@ def check_precision(
         problems.append(Problem(path, f"{message}; here {', '.join(found)}: leave precision out"))
 
 
-def check_shards(given: int | None, design: Design, schemes: list[str], window: str | None, problems: list[Problem]) -> int:
+def check_shards(
+    given: int | None, design: Design, schemes: list[str], window: str | None, excitation: Excitation | None, problems: list[Problem]
+) -> int:
     """How many points a shard holds: what [output] says, else what takes seconds on a small machine and fills a large one.
 
-    That depends on the study alone, so that whoever computes a shard computes the same one.
+    That depends on the study alone, so that whoever computes a shard computes the same one. The random draws of a shard must fit into
+    memory.
     """
     least, most = SHARD_POINTS
     quick = set(schemes) <= {EXACT} and window != STEADY
     points = given if given is not None else (SHARD_OF_EXACT if quick else SHARD_OF_STEPS)
+    if excitation is not None and not problems:
+        points = fitting(design, excitation, points, given is not None, problems)
     if given is not None and not least <= given <= most:
         problems.append(Problem("output.shard_points", f"{given} is out of bounds: must be >= {least} and <= {most} (points of a shard)"))
     elif not problems and design.count > MOST_POINTS:
@@ -355,7 +410,9 @@ def check_shards(given: int | None, design: Design, schemes: list[str], window: 
     return points
 
 
-def canonical_document(document: Document, name: str, model: Model, fixed: dict[str, Value], read: Reading, folder: Path) -> dict[str, Any]:
+def canonical_document(
+    document: Document, name: str, model: Model, fixed: dict[str, Value], read: Reading, excitation: Excitation | None, folder: Path
+) -> dict[str, Any]:
     """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
     precision = document.study.precision if document.study.precision != DOUBLE else None
     study = {"name": name, "model": document.study.model, "scheme": document.study.scheme, "precision": precision}
@@ -368,6 +425,9 @@ def canonical_document(document: Document, name: str, model: Model, fixed: dict[
         "study": {key: value for key, value in study.items() if value is not None},
         "parameters": {key: written(model.parameter(key), value) for key, value in fixed.items() if key not in TIME_KEYS},
         "time": time,
+        "excitation": {}
+        if excitation is None or document.excitation is None
+        else excitations.section_document(document.excitation, excitation),
         "sweep": sweep_document(document.sweep, read.design, folder),
         "output": {} if document.output.shard_points is None else {"shard_points": document.output.shard_points},
     }

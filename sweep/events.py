@@ -66,6 +66,7 @@ def follow(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
     import pandas as pd
 
     from kernels import log
+    from sweep.excitation.bank import of_one
 
     if impacts and "k_n" not in {quantity.name for quantity in config.model.parameters}:
         raise ConfigError(config.source, [Problem("study.model", f"{config.model.name} has no wall, hence no impacts")])
@@ -73,7 +74,8 @@ def follow(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
     ask = log.impacts if impacts else log.event_log
     frames = []
     for point, row in zip(points, rows, strict=True):
-        table = ask(config.model.name, row)
+        shaken, records = of_one(config.excitation, row)
+        table = ask(config.model.name, shaken) if records is None else ask(config.model.name, shaken, records=records)
         count = len(table["time"])
         frames.append(pd.DataFrame({POINT: np.full(count, point), **table}))
     return pd.concat(frames, ignore_index=True)

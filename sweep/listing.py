@@ -1,4 +1,4 @@
-"""`tribosweep list`: models, parameters, schemes, observables, rules and designs, from the source that validation uses."""
+"""`tribosweep list`: models, parameters, schemes, observables, rules, designs, excitation, from the source that validation uses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kernels.schemes import SCHEMES
 from sweep.axes import written
 from sweep.design import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
 from sweep.document import inline
+from sweep.sections import EXCITATION
 from sweep.terminal import emit, print_json, print_table
 
 PROSE = ("schemes", "description", "default", "parameters", "rule", "models")
@@ -28,6 +29,7 @@ class Topic(StrEnum):
     observables = "observables"
     rules = "rules"
     designs = "designs"
+    excitation = "excitation"
 
 
 def rows_of(topic: Topic) -> list[dict[str, Any]]:
@@ -36,10 +38,11 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
         return [{"model": model.name, "schemes": ", ".join(model.schemes), "description": model.description} for model in MODELS.values()]
     if topic is Topic.schemes:
         return [{"scheme": s.name, "reads": ", ".join(s.reads) or "-", "description": s.description} for s in SCHEMES.values()]
-    if topic is Topic.designs:
-        return [
-            {"design": name, "description": description} for name, description in {**DESIGNS, CONCATENATION: ABOUT_CONCATENATION}.items()
-        ]
+    if topic in (Topic.designs, Topic.excitation):
+        designs = {**DESIGNS, CONCATENATION: ABOUT_CONCATENATION}
+        keys = {f"{part}.{key}": str(field.description) for part, shape in EXCITATION.items() for key, field in shape.model_fields.items()}
+        thing, known = ("design", designs) if topic is Topic.designs else ("key", keys)
+        return [{thing: name, "description": description} for name, description in known.items()]
     if topic is Topic.rules:
         return [
             {"parameters": ", ".join(rule.parameters), "rule": rule.sentence, "models": models}

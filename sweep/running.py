@@ -78,6 +78,12 @@ class Run:
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 
+    def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95) -> pa.Table:
+        """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others: see `averages.averages`."""
+        from sweep.averages import averages
+
+        return averages(self.directory, parameter, observables, confidence)
+
     def convergence(self) -> pa.Table:
         """The table of a convergence study, one row a point; FileNotFoundError where the run is none."""
         import pyarrow.parquet as pq

@@ -68,6 +68,44 @@ class Range(Section):
     spacing: str = "linear"
 
 
+class Random(Section):
+    """[excitation.random]: random accelerations that are drawn. Descriptions are what `tribosweep list excitation` shows."""
+
+    spectrum: Any = Field(
+        default=None,
+        description="one-sided power spectral density: pairs [frequency, density] in Hz and (m/s^2)^2/Hz, or a CSV or Parquet file with "
+        "the columns frequency and density; 0 beyond its ends",
+    )
+    unit: str | None = Field(
+        default=None, description="of the densities, such as g^2/Hz; default (m/s^2)^2/Hz, or what the file's header says"
+    )
+    interpolation: str | None = Field(
+        default=None, description="straight lines between the pairs: linear (default), or log in both logarithms"
+    )
+    band: Any = Field(default=None, description="instead of a spectrum: a constant density between two frequencies [Hz]")
+    rms: Any = Field(default=None, description="of the acceleration with a band [m/s^2], such as 0.3 g in quotes")
+    duration: Any = Field(default=None, description="of a draw [s]")
+    interval: Any = Field(default=None, description="between its samples [s]; 1 / (2 interval) exceeds every frequency of the spectrum")
+    seed: int | None = Field(default=None, description="of all draws, at least 0; draw n depends on it and on n alone; default 1")
+    taper: Any = Field(default=None, description="ramps of half a cosine at both ends [s], or [at the beginning, at the end]; default none")
+
+
+class Excitation(Section):
+    """[excitation]: what shakes the oscillators besides sines. Descriptions as of `Random`."""
+
+    records: Any = Field(
+        default=None,
+        description="CSV or Parquet files with the columns time and acceleration, evenly sampled from t = 0; parameter record is one of "
+        "their names, without folder and ending",
+    )
+    unit: str | None = Field(default=None, description="of the accelerations, such as g; default m/s^2, or what the header says")
+    time: str | None = Field(default=None, description="what the files call the column time")
+    acceleration: str | None = Field(default=None, description="what the files call the column acceleration")
+    extend: str | None = Field(default=None, description="zero: a run may be longer than its record, and is not shaken by it after its end")
+    sha256: Any = Field(default=None, description="of the files, as a resolved study states it: others are refused")
+    random: Random | None = Field(default=None, description="random accelerations instead of records; parameter draw is their number")
+
+
 class Output(Section):
     """[output]: how the rows are laid down."""
 
@@ -81,9 +119,16 @@ class Document(Section):
     parameters: dict[str, Any] = Field(default_factory=dict)
     time: Time = Time()
     sweep: list[Sweep] = Field(default_factory=list)
+    excitation: Excitation | None = None
     output: Output = Output()
 
 
+RECORD, DRAW = "record", "draw"
+NEEDED = {
+    RECORD: 'a record needs [excitation], with records = "quake.csv", say',
+    DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
+}  # what the parameters need of a study
+EXCITATION: dict[str, type[Section]] = {"excitation": Excitation, "excitation.random": Random}
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number"}
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
 WINDOW = ("window_start", "window_end")
@@ -147,7 +192,7 @@ def describe(item: Mapping[str, Any], location: list[str]) -> str:
 
 def keys_of(location: list[str]) -> list[str]:
     """The keys that the section at `location` may have."""
-    sections: dict[str, type[Section]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep, "output": Output}
+    sections: dict[str, type[Section]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep, "output": Output, **EXCITATION}
     section = sections.get(".".join(location), Range)
     return [field.alias or name for name, field in section.model_fields.items()]
 
@@ -171,7 +216,8 @@ def home_of(name: str) -> str:
     """Where a key that was written in the wrong section belongs; empty when it belongs nowhere."""
     if name in TIME_KEYS or name in Time.model_fields:
         return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
-    section = next((title for title, shape in (("study", Study), ("sweep", Sweep), ("output", Output)) if name in shape.model_fields), "")
+    shapes: dict[str, type[Section]] = {"study": Study, "sweep": Sweep, "output": Output, "excitation": Excitation}
+    section = next((title for title, shape in shapes.items() if name in shape.model_fields), "")
     if not section and any(name == q.name for model in MODELS.values() for q in model.parameters):
         section = "parameters"
     return f"belongs in [{section}], as {section}.{name}" if section else ""
@@ -184,6 +230,8 @@ def belongs(name: str, model: Model) -> str:
 
 
 def of_another(name: str, model: Model) -> str:
-    """What is wrong with a parameter that only other models have; empty for any other name."""
+    """What is wrong with a parameter that only other models have, or studies with another [excitation]; empty for any other name."""
+    if name == DRAW and all(q.name != DRAW for q in model.parameters):
+        return NEEDED[DRAW]
     others = [other.name for other in MODELS.values() if any(q.name == name for q in other.parameters)]
     return f"no parameter of the model {model.name}, but of {' and '.join(others)}" if others and model.name not in others else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ from sweep.blocks import Points
 from sweep.config import Config
 from sweep.design import Adaptive
 from sweep.doctor import cannot_start
+from sweep.excitation.bank import placed
+from sweep.excitation.reading import as_kernels_have_it
 from sweep.problems import ConfigError, Problem
 from sweep.rules import by_scheme, take
 
@@ -98,12 +101,15 @@ def solve_points(config: Config, points: Points) -> Solution:
     most = config.shard_points  # of any shard: none of them compiles anything that another one has not
     if not isinstance(config.design, Adaptive):
         most = min(most, config.design.count)
+    fixed, points, records = placed(config, points)
+    model = config.model if records is None else as_kernels_have_it(config.model)
+    compute = solve if records is None else functools.partial(solve, records=records)
     groups = by_scheme(points, config.scheme)
     dtype = np.dtype(config.precision).type
     parts: list[tuple[np.ndarray | slice, Solution]] = []
     for scheme, rows in groups:
         columns, absent, count = take(points, rows)
-        parts.append((rows, solve(config.model, scheme, {**config.fixed, **columns}, absent, count, config.window, most, dtype)))
+        parts.append((rows, compute(model, scheme, {**fixed, **columns}, absent, count, config.window, most, dtype)))
     first = parts[0][1]
     if len(parts) == 1:
         return first

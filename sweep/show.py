@@ -18,6 +18,7 @@ from sweep.convergence.levels import beginning
 from sweep.convergence.refinement import CONVERGENCE
 from sweep.convergence.verdicts import NOT_SETTLED, VERDICTS, read_table
 from sweep.directory import RunDirectory, count_failed, total_statuses
+from sweep.excitation.reading import model_with
 from sweep.inspection import Expected, inspect
 from sweep.locks import describe_writer, holders
 from sweep.problems import ConfigError, Problem
@@ -155,7 +156,8 @@ def first_rows(path: Path, count: int) -> pa.Table:
 
 def model_of(path: Path) -> Model:
     """The model of a run, from its resolved study."""
-    return MODELS[RunDirectory(path).read_document()["study"]["model"]]
+    document = RunDirectory(path).read_document()
+    return model_with(MODELS[document["study"]["model"]], document.get("excitation"))
 
 
 def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:

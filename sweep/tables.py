@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import tempfile
 from collections.abc import Iterator
@@ -139,18 +140,24 @@ def choose_columns(names: list[str], model: Model, label: str, problems: list[Pr
 
 
 def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a CSV file, every cell as text, so that a bad one can be named by its row; empty cells are null."""
+    """The names and the pieces of a CSV file, every cell as text, so that a bad one can be named by its row; empty cells are null.
+
+    Lines before the header that begin with # are passed over.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
-    with csv.open_csv(path) as reader:
+    with path.open("rb") as file:
+        remarks = sum(1 for _ in itertools.takewhile(lambda line: line.startswith(b"#"), file))
+    reading = csv.ReadOptions(skip_rows=remarks)
+    with csv.open_csv(path, reading) as reader:
         names = list(reader.schema.names)
     convert = csv.ConvertOptions(
         column_types={name: pa.string() for name in names}, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=True
     )
 
     def pieces() -> Iterator[pa.Table]:
-        with csv.open_csv(path, convert_options=convert) as reader:
+        with csv.open_csv(path, reading, convert_options=convert) as reader:
             for batch in reader:
                 yield pa.Table.from_batches([batch])
 

@@ -1,4 +1,6 @@
-"""Make the data of configs/calibrate_*.toml: synthetic, computed from known values with noise added, so that an answer is known.
+"""Make the data of configs/calibrate_*.toml and configs/quake.toml: synthetic, so that an answer is known.
+
+Measurements are computed from known values with noise added; quakes are random accelerations with the spectrum of a soft ground.
 
 python configs/data/synthetic.py
 """
@@ -11,6 +13,8 @@ import numpy as np
 import pandas as pd
 
 import kernels
+from sweep.excitation.spectrum import Spectrum
+from sweep.excitation.stationary import Stationary
 
 FOLDER = Path(__file__).parent
 
@@ -27,6 +31,10 @@ SHOE_KNOWN = {"omega": 30.0}
 SHAKES = {"stuck": 2.0, "slipping": 6.0}  # m/s^2
 TIMES = np.arange(0.01, 0.605, 0.01)  # s
 RESOLUTION = 2e-5  # m
+
+# The quakes: largest acceleration [m/s^2], and how long each is strong and then dies away [s].
+QUAKES = {"main_shock": (0.35 * 9.80665, 6.0, 4.0), "aftershock": (0.2 * 9.80665, 2.0, 3.0)}
+GROUND, DAMPING = 2.5, 0.6  # Hz, and part of the critical damping, of the ground
 
 
 def drops(noise: float, seed: int) -> pd.DataFrame:
@@ -54,7 +62,30 @@ def shakes(noise: float, seed: int) -> dict[str, pd.DataFrame]:
     return traces
 
 
+def quakes() -> dict[str, pd.DataFrame]:
+    """Records of 20 s, sampled every 0.01 s, in g: the ground's resonance (Kanai and Tajimi), under an envelope, at rest when they end."""
+    f = np.linspace(0.2, 20.0, 200)
+    r2 = (f / GROUND) ** 2
+    density = (1.0 + 4.0 * DAMPING**2 * r2) / ((1.0 - r2) ** 2 + 4.0 * DAMPING**2 * r2)
+    made = Stationary(Spectrum(f, density), 20.0, 0.01, seed=105)
+    t = 0.01 * np.arange(made.samples)
+    records = {}
+    for number, (name, (peak, strong, decay)) in enumerate(QUAKES.items()):
+        envelope = (
+            np.clip(t / 2.0, 0.0, 1.0) ** 2 * np.exp(-np.clip(t - 2.0 - strong, 0.0, None) / decay) * np.clip((20.0 - t) / 2.0, 0.0, 1.0)
+        )
+        shake = envelope * made.draw(number)
+        shake -= envelope * shake.sum() / envelope.sum()  # so that the ground does not go on moving
+        records[name] = pd.DataFrame({"time [s]": t, "acceleration [g]": peak / 9.80665 * shake / np.abs(shake).max()})
+    return records
+
+
 if __name__ == "__main__":
     drops(NOISE, 105).to_csv(FOLDER / "wall_drops.csv", index=False, float_format="%.6g")
     for which, trace in shakes(RESOLUTION, 104).items():
         trace.to_csv(FOLDER / f"shoe_{which}.csv", index=False, float_format="%.6g")
+    for which, record in quakes().items():
+        text = record.to_csv(index=False, float_format="%.6g")
+        (FOLDER / f"{which}.csv").write_text(
+            f"# synthetic, of no quake that was: made by configs/data/synthetic.py\n{text}", encoding="utf-8"
+        )

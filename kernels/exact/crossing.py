@@ -19,7 +19,7 @@ import jax.numpy as jnp
 
 from kernels.contact.phases import Guard, choose
 from kernels.elementary import Array, decide, for_every_lane, settle, traced_once
-from kernels.exact.damped import Damped
+from kernels.exact.damped import Damped, highest, over_sines
 from kernels.exact.refine import falling_root, householder
 from kernels.exact.segment import Anchor, Motion
 
@@ -105,7 +105,7 @@ def _medium(segment: Damped) -> _Medium:
     size = p_re * p_re + p_im * p_im + spared
     rate = jnp.sqrt(jnp.maximum(-w2, 0.0)) + 2.0 * jnp.maximum(-zeta, 0.0)
     grows = rate > 0.0
-    longest = jnp.minimum(4.0 / omega, 1.0 / jnp.where(grows, rate, 1e-300))
+    longest = jnp.minimum(4.0 / (omega if omega.ndim == 0 else jnp.maximum(highest(omega), 1e-300)), 1.0 / jnp.where(grows, rate, 1e-300))
     return _Medium(p_re / size, -p_im / size, spared / size, jnp.where(grows, math.e, 1.0), longest, jnp.where(w2 > 0.0, w2, 1e-300))
 
 
@@ -119,21 +119,22 @@ def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array,
     drive_s, drive_c = w_re * sine + w_im * cosine, w_re * cosine - w_im * sine
     f0, f1, f2 = values
     push = 0.0 if segment.ramp is None else guard.on_d * segment.ramp
-    f3 = omega * drive_c + push - 2.0 * zeta * f2 - w2 * f1
-    f4 = -(omega**2) * drive_s - 2.0 * zeta * f3 - w2 * f2
-    f5 = -(omega**3) * drive_c - 2.0 * zeta * f4 - w2 * f3
+    f3 = over_sines(omega * drive_c) + push - 2.0 * zeta * f2 - w2 * f1
+    f4 = over_sines(-(omega**2) * drive_s) - 2.0 * zeta * f3 - w2 * f2
+    f5 = over_sines(-(omega**3) * drive_c) - 2.0 * zeta * f4 - w2 * f3
     q_s, q_c = medium.re * drive_s + medium.im * drive_c, medium.re * drive_c - medium.im * drive_s
-    q1, q2, q3, q4, q5 = omega * q_c, -(omega**2) * q_s, -(omega**3) * q_c, omega**4 * q_s, omega**5 * q_c
+    each = omega * q_c, -(omega**2) * q_s, -(omega**3) * q_c, omega**4 * q_s, omega**5 * q_c
+    q1, q2, q3, q4, q5 = (over_sines(q) for q in each)
     drive = jnp.sqrt(w_re * w_re + w_im * w_im) * jnp.abs(segment.alpha)
-    slow_bound = omega**5 * drive * jnp.sqrt(medium.re**2 + medium.im**2)
+    slow_bound = over_sines(omega**5 * drive * jnp.sqrt(medium.re**2 + medium.im**2))
     energy = jnp.sqrt((f5 - q5) ** 2 + jnp.abs(w2) * (f4 - q4) ** 2)
-    bound = slow_bound + (energy + medium.left * drive * omega**4 * medium.longest) * medium.growth
+    bound = slow_bound + (energy + over_sines(medium.left * drive * omega**4) * medium.longest) * medium.growth
     # free motion about its equilibrium: where it is, and how far it can swing
     drift = push / medium.stiffness  # a ramp moves the equilibrium
     speed = f1 - q1 - drift
     away = -((f2 - q2) + 2.0 * zeta * speed) / medium.stiffness
     swing = jnp.sqrt(away * away + speed**2 / medium.stiffness)
-    swing = swing + medium.left * drive * medium.longest * jnp.sqrt(1.0 / medium.stiffness)
+    swing = swing + over_sines(medium.left * drive) * medium.longest * jnp.sqrt(1.0 / medium.stiffness)
     swings = (w2 > 0.0) & (zeta >= 0.0)
     base = jnp.where(swings, f0 - away - swing, -1.0)
     return _Course((f0, f1, f2, f3, f4), bound, (base, q1 + drift, q2, q3, q4), slow_bound)
@@ -173,6 +174,23 @@ def _falls_through(terms: tuple[Array, ...]) -> Array:
     return (c0 + c1 + c2 + c3 + c4 + rest < 0.0) & (most <= 0.0)
 
 
+def stay(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> Array:
+    """Whether one look from the anchor shows that no guard crosses in [0, limit] (see `first_crossing`), so that none need be searched."""
+    medium = _medium(segment)
+    sine, cosine = segment.alpha * anchor.sine, segment.alpha * anchor.cosine
+    jerk = over_sines(segment.omega * cosine) - 2.0 * segment.zeta * anchor.a - segment.w2 * anchor.v
+    jerk = jerk if segment.ramp is None else jerk + segment.ramp
+    snap = over_sines(-(segment.omega**2) * sine) - 2.0 * segment.zeta * jerk - segment.w2 * anchor.a
+    zero = jnp.zeros_like(anchor.v)
+    clear = limit <= medium.longest
+    for guard in guards:
+        value, *slopes = _value_and_slopes(guard, anchor, (zero, anchor.v, anchor.a, jerk, snap))
+        course = _course(segment, medium, guard, (jnp.maximum(value, 0.0), *slopes), (sine, cosine))
+        near = _stays(_terms(course.derivatives, course.bound, limit))
+        clear = clear & (near | _stays(_terms(course.slow, course.slow_bound, limit)))
+    return clear
+
+
 def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> Crossing:
     """The first crossing in [0, limit] (scalars).
 
@@ -191,9 +209,9 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
 
     def look(s: _Walk) -> _Walk:
         d, v, a, sine, cosine = segment.state(anchor, s.low)
-        jerk = segment.alpha * segment.omega * cosine - 2.0 * segment.zeta * a - segment.w2 * v
+        jerk = over_sines(segment.alpha * segment.omega * cosine) - 2.0 * segment.zeta * a - segment.w2 * v
         jerk = jerk if segment.ramp is None else jerk + segment.ramp
-        snap = -segment.alpha * segment.omega**2 * sine - 2.0 * segment.zeta * jerk - segment.w2 * a
+        snap = over_sines(-segment.alpha * segment.omega**2 * sine) - 2.0 * segment.zeta * jerk - segment.w2 * a
         jerk, snap, sine, cosine = settle(jerk, snap, segment.alpha * sine, segment.alpha * cosine)
         left = limit - s.low
         courses = []

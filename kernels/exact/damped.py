@@ -1,6 +1,6 @@
 """Segment of an oscillator with spring and damper, any k and c, through critical damping, resonance and k -> 0.
 
-    x'' + 2 zeta x' + w2 x = b + alpha sin(omega t + phase) + ramp t
+    x'' + 2 zeta x' + w2 x = b + alpha sin(omega t + phase) + ramp t        or a sum of such sines
 
 Written in increments from the anchor, whose acceleration absorbs b and w2 x: nothing large cancels as k -> 0. Every function is the
 response at rest to 1 (`H`), to an impulse (`S`), or to exp(i omega t) (`R`), each with a form that stays accurate where another loses
@@ -17,22 +17,33 @@ import jax.numpy as jnp
 
 from kernels.elementary import Array, chord, decide, settle, traced_once
 from kernels.exact import direct, pieces
-from kernels.exact.responses import Responses, responses
+from kernels.exact.responses import Responses, lag_area, responses
 from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 
 _RESONANCE_TERMS = 12
 _SHORT, _AREA_TERMS = 0.5, 18
 
 
+def over_sines(values: Array) -> Array:
+    """The sum over the sines of an excitation, where it has more than one number."""
+    return values if values.ndim == 0 else jnp.sum(values, axis=-1)
+
+
+def highest(omega: Array) -> Array:
+    """The largest frequency; 0 without any sine."""
+    return omega if omega.ndim == 0 else jnp.max(omega, axis=-1, initial=0.0)
+
+
 class Damped(NamedTuple):
     """Constants of one oscillator.
 
     Attributes:
-        alpha: amplitude of the excitation over the mass [m/s^2], any sign.
-        omega: circular frequency of the excitation [rad/s].
+        alpha: amplitude of the excitation over the mass [m/s^2], any sign; of several sines (n,).
+        omega: circular frequency of the excitation [rad/s], like alpha.
         zeta: c / (2 m) [1/s], any sign.
         w2: k / m [1/s^2]; negative where the stiffness softens.
         ramp: rate of the constant force over the mass [m/s^3]; None where there is none, which costs less.
+        pace: how often that rate changes [1/s], as a scale of time where there is no other; None where it does not.
     """
 
     alpha: Array
@@ -40,11 +51,13 @@ class Damped(NamedTuple):
     zeta: Array
     w2: Array
     ramp: Array | None = None
+    pace: Array | None = None
 
     @property
     def rate(self) -> Array:
-        """Sum of the rates of the motion [1/s]."""
-        return self.omega + jnp.sqrt(jnp.abs(self.w2)) + 2.0 * jnp.abs(self.zeta)
+        """Sum of the rates of the motion [1/s], of several sines the fastest."""
+        own = highest(self.omega) + jnp.sqrt(jnp.abs(self.w2)) + 2.0 * jnp.abs(self.zeta)
+        return own if self.pace is None else own + self.pace
 
     @traced_once
     def _harmonic(self, tau: Array, r: Responses, sine: Array, versine: Array) -> tuple[Array, Array, Array, Array]:
@@ -86,15 +99,15 @@ class Damped(NamedTuple):
     @traced_once
     def state(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Displacement since `anchor` [m], velocity and acceleration `tau` [s] after it, and sine and cosine of the excitation's angle."""
-        alpha, omega, zeta, w2, ramp = self
+        alpha, omega, zeta, w2, ramp, _ = self
         r = responses(zeta, w2, tau)
         C, S, H, frequency = settle(r.C, r.S, r.H, r.damped_frequency)
         r = Responses(C, S, H, r.G, r.oscillates, frequency)
         sine, versine = chord(omega * tau)
         r_re, r_im, less_re, less_im = self._harmonic(tau, r, sine, versine)
-        d = anchor.v * (r.S + 2.0 * zeta * r.H) + anchor.a * r.H + alpha * (anchor.cosine * less_im + anchor.sine * less_re)
-        v = anchor.v * (r.C + zeta * r.S) + anchor.a * r.S + alpha * omega * (anchor.cosine * r_re - anchor.sine * r_im)
-        drive = alpha * (anchor.cosine * sine - anchor.sine * versine)
+        d = anchor.v * (r.S + 2.0 * zeta * r.H) + anchor.a * r.H + over_sines(alpha * (anchor.cosine * less_im + anchor.sine * less_re))
+        v = anchor.v * (r.C + zeta * r.S) + anchor.a * r.S + over_sines(alpha * omega * (anchor.cosine * r_re - anchor.sine * r_im))
+        drive = over_sines(alpha * (anchor.cosine * sine - anchor.sine * versine))
         if ramp is not None:
             d, v, drive = d + ramp * r.G, v + ramp * r.H, drive + ramp * tau
         d, v = settle(d, v)
@@ -106,22 +119,23 @@ class Damped(NamedTuple):
     @traced_once
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
-        alpha, omega, zeta, w2, ramp = self
+        alpha, omega, zeta, w2, ramp, _ = self
         d, v, a, later_sine, later_cosine = self.state(anchor, tau)
-        jerk = alpha * omega * later_cosine - 2.0 * zeta * a - w2 * v + (0.0 if ramp is None else ramp)
-        snap = -alpha * omega**2 * later_sine - 2.0 * zeta * jerk - w2 * a
-        crackle = -alpha * omega**3 * later_cosine - 2.0 * zeta * snap - w2 * jerk
+        jerk = over_sines(alpha * omega * later_cosine) - 2.0 * zeta * a - w2 * v + (0.0 if ramp is None else ramp)
+        snap = over_sines(-alpha * omega**2 * later_sine) - 2.0 * zeta * jerk - w2 * a
+        crackle = over_sines(-alpha * omega**3 * later_cosine) - 2.0 * zeta * snap - w2 * jerk
         return Motion(d, v, a, jerk, snap, crackle)
 
     @traced_once
     def area(self, anchor: Anchor, tau: Array) -> Array:
         """Integral of the displacement since `anchor` over the `tau` [s] after it [m s]: the impulse of a spring over its stiffness."""
-        alpha, omega, zeta, w2, _ = self  # a ramp would need the integral of G
+        alpha, omega, zeta, w2, ramp, _ = self
         r = responses(zeta, w2, tau)
         sine, versine = chord(omega * tau)
         _, _, less_re, less_im = self._harmonic(tau, r, sine, versine)
         harmonic = anchor.cosine * (-less_re / omega) + anchor.sine * (less_im / omega - r.G)
-        far = anchor.v * (r.H + 2.0 * zeta * r.G) + anchor.a * r.G + alpha * harmonic
+        far = anchor.v * (r.H + 2.0 * zeta * r.G) + anchor.a * r.G + over_sines(alpha * harmonic)
+        far = far if ramp is None else far + ramp * lag_area(zeta, w2, tau, r)
         # over short times the parts cancel, and the Taylor series converges: d = sum of c_n tau^n, as terms c_n tau^n / (n + 1)
         near = self.rate * tau < _SHORT
         h = jnp.where(near, tau, 0.0)
@@ -132,7 +146,9 @@ class Damped(NamedTuple):
         for n in range(1, _AREA_TERMS):
             drive = drive * omega * h / (n + 2)
             push = (push[1], -push[0])
-            before, term = term, drive * push[0] - (2.0 * zeta * h * (n + 1) * term + self.w2 * h * h * before) / ((n + 2) * (n + 1))
+            forced = over_sines(drive * push[0])
+            forced = forced + ramp * h**3 / 6.0 if n == 1 and ramp is not None else forced
+            before, term = term, forced - (2.0 * zeta * h * (n + 1) * term + self.w2 * h * h * before) / ((n + 2) * (n + 1))
             total = total + term / (n + 3)
         return jnp.where(near, total * h, far)
 

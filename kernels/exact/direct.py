@@ -58,7 +58,7 @@ class _Course(NamedTuple):
 
     def at(self, tau: Array) -> Motion:
         """The motion at a time [s], without the displacement."""
-        _, omega, zeta, w2, _ = self.segment
+        _, omega, zeta, w2, *_ = self.segment
         sine, versine = chord(self.angle + omega * tau)
         cosine = 1.0 - versine
         quarter = 0.25**_DOUBLINGS * (zeta * zeta - w2) * tau * tau
@@ -135,7 +135,7 @@ def _done(s: _Search) -> Array:
 
 def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> tuple[Reversal, Array]:
     """First zero of the velocity in (0, limit] (see `segment.Segment`), and whether that is certain; where not, the rest means nothing."""
-    alpha, omega, zeta, w2, _ = segment
+    alpha, omega, zeta, w2, *_ = segment
     rate, half_period = segment.rate, math.pi / omega
     discriminant = zeta * zeta - w2
 

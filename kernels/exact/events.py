@@ -18,11 +18,12 @@ import jax.numpy as jnp
 from kernels.contact.phases import Law, Point
 from kernels.elementary import Array, decide, settle, sincos
 from kernels.exact.bent import Bent
-from kernels.exact.crossing import MOST_LOOKS, first_crossing
-from kernels.exact.damped import Damped
+from kernels.exact.crossing import MOST_LOOKS, first_crossing, stay
+from kernels.exact.damped import Damped, over_sines
 from kernels.exact.refine import guard_time
 from kernels.exact.segment import Anchor, Motion
-from kernels.excitation.harmonic import Harmonic, wrap
+from kernels.excitation.driven import Driven, Excitation
+from kernels.excitation.harmonic import wrap
 from kernels.status import Status
 
 MOST_EVENTS = 1_000_000
@@ -41,6 +42,7 @@ class State(NamedTuple, Generic[Memory, Sums]):
         x: displacement [m]. anchor: velocity, acceleration and excitation angle.
         memory: what the law remembers. sums: observables. events: count. rapid: how many of the last ones came in no time.
         kind: of the event, where a log is kept: as `Law.kind`, 0 where nothing but a look, -1 to -3 where a stage ended; else None.
+        sample: of the record that shakes it, the one that it has reached; else None.
     """
 
     t: Array
@@ -52,6 +54,7 @@ class State(NamedTuple, Generic[Memory, Sums]):
     events: Array
     rapid: Array
     kind: Array | None = None
+    sample: Array | None = None
 
 
 class Stretch(NamedTuple):
@@ -91,7 +94,7 @@ class Machine(NamedTuple, Generic[Memory, Sums]):
 
 def machine(
     law: Law[Memory],
-    excitation: Harmonic,
+    excitation: Excitation,
     p: dict[str, Any],
     observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
     sums: Sums,
@@ -107,25 +110,38 @@ def machine(
         finite: whether the row is worth running; else it is over at once.
         log: whether the state tells which event it was (compile-time).
     """
-    alpha, omega = excitation.amplitude / p["m"], p["omega"]
+    alpha, omega = excitation.amplitude / p["m"], excitation.omega
+    driven = excitation if isinstance(excitation, Driven) else None
+    record = None if driven is None else driven.record
 
     def fixed(tree: Any) -> Any:
         return jax.tree.map(jax.lax.stop_gradient, tree)
 
     def next_event(s: State[Memory, Sums]) -> State[Memory, Sums]:
         target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
+        sampled = jnp.zeros_like(target, dtype=bool)
+        if record is not None and s.sample is not None:  # from sample to sample the force is a ramp, and at one it goes on as it is
+            following = record.time(s.sample + 1.0)
+            (sampled,) = decide(following <= target)
+            target = jnp.where(sampled, following, target)
         limit = target - s.t
         phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
         moves = 1.0 if phase.moves is None else phase.moves
         # a mass that is held has a motion of its own here, of which its guards see the external force
         zeta, w2 = settle(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
-        segment = Damped(alpha, omega, zeta, w2)
+        ramp = None if record is None or s.sample is None else record.slope(s.sample) / p["m"]
+        segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
         bent, bends = None, jnp.zeros_like(limit, dtype=bool)
         if phase.bend is not None:
             bent, bends = Bent(alpha, omega, zeta, w2, phase.bend / p["m"]), phase.bend != 0.0
-        found = first_crossing(
-            fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(limit if bent is None else jnp.where(bends, 0.0, limit))
-        )
+        search = limit if bent is None else jnp.where(bends, 0.0, limit)
+        clear = jnp.zeros_like(limit, dtype=bool)
+        if record is not None:  # mostly nothing happens from sample to sample
+            (clear,) = decide(stay(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search)))
+            search = jnp.where(clear, 0.0, search)
+        found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search))
+        if record is not None:
+            found = found._replace(tau=jnp.where(clear, limit, found.tau))
         if bent is not None:
             step = fixed(bent).first_crossing(fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(bends, limit, 0.0)))
             found = jax.tree.map(lambda other, one: jnp.where(bends, other, one), step, found)
@@ -140,6 +156,7 @@ def machine(
         happens = functools.reduce(operator.or_, crossed)
         given_up = ~happens & (found.tau < limit)
         passes = ~happens & ~given_up
+        ends = passes & ~sampled
 
         m, area = segment.motion(s.anchor, tau), segment.area(s.anchor, tau)  # nobody computes what nobody asks for
         if bent is not None:
@@ -152,7 +169,13 @@ def machine(
         x = s.x + m.d
         angle = wrap(s.anchor.angle + omega * tau)
         sine, cosine = sincos(angle)
-        needed = excitation.force(sine) - p["k"] * x
+        force = excitation.force(sine)
+        sample = s.sample
+        if record is not None and sample is not None:
+            part = record.slope(sample) * (s.t + tau - record.time(sample))
+            force = force + jnp.where(passes & sampled, record.sample(sample + 1.0), record.sample(sample) + part)
+            sample = jnp.where(passes & sampled, sample + 1.0, sample)
+        needed = force - p["k"] * x
         at = Point(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
         # events that follow each other in no time at all, again and again, have come to their limit
@@ -167,27 +190,31 @@ def machine(
         stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves)
         return State(
             t=time,
-            stage=jnp.where(passes, s.stage + 1.0, s.stage),
+            stage=jnp.where(ends, s.stage + 1.0, s.stage),
             x=x,
             anchor=Anchor(v, a, angle, sine, cosine),
             memory=memory,
             sums=observe(s.sums, s.memory, memory, stretch),
-            events=s.events + jnp.where(given_up & ~bends, float(MOST_LOOKS), 1.0),
+            events=s.events + jnp.where(given_up & ~bends, float(MOST_LOOKS), jnp.where(sampled & passes, 0.0, 1.0)),
             rapid=rapid,
-            kind=jnp.where(passes, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if log else None,
+            kind=jnp.where(ends, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if log else None,
+            sample=sample,
         )
 
-    zero = jnp.zeros_like(alpha)
-    angle = wrap(excitation.phase + zero)
+    zero = jnp.zeros_like(p["m"])
+    angle = wrap(excitation.phase + jnp.zeros_like(alpha))
     sine, cosine = sincos(angle)
     x, v = p["x0"] + zero, p["v0"] + zero
-    needed = excitation.force(sine) - p["k"] * x
+    first = excitation.force(sine)
+    needed = (first if record is None else first + record.sample(zero)) - p["k"] * x
     free_a = (needed - p["c"] * v) / p["m"]
-    free_jerk = alpha * omega * cosine - (p["c"] * free_a + p["k"] * v) / p["m"]
-    free_snap = -alpha * omega**2 * sine - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
+    free_jerk = over_sines(alpha * omega * cosine) - (p["c"] * free_a + p["k"] * v) / p["m"]
+    free_jerk = free_jerk if record is None else free_jerk + record.slope(zero) / p["m"]
+    free_snap = over_sines(-alpha * omega**2 * sine) - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
     memory, force = law.start(Point(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"]))
     a = (needed - p["c"] * v + force) / p["m"]
-    start = State(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero, zero if log else None)
+    start = State(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
+    start = start._replace(kind=zero if log else None, sample=None if record is None else zero)
 
     def place(s: State[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> State[Memory, Sums]:
         return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), memory=memory)
@@ -197,7 +224,7 @@ def machine(
 
 def run(
     law: Law[Memory],
-    excitation: Harmonic,
+    excitation: Excitation,
     p: dict[str, Any],
     observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
     sums: Sums,

@@ -15,6 +15,7 @@ from kernels.exact import events, oscillators
 from kernels.exact.bent import Bent
 from kernels.exact.damped import Damped
 from kernels.exact.follow import follow
+from kernels.excitation.driven import Driven
 
 
 class Moment(NamedTuple):
@@ -38,9 +39,11 @@ def between(made: oscillators.Setup, s: Any) -> Callable[[jax.Array], Moment]:
     p, law = made.p, made.law
     phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
     moves = 1.0 if phase.moves is None else phase.moves
-    alpha, omega = made.excitation.amplitude / p["m"], p["omega"]
+    alpha, omega = made.excitation.amplitude / p["m"], made.excitation.omega
+    record = made.excitation.record if isinstance(made.excitation, Driven) else None
     zeta, w2 = 0.5 * (p["c"] + phase.damping) / p["m"], (p["k"] + phase.stiffness) / p["m"]
-    segment = Damped(alpha, omega, zeta, w2)
+    ramp = None if record is None else record.slope(s.sample) / p["m"]
+    segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
     contact = None if made.friction is None else (s.memory.friction if isinstance(s.memory, Both) else s.memory)
     pressed = None if made.wall is None else (s.memory.wall if isinstance(s.memory, Both) else s.memory)
 
@@ -53,6 +56,8 @@ def between(made: oscillators.Setup, s: Any) -> Callable[[jax.Array], Moment]:
         friction = wall = jnp.zeros_like(x)
         side = wall + 1.0
         driven = made.excitation.force(sincos(s.anchor.angle + omega * tau)[0])
+        if record is not None:
+            driven = driven + record.sample(s.sample) + record.slope(s.sample) * (s.t + tau - record.time(s.sample))
         if pressed is not None and made.wall is not None:
             y, side = made.wall.compression(pressed, x), pressed.side
             wall = made.wall.force(pressed, y).at(y, side * v)

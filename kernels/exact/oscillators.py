@@ -12,13 +12,14 @@ from kernels.contact.friction import Contact, Coulomb, FrictionPhases, Penalised
 from kernels.contact.phases import Law, Point
 from kernels.contact.together import Both, Together
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
-from kernels.elementary import Array, all_finite, sincos
+from kernels.elementary import Array, all_finite
 from kernels.exact import events
 from kernels.exact.events import State, Stretch
 from kernels.exact.follow import follow
-from kernels.excitation.harmonic import Harmonic
+from kernels.excitation.driven import Excitation, excitation_of
 from kernels.observables import impacting, rubbing, shock
 from kernels.observables.interval import Interval
+from kernels.schemes import FEATURES
 from kernels.status import Status
 from kernels.two_bodies import Centre, relative
 
@@ -57,7 +58,7 @@ class Setup(NamedTuple):
 
     p: dict[str, Any]
     law: Law[Any]
-    excitation: Harmonic
+    excitation: Excitation
     observe: Callable[[Sums, Any, Any, Stretch], Sums]
     sums: Sums
     finite: Array
@@ -78,12 +79,12 @@ def friction_of(p: dict[str, Any], friction: str) -> FrictionPhases:
 
 def setup(p: dict[str, Any], kind: Kind) -> Setup:
     """The oscillator of resolved parameters (see `simulate`)."""
-    read = [value for name, value in p.items() if name not in MAY_BE_ABSENT]
+    read = [value for name, value in p.items() if name not in {*MAY_BE_ABSENT, *FEATURES["tones"], "bank"}]
     centre = None
     if kind.wall is not None:
         p, centre = relative(p)
-    excitation = Harmonic.of(p)
-    zero = jnp.zeros_like(excitation.amplitude)
+    excitation = excitation_of(p)
+    zero = jnp.zeros_like(p["m"])
     friction = None if kind.friction is None else friction_of(p, kind.friction)
     wall = None if kind.wall is None else Wall.of(p, kind.wall == BUCKLING, kind.bends)
     if friction is not None and isinstance(friction.law, Penalised):
@@ -110,12 +111,11 @@ def build(made: Setup) -> events.Machine[Any, Sums]:
     return events.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
 
 
-def _released(p: dict[str, Any], excitation: Harmonic) -> Point:
+def _released(p: dict[str, Any], excitation: Excitation) -> Point:
     """What a wall needs to know of the motion at t = 0."""
-    zero = jnp.zeros_like(excitation.amplitude)
-    sine, _ = sincos(excitation.phase + zero)
+    zero = jnp.zeros_like(p["m"])
     x, v = p["x0"] + zero, p["v0"] + zero
-    needed = excitation.force(sine) - p["k"] * x
+    needed = excitation.at(zero) - p["k"] * x
     return Point(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
 
 

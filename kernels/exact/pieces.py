@@ -86,7 +86,7 @@ def _cut(segment: Damped, s: _Scan, m: Motion) -> tuple[Array, Array]:
 
 def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
     """First zero of the velocity in (0, limit], never a later one (see `segment.Segment` and `_Scan`)."""
-    alpha, omega, zeta, w2, _ = segment
+    alpha, omega, zeta, w2, *_ = segment
     rate = segment.rate
     discriminant = zeta * zeta - w2
     longest = jnp.minimum(2.0 / jnp.sqrt(jnp.where(discriminant < 0.0, -discriminant, 1e-300)), 300.0 / jnp.where(zeta > 0.0, zeta, 1e-300))

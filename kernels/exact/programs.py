@@ -16,7 +16,7 @@ Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
 PROGRAMS: dict[str, Program] = {
     "exact-lean": functools.partial(loop.simulate, free=True),
     "exact-general": functools.partial(loop.simulate, free=False),
-    "exact-penalised": functools.partial(simulate, kind=Kind(PENALISED)),
+    **{f"exact-{friction}": functools.partial(simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},
     **{
         f"exact-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(simulate, kind=Kind(friction, wall, bends))
         for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))

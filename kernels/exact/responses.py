@@ -13,6 +13,7 @@ _COSH_SERIES = tuple(1.0 / math.factorial(2 * n) for n in range(9))
 _SINHC_SERIES = tuple(1.0 / math.factorial(2 * n + 1) for n in range(9))
 _MEAN_SERIES = tuple((-1.0) ** n / math.factorial(n + 1) for n in range(16))
 _LAG_SERIES = tuple((-1.0) ** n / math.factorial(n + 2) for n in range(16))
+_AREA_SERIES = tuple((-1.0) ** n / math.factorial(n + 3) for n in range(16))
 _STEP_TERMS = 20
 
 
@@ -30,6 +31,14 @@ def _mean_lag(y: Array) -> Array:
     small = jnp.abs(y) < 0.5
     inside, outside = jnp.where(small, y, 0.0), jnp.where(small, 1.0, y)
     return jnp.where(small, horner(_LAG_SERIES, inside), (outside - 1.0 + jnp.exp(-outside)) / (outside * outside))
+
+
+@traced_once
+def _mean_area(y: Array) -> Array:
+    """(y^2 / 2 - y + 1 - exp(-y)) / y^3, through y = 0."""
+    small = jnp.abs(y) < 0.5
+    inside, outside = jnp.where(small, y, 0.0), jnp.where(small, 1.0, y)
+    return jnp.where(small, horner(_AREA_SERIES, inside), (0.5 * outside * outside - outside + 1.0 - jnp.exp(-outside)) / outside**3)
 
 
 class Responses(NamedTuple):
@@ -86,3 +95,26 @@ def responses(zeta: Array, w2: Array, tau: Array) -> Responses:
     lag_by_balance = (tau - s - 2.0 * zeta * h) / jnp.where(over | taylor, 1.0, w2)
     g = jnp.where(over, lag_by_roots, jnp.where(taylor, area * tau**3, lag_by_balance))
     return Responses(c, s, h, g, oscillates, frequency)
+
+
+@traced_once
+def lag_area(zeta: Array, w2: Array, tau: Array, r: Responses) -> Array:
+    """The integral of G over tau, given the responses there: that of the displacement under a ramp of 1 over the mass.
+
+    By the two real roots, by tau^2 / 2 - H - 2 zeta G = w2 times it, or by its Taylor series, as `responses` has H and G.
+    """
+    discriminant = zeta * zeta - w2
+    z = discriminant * tau * tau
+    over, under = z > 0.1, z < -0.3
+    delta = jnp.sqrt(jnp.where(over, discriminant, 1.0))
+    fast = zeta + delta
+    slow_root = w2 / jnp.where(over, fast, 1.0)
+    by_roots = tau**3 * (_mean_area(slow_root * tau) - _mean_area(jnp.where(over, fast * tau, 1.0))) / (2.0 * delta)
+    taylor = ~(over | under) & (zeta * tau < 0.5)
+    p, q = jnp.where(taylor, 2.0 * zeta * tau, 0.0), jnp.where(taylor, w2 * tau * tau, 0.0)
+    previous, term, total = jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 1.0 / 24.0 + jnp.zeros_like(tau)
+    for n in range(1, _STEP_TERMS - 2):
+        previous, term = term, -(p * (n + 1) * term + q * previous) / ((n + 2) * (n + 1))
+        total = total + term / ((n + 3) * (n + 4))
+    by_balance = (0.5 * tau * tau - r.H - 2.0 * zeta * r.G) / jnp.where(over | taylor, 1.0, w2)
+    return jnp.where(over, by_roots, jnp.where(taylor, total * tau**4, by_balance))

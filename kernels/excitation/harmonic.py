@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax.numpy as jnp
 
@@ -54,6 +54,14 @@ class Turn(NamedTuple):
     versine: Array
 
 
+class Turning(Protocol):
+    """Whatever begins at a phase [rad]."""
+
+    @property
+    def phase(self) -> Array:
+        """Phase at t = 0 [rad]."""
+
+
 class Rotation(NamedTuple):
     """sin and cos of omega t + phase at equal steps, by rotation: four products a step instead of a sine.
 
@@ -64,7 +72,7 @@ class Rotation(NamedTuple):
     cosine: Array
 
     @classmethod
-    def start(cls, excitation: Harmonic) -> Rotation:
+    def start(cls, excitation: Turning) -> Rotation:
         """The rotation at t = 0."""
         return cls(*sincos(excitation.phase))
 

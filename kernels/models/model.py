@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.quantity import Quantity, by_name
-from kernels.schemes import SCHEMES, STEADY, Values
+from kernels.schemes import DRIVEN, FEATURES, SCHEMES, STEADY, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,9 @@ class Model:
             xp: array module that the derived defaults are computed with, numpy or jax.numpy (then differentiable).
 
         Returns:
-            name -> value for every parameter of the model, in the order of `parameters`. An absent `k_t` is inf (rigid), so is an absent
-            `m_2`; an absent `k_post` is NaN. All tables have one width.
+            name -> value for every parameter of the model, in the order of `parameters`, but those of an excitation that nobody gives.
+            An absent `k_t` is inf (rigid), so is an absent `m_2`; an absent `k_post` or `record` is NaN. Tables whose names begin alike
+            have one width.
 
         Raises:
             KeyError: a name that is not a parameter of the model.
@@ -113,8 +115,11 @@ class Model:
             given[name] = np.where(mask, default, value)
         filled = self.derive(given, xp)
         tables = [q.name for q in self.parameters if q.kind == "list"]
-        filled |= zip(tables, _of_one_width([filled[name] for name in tables], xp), strict=True)
-        return {q.name: filled[q.name] for q in self.parameters}
+        for _, family in itertools.groupby(sorted(tables), lambda name: name.split("_")[0]):
+            names = list(family)
+            filled |= zip(names, _of_one_width([filled[name] for name in names], xp), strict=True)
+        left_out = {name for feature in DRIVEN if not any(name in values for name in FEATURES[feature]) for name in FEATURES[feature]}
+        return {q.name: filled[q.name] for q in self.parameters if q.name not in left_out}
 
 
 def _of_one_width(tables: Sequence[Any], xp: Any) -> list[Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from kernels.models.model import Model
 from kernels.models.shared import (
+    EXCITATION,
+    EXCITATION_RULES,
     FRICTION_RULES,
     OSCILLATOR,
     RUN_OBSERVABLES,
@@ -13,6 +15,7 @@ from kernels.models.shared import (
     TIME,
     WEAR_OBSERVABLES,
     WINDOW_RULES,
+    derive_excitation,
     derive_friction,
     derive_time,
 )
@@ -24,19 +27,20 @@ def derive(values: Values, xp: Any) -> dict[str, Any]:
     p = dict(values)
     derive_friction(p, xp)
     p.setdefault("normal_force", p["m"] * p["g"])
-    derive_time(p)
+    derive_excitation(p, xp)
+    derive_time(p, xp)
     return p
 
 
 RUBBING_MASS = Model(
     name="rubbing_mass",
     description="a mass that rubs on a shaken support: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load + F_t, |F_t| <= mu F_n",
-    parameters=(*OSCILLATOR, *TIME),
+    parameters=(*OSCILLATOR, *EXCITATION, *TIME),
     observables=(*WEAR_OBSERVABLES, *RUN_OBSERVABLES),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
     implied=("mu", "g"),
     steady=True,
     derive=derive,
-    rules=(*WINDOW_RULES, *FRICTION_RULES, *STEP_RULES),
+    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *STEP_RULES),
 )

@@ -35,6 +35,16 @@ OSCILLATOR = (
     Quantity("load", "N", "constant force", r"F_\mathrm{load}", default=0.0),
 )  # fmt: skip
 
+EXCITATION = (
+    Quantity("sweep_rate", "rad/s^2", "rate at which omega grows: its sine is that of omega t + sweep_rate t^2 / 2 + phase", default=0.0),
+    Quantity("tone_a0", "m/s^2", "amplitudes of more base accelerations tone_a0 sin(tone_omega t + tone_phase)", kind="list", default=()),
+    Quantity("tone_omega", "rad/s", "their circular frequencies", kind="list", default=(), lower=0.0, lower_open=True),
+    Quantity("tone_phase", "rad", "their phases at t = 0", kind="list", default_rule="0 for each"),
+    Quantity("record", "", "which record of base acceleration is added, counted from 0", kind="integer", default_rule="absent: none",
+             lower=0.0),
+    Quantity("record_scale", "1", "factor of the record", default=1.0),
+)  # fmt: skip
+
 WEAR_OBSERVABLES = (
     Quantity("wear_power", "W", "mean wear power in the window: normal force times slip distance over its length (Archard; no mu in it)",
              r"P_\mathrm{wear}"),
@@ -81,7 +91,8 @@ TIME = (
     Quantity("step", "s", "largest step of the fixed-step schemes, for which the run is divided into whole steps; first step of the others",
              "h", default=1e-4, lower=0.0, lower_open=True),
     Quantity("largest_step", "s", "largest step of the schemes that choose their steps",
-             default_rule="a twentieth of the period, pi / (10 omega)", lower=0.0, lower_open=True),
+             default_rule="a twentieth of the shortest period, pi / (10 omega); with a record at most its interval",
+             lower=0.0, lower_open=True),
     Quantity("smallest_step", "s", "smallest step of the schemes that choose their steps; a run that needs a smaller one fails "
              "(adapt1 and adapt2 start from rest with 1e-4 step)",
              default_rule="1e-6 step", lower=0.0, lower_open=True),
@@ -101,6 +112,33 @@ FRICTION_RULES = (
     Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
          lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & (np.asarray(p["mu_s"]) * p["normal_force"] > 0.0),
          lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
+)  # fmt: skip
+
+
+def _entries(p: Values, name: str) -> np.ndarray:
+    """Number of entries in a table."""
+    return np.asarray(np.count_nonzero(~np.isnan(np.asarray(p.get(name, ()))), axis=-1))
+
+
+def _unequal_tones(p: Values) -> Any:
+    """Mask of the rows whose tables of tones differ in length."""
+    first, second, third = (_entries(p, name) for name in TONES)
+    return (second != first) | (third != first)
+
+
+def driven(p: Values) -> Any:
+    """Mask of the rows whose excitation is more than one sine of constant frequency."""
+    return ~np.isnan(p.get("record", math.nan)) | (np.asarray(p.get("sweep_rate", 0.0)) != 0.0) | (_entries(p, "tone_a0") > 0)
+
+
+TONES = ("tone_a0", "tone_omega", "tone_phase")
+EXCITATION_RULES = (
+    Rule(TONES, "every tone needs an amplitude and a frequency: tone_a0, tone_omega and tone_phase (if given) must be of one length",
+         lambda p, _s: _unequal_tones(p),
+         lambda p, _s: ", ".join(f"{name} has {int(_entries(p, name))}" for name in TONES)),
+    Rule(("sweep_rate",), "scheme 'exact' needs a constant frequency: leave out sweep_rate, or choose a time scheme",
+         lambda p, s: (s == EXACT) & (np.asarray(p.get("sweep_rate", 0.0)) != 0.0),
+         lambda p, _s: f"sweep_rate = {p['sweep_rate']:g} rad/s^2"),
 )  # fmt: skip
 
 WINDOW_RULES = (
@@ -155,6 +193,11 @@ STEP_RULES = (
 )  # fmt: skip
 
 
+def _is_zero(value: Any) -> bool:
+    """Whether a value is the plain number 0."""
+    return isinstance(value, float | int) and value == 0.0
+
+
 def derive_friction(p: dict[str, Any], xp: Any) -> None:
     """Fill in, in place, what follows from other parameters: mu_s, mu_d, k_t (rigid), c_t (critical)."""
     p.setdefault("mu_s", p["mu"])
@@ -164,8 +207,21 @@ def derive_friction(p: dict[str, Any], xp: Any) -> None:
         p["c_t"] = xp.maximum(0.0, 2.0 * xp.sqrt(p["m"] * (p["k"] + p["k_t"])) - p["c"])
 
 
-def derive_time(p: dict[str, Any]) -> None:
+def derive_excitation(p: dict[str, Any], xp: Any) -> None:
+    """Fill in, in place, phases of tones and that there is no record."""
+    if "tone_phase" not in p:
+        p["tone_phase"] = xp.where(xp.isnan(xp.asarray(p["tone_a0"])), math.nan, 0.0)
+    p.setdefault("record", math.nan)
+
+
+def derive_time(p: dict[str, Any], xp: Any) -> None:
     """Fill in, in place, the end of the window and the bounds of the steps."""
     p.setdefault("window_end", p["end"])
-    p.setdefault("largest_step", math.pi / (10.0 * p["omega"]))
+    if "largest_step" not in p:
+        fastest, tones = p["omega"], xp.asarray(p["tone_omega"])
+        if not _is_zero(p["sweep_rate"]):
+            fastest = xp.maximum(fastest, xp.abs(fastest + p["sweep_rate"] * p["end"]))
+        if tones.shape[-1]:
+            fastest = xp.maximum(fastest, xp.max(xp.where(xp.isnan(tones), 0.0, tones), axis=-1))
+        p["largest_step"] = math.pi / (10.0 * fastest)
     p.setdefault("smallest_step", 1e-6 * p["step"])

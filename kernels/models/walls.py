@@ -10,6 +10,8 @@ import numpy as np
 
 from kernels.models.model import Model, Rule
 from kernels.models.shared import (
+    EXCITATION,
+    EXCITATION_RULES,
     FRICTION_RULES,
     OSCILLATOR,
     REGIMES,
@@ -18,8 +20,10 @@ from kernels.models.shared import (
     TIME,
     WEAR_OBSERVABLES,
     WINDOW_RULES,
+    derive_excitation,
     derive_friction,
     derive_time,
+    driven,
 )
 from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES, Values
@@ -108,6 +112,8 @@ PAIR_RULES = (
          lambda p, _s: f"m_2 = {p['m_2']:g} kg and mu_s = {p['mu_s']:g}"),
     Rule(("x0_2", "v0_2", "m_2"), "a second body needs a mass: give m_2",
          lambda p, _s: np.isinf(p["m_2"]) & ((np.asarray(p["x0_2"]) != 0.0) | (np.asarray(p["v0_2"]) != 0.0))),
+    Rule(("m_2", "tone_a0", "record", "sweep_rate"), "two bodies that meet have one sine: leave out m_2, or tones, record and sweep",
+         lambda p, _s: np.isfinite(p["m_2"]) & driven(p)),
 )  # fmt: skip
 
 
@@ -117,7 +123,8 @@ def derive_stop(values: Values, xp: Any) -> dict[str, Any]:
     derive_friction(p, xp)
     p.setdefault("normal_force", xp.where(xp.asarray(p["mu_s"]) > 0.0, p["m"] * p["g"], 0.0))
     p.setdefault("m_2", math.inf)
-    derive_time(p)
+    derive_excitation(p, xp)
+    derive_time(p, xp)
     return p
 
 
@@ -210,25 +217,25 @@ STOP = Model(
     name="stop",
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
     "F = max(0, k_n (x - gap) + c_n v) for x > gap",
-    parameters=(*_OSCILLATOR, *STOP_PARAMETERS, SIDES, *TIME),
+    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *TIME),
     observables=(*SHOCK_OBSERVABLES, *(_OF_THE_STOP.get(q.name, q) for q in WEAR_OBSERVABLES), *RUN_OBSERVABLES, *SECOND_BODY),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
     implied=("mu", "g"),
     steady=True,
     derive=derive_stop,
-    rules=(*WINDOW_RULES, *FRICTION_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
+    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
 )
 
 BUCKLING_WALL = Model(
     name="buckling_wall",
     description="a mass that hits a wall which buckles: elastic up to f_crit, then plastic along a plateau, a softening and f_post",
-    parameters=(*_OSCILLATOR, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *TIME),
+    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *TIME),
     observables=(*SHOCK_OBSERVABLES, *BUCKLING_OBSERVABLES, *WEAR_OBSERVABLES, *RUN_OBSERVABLES, *SECOND_BODY),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
     implied=("mu", "g"),
     steady=False,
     derive=derive_wall,
-    rules=(*WINDOW_RULES, *FRICTION_RULES, *PAIR_RULES, *BUCKLING_RULES, *STEP_RULES),
+    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *PAIR_RULES, *BUCKLING_RULES, *STEP_RULES),
 )

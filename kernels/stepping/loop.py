@@ -18,9 +18,10 @@ from kernels import runtime
 from kernels.contact.friction import Penalised
 from kernels.contact.wall import MAY_BE_ABSENT, Crush, Wall
 from kernels.elementary import Array, all_finite, decide, for_every_lane, settle
-from kernels.excitation.harmonic import Harmonic, Rotation, Turn
+from kernels.excitation.driven import Driven, Excitation, excitation_of
+from kernels.excitation.harmonic import Rotation, Turn
 from kernels.observables import shock
-from kernels.schemes import MOST_STEPS
+from kernels.schemes import FEATURES, MOST_STEPS
 from kernels.status import Status
 from kernels.stepping import tally
 from kernels.stepping.adapt1 import ADAPT1
@@ -42,13 +43,15 @@ STEPPERS: dict[str, Stepper] = {
 }
 CHUNK = 512  # attempts between two looks at which runs are over
 _NEARLY = 1.0 + 1e-6
+_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], "bank"}
 
 
 class Even(NamedTuple):
-    """Fixed steps: their number (a whole float), and the turns of the excitation to each fraction of one."""
+    """Fixed steps: their number (a whole float), the turns of the excitation to each fraction of one, and their length as times are [s]."""
 
     whole: Array
     turns: tuple[Turn, ...]
+    length: Array
 
 
 class Setup(NamedTuple):
@@ -62,7 +65,7 @@ class Setup(NamedTuple):
 
     p: dict[str, Array]
     body: Body
-    excitation: Harmonic
+    excitation: Excitation
     finite: Array
     centre: Centre | None
     h: Array
@@ -124,18 +127,18 @@ def steps(end: Array, step: Array) -> Array:
 def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
     """What does not change during the run of resolved parameters (scalars)."""
     friction = Penalised.of(p)
-    finite = all_finite([*(value for name, value in p.items() if name not in MAY_BE_ABSENT), friction.k_t, friction.c_t])
+    finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), friction.k_t, friction.c_t])
     wall, centre = None, None
     if "k_n" in p:
         p, centre = relative(p)
         wall = Wall.of(p, buckles="f_crit" in p)
-    excitation = Harmonic.of(p)
+    excitation = excitation_of(p)
     body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, wall, for_every_lane(jnp.ones_like(p["omega"]), p["omega"]))
     if stepper.control is None:
         count = steps(p["end"], p["step"])
         h = (p["end"] / count).astype(body.one.dtype)  # in float32 runs, times are float64
         turns = tuple(excitation.turn(fraction * h) for fraction in stepper.fractions)
-        return Setup(p, body, excitation, finite, centre, h, Even(count, turns))
+        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, p["end"] / count))
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
     return Setup(p, body, excitation, finite, centre, jnp.minimum(p["step"], p["largest_step"]), limits)
 
@@ -250,7 +253,7 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     """One step of given length; beyond the last one of length 0, which costs less than freezing every carried number."""
     p, whole, done = setup.p, cast("Even", setup.pace).whole, clock.steps
     h = jnp.where(done < whole, setup.h, 0.0)
-    turned, trial = _turn(stepper, setup, run.state, clock.rotation, h)
+    turned, trial = _turn(stepper, setup, run.state, clock.rotation, h, done)
     rate = whole / p["end"]
     starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
@@ -266,7 +269,7 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
 
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, hits, few = now
-        turned, trial = _turn(stepper, setup, state, rotation, setup.h)
+        turned, trial = _turn(stepper, setup, state, rotation, setup.h, number)
         hits = _hits(setup, hits, state, trial.state, number * setup.h, setup.h)
         if few is not None:
             few = tally.one_more(few, state.memory.grip, trial.state.memory.grip, trial.state.v, trial.moved)
@@ -297,12 +300,17 @@ def _repeat(first: Array, last: Array, step: Callable[[Array, Stretch], Stretch]
     return cast("Stretch", jax.lax.fori_loop(first, last, step, now))
 
 
-def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Rotation, h: Array) -> tuple[Rotation, Trial]:
-    """One step at a fixed pace, and the excitation after it."""
-    turns = cast("Even", setup.pace).turns
+def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Rotation, h: Array, number: Array) -> tuple[Rotation, Trial]:
+    """The step after the first `number` ones at a fixed pace, and the excitation after it."""
+    _, turns, length = cast("Even", setup.pace)
     turned = rotation.after(turns[-1])
     sines = [*(rotation.sine_after(turn) for turn in turns[:-1]), turned.sine]
-    return turned, stepper.step(setup.body, tuple(setup.excitation.force(sine) for sine in sines), state, h)
+    loads = [setup.excitation.force(sine) for sine in sines]
+    if isinstance(setup.excitation, Driven):
+        times = [(number + fraction) * length for fraction in stepper.fractions]
+        steady = setup.excitation.sweep is None
+        loads = [setup.excitation.with_record(f, t) if steady else setup.excitation.at(t) for f, t in zip(loads, times, strict=True)]
+    return turned, stepper.step(setup.body, tuple(loads), state, h)
 
 
 def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:

@@ -89,6 +89,9 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     if "sweep" in raw:
         problems.append(Problem("sweep", "a calibration has no design: its points are the tests of its data"))
         study.pop("sweep")
+    if "excitation" in study:
+        problems.append(Problem("excitation", "a calibration is of oscillators that a sine shakes: records are not to be had here"))
+        study.pop("excitation")
     model = model_of(study)
     if model is None:  # which the study's own check says better
         studies.check(study, source, folder, stem, problems)

@@ -11,6 +11,9 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.quantity import by_name
+from sweep.config import load
+from sweep.excitation.bank import of_one
+from sweep.excitation.reading import Excitation
 from sweep.rows import Rows
 
 PERIODS = 20  # of the excitation: longer traces show their last ones
@@ -41,9 +44,10 @@ def trace_rows(rows: Rows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
     period of the steady motion, which starts from the row's x_end and v_end.
     """
     traces = []
+    excitation = load(rows.document).excitation if "excitation" in rows.document else None
     for row in chosen:
         given = parameters_of(rows.model, rows.fixed, rows.table.slice(row, 1).to_pylist()[0])
-        found = trace_steady(rows, given, row) if rows.steady else trace_run(rows.model, given)
+        found = trace_steady(rows, given, row) if rows.steady else trace_run(rows.model, given, excitation)
         if found is not None:
             columns, period = found
             traces.append(Trace(row, {name: values[-MOST_MOMENTS:] for name, values in columns.items()}, period))
@@ -64,13 +68,15 @@ def excitation_period(model: Model, given: Mapping[str, Any]) -> float:
     return 2.0 * math.pi / float(p["omega"]) if float(p["a0"]) != 0.0 or float(p["f0"]) != 0.0 else math.nan
 
 
-def trace_run(model: Model, given: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], float] | None:
+def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | None = None) -> tuple[dict[str, np.ndarray], float] | None:
     """A run from t = 0 to its end; None where it has too many events."""
     import kernels
 
     end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
     start = max(0.0, end - PERIODS * period) if math.isfinite(period) else 0.0
-    columns = kernels.trace(model.name, given, start, SAMPLES, MOST_EVENTS)
+    shaken, records = of_one(excitation, given)
+    known = {} if records is None else {"records": records}
+    columns = kernels.trace(model.name, shaken, start, SAMPLES, MOST_EVENTS, **known)
     return (columns, period) if columns["time"][-1] >= end * (1.0 - 1e-12) else None
 
 

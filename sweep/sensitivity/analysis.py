@@ -121,6 +121,8 @@ def check(request: Request, config: Config) -> list[Quantity]:
         problems.append(Problem("--resamples", f"{request.resamples} is out of bounds: must be >= 2 and <= 100000"))
     if request.derivatives < 0:
         problems.append(Problem("--derivatives", f"{request.derivatives} is out of bounds: must be >= 0 (points)"))
+    if request.derivatives and config.excitation is not None:
+        problems.append(Problem("--derivatives", "are of oscillators that a sine shakes: leave it out in a study with [excitation]"))
     if request.seed < 1:
         problems.append(Problem("--seed", f"{request.seed} is out of bounds: must be >= 1"))
     problems += [

@@ -23,7 +23,7 @@ Solve = Callable[..., dict[str, np.ndarray]]
 
 def _columns(rows: Sequence[Row]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Every parameter as a column, and the mask of the cells that a row leaves out (absent or None)."""
-    names = [quantity.name for quantity in RUBBING_MASS.parameters]
+    names = [quantity.name for quantity in RUBBING_MASS.parameters if quantity.kind != "list"]
     unknown = {name for row in rows for name in row} - set(names)
     assert not unknown, unknown
     absent = {name: np.array([row.get(name) is None for row in rows]) for name in names}

@@ -49,6 +49,7 @@ class FakeKernels:
         count: int,
         window: str | None = None,
         room: int = 0,
+        records: Any = None,
     ) -> FakeSolution:
         """Stand in for `kernels.batch.solve`."""
         if len(self.calls) == self.fail_at:

@@ -433,7 +433,7 @@ def test_a_study_travels_as_its_document(tmp_path: Path) -> None:
     config = load({"sweep": {"design": "table", "file": str(tmp_path / "points.csv")}})
     packed = pickle.dumps(config)
     (tmp_path / "points.csv").write_text("a0\n2.0\n")
-    with pytest.raises(ConfigError, match="the content of its file of points differs"):
+    with pytest.raises(ConfigError, match="the content of its files differs"):
         pickle.loads(packed)
     (tmp_path / "points.csv").write_text("a0\n1.0\n")
     assert pickle.loads(packed).digest == config.digest

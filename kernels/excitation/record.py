@@ -1,0 +1,92 @@
+"""Records of base acceleration: any number of them, sampled evenly, as one bank for a whole batch. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records of base acceleration.
+
+    Sample j of each is at t = j `interval`; between samples the acceleration is linear, and every record is followed by zeros: after its
+    last sample it falls to 0 within one interval.
+
+    Attributes:
+        samples: accelerations [m/s^2], (R, L) float64, or (L,) for a single one; shorter records end in zeros.
+        interval: time from one sample to the next [s].
+
+    Raises:
+        ValueError: no sample, another shape, a sample or an interval that is not a finite number, an interval that is not positive.
+    """
+
+    samples: np.ndarray
+    interval: float
+
+    def __post_init__(self) -> None:
+        """Check what was given, and hold it as float64."""
+        try:
+            samples = np.atleast_2d(np.asarray(self.samples, dtype=np.float64))
+            interval = float(self.interval)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"records must be an array of accelerations [m/s^2] and one interval [s]: {error}") from error
+        if samples.ndim != 2 or not samples.size:
+            raise ValueError(
+                f"records must be (R, L) accelerations [m/s^2] with at least one sample, not an array of shape {samples.shape}"
+            )
+        if not np.isfinite(samples).all():
+            row, sample = np.argwhere(~np.isfinite(samples))[0]
+            raise ValueError(f"record {row}, sample {sample}, is {samples[row, sample]}: accelerations must be finite numbers")
+        if not (np.isfinite(interval) and interval > 0.0):
+            raise ValueError(f"the interval of records must be a positive number of seconds, not {interval:g}")
+        object.__setattr__(self, "samples", samples)
+        object.__setattr__(self, "interval", interval)
+
+    @property
+    def count(self) -> int:
+        """How many records there are."""
+        return int(self.samples.shape[0])
+
+    @property
+    def duration(self) -> float:
+        """Time of the last sample [s]."""
+        return float((self.samples.shape[1] - 1) * self.interval)
+
+    def arguments(self, dtype: type[np.floating[Any]] = np.float64) -> dict[str, np.ndarray]:
+        """What programs read: `bank`, (R, L + 2) accelerations with two zeros behind each record, and `interval` (float64)."""
+        return {"bank": np.pad(self.samples, ((0, 0), (0, 2))).astype(dtype), "interval": np.asarray(self.interval)}
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a parameter is known to be 0 while tracing; a traced one is not, so that it keeps its derivative."""
+    return not is_traced(value) and not np.any(np.asarray(value))
+
+
+def is_traced(value: Any) -> bool:
+    """Whether JAX knows a value only by its shape."""
+    jax = sys.modules.get("jax")  # not started by anyone: nothing is traced
+    return jax is not None and isinstance(value, jax.core.Tracer)
+
+
+def features_of(params: Mapping[str, Any]) -> set[str]:
+    """Which FEATURES the excitation of given parameters has, as far as is known while tracing; the harmonic one where no other."""
+    found = {name for name, key in (("tones", "tone_a0"), ("record", "record")) if key in params}
+    if not is_zero(params.get("sweep_rate", 0.0)):
+        return found | {"sweep", "harmonic"}
+    return found if found and is_zero(params.get("a0", 0.0)) and is_zero(params.get("f0", 0.0)) else found | {"harmonic"}
+
+
+def check_record(record: Any, records: Records | None) -> None:
+    """ValueError where rows name a `record` that is not there, as far as is known while tracing."""
+    if records is None:
+        raise ValueError("a record is named, but no records are given: records=Records(samples, interval)")
+    if is_traced(record):
+        return
+    numbers = np.asarray(record, dtype=float).ravel()
+    if strange := [number for number in numbers if not (number in range(records.count) or np.isnan(number))]:
+        raise ValueError(f"there is no record {strange[0]:g}: records are counted from 0 to {records.count - 1}")

@@ -1,0 +1,1 @@
+"""What shakes a study besides sines: records from files, and random accelerations that are drawn."""

@@ -1,0 +1,137 @@
+"""Records of accelerations from files: CSV or Parquet with a column of times and one of accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sweep import tables
+from sweep.axes import report
+from sweep.excitation.columns import Wanted, read_columns
+from sweep.problems import Problem
+
+TIME, ACCELERATION = "time", "acceleration"
+UNEVEN = 0.02  # of the interval: what rounding of written times may do
+RESAMPLE = "a record is sampled evenly: fill it, or resample it, as numpy.interp(numpy.arange(n) * interval, times, accelerations) does"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as a study takes it.
+
+    Attributes:
+        name: how the study calls it, the file's name without its ending.
+        path: the file. digest: SHA-256 of its bytes.
+        samples: (n,) accelerations [m/s^2] at t = 0, interval, 2 interval ...; n >= 2.
+        interval: between samples [s].
+    """
+
+    name: str
+    path: Path
+    digest: str
+    samples: np.ndarray
+    interval: float
+
+    @property
+    def duration(self) -> float:
+        """From the first sample to the last [s]."""
+        return self.interval * (len(self.samples) - 1)
+
+
+def read_record(path: Path, names: Mapping[str, str], unit: str | None, where: str, problems: list[Problem]) -> Record | None:
+    """Read and check a record.
+
+    Args:
+        path: a .csv or .parquet file; see `columns.read_columns`.
+        names: TIME and ACCELERATION -> what the file calls that column. unit: of the acceleration, where the study states it.
+        where: the key that names the file, for messages.
+        problems: where problems are added.
+
+    Returns:
+        The record; None where there are problems.
+    """
+    wanted = (
+        Wanted(TIME, "s", names[TIME], f"excitation.{TIME}"),
+        Wanted(ACCELERATION, "m/s^2", names[ACCELERATION], f"excitation.{ACCELERATION}", unit, "excitation.unit"),
+    )
+    columns = read_columns(path, wanted, where, problems)
+    return None if columns is None else check_record(path, columns[0], columns[1], where, problems)
+
+
+def check_record(path: Path, times: np.ndarray, samples: np.ndarray, where: str, problems: list[Problem]) -> Record | None:
+    """The record of finite times [s] and accelerations [m/s^2]; None, and problems, where the times are not 0, h, 2 h ..."""
+    label = f"{where}: {path.name}"
+    if len(times) < 2:
+        problems.append(Problem(label, f"has {len(times)} row{'' if len(times) == 1 else 's'}: a record has at least 2"))
+        return None
+    found: list[Problem] = []
+    if times[0] != 0.0:
+        message = (
+            f"the first time is {times[0]:g} s: a record begins at t = 0, when the run does; subtract {times[0]:g} s from all its times"
+        )
+        found.append(Problem(f"{label}, row 1", message))
+    steps = np.diff(times)
+    for row in map(int, np.flatnonzero(steps <= 0.0)):
+        how = "is repeated" if steps[row] == 0.0 else f"comes after {times[row]:.9g} s"
+        found.append(Problem(f"{label}, row {row + 2}", f"time {times[row + 1]:.9g} s {how}: times must increase from row to row"))
+    interval = float(np.median(steps))
+    if not found:
+        for row in map(int, np.flatnonzero(np.abs(steps - interval) > UNEVEN * interval)):
+            missing = f"; about {steps[row] / interval - 1.0:.0f} samples are missing" if steps[row] > 1.5 * interval else ""
+            message = (
+                f"from {times[row]:.9g} to {times[row + 1]:.9g} s the step is {steps[row]:.6g} s, where most are {interval:.6g} s{missing}"
+            )
+            found.append(Problem(f"{label}, row {row + 2}", f"{message}; {RESAMPLE}"))
+    if report(found, label, problems):
+        return None
+    interval = float(f"{times[-1] / (len(times) - 1):.12g}")  # written times are rounded ones
+    astray = np.abs(times - interval * np.arange(len(times)))
+    worst = int(np.argmax(astray))
+    if astray[worst] > UNEVEN * interval:
+        message = f"time {times[worst]:.9g} s is {astray[worst]:.3g} s off an even step of {interval:.9g} s from 0 to {times[-1]:.9g} s"
+        problems.append(Problem(f"{label}, row {worst + 1}", f"{message}; {RESAMPLE}"))
+        return None
+    return Record(path.stem, path.resolve(), tables.digest(path), samples, interval)
+
+
+def same_sampling(records: list[Record], where: str, problems: list[Problem]) -> None:
+    """A problem for every record that is not sampled as the first one is."""
+    first = records[0]
+    for record in records[1:]:
+        if abs(record.interval - first.interval) * max(len(record.samples), len(first.samples)) > UNEVEN * first.interval:
+            message = (
+                f"{record.path.name} is sampled every {record.interval:.9g} s, {first.path.name} every {first.interval:.9g} s: "
+                "the records of a study have one interval; resample them"
+            )
+            problems.append(Problem(where, message))
+
+
+def bank_of(records: tuple[Record, ...]) -> np.ndarray:
+    """(records, samples of the longest) [m/s^2], 0 after the end of the shorter ones."""
+    bank = np.zeros((len(records), max(len(record.samples) for record in records)))
+    for row, record in zip(bank, records, strict=True):
+        row[: len(record.samples)] = record.samples
+    return bank
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The records of a study: a row takes one of them by its parameter `record`.
+
+    Attributes:
+        records: at least one, of one interval.
+    """
+
+    records: tuple[Record, ...]
+
+    @property
+    def interval(self) -> float:
+        """Between samples [s]."""
+        return self.records[0].interval
+
+    def take(self, numbers: np.ndarray, _room: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `stationary.Stationary.take`: the positions of the records are their numbers, and the bank holds all of them."""
+        return numbers, bank_of(self.records)

@@ -1,0 +1,98 @@
+"""Stationary random accelerations, each a pure function of the seed and of its number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sweep.excitation.spectrum import Spectrum
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """Gaussian accelerations of a given spectrum: draw n is the same wherever and whenever it is made.
+
+    The spectral representation with random amplitudes (Rice 1944; Shinozuka and Deodatis, Applied Mechanics Reviews 44, 1991, 191-204),
+    summed by one FFT: a_j = sum over k of sqrt(P_k) (A_k cos(2 pi k j / N) + B_k sin(2 pi k j / N)), with A_k and B_k independent and
+    standard normal, and P_k the integral of S over the k-th bin of width 1 / (N interval), so that the variance is that of the spectrum at
+    any resolution. N is a power of two and at least twice the samples, of which the first ones are kept: a draw does not repeat itself, and
+    its end knows nothing of its beginning. Samples are Gaussian and, but for `ramps`, stationary; their covariance at lag d is the sum of
+    P_k cos(2 pi k d / N).
+
+    Attributes:
+        spectrum: the one-sided density.
+        duration: of a draw [s].
+        interval: between samples [s].
+        seed: of all draws.
+        ramps: [s], in which a draw grows from 0 at its beginning and dies away at its end, by half a cosine; 0 for none.
+    """
+
+    spectrum: Spectrum
+    duration: float
+    interval: float
+    seed: int
+    ramps: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def samples(self) -> int:
+        """Of a draw, the one at t = 0 included."""
+        return samples_of(self.duration, self.interval)
+
+    @cached_property
+    def _length(self) -> int:
+        """N, of the FFT."""
+        return 1 << (2 * self.samples - 1).bit_length()
+
+    @cached_property
+    def _amplitudes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bins k that have any power, and sqrt(P_k) of them [m/s^2]."""
+        k = np.arange(1, self._length // 2)
+        edges = np.concatenate([[0.0], k[:-1] + 0.5, [0.5 * self._length]]) / (
+            self._length * self.interval
+        )  # nothing gets lost at the ends
+        power = np.diff(self.spectrum.power(edges))
+        there = power > 0.0
+        return k[there], np.sqrt(power[there])
+
+    @cached_property
+    def _envelope(self) -> np.ndarray:
+        """(samples,) what the ramps leave of a stationary draw."""
+        t = self.interval * np.arange(self.samples)
+        rise, fall = (np.clip(time / ramp, 0.0, 1.0) if ramp > 0.0 else 1.0 for time, ramp in zip((t, t[-1] - t), self.ramps, strict=True))
+        return np.asarray(0.25 * (1.0 - np.cos(np.pi * rise)) * (1.0 - np.cos(np.pi * fall)) * np.ones_like(t))
+
+    def draw(self, number: int) -> np.ndarray:
+        """Draw `number`, at least 0: (samples,) accelerations [m/s^2] at t = 0, interval, 2 interval ..."""
+        bins, amplitudes = self._amplitudes
+        # the bits of Philox are what numpy promises never to change; normal numbers are made of them here
+        bits = np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=(number,))).random_raw(2 * len(bins))
+        uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+        sizes, turns = np.sqrt(-2.0 * np.log(uniform[::2])), uniform[1::2]
+        coefficients = np.zeros(self._length // 2 + 1, complex)
+        coefficients[bins] = 0.5 * self._length * amplitudes * sizes * np.exp(-2j * np.pi * turns)
+        return np.asarray(np.fft.irfft(coefficients, self._length)[: self.samples] * self._envelope)
+
+    def take(self, numbers: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+        """The draws of some rows as a bank, which holds those that occur in them and no others.
+
+        Args:
+            numbers: of the draws, whole numbers of any shape; NaN stays NaN.
+            room: how many records the bank has, at least as many as there are different draws.
+
+        Returns:
+            The positions in the bank, float64 of the same shape; the bank (room, samples) [m/s^2].
+        """
+        known = np.isfinite(numbers)
+        asked, positions = np.unique(np.where(known, numbers, 0.0), return_inverse=True)
+        bank = np.zeros((room, self.samples))
+        for place, number in enumerate(asked):
+            bank[place] = self.draw(int(number))
+        return np.where(known, positions.reshape(np.shape(numbers)), np.nan), bank
+
+
+def samples_of(duration: float, interval: float) -> int:
+    """How many samples an interval apart it takes to reach a duration, the one at 0 included."""
+    return math.ceil(duration / interval * (1.0 - 1e-12)) + 1
