@@ -18,7 +18,7 @@ from kernels.exact.programs import PROGRAMS
 from kernels.excitation.record import Records, check_record, features_of, is_zero
 from kernels.models import MODELS, Model
 from kernels.quantity import by_name
-from kernels.schemes import DRIVEN, EXACT, FEATURES, check_window
+from kernels.schemes import DRIVEN, EXACT, FEATURES, VARIED, check_window
 from kernels.status import RESULTS, Status
 from kernels.stepping import loop as stepping
 
@@ -50,8 +50,8 @@ def simulate(
 
     Raises:
         KeyError: unknown model, scheme or parameter.
-        ValueError: a time scheme without k_t where there is friction, shapes that do not broadcast, a `window` that cannot be, or
-            a record without `records`.
+        ValueError: a time scheme without k_t where there is friction, scheme "exact" where friction varies (`schemes.VARIED`), shapes that
+            do not broadcast, a `window` that cannot be, or a record without `records`.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are
     all 0, so that the last digit of a row may depend on the others in the call (never in a study).
@@ -86,7 +86,7 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
 
     Raises:
         KeyError: unknown model or parameter.
-        ValueError: shapes that do not broadcast, or a record without `records`.
+        ValueError: friction that varies (`schemes.VARIED`), shapes that do not broadcast, or a record without `records`.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
@@ -95,13 +95,16 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
 
 def _run(chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, records: Records | None) -> dict[str, jax.Array]:
     """Rows of any common shape through the program that `engine` (a scheme, "steady" or MOMENT) and the parameters ask for."""
-    features = features_of(params)
+    features, varied = features_of(params), {name: 0.0 if is_zero(params.get(name, 0.0)) else 1.0 for name in VARIED}
+    if scheme == EXACT and any(varied.values()):
+        raise ValueError(f"scheme {scheme!r} has no {next(name for name, on in varied.items() if on)}: choose a time scheme")
     if "record" in features:
         check_record(params["record"], records)
-    unread = chosen.unread(scheme) | {name for feature, names in FEATURES.items() if feature not in features for name in names}
+    unread = chosen.unread(scheme, varied) | {name for feature, names in FEATURES.items() if feature not in features for name in names}
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
-    if scheme != EXACT and "k_t" not in params and not is_zero(resolved["mu_s"] * resolved["normal_force"]):
+    pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))
+    if scheme != EXACT and "k_t" not in params and not is_zero(resolved["mu_s"] * pressed):
         raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
     if scheme == EXACT:
         engine, rigid_friction = _program(chosen, params, engine, bool(features & {*DRIVEN}))

@@ -23,7 +23,7 @@ import numpy as np
 from kernels import cache, runtime
 from kernels.excitation.record import Records
 from kernels.models import Model
-from kernels.schemes import DRIVEN, EXACT, FEATURES, OBSERVED, PACE, SCHEMES, STEADY, check_window
+from kernels.schemes import DRIVEN, EXACT, FEATURES, OBSERVED, PACE, SCHEMES, STEADY, VARIED, check_window, used
 from kernels.status import RESULTS, Status
 
 ABREAST = "abreast"  # the program of rows that take their steps abreast
@@ -212,7 +212,8 @@ def _plain_groups(
     """`_groups`, whatever the excitation."""
     if scheme != EXACT:
         abreast = SCHEMES[scheme].fixed_step and not any(np.ndim(rows[name]) for name in PACE)
-        return [(ABREAST if abreast else "step", good)]
+        varied = sum(2**place * _everywhere(used(rows.get(name, 0.0)), count)[good] for place, name in enumerate(VARIED))
+        return [(ABREAST if abreast else "step", good[varied == each]) for each in np.unique(varied)]
     penalised = _everywhere(np.isfinite(rows["k_t"]), count)[good]
     engine = window or EXACT
     if "k_n" in rows:
@@ -266,7 +267,8 @@ def _solve_group(
     deal = np.arange(padded.size).reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
-    unread = model.unread(scheme) | (set(model.penalty) if _is_rigid(kind) else set())
+    varied = {name: _everywhere(used(rows.get(name, 0.0)), count)[members] for name in VARIED}
+    unread = model.unread(scheme, varied) | (set(model.penalty) if _is_rigid(kind) else set())
     unread |= _unread_features(kind)
     counted = _COUNTED_ABREAST if _base(kind) == ABREAST else _COUNTED
     lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}

@@ -17,7 +17,7 @@ from kernels.exact.moment import Moment, between
 from kernels.excitation.record import Records, check_record, features_of
 from kernels.models import MODELS
 from kernels.quantity import Quantity
-from kernels.schemes import FEATURES
+from kernels.schemes import EXACT, FEATURES, VARIED, used
 
 CHUNK = 256
 PER_CALL = 512  # moments of a trace in one call
@@ -77,7 +77,7 @@ def event_log(
         those of the first less the second. Looks at the motion that change nothing are left out.
 
     Raises:
-        KeyError: unknown model or parameter.
+        KeyError: unknown model or parameter. ValueError: friction that varies (`schemes.VARIED`).
     """
     columns = _follow(model, params, most, records)
     return {quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}
@@ -131,7 +131,7 @@ def trace(
         bodies, x and v are those of the first less the second.
 
     Raises:
-        KeyError: unknown model or parameter.
+        KeyError: unknown model or parameter. ValueError: friction that varies (`schemes.VARIED`).
     """
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
@@ -165,12 +165,16 @@ def trace(
 
 def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[oscillators.Kind, dict[str, np.ndarray]]:
     """The contacts of one oscillator and its parameters, those of an excitation that it does not have apart."""
+    for name in VARIED:
+        if np.any(used(params.get(name, 0.0))):
+            raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {name}")
     resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}
     kind, features = kind_of(model, resolved), features_of(params)
     if "record" in features:
         check_record(params["record"], records)
         resolved |= {} if records is None else records.arguments()
     unread = {name for feature, names in FEATURES.items() if feature not in features for name in names}
+    unread |= {name for names in VARIED.values() for name in names}
     return kind, {name: value for name, value in resolved.items() if name not in unread}
 
 

@@ -31,6 +31,12 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 }
 DRIVEN = ("sweep", "tones", "record")
 DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # what a steady motion cannot have: it repeats with its one sine
+# what friction may have besides: by the parameter that makes it where it is `used`, those that programs read only there
+VARIED: Mapping[str, tuple[str, ...]] = {
+    "normal_amplitude": ("normal_amplitude", "normal_omega", "normal_phase", "friction_sides"),
+    "stribeck_speed": ("stribeck_speed", "stribeck_exponent"),
+    "belt_speed": ("belt_speed",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +66,20 @@ class Scheme:
         return "largest_step" in self.reads
 
 
+def used(value: Any) -> Any:
+    """Mask of the rows of a parameter, of any shape, that have what it stands for: a finite number other than 0."""
+    value = np.asarray(value)
+    return np.isfinite(value) & (value != 0.0)
+
+
+def rubs(values: Values) -> Any:
+    """Mask of the rows of resolved parameters that have friction: a coefficient, and at some time a normal force."""
+    return np.asarray(values["mu_s"]) * (values["normal_force"] + np.abs(values.get("normal_amplitude", 0.0))) > 0.0
+
+
 def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
     """Stiffness [N/m] and damping [N s/m] of the contact where it can hold the mass; 0 where it has no friction."""
-    holds = np.asarray(values["mu_s"]) * values["normal_force"] > 0.0
+    holds = rubs(values)
     return np.where(holds, values["k_t"], 0.0), np.where(holds, values["c_t"], 0.0)
 
 

@@ -159,7 +159,7 @@ class Penalised(NamedTuple):
             jnp.where(any_stiffness, 0.0, p["c_t"]),
         )
 
-    def evaluate(self, grip: Grip, moved: Array, v: Array, needed: Array) -> tuple[Array, Grip]:
+    def evaluate(self, grip: Grip, moved: Array, v: Array, needed: Array, lets_go: Array | None = None) -> tuple[Array, Grip]:
         """One evaluation: friction force [N], and what to remember if the step is accepted.
 
         Slip goes on while v keeps its sign and |v| > 1e-6 m/s. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
@@ -170,6 +170,7 @@ class Penalised(NamedTuple):
             grip: memory at the start of the step.
             moved: displacement since then [m].
             v: velocity [m/s]. needed: all other forces at v = 0 [N].
+            lets_go: where a slip that begins goes against the force of the trial, and not in the direction of v; None: nowhere.
 
         Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
         """
@@ -177,7 +178,8 @@ class Penalised(NamedTuple):
         trial = spring - self.c_t * v
         sticks = ~(grip.way * v > SLIP_SPEED_FLOOR) & (jnp.abs(trial) <= self.static_limit)
         held = jnp.where(grip.slips, jnp.where(jnp.abs(needed) <= self.static_limit, 0.0, BRIEFLY * grip.way), grip.way)
-        way = jnp.where(sticks, held, jnp.where(jnp.where(v != 0.0, v, -trial) < 0.0, -1.0, 1.0))
+        onward = jnp.where((v != 0.0) if lets_go is None else (v != 0.0) & ~lets_go, v, -trial)
+        way = jnp.where(sticks, held, jnp.where(onward < 0.0, -1.0, 1.0))
         sliding = -self.dynamic_force * way
         after = Grip(way, spring)
         return jnp.where(after.slips, sliding, trial), after._replace(spring=jnp.where(after.slips, sliding, spring))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.quantity import Quantity, by_name
-from kernels.schemes import DRIVEN, FEATURES, SCHEMES, STEADY, Values
+from kernels.schemes import DRIVEN, EXACT, FEATURES, SCHEMES, STEADY, VARIED, Values, used
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,11 @@ class Model:
         """The parameters that are tables: their last axis counts nodes."""
         return {quantity.name for quantity in self.parameters if quantity.kind == "list"}
 
-    def unread(self, scheme: str) -> set[str]:
-        """The parameters that programs of a scheme do not read."""
+    def unread(self, scheme: str, values: Values | None = None) -> set[str]:
+        """The parameters that programs of a scheme do not read: those of rows whose resolved parameters are `values`, or of any rows."""
         steps = {name for other in SCHEMES.values() for name in other.reads if name not in SCHEMES[scheme].reads}
-        return {*self.implied, *steps}
+        idle = [name for name in VARIED if scheme == EXACT or (values is not None and not used(values.get(name, 0.0)).any())]
+        return {*self.implied, *steps, *(name for switch in idle for name in VARIED[switch])}
 
     def resolve(self, values: Values, absent: Mapping[str, np.ndarray] | None = None, xp: Any = np) -> dict[str, Any]:
         """Fill in every omitted parameter.
@@ -92,9 +93,9 @@ class Model:
             xp: array module that the derived defaults are computed with, numpy or jax.numpy (then differentiable).
 
         Returns:
-            name -> value for every parameter of the model, in the order of `parameters`, but those of an excitation that nobody gives.
-            An absent `k_t` is inf (rigid), so is an absent `m_2`; an absent `k_post` or `record` is NaN. Tables whose names begin alike
-            have one width.
+            name -> value for every parameter of the model, in the order of `parameters`, but those of an excitation (`DRIVEN`) or a
+            friction (`VARIED`) that nobody gives. An absent `k_t` is inf (rigid), so is an absent `m_2`; an absent `k_post`, `record` or
+            `stribeck_speed` is NaN. Tables whose names begin alike have one width.
 
         Raises:
             KeyError: a name that is not a parameter of the model.
@@ -118,7 +119,8 @@ class Model:
         for _, family in itertools.groupby(sorted(tables), lambda name: name.split("_")[0]):
             names = list(family)
             filled |= zip(names, _of_one_width([filled[name] for name in names], xp), strict=True)
-        left_out = {name for feature in DRIVEN if not any(name in values for name in FEATURES[feature]) for name in FEATURES[feature]}
+        parts = [*(FEATURES[feature] for feature in DRIVEN), *VARIED.values()]
+        left_out = {name for names in parts if not any(name in values for name in names) for name in names}
         return {q.name: filled[q.name] for q in self.parameters if q.name not in left_out}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernels.models.model import Rule
 from kernels.quantity import Quantity
-from kernels.schemes import EXACT, MOST_STEPS, SCHEMES, Values, held_stiffness_and_damping, wall_stiffness_and_damping
+from kernels.schemes import EXACT, MOST_STEPS, SCHEMES, Values, held_stiffness_and_damping, rubs, used, wall_stiffness_and_damping
 
 REGIMES = ("stick", "stick-slip", "slip-slip")
 
@@ -24,6 +24,18 @@ OSCILLATOR = (
     Quantity("mu_s", "1", "static friction coefficient", r"\mu_s", default_rule="mu", lower=0.0),
     Quantity("mu_d", "1", "dynamic friction coefficient", r"\mu_d", default_rule="mu", lower=0.0),
     Quantity("normal_force", "N", "normal force on the contact", "F_n", default_rule="m g", lower=0.0),
+    Quantity("normal_amplitude", "N", "amplitude of a normal force that varies: n = normal_force + normal_amplitude sin(normal_omega t + "
+             "normal_phase)", "n_1", default=0.0),
+    Quantity("normal_omega", "rad/s", "circular frequency of the normal force", r"\omega_n", default_rule="omega", lower=0.0,
+             lower_open=True),
+    Quantity("normal_phase", "rad", "phase of the normal force at t = 0", r"\varphi_n", default=0.0),
+    Quantity("friction_sides", "", "surfaces that a varying normal force presses: 1, F_n = max(0, n), contact is lost where n <= 0; 2, the "
+             "mass is between two, F_n = |n|", kind="integer", default=1.0, lower=1.0, upper=2.0),
+    Quantity("stribeck_speed", "m/s", "slip speed over which friction falls from mu_s to mu_d (Stribeck)", "v_s",
+             default_rule="absent: friction is mu_d at any slip speed", lower=0.0, lower_open=True),
+    Quantity("stribeck_exponent", "1", "exponent d of mu(v) = mu_d + (mu_s - mu_d) exp(-(|v| / stribeck_speed)^d)", "d", default=1.0,
+             lower=0.0, lower_open=True),
+    Quantity("belt_speed", "m/s", "constant velocity of the surface that the mass rubs on, as of a belt", r"v_\mathrm{belt}", default=0.0),
     Quantity("k_t", "N/m", "tangential stiffness of the penalised contact", "k_t", default_rule="absent: rigid Coulomb friction",
              lower=0.0, lower_open=True),
     Quantity("c_t", "N s/m", "tangential damping of the penalised contact", "c_t",
@@ -46,10 +58,12 @@ EXCITATION = (
 )  # fmt: skip
 
 WEAR_OBSERVABLES = (
-    Quantity("wear_power", "W", "mean wear power in the window: normal force times slip distance over its length (Archard; no mu in it)",
+    Quantity("wear_power", "W", "mean wear power in the window: normal force times slip speed, averaged (Archard; no mu in it)",
              r"P_\mathrm{wear}"),
-    Quantity("wear_energy", "J", "normal force times slip distance in the window", r"W_\mathrm{wear}"),
-    Quantity("friction_power", "W", "mean power dissipated by friction in the window: mu_d times the wear power", r"P_\mathrm{friction}"),
+    Quantity("wear_energy", "J", "normal force times slip distance in the window, or its integral over the slip where it varies",
+             r"W_\mathrm{wear}"),
+    Quantity("friction_power", "W", "mean power dissipated by friction in the window: mu_d times the wear power (mean of mu(v) F_n |v|)",
+             r"P_\mathrm{friction}"),
     Quantity("slip_distance", "m", "distance slipped in the window", r"d_\mathrm{slip}"),
     Quantity("stick_fraction", "1", "part of the window during which the contact sticks"),
     Quantity("slip_phases", "", "number of stretches of slip in one direction that overlap the window", kind="integer"),
@@ -110,8 +124,18 @@ FRICTION_RULES = (
          lambda p, _s: np.asarray(p["mu_s"]) < p["mu_d"],
          lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
     Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
-         lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & (np.asarray(p["mu_s"]) * p["normal_force"] > 0.0),
+         lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & rubs(p),
          lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
+    Rule(("normal_amplitude",), "scheme 'exact' has a constant normal force: choose a time scheme, or leave out normal_amplitude",
+         lambda p, s: (s == EXACT) & used(p.get("normal_amplitude", 0.0)),
+         lambda p, _s: f"normal_amplitude = {p['normal_amplitude']:g} N"),
+    Rule(("stribeck_speed",), "scheme 'exact' has no Stribeck friction, whose phases are not linear: choose a time scheme, or leave out "
+         "stribeck_speed",
+         lambda p, s: (s == EXACT) & used(p.get("stribeck_speed", 0.0)),
+         lambda p, _s: f"stribeck_speed = {p['stribeck_speed']:g} m/s"),
+    Rule(("belt_speed",), "scheme 'exact' has a support at rest: choose a time scheme, or leave out belt_speed",
+         lambda p, s: (s == EXACT) & used(p.get("belt_speed", 0.0)),
+         lambda p, _s: f"belt_speed = {p['belt_speed']:g} m/s"),
 )  # fmt: skip
 
 
@@ -199,9 +223,11 @@ def _is_zero(value: Any) -> bool:
 
 
 def derive_friction(p: dict[str, Any], xp: Any) -> None:
-    """Fill in, in place, what follows from other parameters: mu_s, mu_d, k_t (rigid), c_t (critical)."""
+    """Fill in, in place, what follows from other parameters: mu_s, mu_d, normal_omega, k_t (rigid), c_t (critical); no Stribeck speed."""
     p.setdefault("mu_s", p["mu"])
     p.setdefault("mu_d", p["mu"])
+    p.setdefault("normal_omega", p["omega"])
+    p.setdefault("stribeck_speed", math.nan)
     p.setdefault("k_t", math.inf)
     if "c_t" not in p:
         p["c_t"] = xp.maximum(0.0, 2.0 * xp.sqrt(p["m"] * (p["k"] + p["k_t"])) - p["c"])

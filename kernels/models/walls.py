@@ -26,7 +26,7 @@ from kernels.models.shared import (
     driven,
 )
 from kernels.quantity import Quantity
-from kernels.schemes import SCHEMES, Values
+from kernels.schemes import SCHEMES, Values, rubs
 
 CRITERIA = ("included", "excluded")
 WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")
@@ -108,7 +108,7 @@ SIDES_RULE = Rule(("gap", "sides"), "between two walls the gap must not be negat
 
 PAIR_RULES = (
     Rule(("m_2", "mu", "mu_s"), "two bodies that meet do not rub on a support: leave out m_2 or friction",
-         lambda p, _s: np.isfinite(p["m_2"]) & (np.asarray(p["mu_s"]) * p["normal_force"] > 0.0),
+         lambda p, _s: np.isfinite(p["m_2"]) & rubs(p),
          lambda p, _s: f"m_2 = {p['m_2']:g} kg and mu_s = {p['mu_s']:g}"),
     Rule(("x0_2", "v0_2", "m_2"), "a second body needs a mass: give m_2",
          lambda p, _s: np.isinf(p["m_2"]) & ((np.asarray(p["x0_2"]) != 0.0) | (np.asarray(p["v0_2"]) != 0.0))),

@@ -40,12 +40,12 @@ def established(like: Array, slipping: Array) -> Rubbing:
     return Rubbing(sums.slip._replace(counted=counted), sums.regime._replace(moved=one, counted=1.0 - counted))
 
 
-def finish(sums: Rubbing, p: dict[str, Any]) -> dict[str, Array]:
-    """The observables of friction and wear by name (SI units; `regime` as its code)."""
+def finish(sums: Rubbing, p: dict[str, Any], worn: Array | None = None, dissipated: Array | None = None) -> dict[str, Array]:
+    """The observables of friction and wear by name (SI units; `regime` as its code); see `wear.finish`."""
     s = sums.slip
     code, stops = regime.finish(sums.regime, s.phases)
     return {
-        **wear.finish(p, s.distance),
+        **wear.finish(p, s.distance, worn, dissipated),
         "slip_distance": s.distance,
         "stick_fraction": s.stuck_time / (p["window_end"] - p["window_start"]),
         "slip_phases": s.phases,

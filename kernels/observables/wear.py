@@ -2,6 +2,8 @@
 
     P_wear = F_n d_slip / (t_b - t_a)        P_friction = mu_d P_wear
 
+Where F_n or mu varies these are means of F_n |v| and mu F_n |v| over the window, counted while the contact slips.
+
 mu is not in the wear power (SDND104 prints a stray one in a formula; its program and its table have none).
 """
 
@@ -12,8 +14,16 @@ from typing import Any
 from kernels.elementary import Array
 
 
-def finish(p: dict[str, Any], slip_distance: Array) -> dict[str, Array]:
-    """wear_power [W], wear_energy [J] and friction_power [W] of resolved parameters and the slip distance [m] in the window."""
-    energy = p["normal_force"] * slip_distance
-    power = energy / (p["window_end"] - p["window_start"])
-    return {"wear_power": power, "wear_energy": energy, "friction_power": p["mu_d"] * power}
+def finish(p: dict[str, Any], slip_distance: Array, worn: Array | None = None, dissipated: Array | None = None) -> dict[str, Array]:
+    """wear_power [W], wear_energy [J] and friction_power [W].
+
+    Args:
+        p: resolved parameters. slip_distance: in the window [m].
+        worn: integral of F_n |v| over slip in the window [J]; None where F_n is constant.
+        dissipated: integral of mu F_n |v| [J]; None where mu is constant.
+    """
+    length = p["window_end"] - p["window_start"]
+    energy = p["normal_force"] * slip_distance if worn is None else worn
+    power = energy / length
+    friction = p["mu_d"] * power if dissipated is None else dissipated / length
+    return {"wear_power": power, "wear_energy": energy, "friction_power": friction}

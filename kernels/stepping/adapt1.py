@@ -10,10 +10,10 @@ import jax.numpy as jnp
 from kernels.elementary import Array
 from kernels.stepping import euler
 from kernels.stepping.control import ByFrequency
-from kernels.stepping.scheme import Body, State, Stepper, Trial, evaluate_once
+from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evaluate_once
 
 
-def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     """One step; see `Stepper.step`."""
     trial = euler.step(body, loads, s, h)
     return trial._replace(doubt=(jnp.abs(trial.state.a - s.a), jnp.abs(trial.moved)))

@@ -14,15 +14,15 @@ import jax.numpy as jnp
 
 from kernels.elementary import Array
 from kernels.stepping.control import ByFrequency
-from kernels.stepping.scheme import Body, State, Stepper, Trial, evaluate_once
+from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evaluate_once
 
 
-def start(body: Body, force: Callable[[Array], Array], x: Array, v: Array, h: Array) -> State:
+def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> State:
     """The state at t = 0; see `Stepper.start`."""
     return evaluate_once(body, force, x, v, h)._replace(own=(v, 0.0 * h))
 
 
-def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     """One step; see `Stepper.step`. `State.own` is v_half and h_prev."""
     v_half, h_before = s.own
     v_half = v_half + 0.5 * (h_before + h) * s.a

@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernels.elementary import Array, settle
-from kernels.stepping.scheme import Body, State, Stepper, Trial
+from kernels.stepping.scheme import Body, External, State, Stepper, Trial
 
 
-def start(body: Body, force: Callable[[Array], Array], x: Array, v: Array, h: Array) -> State:
+def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> State:
     """The state at t = 0, with a half step back in time; see `Stepper.start`."""
     zero = 0.0 * body.one
     a, memory = body.push(force(zero), body.untouched(), x, zero, v)
@@ -35,7 +35,7 @@ def start(body: Body, force: Callable[[Array], Array], x: Array, v: Array, h: Ar
     return State(x, v, a, memory, (early, ((4.0 + slow) * v - h * (a + early)) / (4.0 - slow)))
 
 
-def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     """One step; see `Stepper.step`. `State.a` is F, `State.own` is F_e and v_e; difference velocities are written without a quotient."""
     early, v_early = s.own
     slow = h * body.drag
@@ -53,4 +53,4 @@ def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
     return Trial(State(x, v, a, memory, (half, v_half)), moved, None)
 
 
-DEVOGELAERE = Stepper(fractions=(0.5, 1.0), start=start, step=step)
+DEVOGELAERE = Stepper(fractions=(0.5, 1.0), start=start, step=step, remembers=True)

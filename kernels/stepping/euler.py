@@ -9,10 +9,10 @@ The first acceleration comes from the initial state. Stable on a stuck mass whil
 from __future__ import annotations
 
 from kernels.elementary import Array
-from kernels.stepping.scheme import Body, State, Stepper, Trial, evaluate_once
+from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evaluate_once
 
 
-def step(body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     """One step; see `Stepper.step`."""
     v = s.v + h * s.a
     moved = h * v

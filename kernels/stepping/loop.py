@@ -16,21 +16,23 @@ import jax.numpy as jnp
 
 from kernels import runtime
 from kernels.contact.friction import Penalised
+from kernels.contact.varied import Pressing, Varied
 from kernels.contact.wall import MAY_BE_ABSENT, Crush, Wall
 from kernels.elementary import Array, all_finite, decide, for_every_lane, settle
 from kernels.excitation.driven import Driven, Excitation, excitation_of
 from kernels.excitation.harmonic import Rotation, Turn
 from kernels.observables import shock
-from kernels.schemes import FEATURES, MOST_STEPS
+from kernels.schemes import FEATURES, MOST_STEPS, VARIED
 from kernels.status import Status
-from kernels.stepping import tally
+from kernels.stepping import rubbed, tally
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.devogelaere import DEVOGELAERE
 from kernels.stepping.euler import EULER
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
-from kernels.stepping.scheme import Body, Control, Limits, State, Stepper, Trial
+from kernels.stepping.rubbed import Rubbed, Swings
+from kernels.stepping.scheme import Body, Control, External, Limits, State, Stepper, Trial
 from kernels.two_bodies import Centre, relative
 
 STEPPERS: dict[str, Stepper] = {
@@ -47,11 +49,24 @@ _NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], "bank"}
 
 
 class Even(NamedTuple):
-    """Fixed steps: their number (a whole float), the turns of the excitation to each fraction of one, and their length as times are [s]."""
+    """Fixed steps.
+
+    Attributes:
+        whole: their number (a whole float). turns: of the excitation, to each fraction of a step. length: of a step as times are [s].
+        swings: turns of a normal force that varies, to the same fractions and, last, to the middle of a step; else none.
+    """
 
     whole: Array
     turns: tuple[Turn, ...]
     length: Array
+    swings: tuple[Turn, ...]
+
+
+class Turned(NamedTuple):
+    """The angle of the excitation, and of the normal force where it varies."""
+
+    force: Rotation
+    normal: Rotation | None
 
 
 class Setup(NamedTuple):
@@ -71,12 +86,31 @@ class Setup(NamedTuple):
     h: Array
     pace: Even | Limits
 
+    @property
+    def varied(self) -> Varied | None:
+        """The law of friction where it varies."""
+        return self.body.friction if isinstance(self.body.friction, Varied) else None
+
+    @property
+    def pressing(self) -> Pressing | None:
+        """The normal force where it varies."""
+        return None if self.varied is None else self.varied.pressing
+
+    def external(self, force: Array, normal: Array | None, elapsed: Array | float) -> External:
+        """What acts at an instant, of a contact that remembers the one `elapsed` [s] before it."""
+        belt = None if self.varied is None else self.varied.belt
+        return External(force, normal, None if belt is None else belt * elapsed)
+
+    def at(self, time: Array) -> External:
+        """What acts at a time [s], of a contact that remembers t = 0."""
+        return self.external(self.excitation.at(time), None if self.pressing is None else self.pressing.swing.at(time), time)
+
 
 class Counted(NamedTuple):
     """Where a run at a fixed step is: number of steps taken, and the excitation's angle."""
 
     steps: Array
-    rotation: Rotation
+    rotation: Turned
 
 
 class Timed(NamedTuple):
@@ -114,9 +148,7 @@ class Run(NamedTuple):
     sums: Sums
 
 
-Stretch: TypeAlias = tuple[
-    Rotation, State, shock.Shock | None, tally.Few | None
-]  # what steps carry that lie all inside the window, or none
+Stretch: TypeAlias = tuple[Turned, State, shock.Shock | None, tally.Few | None]  # what steps carry that lie all inside the window, or none
 
 
 def steps(end: Array, step: Array) -> Array:
@@ -126,7 +158,7 @@ def steps(end: Array, step: Array) -> Array:
 
 def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
     """What does not change during the run of resolved parameters (scalars)."""
-    friction = Penalised.of(p)
+    friction = Varied.of(p) if any(name in p for name in VARIED) else Penalised.of(p)
     finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), friction.k_t, friction.c_t])
     wall, centre = None, None
     if "k_n" in p:
@@ -138,7 +170,10 @@ def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
         count = steps(p["end"], p["step"])
         h = (p["end"] / count).astype(body.one.dtype)  # in float32 runs, times are float64
         turns = tuple(excitation.turn(fraction * h) for fraction in stepper.fractions)
-        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, p["end"] / count))
+        swings: tuple[Turn, ...] = ()
+        if isinstance(friction, Varied) and friction.pressing is not None:
+            swings = tuple(friction.pressing.swing.turn(fraction * h) for fraction in (*stepper.fractions, 0.5))
+        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, p["end"] / count, swings))
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
     return Setup(p, body, excitation, finite, centre, jnp.minimum(p["step"], p["largest_step"]), limits)
 
@@ -147,14 +182,15 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
     """The run at t = 0. One whose numbers are not finite, or that would take more than MOST_STEPS fixed steps, is over at once."""
     zero = 0.0 * setup.body.one
     x, v = setup.p["x0"] + zero, setup.p["v0"] + zero
-    state = stepper.start(setup.body, setup.excitation.at, x, v, setup.h)
+    state = stepper.start(setup.body, setup.at, x, v, setup.h)
     clock: Clock
     if isinstance(setup.pace, Even):
-        clock = Counted(jnp.where(_failure(setup) > 0.0, setup.pace.whole, zero), Rotation.start(setup.excitation))
+        swing = None if setup.pressing is None else Rotation.start(setup.pressing.swing)
+        clock = Counted(jnp.where(_failure(setup) > 0.0, setup.pace.whole, zero), Turned(Rotation.start(setup.excitation), swing))
     else:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         clock = Timed(zero, zero, setup.h + zero, zero, zero, control, _failure(setup))
-    sums = Sums(tally.init(zero), None)
+    sums = Sums(tally.init(zero, setup.varied), None)
     crush = state.memory.crush
     if setup.body.wall is not None and crush is not None:
         inside = _compression(setup.body.wall, x) > 0.0
@@ -253,13 +289,16 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     """One step of given length; beyond the last one of length 0, which costs less than freezing every carried number."""
     p, whole, done = setup.p, cast("Even", setup.pace).whole, clock.steps
     h = jnp.where(done < whole, setup.h, 0.0)
-    turned, trial = _turn(stepper, setup, run.state, clock.rotation, h, done)
+    turned, trial, swings = _turn(stepper, setup, run.state, clock.rotation, h, done)
     rate = whole / p["end"]
     starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = settle(h * (ends - starts))
-    sums = _observe(setup, run, trial, tally.Part(duration, inside), (done / rate).astype(h.dtype), h)
+    rubs = None
+    if setup.varied is not None:
+        rubs = rubbed.part(setup.varied, _against(setup.varied, run.state, trial, h, swings), starts, ends)
+    sums = _observe(setup, run, trial, tally.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h)
     return Run(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
 
 
@@ -269,13 +308,14 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
 
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, hits, few = now
-        turned, trial = _turn(stepper, setup, state, rotation, setup.h, number)
+        turned, trial, swings = _turn(stepper, setup, state, rotation, setup.h, number)
         hits = _hits(setup, hits, state, trial.state, number * setup.h, setup.h)
         if few is not None:
-            few = tally.one_more(few, state.memory.grip, trial.state.memory.grip, trial.state.v, trial.moved)
+            speed, rubs = _rubs(setup, state, trial, setup.h, swings)
+            few = tally.one_more(few, state.memory.grip, trial.state.memory.grip, speed, trial.moved, rubs)
         return turned, trial.state, hits, few
 
-    def several(now: tuple[Array, Rotation, State, Sums]) -> tuple[Array, Rotation, State, Sums]:
+    def several(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
         first, rotation, state, (friction, hits) = now
         last = jnp.minimum(first + tally.MOST, stop)
         turned, after, hits, few = _repeat(first, last, step, (rotation, state, hits, tally.few(friction)))
@@ -300,17 +340,54 @@ def _repeat(first: Array, last: Array, step: Callable[[Array, Stretch], Stretch]
     return cast("Stretch", jax.lax.fori_loop(first, last, step, now))
 
 
-def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Rotation, h: Array, number: Array) -> tuple[Rotation, Trial]:
-    """The step after the first `number` ones at a fixed pace, and the excitation after it."""
-    _, turns, length = cast("Even", setup.pace)
-    turned = rotation.after(turns[-1])
-    sines = [*(rotation.sine_after(turn) for turn in turns[:-1]), turned.sine]
-    loads = [setup.excitation.force(sine) for sine in sines]
+def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Turned, h: Array, number: Array) -> tuple[Turned, Trial, Swings | None]:
+    """The step after the first `number` ones at a fixed pace, the excitation after it, and what presses the mass where that varies."""
+    even, pressing, swing = cast("Even", setup.pace), setup.pressing, rotation.normal
+    turned, sines = _sines(rotation.force, even.turns)
+    forces = [setup.excitation.force(sine) for sine in sines]
     if isinstance(setup.excitation, Driven):
-        times = [(number + fraction) * length for fraction in stepper.fractions]
+        times = [(number + fraction) * even.length for fraction in stepper.fractions]
         steady = setup.excitation.sweep is None
-        loads = [setup.excitation.with_record(f, t) if steady else setup.excitation.at(t) for f, t in zip(loads, times, strict=True)]
-    return turned, stepper.step(setup.body, tuple(loads), state, h)
+        forces = [setup.excitation.with_record(f, t) if steady else setup.excitation.at(t) for f, t in zip(forces, times, strict=True)]
+    normals: list[Array | None] = [None] * len(forces)
+    swings = None
+    if pressing is not None and swing is not None:
+        after, sines = _sines(swing, even.swings[:-1])
+        normals = [pressing.swing.force(sine) for sine in sines]
+        middle = pressing.swing.force(swing.sine_after(even.swings[-1]))
+        swings, swing = Swings(pressing.swing.force(swing.sine), middle, pressing.swing.force(after.sine)), after
+    loads = _loads(stepper, setup, forces, normals, h)
+    return Turned(turned, swing), stepper.step(setup.body, loads, state, h), swings
+
+
+def _sines(rotation: Rotation, turns: tuple[Turn, ...]) -> tuple[Rotation, list[Array]]:
+    """A rotation after the last of several turns, and its sine after each."""
+    turned = rotation.after(turns[-1])
+    return turned, [*(rotation.sine_after(turn) for turn in turns[:-1]), turned.sine]
+
+
+def _loads(stepper: Stepper, setup: Setup, forces: list[Array], normals: list[Array | None], h: Array) -> tuple[External, ...]:
+    """What acts at the fractions of a step."""
+    since = (0.0, *stepper.fractions[:-1]) if stepper.remembers else (0.0,) * len(forces)
+    return tuple(
+        setup.external(force, normal, (fraction - start) * h)
+        for force, normal, fraction, start in zip(forces, normals, stepper.fractions, since, strict=True)
+    )
+
+
+def _against(law: Varied, before: State, trial: Trial, h: Array, swings: Swings | None) -> rubbed.Step:
+    """A step as the support sees it."""
+    if law.belt is None:
+        return rubbed.Step(h, before.v, trial.state.v, trial.moved, swings)
+    return rubbed.Step(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings)
+
+
+def _rubs(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
+    """Velocity against the support at the end of a step, and what all of the step rubs where friction varies."""
+    if setup.varied is None:
+        return trial.state.v, None
+    step = _against(setup.varied, before, trial, h, swings)
+    return step.v1, rubbed.whole(setup.varied, step)
 
 
 def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
@@ -320,13 +397,21 @@ def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
 
 
 def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
-    """One attempt at a step of the scheme's choice, shortened where it would pass an end of the window or of the run."""
+    """One attempt at a step of the scheme's choice, cut where it would pass an end of the window or of the run, or a loss of contact."""
     p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
     target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
+    if setup.pressing is not None:  # the normal force is not smooth where contact is lost or made
+        target = jnp.minimum(target, clock.t + setup.pressing.until_zero(clock.t))
     left = (target - clock.t) - clock.rest
     (lands,) = decide(left <= clock.h * _NEARLY)
     h = jnp.where(lands, left, clock.h)
-    loads = tuple(setup.excitation.at(clock.t + (clock.rest + fraction * h)) for fraction in stepper.fractions)
+    moments = [clock.t + (clock.rest + fraction * h) for fraction in stepper.fractions]
+    pressing, normals, swings = setup.pressing, cast("list[Array | None]", [None] * len(moments)), None
+    if pressing is not None:
+        normals = [pressing.swing.at(moment) for moment in moments]
+        begin, middle = (pressing.swing.at(clock.t + (clock.rest + fraction * h)) for fraction in (0.0, 0.5))
+        swings = Swings(begin, middle, cast("Array", normals[-1]))
+    loads = _loads(stepper, setup, [setup.excitation.at(moment) for moment in moments], normals, h)
     trial = stepper.step(setup.body, loads, run.state, h)
 
     fixed = jax.lax.stop_gradient
@@ -344,6 +429,8 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     trial = _settled(setup, trial)
     part = tally.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0))
+    if setup.varied is not None:  # works are summed where a step is inside
+        part = part._replace(rubbed=_rubs(setup, run.state, trial, h, swings)[1])
     sums = _observe(setup, run, trial, part, clock.t, h)
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
@@ -374,7 +461,10 @@ def _settled(setup: Setup, trial: Trial) -> Trial:
 
 def _observe(setup: Setup, run: Run, trial: Trial, part: tally.Part, since: Array, h: Array) -> Sums:
     """Sums after a step of which `part` lies in the window; it lasted for `h` [s] from the time `since` [s] on."""
-    friction = tally.update(run.sums.friction, run.state.memory.grip, trial.state.memory.grip, trial.state.v, part)
+    speed = trial.state.v
+    if setup.varied is not None and setup.varied.belt is not None:
+        speed = speed - setup.varied.belt
+    friction = tally.update(run.sums.friction, run.state.memory.grip, trial.state.memory.grip, speed, part)
     return Sums(friction, _hits(setup, run.sums.shock, run.state, trial.state, since, h))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernels.elementary import Array, settle
-from kernels.stepping.scheme import Body, State, Trial
+from kernels.stepping.scheme import Body, External, State, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Tableau:
         """The nodes without repetition."""
         return tuple(dict.fromkeys(self.nodes))
 
-    def step(self, body: Body, loads: tuple[Array, ...], s: State, h: Array) -> Trial:
+    def step(self, body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
         """One step; see `Stepper.step`. Every stage evaluates the contact from its memory at the start of the step."""
         speeds, accelerations = [s.v], [s.a]
         moved, memory = 0.0 * h, s.memory

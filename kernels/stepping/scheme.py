@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from kernels.contact.friction import Grip, Penalised, new_grip
+from kernels.contact.varied import Varied
 from kernels.contact.wall import Crush, Wall, new_crush
 from kernels.elementary import Array, settle
 
@@ -15,6 +16,20 @@ class Memory(NamedTuple):
 
     grip: Grip
     crush: Crush | None
+
+
+class External(NamedTuple):
+    """What acts on an oscillator from outside at an instant; a scheme hands it on to the `Body` as it is.
+
+    Attributes:
+        force: external force [N].
+        normal: what presses the mass on its support [N]; None where that does not vary in time.
+        carried: displacement of the support since the instant that the contact remembers [m]; None where it rests.
+    """
+
+    force: Array
+    normal: Array | None = None
+    carried: Array | None = None
 
 
 class Body(NamedTuple):
@@ -28,7 +43,7 @@ class Body(NamedTuple):
     by_mass: Array
     stiffness: Array
     drag: Array
-    friction: Penalised
+    friction: Penalised | Varied
     wall: Wall | None
     one: Array
 
@@ -42,23 +57,32 @@ class Body(NamedTuple):
         (way,) = settle(memory.grip.way)
         return memory._replace(grip=memory.grip._replace(way=way))
 
-    def push(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
+    def push(self, load: External, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
         """Acceleration but for the damper c [m/s^2], and what the contacts remember of this evaluation.
 
         Args:
-            load: external force [N].
+            load: what acts from outside.
             memory: of the contacts at the start of the step, wherever in the step the evaluation is.
             x: displacement [m]. moved: displacement since the start of the step [m]. v: velocity [m/s].
         """
-        pull = needed = load - self.stiffness * x
-        crush = None
+        pull = needed = load.force - self.stiffness * x
+        rest, crush = 0.0 * v, None
+        belt = self.friction.belt if isinstance(self.friction, Varied) else None
+        if belt is not None:  # a mass at rest on it moves with it
+            rest = rest + belt
+            needed = needed - belt * self.drag / self.by_mass
         if self.wall is not None and memory.crush is not None:
             push, crush = self.wall.evaluate(memory.crush, x, v)
-            pull, needed = pull + push, needed + self.wall.evaluate(crush, x, 0.0 * v)[0]
-        force, grip = self.friction.evaluate(memory.grip, moved, v, needed)
+            pull, needed = pull + push, needed + self.wall.evaluate(crush, x, rest)[0]
+        if isinstance(self.friction, Varied):
+            if belt is not None and load.carried is not None:
+                moved, v = moved - load.carried, v - belt
+            force, grip = self.friction.evaluate(memory.grip, moved, v, needed, load.normal)
+        else:
+            force, grip = self.friction.evaluate(memory.grip, moved, v, needed)
         return (pull + force) * self.by_mass, Memory(grip, crush)
 
-    def acceleration(self, load: Array, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
+    def acceleration(self, load: External, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
         """Acceleration [m/s^2], and what the contacts remember of this evaluation; arguments as those of `push`."""
         a, memory = self.push(load, memory, x, moved, v)
         return a - self.drag * v, memory
@@ -135,18 +159,20 @@ class Stepper(NamedTuple):
 
     Attributes:
         fractions: where in a step the external force is needed, ascending; the last is 1.
-        start: (body, external force of the time [s] [N], x0, v0, first step h [s]) -> state at t = 0.
-        step: (body, external forces at `fractions` [N], state, h [s]) -> trial.
+        start: (body, what acts from outside at a time [s], x0, v0, first step h [s]) -> state at t = 0.
+        step: (body, what acts from outside at `fractions`, state, h [s]) -> trial.
         control: how it chooses its steps; None: fixed step.
+        remembers: whether at each of the `fractions` the contact remembers the one before it, not the start of the step.
     """
 
     fractions: tuple[float, ...]
-    start: Callable[[Body, Callable[[Array], Array], Array, Array, Array], State]
-    step: Callable[[Body, tuple[Array, ...], State, Array], Trial]
+    start: Callable[[Body, Callable[[Array], External], Array, Array, Array], State]
+    step: Callable[[Body, tuple[External, ...], State, Array], Trial]
     control: Control | None = None
+    remembers: bool = False
 
 
-def evaluate_once(body: Body, force: Callable[[Array], Array], x: Array, v: Array, _h: Array) -> State:
+def evaluate_once(body: Body, force: Callable[[Array], External], x: Array, v: Array, _h: Array) -> State:
     """The state at t = 0 of a scheme that carries nothing of its own: one evaluation of a contact that is not loaded."""
     zero = 0.0 * body.one
     a, memory = body.acceleration(force(zero), body.untouched(), x, zero, v)

@@ -2,6 +2,8 @@
 
     m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load + T - F
 
+The normal force may vary in time, the coefficient of friction fall with the slip speed, the support move.
+
 Plain Python floats, one oscillator, no vectorisation: written to be read and to be compared with.
 The functions below `run` use only what a scalar compiler (numba.njit, function by function) accepts.
 """
@@ -21,7 +23,14 @@ class Case(NamedTuple):
     omega: float = 0.0
     phase: float = 0.0
     load: float = 0.0
-    normal: float = 0.0  # F_n
+    normal: float = 0.0  # F_n, or the mean of one that varies
+    normal_amplitude: float = 0.0
+    normal_omega: float = 1.0
+    normal_phase: float = 0.0
+    friction_sides: int = 1  # 1: F_n = max(0, n); 2: |n|
+    stribeck_speed: float = 0.0  # 0: none
+    stribeck_exponent: float = 1.0
+    belt_speed: float = 0.0
     mu_s: float = 0.0
     mu_d: float = 0.0
     k_t: float = 0.0
@@ -62,6 +71,8 @@ class Memory(NamedTuple):
     plastic_set: float
     push: float  # F, as a push whatever the side
     reached: bool  # F has reached the criterion
+    time: float  # of the evaluation
+    lost: bool  # off the support
 
 
 class Tally(NamedTuple):
@@ -83,6 +94,8 @@ class Outcome(NamedTuple):
     failed: bool
     tally: Tally
     memory: Memory
+    wear: float  # integral of F_n |v - belt| over slip
+    friction: float  # integral of mu F_n |v - belt|
 
 
 SLOWEST_SLIP = 1e-6  # m/s, below this a slip is put to the stick trial
@@ -134,7 +147,7 @@ def run(scheme: str, parameters: dict) -> dict:
         m, c, k, k_t = (values.get(n, Case._field_defaults[n]) for n in ("m", "c", "k", "k_t"))
         values["c_t"] = max(0.0, 2.0 * math.sqrt(m * (k + k_t)) - c)
     exact = ("buckles", "included", "nodes")
-    case = Case(**{n: v if n in exact else int(v) if n in ("retries", "sides") else float(v) for n, v in values.items()})
+    case = Case(**{n: v if n in exact else int(v) if n in ("retries", "sides", "friction_sides") else float(v) for n, v in values.items()})
     if scheme == "euler":
         outcome = euler(case)
     elif scheme == "devogelaere":
@@ -154,7 +167,8 @@ def run(scheme: str, parameters: dict) -> dict:
         "x_end": outcome.x,
         "v_end": outcome.v,
         "slip_distance": outcome.slip_distance,
-        "wear_power": case.normal * outcome.slip_distance / length,
+        "wear_power": outcome.wear / length,
+        "friction_power": outcome.friction / length,
         "accepted_steps": outcome.accepted,
         "rejected_steps": outcome.rejected,
         "failed": outcome.failed,
@@ -200,19 +214,45 @@ def sign(value: float) -> float:
     return 0.0
 
 
-def friction(case: Case, memory: Memory, move: float, v: float) -> tuple[float, Memory]:
-    """Friction force at velocity v after a displacement `move` since `memory`, and the memory to commit."""
-    rest = (memory.compression, memory.plastic_set, memory.push, memory.reached)
-    if case.mu_s * case.normal == 0.0:
-        return 0.0, Memory(False, 0.0, 0.0, v, *rest)
-    sliding = -case.mu_d * case.normal * sign(v)
+def normal_force(case: Case, t: float) -> float:
+    """What presses the mass at a time, before a surface is asked."""
+    return case.normal + case.normal_amplitude * math.sin(case.normal_omega * t + case.normal_phase)
+
+
+def contact_force(case: Case, t: float) -> float:
+    """F_n at a time."""
+    n = normal_force(case, t)
+    return abs(n) if case.friction_sides == 2 else max(0.0, n)
+
+
+def coefficient(case: Case, w: float) -> float:
+    """Coefficient of friction at a slip velocity."""
+    if case.stribeck_speed == 0.0:
+        return case.mu_d
+    return case.mu_d + (case.mu_s - case.mu_d) * math.exp(-((abs(w) / case.stribeck_speed) ** case.stribeck_exponent))
+
+
+def friction(case: Case, memory: Memory, move: float, speed: float, t: float) -> tuple[float, Memory]:
+    """Friction force at a velocity and time after a displacement `move` since `memory`, and the memory to commit."""
+    rest = (memory.compression, memory.plastic_set, memory.push, memory.reached, t)
+    v, move = speed - case.belt_speed, move - case.belt_speed * (t - memory.time)
+    normal = contact_force(case, t)
+    if case.mu_s * (case.normal + abs(case.normal_amplitude)) == 0.0:
+        return 0.0, Memory(False, 0.0, 0.0, v, *rest, False)
+    if normal <= 0.0:
+        return 0.0, Memory(False, 0.0, 0.0, v, *rest, True)
+    size = coefficient(case, v) * normal
+    sliding = -size * sign(v)
     if memory.slip and v * memory.velocity > 0.0 and abs(v) > SLOWEST_SLIP:
-        return sliding, Memory(True, sliding, 0.0, v, *rest)
+        return sliding, Memory(True, sliding, 0.0, v, *rest, False)
     stretch = memory.stretch + move
     trial = memory.force - case.k_t * stretch - case.c_t * v
-    if abs(trial) <= case.mu_s * case.normal:
-        return trial, Memory(False, memory.force, stretch, v, *rest)
-    return sliding, Memory(True, sliding, 0.0, v, *rest)
+    if abs(trial) <= case.mu_s * normal:
+        return trial, Memory(False, memory.force, stretch, v, *rest, False)
+    if case.normal_amplitude != 0.0 and not memory.slip and not memory.lost:
+        sliding = size * sign(trial)  # a hold that a falling normal force ends
+    # the velocity to keep is one of the direction of slip
+    return sliding, Memory(True, sliding, 0.0, -sign(sliding) * max(abs(v), 1e-300) if sliding != 0.0 else v, *rest, False)
 
 
 def envelope(case: Case, largest: float) -> tuple[float, float, float]:
@@ -263,7 +303,7 @@ def shock(case: Case, memory: Memory, x: float, v: float) -> tuple[float, Memory
 
 def acceleration(case: Case, memory: Memory, x: float, move: float, v: float, v_damper: float, t: float) -> tuple[float, Memory]:
     """Acceleration at (x, t): v is the velocity the contact sees, v_damper the one that c sees."""
-    tangential, memory = friction(case, memory, move, v)
+    tangential, memory = friction(case, memory, move, v, t)
     normal, memory = shock(case, memory, x, v)
     drive = (case.f0 - case.m * case.a0) * math.sin(case.omega * t + case.phase)
     total = drive + case.load - case.k * x - case.c * v_damper + tangential + normal
@@ -272,7 +312,7 @@ def acceleration(case: Case, memory: Memory, x: float, move: float, v: float, v_
 
 def unloaded() -> Memory:
     """Contacts that nothing has loaded yet."""
-    return Memory(False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False)
+    return Memory(False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False, 0.0, False)
 
 
 def count(case: Case, tally: Tally, before: float, x: float, t: float, memory: Memory) -> Tally:
@@ -291,9 +331,43 @@ def first_count(case: Case, memory: Memory) -> Tally:
     return count(case, Tally(0, 0.0, math.nan), case.gap, case.x0, 0.0, memory)
 
 
-def slip_in_step(memory_new: Memory, move: float) -> float:
-    """Slip distance in one accepted step: |x_new - x_old| if the contact slips at its end."""
-    return abs(move) if memory_new.slip else 0.0
+def slip_in_step(case: Case, memory_new: Memory, move: float, start: float, stop: float) -> float:
+    """Slip distance in one accepted step: that against the support if the contact slips at its end.
+
+    Where contact is lost or made in it, what touches in its middle decides.
+    """
+    slips = memory_new.slip
+    if case.normal_amplitude != 0.0:
+        slips = (slips or memory_new.lost) and contact_force(case, 0.5 * (start + stop)) > 0.0
+    return abs(move - case.belt_speed * (stop - start)) if slips else 0.0
+
+
+# Gauss-Legendre, five points on [0, 1]
+GAUSS = (
+    (0.04691007703066802, 0.11846344252809454),
+    (0.23076534494715845, 0.23931433524968324),
+    (0.5, 0.28444444444444444),
+    (0.7692346550528415, 0.23931433524968324),
+    (0.9530899229693319, 0.11846344252809454),
+)
+
+
+def works_in_step(case: Case, memory_new: Memory, move: float, v0: float, v1: float, start: float, stop: float) -> tuple[float, float]:
+    """Wear and friction work in the part of one accepted step that lies in the window, along the cubic through its ends."""
+    if not (memory_new.slip or memory_new.lost):
+        return 0.0, 0.0
+    h = stop - start
+    begin, end = max(start, case.window_start), min(stop, case.window_end)
+    wear, work = 0.0, 0.0
+    if end <= begin:
+        return 0.0, 0.0
+    for place, weight in GAUSS:
+        t = begin + place * (end - begin)
+        u = (t - start) / h
+        w = 6.0 * u * (1.0 - u) * move / h + (1.0 - u) * (1.0 - 3.0 * u) * v0 - u * (2.0 - 3.0 * u) * v1 - case.belt_speed
+        wear += weight * (end - begin) * contact_force(case, t) * w
+        work += weight * (end - begin) * coefficient(case, w) * contact_force(case, t) * w
+    return abs(wear), abs(work)
 
 
 def overlap(case: Case, start: float, stop: float) -> float:
@@ -311,7 +385,7 @@ def euler(case: Case) -> Outcome:
     """Symplectic Euler: velocity first, then displacement with the new velocity."""
     steps = fixed_steps(case)
     h = case.end / steps
-    x, v, distance = case.x0, case.v0, 0.0
+    x, v, distance, wear, work = case.x0, case.v0, 0.0, 0.0, 0.0
     a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
     tally = first_count(case, memory)
     for n in range(steps):
@@ -319,11 +393,12 @@ def euler(case: Case) -> Outcome:
         v_new = v + h * a
         x_new = x + h * v_new
         a, memory_new = acceleration(case, memory, x_new, h * v_new, v_new, v_new, t_new)
-        slip = slip_in_step(memory_new, h * v_new)
-        distance += slip * overlap(case, t, t_new)
+        distance += slip_in_step(case, memory_new, h * v_new, t, t_new) * overlap(case, t, t_new)
+        rubbed = works_in_step(case, memory_new, h * v_new, v, v_new, t, t_new)
+        wear, work = wear + rubbed[0], work + rubbed[1]
         tally = count(case, tally, x, x_new, t_new, memory_new)
         x, v, memory = x_new, v_new, memory_new
-    return Outcome(x, v, distance, steps, 0, False, tally, memory)
+    return Outcome(x, v, distance, steps, 0, False, tally, memory, wear, work)
 
 
 def devogelaere(case: Case) -> Outcome:
@@ -331,7 +406,7 @@ def devogelaere(case: Case) -> Outcome:
     steps = fixed_steps(case)
     h = case.end / steps
     C = case.c / case.m
-    x, v, distance = case.x0, case.v0, 0.0
+    x, v, distance, wear, work = case.x0, case.v0, 0.0, 0.0, 0.0
     first = unloaded()
     force, memory = acceleration(case, first, x, 0.0, v, 0.0, 0.0)
     tally = first_count(case, memory)
@@ -347,10 +422,12 @@ def devogelaere(case: Case) -> Outcome:
         t_new = case.end * (n + 1) / steps
         force_new, memory_new = acceleration(case, memory, x + step, step - move, 2 * (step - move) / h, 0.0, t_new)
         v_new = 6 * (v + h / 6 * (force_new + 4 * force_half + force - C * (4 * v_half + v))) / (6 + h * C)
-        distance += slip_in_step(memory_new, step) * overlap(case, t, t_new)
+        distance += slip_in_step(case, memory_new, step, t, t_new) * overlap(case, t, t_new)
+        rubbed = works_in_step(case, memory_new, step, v, v_new, t, t_new)
+        wear, work = wear + rubbed[0], work + rubbed[1]
         tally = count(case, tally, x, x + step, t_new, memory_new)
         x, v, force, memory = x + step, v_new, force_new, memory_new
-    return Outcome(x, v, distance, steps, 0, False, tally, memory)
+    return Outcome(x, v, distance, steps, 0, False, tally, memory, wear, work)
 
 
 def next_stop(case: Case, t: float) -> float:
@@ -360,6 +437,11 @@ def next_stop(case: Case, t: float) -> float:
         stop = case.window_start
     if t < case.window_end < stop:
         stop = case.window_end
+    if case.normal_amplitude != 0.0 and abs(case.normal) < abs(case.normal_amplitude):
+        angle = math.asin(-case.normal / case.normal_amplitude)
+        for first in (angle, math.pi - angle):  # contact is lost or made
+            turns = math.ceil((case.normal_omega * t + case.normal_phase + 1e-9 - first) / (2.0 * math.pi))
+            stop = min(stop, (first + 2.0 * math.pi * turns - case.normal_phase) / case.normal_omega)
     return stop
 
 
@@ -382,6 +464,7 @@ def adapt(case: Case, staggered: bool) -> Outcome:
     """adapt2 (staggered velocities) or adapt1 (symplectic Euler), with the control of the apparent frequency."""
     h = min(case.step, case.largest_step)
     t, x, v, speed, h_prev, distance = 0.0, case.x0, case.v0, case.v0, 0.0, 0.0
+    wear, work = 0.0, 0.0
     counter, accepted, rejected = 1, 0, 0
     a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
     tally = first_count(case, memory)
@@ -401,9 +484,11 @@ def adapt(case: Case, staggered: bool) -> Outcome:
             rejected += 1
             h = 0.75 * tried
             if h < case.smallest_step:
-                return Outcome(x, v, distance, accepted, rejected, True, tally, memory)
+                return Outcome(x, v, distance, accepted, rejected, True, tally, memory, wear, work)
         if in_window(case, t, t_new):
-            distance += slip_in_step(memory_new, move)
+            distance += slip_in_step(case, memory_new, move, t, t_new)
+            rubbed = works_in_step(case, memory_new, move, v, v_new, t, t_new)
+            wear, work = wear + rubbed[0], work + rubbed[1]
         tally = count(case, tally, x, x + move, t_new, memory_new)
         t, x, v, speed, h_prev, a, memory = t_new, x + move, v_new, speed_new, tried, a_new, memory_new
         accepted += 1
@@ -412,7 +497,7 @@ def adapt(case: Case, staggered: bool) -> Outcome:
             counter = 1
         else:
             counter += 1
-    return Outcome(x, v, distance, accepted, rejected, False, tally, memory)
+    return Outcome(x, v, distance, accepted, rejected, False, tally, memory, wear, work)
 
 
 def ratio(error: float, scale: float) -> float:
@@ -433,6 +518,7 @@ def runge_kutta(case: Case, nodes: tuple, stages: tuple, weights: tuple, exponen
     """
     h = min(case.step, case.largest_step)
     t, x, v, distance, accepted, rejected = 0.0, case.x0, case.v0, 0.0, 0, 0
+    wear, work = 0.0, 0.0
     a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
     memory_new = memory
     tally = first_count(case, memory)
@@ -470,14 +556,16 @@ def runge_kutta(case: Case, nodes: tuple, stages: tuple, weights: tuple, exponen
             rejected += 1
             h = min(tried * factor, case.largest_step)
             if h < case.smallest_step:
-                return Outcome(x, v, distance, accepted, rejected, True, tally, memory)
+                return Outcome(x, v, distance, accepted, rejected, True, tally, memory, wear, work)
             continue
         if in_window(case, t, t_new):
-            distance += slip_in_step(memory_new, move)
+            distance += slip_in_step(case, memory_new, move, t, t_new)
+            rubbed = works_in_step(case, memory_new, move, v, v_stage, t, t_new)
+            wear, work = wear + rubbed[0], work + rubbed[1]
         tally = count(case, tally, x, x + move, t_new, memory_new)
         shortened = tried < h
         t, x, v, a, memory = t_new, x + move, v_stage, accelerations[last], memory_new
         x_largest, v_largest = x_scale, v_scale
         accepted += 1
         h = min(max(tried * factor, h) if shortened else tried * factor, case.largest_step)
-    return Outcome(x, v, distance, accepted, rejected, False, tally, memory)
+    return Outcome(x, v, distance, accepted, rejected, False, tally, memory, wear, work)
