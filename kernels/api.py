@@ -13,12 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from kernels import wear_laws
 from kernels.elementary import all_finite
-from kernels.exact.programs import PROGRAMS
+from kernels.exact.programs import PROGRAMS, program
 from kernels.excitation.record import Records, check_record, features_of, is_zero
 from kernels.models import MODELS, Model
 from kernels.quantity import by_name
-from kernels.schemes import DRIVEN, EXACT, FEATURES, VARIED, check_window
+from kernels.schemes import DRIVEN, EXACT, FEATURES, NOTHING_ELSE, VARIED, Asked, check_asked, check_window
 from kernels.status import RESULTS, Status
 from kernels.stepping import loop as stepping
 
@@ -29,7 +30,13 @@ _SURVIVES = {q.name for model in MODELS.values() for q in model.observables if q
 
 
 def simulate(
-    model: str, params: Mapping[str, Any], scheme: str = EXACT, window: str | None = None, records: Records | None = None
+    model: str,
+    params: Mapping[str, Any],
+    scheme: str = EXACT,
+    window: str | None = None,
+    blocks: int = 0,
+    statistics: bool = False,
+    records: Records | None = None,
 ) -> dict[str, jax.Array]:
     """Run one oscillator, or as many as the parameters' common shape has.
 
@@ -40,18 +47,22 @@ def simulate(
         scheme: name of a scheme of the model. "exact" is rigid friction without k_t and penalised friction with it.
         window: "steady" for one period of the motion that the run tends to, with its `period` among the observables (scheme exact; `end`,
             `window_start` and `window_end` are not given); None for the window of `params`.
+        blocks: into how many equal blocks (2 to 64) that window is divided, for `wear_power_blocks`, _scatter and _error; 0 for none.
+        statistics: whether mean, RMS, standard deviation and extremes of displacement and forces in that window are wanted.
         records: which the parameter `record` chooses from.
 
     Returns:
         Observable name -> array of the common shape, in SI units. `regime` is a code into its words (`REGIMES`, of a stop some more),
-        `status` one into `kernels.status.SENTENCES`. A list (`poincare_x`, `poincare_v` of a steady window) has one axis more, 64 long,
-        padded with NaN. A row that fails has NaN observables, codes and counts of -1, and its status; `period` is -1 where there is none.
+        `status` one into `kernels.status.SENTENCES`. A list (`poincare_x`, `poincare_v` of a steady window, `wear_power_blocks`) has one
+        axis more, 64 long, padded with NaN. Wear volumes and depths are there where `params` has what they need (`service_time`,
+        `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status; `period` is -1 where
+        there is none.
         Bounds and rules are the caller's to keep (`Model.rules`).
 
     Raises:
         KeyError: unknown model, scheme or parameter.
         ValueError: a time scheme without k_t where there is friction, scheme "exact" where friction varies (`schemes.VARIED`), shapes that
-            do not broadcast, a `window` that cannot be, or a record without `records`.
+            do not broadcast, a `window` that cannot be, a record without `records`, or blocks or statistics of a steady window.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are
     all 0, so that the last digit of a row may depend on the others in the call (never in a study).
@@ -71,7 +82,9 @@ def simulate(
     if scheme not in chosen.schemes:
         raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
     check_window(window, scheme, params, chosen.steady)
-    return _run(chosen, params, scheme, window or scheme, records)
+    asked = Asked(blocks, statistics)
+    check_asked(asked, window)
+    return _run(chosen, params, scheme, window or scheme, records, asked)
 
 
 def moment(model: str, params: Mapping[str, Any], records: Records | None = None) -> dict[str, jax.Array]:
@@ -93,7 +106,9 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
     return _run(MODELS[model], params, EXACT, MOMENT, records)
 
 
-def _run(chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, records: Records | None) -> dict[str, jax.Array]:
+def _run(
+    chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, records: Records | None, asked: Asked = NOTHING_ELSE
+) -> dict[str, jax.Array]:
     """Rows of any common shape through the program that `engine` (a scheme, "steady" or MOMENT) and the parameters ask for."""
     features, varied = features_of(params), {name: 0.0 if is_zero(params.get(name, 0.0)) else 1.0 for name in VARIED}
     if scheme == EXACT and any(varied.values()):
@@ -102,12 +117,13 @@ def _run(chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, rec
         check_record(params["record"], records)
     unread = chosen.unread(scheme, varied) | {name for feature, names in FEATURES.items() if feature not in features for name in names}
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
+    afterwards = {name: jnp.asarray(resolved[name]) for name in wear_laws.READS}
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
     pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))
     if scheme != EXACT and "k_t" not in params and not is_zero(resolved["mu_s"] * pressed):
         raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
     if scheme == EXACT:
-        engine, rigid_friction = _program(chosen, params, engine, bool(features & {*DRIVEN}))
+        engine, rigid_friction = _program(chosen, params, engine, bool(features & {*DRIVEN}), asked)
         if rigid_friction:
             resolved = {name: value for name, value in resolved.items() if name not in chosen.penalty}
 
@@ -121,12 +137,13 @@ def _run(chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, rec
     shared = records.arguments() if records is not None and "record" in features else {}
     if shared and "largest_step" in resolved and "largest_step" not in params:
         flat["largest_step"] = jnp.minimum(flat["largest_step"], shared["interval"])
-    results = _run_all(engine, flat, shared)
+    results = _run_all(engine, asked, flat, shared)
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
+    shaped |= wear_laws.volumes(afterwards, shaped["wear_power"], params, jnp)
     return {name: jnp.nan_to_num(values, nan=-1.0).astype(jnp.int32) if name in _CODES else values for name, values in shaped.items()}
 
 
-def _program(model: Model, params: Mapping[str, Any], engine: str, driven: bool) -> tuple[str, bool]:
+def _program(model: Model, params: Mapping[str, Any], engine: str, driven: bool, asked: Asked) -> tuple[str, bool]:
     """The program of the exact engine for these parameters, and whether it reads no penalised contact; `driven`: not by one sine alone."""
 
     def known_zero(*names: str) -> bool:
@@ -138,7 +155,7 @@ def _program(model: Model, params: Mapping[str, Any], engine: str, driven: bool)
         bends = not known_zero("damping_criterion") and ("c_buckled" in params or "post_damping" in params)
         name = f"{engine}-{'bare' if bare else 'rigid' if rigid_friction else 'penalised'}-{model.name}{'-bent' if bends else ''}"
         return name, bare or rigid_friction
-    if engine == MOMENT:
+    if engine == MOMENT or asked.names:
         return f"{engine}-{'rigid' if rigid_friction else 'penalised'}", rigid_friction
     rigid = "rigid" if driven else "lean" if known_zero("k", "c") else "general"
     return f"{engine}-{rigid if rigid_friction else 'penalised'}", rigid_friction
@@ -149,15 +166,15 @@ def _is_infinite(value: Any) -> bool:
     return not isinstance(value, jax.core.Tracer) and bool(np.all(np.isposinf(np.asarray(value))))
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _run_all(engine: str, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _run_all(engine: str, asked: Asked, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Every row through `_run_one`, with what all of them share."""
-    return jax.vmap(lambda row: _run_one(engine, {**row, **shared}))(rows)
+    return jax.vmap(lambda row: _run_one(engine, asked, {**row, **shared}))(rows)
 
 
-def _engine(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+def _engine(engine: str, asked: Asked, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Observables and status of one oscillator, all as floats; NaN where it failed."""
-    results, status = PROGRAMS[engine](p) if engine in PROGRAMS else stepping.simulate(p, engine)
+    results, status = program(engine, asked)(p) if engine in PROGRAMS else stepping.simulate(p, engine, asked)
     finite = all_finite(value for name, value in results.items() if name not in _OPTIONAL)
 
     def has_results(status: jax.Array) -> jax.Array:
@@ -170,20 +187,22 @@ def _engine(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     return {**floats, "status": status.astype(jnp.result_type(float))}
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _run_one(engine: str, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _run_one(engine: str, asked: Asked, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """`_engine` with a derivative that both directions can use: loops transpose badly, but a forward Jacobian is linear in the tangents."""
-    return _engine(engine, p)
+    return _engine(engine, asked, p)
 
 
-def _run_one_jvp(engine: str, primals: Any, tangents: Any) -> Any:
+def _run_one_jvp(engine: str, asked: Asked, primals: Any, tangents: Any) -> Any:
     """Forward Jacobian over the parameters that vary, times their tangents."""
     (p,), (rates,) = primals, tangents
     varying = {name: rate for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)}
     flat, unravel = ravel_pytree(varying)
 
     def along(direction: jax.Array) -> Any:
-        return jax.jvp(lambda chosen: _engine(engine, {**p, **chosen}), ({name: p[name] for name in varying},), (unravel(direction),))
+        return jax.jvp(
+            lambda chosen: _engine(engine, asked, {**p, **chosen}), ({name: p[name] for name in varying},), (unravel(direction),)
+        )
 
     values, jacobian = jax.vmap(along, out_axes=(None, 0))(jnp.eye(flat.size))
     rate = {name: sum(jacobian[name][i] * flat[i] for i in range(flat.size)) for name in values}

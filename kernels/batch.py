@@ -20,13 +20,27 @@ from typing import Any
 
 import numpy as np
 
-from kernels import cache, runtime
+from kernels import cache, runtime, wear_laws
 from kernels.excitation.record import Records
 from kernels.models import Model
-from kernels.schemes import DRIVEN, EXACT, FEATURES, OBSERVED, PACE, SCHEMES, STEADY, VARIED, check_window, used
+from kernels.schemes import (
+    DRIVEN,
+    EXACT,
+    FEATURES,
+    NOTHING_ELSE,
+    OBSERVED,
+    PACE,
+    SCHEMES,
+    STEADY,
+    VARIED,
+    Asked,
+    check_asked,
+    check_window,
+    used,
+)
 from kernels.status import RESULTS, Status
 
-ABREAST = "abreast"  # the program of rows that take their steps abreast
+STEP, ABREAST = "step", "abreast"  # the programs of rows that take steps, each at its own pace or abreast
 # a parameter of every model that is given one value a row, so that there are lanes to count: one that costs the program little
 _COUNTED, _COUNTED_ABREAST = "end", "x0"
 _RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
@@ -59,6 +73,7 @@ def solve(
     room: int = 0,
     dtype: type[np.floating[Any]] = np.float64,
     records: Records | None = None,
+    asked: Asked = NOTHING_ELSE,
 ) -> Solution:
     """Run `count` oscillators.
 
@@ -74,6 +89,7 @@ def solve(
             filled cost memory and no time.
         dtype: numpy.float32 for numbers of 7 digits, 1.8 times as fast: rows of fixed step that share `step`, `end` and window.
         records: which the parameter `record` chooses from.
+        asked: block means and statistics, of rows over a window that is given and in float64; they have programs of their own.
 
     Returns:
         See `Solution`. Never raises on the numbers of a row: one that is not finite, out of bounds, breaks a rule of the model, or fails in
@@ -87,6 +103,7 @@ def solve(
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
     check_window(window, scheme, columns, model.steady)
+    check_asked(asked, window)
     if dtype not in (np.float64, np.float32):
         raise ValueError(f"dtype must be float64 or float32, not {dtype}")
     with np.errstate(all="ignore"):
@@ -96,20 +113,25 @@ def solve(
         status = check(model, scheme, resolved, columns, absent or {}, count)
         check_records(resolved, columns, records, status)
     good = np.flatnonzero(status == Status.OK)
-    returned = model.returns(window)
+    given = {*columns, *asked.names}
+    returned = model.returns(window, given)
     observables = {q.name: np.full((count, OBSERVED) if q.kind == "list" else count, np.nan) for q in returned}
 
     compiling = running = 0.0
     if good.size:
         rows = {name: np.asarray(value, dtype=np.float64 if name in PACE else dtype) for name, value in resolved.items()}
-        groups = _groups(model, scheme, window, rows, good, count)
+        groups = _groups(model, scheme, window, rows, good, count, asked)
         if dtype is np.float32 and any(_base(kind) != ABREAST for kind, _ in groups):
-            raise ValueError("float32 needs a scheme of fixed step, and one step, end and window for all rows")
+            raise ValueError(
+                "float32 needs a scheme of fixed step, one step, end and window for all rows, and neither blocks nor statistics"
+            )
         shared = {} if records is None else records.arguments(dtype)
         for kind, members in groups:
             if members.size:
-                seconds = _solve_group(kind, model, scheme, rows, shared, members, count, observables, status, room)
+                seconds = _solve_group(kind, model, scheme, rows, shared, members, count, observables, status, room, asked)
                 compiling, running = compiling + seconds[0], running + seconds[1]
+
+    observables |= wear_laws.volumes(resolved, observables["wear_power"], given)
 
     needed = [observables[quantity.name] for quantity in returned if not quantity.optional and quantity.kind != "list"]
     overflow = np.isin(status, RESULTS) & ~np.all([np.isfinite(values) for values in needed], axis=0)
@@ -167,7 +189,7 @@ def _everywhere(value: Any, count: int) -> np.ndarray:
 
 
 def _groups(
-    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int
+    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int, asked: Asked
 ) -> list[tuple[str, np.ndarray]]:
     """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row.
 
@@ -176,13 +198,13 @@ def _groups(
     features = _features(rows)
     driven = functools.reduce(operator.or_, (features[name] for name in DRIVEN))
     if not np.any(driven):
-        return _plain_groups(model, scheme, window, rows, good, count)
+        return _plain_groups(model, scheme, window, rows, good, count, asked)
     code = sum(2**place * _everywhere(mask & driven, count)[good] for place, mask in enumerate(features.values()))
     found = []
     for each in np.unique(code):
         members = good[code == each]
         ending = "".join(f"+{name}" for place, name in enumerate(features) if int(each) >> place & 1)
-        for kind, some in _plain_groups(model, scheme, window, rows, members, count):
+        for kind, some in _plain_groups(model, scheme, window, rows, members, count, asked):
             found.append((kind + ending, some))
     if scheme != EXACT:
         return found
@@ -207,13 +229,13 @@ def _features(rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
 
 
 def _plain_groups(
-    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int
+    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int, asked: Asked
 ) -> list[tuple[str, np.ndarray]]:
     """`_groups`, whatever the excitation."""
     if scheme != EXACT:
-        abreast = SCHEMES[scheme].fixed_step and not any(np.ndim(rows[name]) for name in PACE)
+        abreast = SCHEMES[scheme].fixed_step and not asked.names and not any(np.ndim(rows[name]) for name in PACE)
         varied = sum(2**place * _everywhere(used(rows.get(name, 0.0)), count)[good] for place, name in enumerate(VARIED))
-        return [(ABREAST if abreast else "step", good[varied == each]) for each in np.unique(varied)]
+        return [(ABREAST if abreast else STEP, good[varied == each]) for each in np.unique(varied)]
     penalised = _everywhere(np.isfinite(rows["k_t"]), count)[good]
     engine = window or EXACT
     if "k_n" in rows:
@@ -224,6 +246,8 @@ def _plain_groups(
             bent = _everywhere(_bends(rows), count)[good]
             groups = {f"{name}{ending}": mask & each for name, mask in groups.items() for ending, each in (("", ~bent), ("-bent", bent))}
         return [(name, good[mask]) for name, mask in groups.items()]
+    if asked.names:
+        return [(f"{engine}-{name}", good[mask]) for name, mask in (("rigid", ~penalised), ("penalised", penalised))]
     lean = _everywhere((rows["k"] == 0.0) & (rows["c"] == 0.0), count)[good]
     masks = {"lean": lean & ~penalised, "general": ~lean & ~penalised, "penalised": penalised}
     return [(f"{engine}-{name}", good[mask]) for name, mask in masks.items()]
@@ -248,6 +272,7 @@ def _solve_group(
     observables: dict[str, np.ndarray],
     status: np.ndarray,
     room: int,
+    asked: Asked,
 ) -> tuple[float, float]:
     """Run the rows `members` through one compiled program, with what all have `shared`, write their results in place, and return
     (compile, run) seconds.
@@ -279,7 +304,7 @@ def _solve_group(
     with _DEVICES:
         start = time.perf_counter()
         shapes = {name: (value.shape, value.dtype) for name, value in arguments.items()}
-        program, fresh = _compiled(kind, scheme, devices, shapes, tuple(sorted(name for name in shapes if lanes.get(name))))
+        program, fresh = _compiled(kind, scheme, devices, shapes, tuple(sorted(name for name in shapes if lanes.get(name))), asked)
         ready = time.perf_counter()
         results, codes = jax.block_until_ready(program(arguments, shares))
         done = time.perf_counter()
@@ -328,23 +353,23 @@ _PROGRAMS: dict[Any, Callable[..., Any]] = {}
 
 
 def _compiled(
-    kind: str, scheme: str, devices: int, shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], lanes: tuple[str, ...]
+    kind: str, scheme: str, devices: int, shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], lanes: tuple[str, ...], asked: Asked
 ) -> tuple[Callable[..., Any], bool]:
     """The program for arguments of these shapes and types, of which `lanes` have one entry a row, and whether it was compiled just now."""
     import jax
 
-    key = (kind, scheme, devices, tuple(shapes.items()), lanes)
+    key = (kind, scheme, devices, tuple(shapes.items()), lanes, asked)
     fresh = key not in _PROGRAMS
     if fresh:
         shape = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
         shares = jax.ShapeDtypeStruct((devices,), np.int32)
         with cache.without_false_alarm():
-            _PROGRAMS[key] = _program(kind, scheme, devices, lanes).lower(shape, shares).compile()
+            _PROGRAMS[key] = _program(kind, scheme, devices, lanes, asked).lower(shape, shares).compile()
     return _PROGRAMS[key], fresh
 
 
 @functools.cache
-def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> Any:
+def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked: Asked = NOTHING_ELSE) -> Any:
     """Jitted function to observables and codes (blocks, width).
 
     Its arguments: {name: (blocks, width) array for `lanes`, scalar for the rest; tables have one axis more}, and how
@@ -353,18 +378,20 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...]) -> An
     import jax
     from jax.sharding import Mesh, PartitionSpec
 
-    from kernels.exact.programs import PROGRAMS
+    from kernels.exact.programs import program as program_of
     from kernels.stepping import loop
 
     base = _base(kind)
-    run: Any = functools.partial(loop.abreast, scheme=scheme) if base == ABREAST else PROGRAMS.get(base)
+    run: Any = None
+    if base != STEP:
+        run = functools.partial(loop.abreast, scheme=scheme) if base == ABREAST else program_of(base, asked)
 
     def block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
         return jax.vmap(lambda row: run({**row, **fixed}))(varying)
 
     def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
-        if base == "step":
-            return _queue(scheme, varying, fixed, share[0])
+        if base == STEP:
+            return _queue(scheme, asked, varying, fixed, share[0])
         return _blocks(lambda rows: block(rows, fixed), varying, share[0])
 
     mesh = Mesh(np.asarray(jax.devices()[:devices]), ("device",))
@@ -402,11 +429,11 @@ def _blocks(run: Callable[[dict[str, Any]], Any], varying: dict[str, Any], share
     return jax.lax.fori_loop(0, -(-share // width), block, start)
 
 
-def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
+def _queue(scheme: str, asked: Asked, varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
     """Run rows through one block of lanes: every CHUNK attempts, lanes that are done hand in their results and take the next rows.
 
     Args:
-        scheme: a time scheme (compile-time).
+        scheme: a time scheme (compile-time). asked: what is told besides (compile-time).
         varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows are to be run, from the first on.
 
     Returns:
@@ -425,7 +452,7 @@ def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: A
     def each(function: Callable[..., Any], row: Any, *others: Any) -> Any:
         """A function of one run's setup for every lane; what depends on fixed parameters alone stays one number for all."""
         lanes = {name: values[jnp.minimum(row, count - 1)] for name, values in queue.items()}
-        return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}), *rest))(lanes, *others)
+        return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, asked), *rest))(lanes, *others)
 
     def advance(setup: Any, run: Any) -> Any:
         run = jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run)
@@ -441,13 +468,13 @@ def _queue(scheme: str, varying: dict[str, Any], fixed: dict[str, Any], share: A
         results = {name: values.at[place].set(found[name], mode="drop") for name, values in results.items()}
         codes = codes.at[place].set(status, mode="drop")
         row = jnp.where(done, following + jnp.cumsum(done) - 1, row)
-        run = jax.tree.map(lambda new, old: jnp.where(done, new, old), each(begin, row), run)
+        run = jax.tree.map(lambda new, old: jnp.where(done if new.ndim == 1 else done[:, None], new, old), each(begin, row), run)
         return row, following + jnp.sum(done), run, results, codes
 
     row = jnp.arange(width)
     run = each(begin, row)
     found, status = jax.eval_shape(lambda: each(advance, row, run)[2])
-    results = {name: jnp.full(count, jnp.nan if one.dtype == float else -1, one.dtype) for name, one in found.items()}
+    results = {name: jnp.full((count, *one.shape[1:]), jnp.nan if one.dtype == float else -1, one.dtype) for name, one in found.items()}
     start = row, jnp.asarray(width), run, results, jnp.zeros(count, status.dtype)
     *_, results, codes = jax.lax.while_loop(lambda carry: jnp.any(carry[0] < share), chunk, start)
-    return {name: values.reshape(blocks, width) for name, values in results.items()}, codes.reshape(blocks, width)
+    return {name: values.reshape(blocks, width, *values.shape[1:]) for name, values in results.items()}, codes.reshape(blocks, width)

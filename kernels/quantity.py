@@ -28,6 +28,7 @@ class Quantity:
         optional: of an observable: NaN (null) where the thing did not happen, which is no failure.
         survives: of an observable: kept in a row that fails.
         steady: of an observable: only of a run to its steady motion.
+        needs: of an observable: what must be given or asked for, or a run has none.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Quantity:
     optional: bool = False
     survives: bool = False
     steady: bool = False
+    needs: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> str:

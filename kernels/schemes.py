@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,27 @@ PACE = ("step", *RUN)  # rows that share these take their steps abreast
 PAIR = ("m_2", "x0_2", "v0_2")  # what it cannot have: of two bodies only the relative motion would be steady
 OBSERVED = 64  # periods of the excitation that are observed of a motion without a period
 MOST_STEPS = 1e8  # of one run, rejected ones included
+BLOCKS, STATISTICS = "blocks", "statistics"  # what a run over a window that is given may be asked for besides
+
+
+class Asked(NamedTuple):
+    """What a run is asked for besides its observables (compile-time: only programs that are asked do the work).
+
+    Attributes:
+        blocks: into how many equal blocks the window is divided for block means of the wear power, 2 to OBSERVED; 0: none.
+        statistics: whether mean, RMS, standard deviation and extremes of displacement and forces are told.
+    """
+
+    blocks: int = 0
+    statistics: bool = False
+
+    @property
+    def names(self) -> set[str]:
+        """The names by which observables need it."""
+        return {name for name, asked in ((BLOCKS, self.blocks), (STATISTICS, self.statistics)) if asked}
+
+
+NOTHING_ELSE = Asked()
 
 # parts of an excitation, each with the parameters that programs read only where it is there, and those that are more than one sine
 FEATURES: Mapping[str, tuple[str, ...]] = {
@@ -165,6 +186,14 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("rk54", "Runge-Kutta of Dormand and Prince, order 5 with error control; penalised friction", ERROR_CONTROL),
     )
 }
+
+
+def check_asked(asked: Asked, window: str | None) -> None:
+    """ValueError where the number of blocks is out of bounds, or where anything is asked of a steady window."""
+    if asked.blocks and not 2 <= asked.blocks <= OBSERVED:
+        raise ValueError(f"blocks must be a whole number from 2 to {OBSERVED} (0: none), not {asked.blocks}")
+    if window == STEADY and asked.names:
+        raise ValueError(f"{' and '.join(sorted(asked.names))} need a window that is given, not {STEADY!r}")
 
 
 def check_window(window: str | None, scheme: str, given: Collection[str], steady: bool = True) -> None:

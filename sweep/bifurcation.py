@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,7 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
     parameters = by_name(model.parameters)
     swept = [name for name in dataset.schema.names if name in parameters and name not in fixed]
     problems: list[Problem] = []
-    drawn = choose_observable(model, y, problems)
+    drawn = choose_observable(model, dataset.schema.names, y, problems)
     table = dataset.to_table(columns=[*swept, "period", "status", *([drawn.name] if drawn else [])])
     varying = [name for name in swept if varies(table.column(name))]
     fixed |= {name: table.column(name)[0].as_py() for name in swept if name not in varying and table.column(name).null_count == 0}
@@ -130,12 +130,13 @@ def choose_parameter(varying: list[str], parameters: Mapping[str, Quantity], x: 
     return parameters[chosen]
 
 
-def choose_observable(model: Model, y: str, problems: list[Problem]) -> Quantity | None:
-    """The observable on the y axis; a problem where there is no such number."""
-    observables = {q.name: q for q in model.returns(STEADY) if q.kind != "word"}
+def choose_observable(model: Model, given: Sequence[str], y: str, problems: list[Problem]) -> Quantity | None:
+    """The observable on the y axis; a problem where a run with the columns `given` has no such number."""
+    observables = {q.name: q for q in model.returns(STEADY, given) if q.kind != "word"}
     if y not in observables:
-        known = y in by_name(model.observables)
-        problems.append(Problem("--y", f"{y!r} {'holds words' if known else 'is no observable'}; {advise(y, observables)}"))
+        known = by_name(model.observables).get(y)
+        what = "is no observable" if known is None else "holds words" if known.kind == "word" else "is not told by this run"
+        problems.append(Problem("--y", f"{y!r} {what}; {advise(y, observables)}"))
     return observables.get(y)
 
 

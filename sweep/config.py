@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import sweep
-from kernels.models import MODELS, Model
+from kernels.models import MODELS, WEAR_LAW, Model
 from kernels.quantity import Quantity, by_name
-from kernels.schemes import DOUBLE, DRIVES, EXACT, PACE, PAIR, RUN, SCHEMES, SINGLE, STEADY
+from kernels.schemes import BLOCKS, DOUBLE, DRIVES, EXACT, OBSERVED, PACE, PAIR, RUN, SCHEMES, SINGLE, STATISTICS, STEADY, Asked
 from sweep.axes import SCHEME, Value, number, read_value, written
 from sweep.design import Adaptive, Boundary, Convergence, Design, schemes_of
 from sweep.document import inline, to_toml
@@ -34,6 +34,7 @@ MOST_SHARDS = 10**6  # their names have six digits, so that they sort as their n
 SHARD_POINTS = (1, 2**20)  # least and most
 SHARD_OF_EXACT, SHARD_OF_STEPS = 131_072, 8_192
 DEFAULT_SCHEME = "exact"
+KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics"}
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Config:
             window as window_start and window_end.
         precision: of the numbers that its programs compute with, "float64" or "float32".
         window: "steady" for one period of the steady motion; None for the window of the parameters.
+        asked: block means and statistics, if any.
         design: the points.
         shard_points: how many of them a shard holds; the last, or the last of a level, may have fewer.
         excitation: records, or random draws; None for neither.
@@ -66,6 +68,7 @@ class Config:
     fixed: dict[str, Value]
     precision: str
     window: str | None
+    asked: Asked
     design: Design
     shard_points: int
     paths: dict[str, str] = field(repr=False)
@@ -88,7 +91,23 @@ class Config:
         """The keys that are given and that no scheme of the study reads, whatever their value."""
         schemes = schemes_of(self.design, self.scheme)
         unread = set.intersection(*(self.model.unread(scheme) for scheme in schemes)) - {*self.model.implied, SCHEME}
+        needed = {name for quantity in self.returns for name in quantity.needs}
+        laws = {q.name for q in WEAR_LAW if q.default is None}
+        unread |= laws - needed if needed & laws else {q.name for q in WEAR_LAW}
         return [path for name, path in self.paths.items() if name in unread]
+
+    @property
+    def returns(self) -> tuple[Quantity, ...]:
+        """The observables of a row."""
+        return self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names})
+
+    def lacking(self, quantity: Quantity) -> str:
+        """What keeps a study without an observable, in words; empty where it has it."""
+        if quantity in self.returns:
+            return ""
+        there = {*self.fixed, *self.swept, *self.asked.names}
+        missing = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in quantity.needs if name not in there)
+        return f"{quantity.name} is told where the study gives {missing}" if missing else f'{quantity.name} is of a window = "{STEADY}"'
 
     @property
     def swept(self) -> list[str]:
@@ -219,7 +238,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     if window == STEADY:
         check_steady(model, schemes_of(design, scheme), paths, problems)
     check_precision(document.study.precision, schemes_of(design, scheme), window, paths, design, problems)
-    shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, excitation, problems)
+    asked = check_asked(document, problems)
+    shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, asked, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
         if all(part.file is None for part in document.sweep):
@@ -241,6 +261,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         fixed=fixed,
         precision=document.study.precision,
         window=window,
+        asked=asked,
         design=design,
         shard_points=shard_points,
         paths=paths,
@@ -248,6 +269,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         digest=hashlib.sha256(content.encode()).hexdigest(),
         excitation=excitation,
     )
+    problems += check_sought(config)
     problems += check_rules(config)
     return None if problems else config
 
@@ -322,7 +344,7 @@ def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value],
 
 def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
     """[time] into `fixed` and `paths`."""
-    entries = [(name, f"time.{name}", getattr(time, name)) for name in Time.model_fields if name != "window"]
+    entries = [(name, f"time.{name}", getattr(time, name)) for name in Time.model_fields if name not in ("window", BLOCKS)]
     if isinstance(time.window, list) and len(time.window) == 2:
         entries += [("window_start", "time.window[0]", time.window[0]), ("window_end", "time.window[1]", time.window[1])]
     elif time.window is not None and time.window != STEADY:
@@ -386,8 +408,34 @@ def check_precision(
         problems.append(Problem(path, f"{message}; here {', '.join(found)}: leave precision out"))
 
 
+def check_asked(document: Document, problems: list[Problem]) -> Asked:
+    """Block means and statistics that the study asks for."""
+    asked = Asked(document.time.blocks or 0, bool(document.output.statistics))
+    if document.time.blocks is not None and not 2 <= document.time.blocks <= OBSERVED:
+        message = f"{document.time.blocks} is out of bounds: must be a whole number from 2 to {OBSERVED} (equal blocks of the window)"
+        problems.append(Problem("time.blocks", message))
+    if document.time.window == STEADY:
+        message = f'needs a window [start, end] in s: time.window = "{STEADY}" is one period of the motion, which repeats'
+        problems += [Problem(KEYS_OF_ASKED[name], message) for name in KEYS_OF_ASKED if name in asked.names]
+    return asked
+
+
+def check_sought(config: Config) -> list[Problem]:
+    """What is wrong with the observable that an adaptive design looks at: that this study has none of the name."""
+    if not isinstance(config.design, Adaptive):
+        return []
+    lacking = config.lacking(by_name(config.model.observables)[config.design.observable])
+    return [Problem("sweep.observable", lacking)] if lacking else []
+
+
 def check_shards(
-    given: int | None, design: Design, schemes: list[str], window: str | None, excitation: Excitation | None, problems: list[Problem]
+    given: int | None,
+    design: Design,
+    schemes: list[str],
+    window: str | None,
+    asked: Asked,
+    excitation: Excitation | None,
+    problems: list[Problem],
 ) -> int:
     """How many points a shard holds: what [output] says, else what takes seconds on a small machine and fills a large one.
 
@@ -395,7 +443,7 @@ def check_shards(
     memory.
     """
     least, most = SHARD_POINTS
-    quick = set(schemes) <= {EXACT} and window != STEADY
+    quick = set(schemes) <= {EXACT} and window != STEADY and not asked.names
     points = given if given is not None else (SHARD_OF_EXACT if quick else SHARD_OF_STEPS)
     if excitation is not None and not problems:
         points = fitting(design, excitation, points, given is not None, problems)
@@ -421,6 +469,8 @@ def canonical_document(
         time["window"] = [fixed["window_start"], fixed["window_end"]]
     elif document.time.window == STEADY:
         time["window"] = STEADY
+    if document.time.blocks is not None:
+        time["blocks"] = document.time.blocks
     tables: dict[str, Any] = {
         "study": {key: value for key, value in study.items() if value is not None},
         "parameters": {key: written(model.parameter(key), value) for key, value in fixed.items() if key not in TIME_KEYS},
@@ -429,7 +479,7 @@ def canonical_document(
         if excitation is None or document.excitation is None
         else excitations.section_document(document.excitation, excitation),
         "sweep": sweep_document(document.sweep, read.design, folder),
-        "output": {} if document.output.shard_points is None else {"shard_points": document.output.shard_points},
+        "output": {key: value for key, value in dict(document.output).items() if value not in (None, False)},
     }
     return {key: table for key, table in tables.items() if table}
 

@@ -14,6 +14,7 @@ from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from kernels.status import RESULTS
 from sweep.boundaries import Boundary, known_boundaries, read_measured
+from sweep.config import KEYS_OF_ASKED
 from sweep.problems import ConfigError, Problem, advise
 from sweep.rows import KINDS, Rows, read_rows
 
@@ -117,6 +118,7 @@ def read_map(
         return [*words, "status", *(quantity.name for quantity in chosen), *choose_areas(model, areas, problems)]
 
     rows = read_rows(path, wanted, x, y, at)
+    must_be_told(path, rows, chosen[0] if chosen else None)
     return map_of(path, rows, chosen[0] if chosen else None, areas_of(path, rows, areas))
 
 
@@ -220,6 +222,14 @@ def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity 
         what = f"holds {KINDS[known.kind]}" if known else "is no observable"
         problems.append(Problem("--color", f"{color!r} {what}; {advise(color, [*numeric, NOTHING])}"))
     return numeric.get(color)
+
+
+def must_be_told(path: Path, rows: Rows, shade: Quantity | None) -> None:
+    """ConfigError where the run has no column of what is to be shaded."""
+    if shade and shade.name not in rows.table.column_names:
+        needed = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in shade.needs)
+        message = f"{shade.name} is not told by this run" + (f": its study gives no {needed}" if needed else "")
+        raise ConfigError(str(path), [Problem("--color", message)])
 
 
 def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> np.ndarray:

@@ -37,6 +37,7 @@ class Time(Section):
     tolerance: Any = None
     retries: Any = None
     window: Any = None
+    blocks: int | None = None
 
 
 class Sweep(Section):
@@ -107,8 +108,9 @@ class Excitation(Section):
 
 
 class Output(Section):
-    """[output]: how the rows are laid down."""
+    """[output]: what is told besides, and how the rows are laid down."""
 
+    statistics: bool | None = None
     shard_points: int | None = None
 
 
@@ -129,7 +131,7 @@ NEEDED = {
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
 }  # what the parameters need of a study
 EXCITATION: dict[str, type[Section]] = {"excitation": Excitation, "excitation.random": Random}
-TYPES = {"string_type": "text in quotes", "int_type": "a whole number"}
+TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
 WINDOW = ("window_start", "window_end")
 TIME_KEYS = {q.name: "window = [start, end]" if q.name in WINDOW else q.name for q in TIME}

@@ -109,7 +109,7 @@ def solve_points(config: Config, points: Points) -> Solution:
     parts: list[tuple[np.ndarray | slice, Solution]] = []
     for scheme, rows in groups:
         columns, absent, count = take(points, rows)
-        parts.append((rows, compute(model, scheme, {**fixed, **columns}, absent, count, config.window, most, dtype)))
+        parts.append((rows, compute(model, scheme, {**fixed, **columns}, absent, count, config.window, most, dtype, asked=config.asked)))
     first = parts[0][1]
     if len(parts) == 1:
         return first

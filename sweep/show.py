@@ -32,8 +32,15 @@ FIRST = 6
 MANY = 1000
 POINT = "point"
 SHOCK = ("impacts", "peak_force", "max_compression", "plastic_set", "rebound_velocity", "separation_time")
-RUBBING = ("wear_power", "stick_fraction", "slip_phases", "regime")
-SPARE = ("slip_phases", "stick_fraction", "separation_time", "impacts")  # left out, in this order, where they do not fit
+RUBBING = ("wear_power", "wear_power_error", "stick_fraction", "slip_phases", "regime")
+WORN = ("wear_volume", "wear_depth", "wear_volume_edf_mz", "wear_depth_edf_mz")
+SPARE = (
+    "wear_power_error",
+    "slip_phases",
+    "stick_fraction",
+    "separation_time",
+    "impacts",
+)  # left out, in this order, where they do not fit
 SPARE_OF_STUDY = ("point", "accepted_steps", "extrapolated_error", "estimated_error", "halvings")
 
 
@@ -175,7 +182,7 @@ def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
         or any(power > 0.0 for power in columns["wear_power"])
     )
     steady = ("period", "regime") if "poincare_x" in columns else ()
-    wanted = dict.fromkeys((*SHOCK, *(RUBBING if rubs else ()), *steady))
+    wanted = dict.fromkeys((*SHOCK, *((*RUBBING, *WORN) if rubs else ()), *steady))
     chosen = ["point", *parameters, *(name for name in wanted if name in columns)]
     if any(status != Status.OK.sentence for status in columns["status"]):
         chosen.append("status")

@@ -64,7 +64,7 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
     fields += [column(config.model.parameter(name)) for name in parameter_columns(config)]
     if config.scheme_given:
         fields.append(described(SCHEME, WORDS, "", "scheme that computed the row"))
-    fields += [column(quantity) for quantity in config.model.returns(config.window)]
+    fields += [column(quantity) for quantity in config.returns]
     fields.append(described(STATUS, WORDS, "", "ok, or what went wrong"))
     facts = {
         "schema_version": str(SCHEMA_VERSION),
@@ -110,7 +110,7 @@ def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution
     if config.scheme_given:
         default = np.full(points.count, SCHEME_NAMES.index(config.scheme), dtype=np.int8)
         columns.append(words(default if points.schemes is None else points.schemes, SCHEME_NAMES))
-    columns += [results(quantity, solution.observables[quantity.name]) for quantity in config.model.returns(config.window)]
+    columns += [results(quantity, solution.observables[quantity.name]) for quantity in config.returns]
     columns.append(words(solution.status, SENTENCES))
     return pa.Table.from_arrays(columns, schema=layout)
 

@@ -22,8 +22,9 @@ from kernels.exact.crossing import MOST_LOOKS, first_crossing, stay
 from kernels.exact.damped import Damped, over_sines
 from kernels.exact.refine import guard_time
 from kernels.exact.segment import Anchor, Motion
-from kernels.excitation.driven import Driven, Excitation
+from kernels.excitation.driven import Driven, Excitation, Sampled
 from kernels.excitation.harmonic import wrap
+from kernels.observables.blocks import following
 from kernels.status import Status
 
 MOST_EVENTS = 1_000_000
@@ -65,6 +66,8 @@ class Stretch(NamedTuple):
         x: displacement at its end [m]. moved: displacement during it [m]. v0: velocity at its start [m/s].
         before, v: velocity before and after the event that ends it [m/s].
         area: integral of the displacement since its start [m s].
+        motion: time since its start [s] -> the motion, of a mass that is held that of which its guards see the external force.
+        start: where that starts. segment: its constants. bend: see `phases.Phase`.
     """
 
     time: Array
@@ -76,6 +79,10 @@ class Stretch(NamedTuple):
     before: Array
     v: Array
     area: Array
+    motion: Callable[[Array], Motion]
+    start: Anchor
+    segment: Damped
+    bend: Array | None
 
 
 class Machine(NamedTuple, Generic[Memory, Sums]):
@@ -100,6 +107,7 @@ def machine(
     sums: Sums,
     finite: Array,
     log: bool = False,
+    instants: Array | None = None,
 ) -> Machine[Memory, Sums]:
     """The event loop of one oscillator with any contact law.
 
@@ -109,6 +117,7 @@ def machine(
         observe: (sums, the law's memory during a stretch and after it, the stretch) -> sums. sums: before the run.
         finite: whether the row is worth running; else it is over at once.
         log: whether the state tells which event it was (compile-time).
+        instants: ascending times [s] from the start of the window to its end at which a stretch ends, too; None where there are no others.
     """
     alpha, omega = excitation.amplitude / p["m"], excitation.omega
     driven = excitation if isinstance(excitation, Driven) else None
@@ -118,12 +127,7 @@ def machine(
         return jax.tree.map(jax.lax.stop_gradient, tree)
 
     def next_event(s: State[Memory, Sums]) -> State[Memory, Sums]:
-        target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
-        sampled = jnp.zeros_like(target, dtype=bool)
-        if record is not None and s.sample is not None:  # from sample to sample the force is a ramp, and at one it goes on as it is
-            following = record.time(s.sample + 1.0)
-            (sampled,) = decide(following <= target)
-            target = jnp.where(sampled, following, target)
+        target, sampled, within = _target(s, p, instants, record)
         limit = target - s.t
         phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
         moves = 1.0 if phase.moves is None else phase.moves
@@ -156,25 +160,24 @@ def machine(
         happens = functools.reduce(operator.or_, crossed)
         given_up = ~happens & (found.tau < limit)
         passes = ~happens & ~given_up
-        ends = passes & ~sampled
+        ends = passes & ~sampled & ~within
 
-        m, area = segment.motion(s.anchor, tau), segment.area(s.anchor, tau)  # nobody computes what nobody asks for
+        def motion(tau: Array) -> Motion:
+            m = segment.motion(s.anchor, tau)
+            if bent is None:
+                return m
+            other = bent.motion(s.anchor, jnp.where(bends, tau, 0.0))
+            return Motion(*(jnp.where(bends, each, one) for each, one in zip(other, m, strict=True)))
+
+        m, area = motion(tau), segment.area(s.anchor, tau)  # nobody computes what nobody asks for
         if bent is not None:
-            short = jnp.where(bends, tau, 0.0)
-            bent_motion = bent.motion(s.anchor, short)
-            m = jax.tree.map(lambda other, one: jnp.where(bends, other, one), bent_motion, m)
-            area = jnp.where(bends, bent.area(s.anchor, short), area)
+            area = jnp.where(bends, bent.area(s.anchor, jnp.where(bends, tau, 0.0)), area)
         if phase.moves is not None:
             m = Motion(*(jnp.where(phase.moves > 0.0, value, 0.0) for value in m))
         x = s.x + m.d
         angle = wrap(s.anchor.angle + omega * tau)
         sine, cosine = sincos(angle)
-        force = excitation.force(sine)
-        sample = s.sample
-        if record is not None and sample is not None:
-            part = record.slope(sample) * (s.t + tau - record.time(sample))
-            force = force + jnp.where(passes & sampled, record.sample(sample + 1.0), record.sample(sample) + part)
-            sample = jnp.where(passes & sampled, sample + 1.0, sample)
+        force, sample = _recorded(s, record, excitation.force(sine), s.t + tau, passes & sampled)
         needed = force - p["k"] * x
         at = Point(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
@@ -187,7 +190,7 @@ def machine(
         v, a = settle(v, a)
         memory = jax.tree.map(lambda value: settle(value)[0], memory)
         time = jnp.where(passes, target, s.t + tau)
-        stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves)
+        stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, phase.bend)
         return State(
             t=time,
             stage=jnp.where(ends, s.stage + 1.0, s.stage),
@@ -220,6 +223,28 @@ def machine(
         return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), memory=memory)
 
     return Machine(start, next_event, place)
+
+
+def _target(s: State[Any, Any], p: dict[str, Any], instants: Array | None, record: Sampled | None) -> tuple[Array, Array, Array]:
+    """The instant [s] at which a stretch ends at the latest; whether it is a sample, and whether a block ends there and no stage."""
+    target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
+    sampled = within = jnp.zeros_like(target, dtype=bool)
+    if instants is not None:
+        within = (s.stage == 1.0) & (s.t < instants[-2])
+        target = jnp.where(within, following(instants, s.t), target)
+    if record is not None and s.sample is not None:  # from sample to sample the force is a ramp, and at one it goes on as it is
+        sample = record.time(s.sample + 1.0)
+        (sampled,) = decide(sample <= target)
+        target = jnp.where(sampled, sample, target)
+    return target, sampled, within
+
+
+def _recorded(s: State[Any, Any], record: Sampled | None, others: Array, time: Array, arrives: Array) -> tuple[Array, Array | None]:
+    """External force [N] at the end of a stretch, `others` and the record's, and the sample there, the next one if it `arrives`."""
+    if record is None or s.sample is None:
+        return others, s.sample
+    ramped = record.sample(s.sample) + record.slope(s.sample) * (time - record.time(s.sample))
+    return others + jnp.where(arrives, record.sample(s.sample + 1.0), ramped), jnp.where(arrives, s.sample + 1.0, s.sample)
 
 
 def run(

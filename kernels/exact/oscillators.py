@@ -13,13 +13,14 @@ from kernels.contact.phases import Law, Point
 from kernels.contact.together import Both, Together
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
 from kernels.elementary import Array, all_finite
-from kernels.exact import events
+from kernels.exact import events, statistics
 from kernels.exact.events import State, Stretch
 from kernels.exact.follow import follow
 from kernels.excitation.driven import Excitation, excitation_of
-from kernels.observables import impacting, rubbing, shock
+from kernels.observables import blocks, impacting, rubbing, shock
+from kernels.observables import statistics as observed
 from kernels.observables.interval import Interval
-from kernels.schemes import FEATURES
+from kernels.schemes import FEATURES, NOTHING_ELSE, Asked
 from kernels.status import Status
 from kernels.two_bodies import Centre, relative
 
@@ -33,19 +34,23 @@ class Kind(NamedTuple):
     Attributes:
         friction: RIGID, PENALISED, or None where nothing is pressed on a support. wall: STOP, BUCKLING or None.
         bends: whether the damping of the wall may vary while it yields, on top of its force.
+        asked: what is observed besides.
     """
 
     friction: str | None
     wall: str | None = None
     bends: bool = False
+    asked: Asked = NOTHING_ELSE
 
 
 class Sums(NamedTuple):
-    """Sums of a run: of the contacts that it has, and of the stop's steady window, else None."""
+    """Sums of a run: of the contacts that it has, of the stop's steady window, and of what is asked for besides, else None."""
 
     rubbing: rubbing.Rubbing | None
     shock: shock.Shock | None
     impacting: impacting.Impacting | None = None
+    blocks: Array | None = None
+    statistics: observed.Statistics | None = None
 
 
 class Setup(NamedTuple):
@@ -53,7 +58,7 @@ class Setup(NamedTuple):
 
     Attributes:
         p: resolved parameters, those of the relative motion where there are two bodies, whose centre of mass is `centre`.
-        law, excitation, observe, sums, finite: see `events.machine`. friction, wall: the parts of the law.
+        law, excitation, observe, sums, finite, instants: see `events.machine`. friction, wall: the parts of the law.
     """
 
     p: dict[str, Any]
@@ -65,6 +70,7 @@ class Setup(NamedTuple):
     friction: FrictionPhases | None
     wall: Wall | None
     centre: Centre | None
+    instants: Array | None = None
 
 
 def friction_of(p: dict[str, Any], friction: str) -> FrictionPhases:
@@ -96,19 +102,28 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
         pressed, _ = wall.start(_released(p, excitation))
         hits = shock.init(zero, pressed.phase != OFF, p["v0"] + zero, pressed.buckled > 0.0)
 
+    instants = blocks.bounds(p, kind.asked.blocks) if kind.asked.blocks else None
+    worn = blocks.init(zero, kind.asked.blocks) if kind.asked.blocks else None
+    seen = observed.init(zero, 2 if wall is None else 3) if kind.asked.statistics else None
+
     def observe(sums: Sums, before: Any, after: Any, now: Stretch) -> Sums:
         return Sums(
             None if sums.rubbing is None else rub(sums.rubbing, _friction(before), now),
             None if sums.shock is None or wall is None else hit(sums.shock, wall, _wall(before), _wall(after), now),
             None if sums.impacting is None else strike(sums.impacting, _wall(before), _wall(after), now, 2.0 * math.pi / p["omega"]),
+            None
+            if sums.blocks is None or instants is None
+            else blocks.update(sums.blocks, instants, now.time, _wear(p, friction, before, now)),
+            None if sums.statistics is None else statistics.look(sums.statistics, _curves(p, friction, wall, before, now), now),
         )
 
-    return Setup(p, law, excitation, observe, Sums(rubs, hits), all_finite(read), friction, wall, centre)
+    sums = Sums(rubs, hits, None, worn, seen)
+    return Setup(p, law, excitation, observe, sums, all_finite(read), friction, wall, centre, instants)
 
 
 def build(made: Setup) -> events.Machine[Any, Sums]:
     """Its event loop."""
-    return events.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
+    return events.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite, instants=made.instants)
 
 
 def _released(p: dict[str, Any], excitation: Excitation) -> Point:
@@ -178,10 +193,46 @@ def strike(seen: impacting.Impacting, before: Pressed, after: Pressed, now: Stre
     return impacting.update(seen, now.duration, inside, entered, after.side * now.before, after.side, period)
 
 
+def _wear(p: dict[str, Any], friction: FrictionPhases | None, before: Any, now: Stretch) -> Array:
+    """Wear energy of a stretch in the window [J]."""
+    if friction is None:
+        return jnp.zeros_like(now.moved)
+    slips = now.inside & (_friction(before).direction != 0.0)
+    energy: Array = jnp.where(slips, p["normal_force"] * jnp.abs(now.moved), 0.0)
+    return energy
+
+
+def _curves(p: dict[str, Any], friction: FrictionPhases | None, wall: Wall | None, before: Any, now: Stretch) -> statistics.Curves:
+    """Displacement and forces along a stretch, given the law's memory during it."""
+    zero = jnp.zeros_like(now.moved)
+    moves, force, spring, damper, inertia = zero + 1.0, zero, zero, zero, zero
+    if friction is not None:
+        contact = _friction(before)
+        holds, force = contact.direction == 0.0, contact.force
+        if isinstance(friction.law, Penalised):
+            spring, damper = jnp.where(holds, -friction.law.k_t, 0.0), jnp.where(holds, -friction.law.c_t, 0.0)
+        else:  # friction holds the mass against the external force
+            moves, inertia = jnp.where(holds, 0.0, 1.0), jnp.where(holds, -p["m"], 0.0)
+    x = now.x - now.moved
+    curves = [(x, moves, zero, zero, zero), (force, spring, damper, inertia, zero)]
+    if wall is not None:
+        pressed = _wall(before)
+        y, side = wall.compression(pressed, x), pressed.side
+        push = wall.force(pressed, y)
+        bend = zero if now.bend is None else side * now.bend
+        curves.append((push.at(y, side * now.v0), side * push.stiffness * moves, side * push.damping * moves, zero, bend))
+    value, on_d, on_v, on_a, on_dv = (jnp.stack(each) for each in zip(*curves, strict=True))
+    return statistics.Curves(value, on_d, on_v, on_a, on_dv, moves)
+
+
 def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -> tuple[dict[str, Array], Array]:
     """Observables by name (scalars) of a run that ended in a state, and its status."""
     p, zero = setup.p, jnp.zeros_like(last.t)
     found = rubbing.nothing(zero) if last.sums.rubbing is None else rubbing.finish(last.sums.rubbing, p)
+    if last.sums.blocks is not None:
+        found |= blocks.finish(last.sums.blocks, p)
+    if last.sums.statistics is not None:
+        found |= observed.finish(last.sums.statistics)
     x, v = last.x, last.anchor.v
     if setup.wall is not None and setup.centre is not None and last.sums.shock is not None:
         pressed = _wall(last.memory)
@@ -206,12 +257,13 @@ def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -
     }, status
 
 
-def simulate(p: dict[str, Any], kind: Kind) -> tuple[dict[str, Array], Array]:
+def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tuple[dict[str, Array], Array]:
     """Run one oscillator.
 
     Args:
         p: resolved parameters of its model (scalars, tables (n,) padded with NaN; SI units).
         kind: its contacts. Rigid friction does not read k_t and c_t; penalised friction needs them finite unless there is no friction.
+        asked: what is told besides.
 
     Returns:
         Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
@@ -219,6 +271,7 @@ def simulate(p: dict[str, Any], kind: Kind) -> tuple[dict[str, Array], Array]:
     Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_penalised_exact.py and
     tests/kernels/test_shock.py.
     """
+    kind = kind._replace(asked=asked)
     made = setup(p, kind)
     last: State[Any, Sums] = follow(lambda p: build(setup(p, kind)), events.MOST_EVENTS, p, one_by_one=kind.wall is not None)
     return finish(made, last, events.outcome(last, made.finite), jnp.zeros_like(last.t))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 from kernels.elementary import Array
 from kernels.exact import loop, moment, sections, steady
 from kernels.exact.oscillators import BUCKLING, PENALISED, RIGID, STOP, Kind, simulate
+from kernels.schemes import Asked
 
-Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
+Program = Callable[..., tuple[dict[str, Array], Array]]
 
 # resolved parameters of one row -> observables by name, and the status code
 PROGRAMS: dict[str, Program] = {
     "exact-lean": functools.partial(loop.simulate, free=True),
     "exact-general": functools.partial(loop.simulate, free=False),
-    **{f"exact-{friction}": functools.partial(simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},
+    **{f"exact-{friction}": functools.partial(simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},  # rigid: of rows that
+    # are driven by more than one sine, or of which more is asked than the two above can tell
     **{
         f"exact-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(simulate, kind=Kind(friction, wall, bends))
         for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
@@ -40,3 +41,8 @@ PROGRAMS: dict[str, Program] = {
         for friction in (None, RIGID, PENALISED)
     },
 }
+
+
+def program(name: str, asked: Asked) -> Program:
+    """The program of that name for what is `asked` of it besides; KeyError where there is none."""
+    return functools.partial(PROGRAMS[name], asked=asked) if asked.names else PROGRAMS[name]

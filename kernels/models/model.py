@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class Model:
         observables: every column that a run may return, in order (`returns`).
         schemes: names of the schemes that can run it.
         penalty: the parameters of the penalised contact, which runs with rigid friction do not read.
-        implied: the parameters that serve as defaults of others and are not read themselves.
+        implied: the parameters that programs do not read: defaults of others, and those of `kernels.wear_laws`.
         steady: whether a run to its steady motion can be asked for.
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.
@@ -63,9 +63,12 @@ class Model:
         """The parameter of that name; KeyError when the model has none."""
         return by_name(self.parameters)[name]
 
-    def returns(self, window: str | None) -> tuple[Quantity, ...]:
-        """The observables of a run to its steady motion (`window` is "steady"), or of one over a window that is given (None)."""
-        return tuple(quantity for quantity in self.observables if window == STEADY or not quantity.steady)
+    def returns(self, window: str | None, given: Collection[str] = ()) -> tuple[Quantity, ...]:
+        """The observables of a run to its steady motion (`window` is "steady"), or of one over a window that is given (None).
+
+        Some are there only where what they need is among the names `given`: parameters, and what a run is asked for (`Asked.names`).
+        """
+        return tuple(q for q in self.observables if (window == STEADY or not q.steady) and all(name in given for name in q.needs))
 
     @property
     def main(self) -> str:

@@ -9,7 +9,18 @@ import numpy as np
 
 from kernels.models.model import Rule
 from kernels.quantity import Quantity
-from kernels.schemes import EXACT, MOST_STEPS, SCHEMES, Values, held_stiffness_and_damping, rubs, used, wall_stiffness_and_damping
+from kernels.schemes import (
+    BLOCKS,
+    EXACT,
+    MOST_STEPS,
+    SCHEMES,
+    STATISTICS,
+    Values,
+    held_stiffness_and_damping,
+    rubs,
+    used,
+    wall_stiffness_and_damping,
+)
 
 REGIMES = ("stick", "stick-slip", "slip-slip")
 
@@ -56,6 +67,56 @@ EXCITATION = (
              lower=0.0),
     Quantity("record_scale", "1", "factor of the record", default=1.0),
 )  # fmt: skip
+
+WEAR_LAW = (
+    Quantity("service_time", "s", "time in service over which wear volumes are told", r"t_\mathrm{service}",
+             default_rule="absent: no volumes", lower=0.0),
+    Quantity("archard_k", "1/Pa", "wear coefficient of Archard, volume per work of the normal force over the way slipped", "K",
+             default_rule="absent: no volume by Archard", lower=0.0),
+    Quantity("contact_area", "m^2", "area over which the volume is worn, flat on flat", r"A_\mathrm{contact}",
+             default_rule="absent: no depths", lower=0.0, lower_open=True),
+    Quantity("edf_a", "m^3/s", "A of the law EDF-MZ: first rate of wear by a power of 1 W", "A", default=1e-13, lower=0.0,
+             lower_open=True),
+    Quantity("edf_b", "1", "B of the law EDF-MZ: exponent of the power", "B", default=1.2, lower=0.0, lower_open=True),
+    Quantity("edf_n", "1/s", "N of the law EDF-MZ: how fast the rate of wear falls from its first to its last value", "N", default=2.44e-8,
+             lower=0.0),
+    Quantity("edf_s", "m^3/s", "S of the law EDF-MZ: rate of wear at last", "S", default=1.14e-16, lower=0.0),
+)  # fmt: skip
+
+_NEEDS = {"archard": ("service_time", "archard_k"), "edf": ("service_time",), "depth": ("contact_area",)}
+_TOO_LITTLE = "none where the power is so small that the law would have it grow (below (S / A)^(1 / B), 3.5 mW), 0 at 0 W"
+WORN_OBSERVABLES = (
+    Quantity("wear_volume", "m^3", "volume worn in service by Archard's law: archard_k wear_power service_time", r"V_\mathrm{Archard}",
+             needs=_NEEDS["archard"], optional=True),
+    Quantity("wear_depth", "m", "that volume over the contact area", r"h_\mathrm{Archard}", needs=(*_NEEDS["archard"], *_NEEDS["depth"]),
+             optional=True),
+    Quantity("wear_volume_edf_mz", "m^3", f"volume worn in service by the law EDF-MZ; {_TOO_LITTLE}", r"V_\mathrm{EDF-MZ}",
+             needs=_NEEDS["edf"], optional=True),
+    Quantity("wear_depth_edf_mz", "m", "that volume over the contact area", r"h_\mathrm{EDF-MZ}", needs=(*_NEEDS["edf"], *_NEEDS["depth"]),
+             optional=True),
+    Quantity("wear_power_blocks", "W", "wear power of each of the equal blocks of the window", r"P_\mathrm{wear}", kind="list",
+             needs=(BLOCKS,)),
+    Quantity("wear_power_scatter", "W", "standard deviation of the wear powers of the blocks (divisor: one less than blocks)",
+             r"\sigma_P", needs=(BLOCKS,)),
+    Quantity("wear_power_error", "W", "standard error of the wear power: the scatter over the root of the number of blocks",
+             needs=(BLOCKS,)),
+)  # fmt: skip
+
+
+def statistics_of(name: str, unit: str, what: str, symbol: str) -> tuple[Quantity, ...]:
+    """Mean, RMS, standard deviation and extremes of a quantity in the window, where statistics are asked for."""
+    kinds = (("mean", "mean"), ("rms", "root mean square"), ("std", "standard deviation"), ("min", "smallest"), ("max", "largest"))
+    return tuple(
+        Quantity(f"{name}_{ending}", unit, f"{words} {what} in the window", symbol.replace("*", ending), needs=(STATISTICS,))
+        for ending, words in kinds
+    )
+
+
+RUBBING_STATISTICS = (
+    *statistics_of("x", "m", "displacement", r"x_\mathrm{*}"),
+    Quantity("v_rms", "m/s", "root mean square velocity in the window", r"v_\mathrm{rms}", needs=(STATISTICS,)),
+    *statistics_of("friction_force", "N", "friction force on the mass", r"F_{t,\mathrm{*}}"),
+)
 
 WEAR_OBSERVABLES = (
     Quantity("wear_power", "W", "mean wear power in the window: normal force times slip speed, averaged (Archard; no mu in it)",
@@ -238,6 +299,12 @@ def derive_excitation(p: dict[str, Any], xp: Any) -> None:
     if "tone_phase" not in p:
         p["tone_phase"] = xp.where(xp.isnan(xp.asarray(p["tone_a0"])), math.nan, 0.0)
     p.setdefault("record", math.nan)
+
+
+def derive_wear_law(p: dict[str, Any]) -> None:
+    """Fill in, in place, what is absent: no service, no coefficient, no area (NaN)."""
+    for name in ("service_time", "archard_k", "contact_area"):
+        p.setdefault(name, math.nan)
 
 
 def derive_time(p: dict[str, Any], xp: Any) -> None:

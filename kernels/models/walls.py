@@ -15,15 +15,20 @@ from kernels.models.shared import (
     FRICTION_RULES,
     OSCILLATOR,
     REGIMES,
+    RUBBING_STATISTICS,
     RUN_OBSERVABLES,
     STEP_RULES,
     TIME,
+    WEAR_LAW,
     WEAR_OBSERVABLES,
     WINDOW_RULES,
+    WORN_OBSERVABLES,
     derive_excitation,
     derive_friction,
     derive_time,
+    derive_wear_law,
     driven,
+    statistics_of,
 )
 from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES, Values, rubs
@@ -97,6 +102,8 @@ _OF_THE_STOP = {
     "regime": Quantity("regime", "", _STOP_REGIME, kind="word", words=(*REGIMES, *STOP_REGIMES)),
 }
 
+WALL_STATISTICS = (*RUBBING_STATISTICS, *statistics_of("wall_force", "N", "force of the wall (0 where it does not push)", r"F_\mathrm{*}"))
+
 SECOND_BODY = (
     Quantity("x_end_2", "m", "displacement of the second body at the end of the run; 0 where there is none"),
     Quantity("v_end_2", "m/s", "velocity of the second body at the end of the run; 0 where there is none"),
@@ -125,6 +132,7 @@ def derive_stop(values: Values, xp: Any) -> dict[str, Any]:
     p.setdefault("m_2", math.inf)
     derive_excitation(p, xp)
     derive_time(p, xp)
+    derive_wear_law(p)
     return p
 
 
@@ -217,11 +225,18 @@ STOP = Model(
     name="stop",
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
     "F = max(0, k_n (x - gap) + c_n v) for x > gap",
-    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *TIME),
-    observables=(*SHOCK_OBSERVABLES, *(_OF_THE_STOP.get(q.name, q) for q in WEAR_OBSERVABLES), *RUN_OBSERVABLES, *SECOND_BODY),
+    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
+    observables=(
+        *SHOCK_OBSERVABLES,
+        *(_OF_THE_STOP.get(q.name, q) for q in WEAR_OBSERVABLES),
+        *WORN_OBSERVABLES,
+        *WALL_STATISTICS,
+        *RUN_OBSERVABLES,
+        *SECOND_BODY,
+    ),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
-    implied=("mu", "g"),
+    implied=("mu", "g", *(q.name for q in WEAR_LAW)),
     steady=True,
     derive=derive_stop,
     rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
@@ -230,11 +245,19 @@ STOP = Model(
 BUCKLING_WALL = Model(
     name="buckling_wall",
     description="a mass that hits a wall which buckles: elastic up to f_crit, then plastic along a plateau, a softening and f_post",
-    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *TIME),
-    observables=(*SHOCK_OBSERVABLES, *BUCKLING_OBSERVABLES, *WEAR_OBSERVABLES, *RUN_OBSERVABLES, *SECOND_BODY),
+    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *WEAR_LAW, *TIME),
+    observables=(
+        *SHOCK_OBSERVABLES,
+        *BUCKLING_OBSERVABLES,
+        *WEAR_OBSERVABLES,
+        *WORN_OBSERVABLES,
+        *WALL_STATISTICS,
+        *RUN_OBSERVABLES,
+        *SECOND_BODY,
+    ),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
-    implied=("mu", "g"),
+    implied=("mu", "g", *(q.name for q in WEAR_LAW)),
     steady=False,
     derive=derive_wall,
     rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *PAIR_RULES, *BUCKLING_RULES, *STEP_RULES),

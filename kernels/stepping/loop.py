@@ -21,10 +21,10 @@ from kernels.contact.wall import MAY_BE_ABSENT, Crush, Wall
 from kernels.elementary import Array, all_finite, decide, for_every_lane, settle
 from kernels.excitation.driven import Driven, Excitation, excitation_of
 from kernels.excitation.harmonic import Rotation, Turn
-from kernels.observables import shock
-from kernels.schemes import FEATURES, MOST_STEPS, VARIED
+from kernels.observables import blocks, shock
+from kernels.schemes import FEATURES, MOST_STEPS, NOTHING_ELSE, VARIED, Asked
 from kernels.status import Status
-from kernels.stepping import rubbed, tally
+from kernels.stepping import rubbed, tally, watch
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.devogelaere import DEVOGELAERE
@@ -76,6 +76,8 @@ class Setup(NamedTuple):
         p: resolved parameters, those of the relative motion where there are two bodies, whose centre of mass is `centre`.
         body, excitation: the oscillator and what shakes it. finite: whether all its parameters are finite numbers.
         h: length of a fixed step, of the first one otherwise [s]. pace: what more there is to know of either kind of steps.
+        instants: that bound the blocks of the window [s], and the ends of the window; None where no blocks are asked for.
+        statistics: whether they are asked for.
     """
 
     p: dict[str, Array]
@@ -85,6 +87,8 @@ class Setup(NamedTuple):
     centre: Centre | None
     h: Array
     pace: Even | Limits
+    instants: Array | None = None
+    statistics: bool = False
 
     @property
     def varied(self) -> Varied | None:
@@ -134,10 +138,11 @@ Clock: TypeAlias = Counted | Timed
 
 
 class Sums(NamedTuple):
-    """Sums of a run; of shock where there is a wall."""
+    """Sums of a run; of shock where there is a wall; of what else is asked for, if anything."""
 
     friction: tally.Tally
     shock: shock.Shock | None
+    watched: watch.Watched | None = None
 
 
 class Run(NamedTuple):
@@ -156,8 +161,9 @@ def steps(end: Array, step: Array) -> Array:
     return jnp.ceil(end / step * (1.0 - 1e-12))
 
 
-def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
+def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) -> Setup:
     """What does not change during the run of resolved parameters (scalars)."""
+    instants = blocks.bounds(p, asked.blocks) if asked.blocks else None
     friction = Varied.of(p) if any(name in p for name in VARIED) else Penalised.of(p)
     finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), friction.k_t, friction.c_t])
     wall, centre = None, None
@@ -173,9 +179,9 @@ def prepare(stepper: Stepper, p: dict[str, Any]) -> Setup:
         swings: tuple[Turn, ...] = ()
         if isinstance(friction, Varied) and friction.pressing is not None:
             swings = tuple(friction.pressing.swing.turn(fraction * h) for fraction in (*stepper.fractions, 0.5))
-        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, p["end"] / count, swings))
+        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, p["end"] / count, swings), instants, asked.statistics)
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
-    return Setup(p, body, excitation, finite, centre, jnp.minimum(p["step"], p["largest_step"]), limits)
+    return Setup(p, body, excitation, finite, centre, jnp.minimum(p["step"], p["largest_step"]), limits, instants, asked.statistics)
 
 
 def begin(stepper: Stepper, setup: Setup) -> Run:
@@ -195,6 +201,8 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
     if setup.body.wall is not None and crush is not None:
         inside = _compression(setup.body.wall, x) > 0.0
         sums = sums._replace(shock=shock.init(zero, inside, v, crush.buckled > 0.0))
+    if setup.instants is not None or setup.statistics:
+        sums = sums._replace(watched=watch.init(setup.body, setup.instants, setup.statistics))
     return Run(clock, state, sums)
 
 
@@ -220,6 +228,8 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
         accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
     reached = clock.steps * setup.h if isinstance(clock, Counted) else clock.t
     found, x, v = tally.finish(run.sums.friction, setup.p), run.state.x, run.state.v
+    if run.sums.watched is not None:
+        found |= watch.finish(run.sums.watched, setup.p)
     wall, crush = setup.body.wall, run.state.memory.crush
     if wall is not None and crush is not None and run.sums.shock is not None and setup.centre is not None:
         found |= shock.finish(run.sums.shock)
@@ -235,12 +245,12 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     return {**found, **ends, "accepted_steps": accepted, "rejected_steps": rejected}, status
 
 
-def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
+def simulate(p: dict[str, Any], scheme: str, asked: Asked = NOTHING_ELSE) -> tuple[dict[str, Array], Array]:
     """Run one oscillator with penalised friction, and a wall where its model has one.
 
     Args:
         p: resolved parameters (scalars, tables (n,) padded with NaN; SI units; finite k_t and c_t unless there is no friction).
-        scheme: a key of `STEPPERS` (compile-time).
+        scheme: a key of `STEPPERS` (compile-time). asked: what is told besides.
 
     Returns:
         Observables by name (scalars), and the status code.
@@ -249,7 +259,7 @@ def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
     lengths changes with the parameters is left out, but steps that end at a given instant move with it.
     """
     stepper = STEPPERS[scheme]
-    setup = prepare(stepper, p)
+    setup = prepare(stepper, p, asked)
     chunk = lambda run: jax.lax.fori_loop(0, CHUNK, lambda _, each: attempt(stepper, setup, each), run)  # noqa: E731
     return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
 
@@ -299,6 +309,11 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     if setup.varied is not None:
         rubs = rubbed.part(setup.varied, _against(setup.varied, run.state, trial, h, swings), starts, ends)
     sums = _observe(setup, run, trial, tally.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h)
+    if run.sums.watched is not None:
+        parts = jnp.stack([starts, ends]) if setup.instants is None else jnp.clip(setup.instants * rate - done, 0.0, 1.0).astype(h.dtype)
+        ways = _position(run.state.v, trial, h, parts)
+        energies = _worn(setup, run.state, trial, h, swings, parts, ways)
+        sums = sums._replace(watched=watch.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies))
     return Run(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
 
 
@@ -316,7 +331,7 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
         return turned, trial.state, hits, few
 
     def several(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
-        first, rotation, state, (friction, hits) = now
+        first, rotation, state, (friction, hits, _) = now
         last = jnp.minimum(first + tally.MOST, stop)
         turned, after, hits, few = _repeat(first, last, step, (rotation, state, hits, tally.few(friction)))
         return last, turned, after, Sums(tally.add(friction, cast("tally.Few", few), after.x - state.x, setup.h), hits)
@@ -390,6 +405,17 @@ def _rubs(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | 
     return step.v1, rubbed.whole(setup.varied, step)
 
 
+def _worn(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
+    """(n - 1,) wear energies [J] of a step between `parts` (n,) of it, to which the mass moves by `ways` [m]."""
+    law, grip, normal = setup.varied, trial.state.memory.grip, setup.p["normal_force"]
+    if law is None:
+        forth = jnp.sign(ways[-1] - ways[0])  # what the step slips is the way between its ends
+        return jnp.where(grip.slips, normal * forth * jnp.diff(ways), 0.0)
+    step = _against(law, before, trial, h, swings)
+    rubs = jax.vmap(lambda begin, end: rubbed.part(law, step, begin, end))(parts[:-1], parts[1:])
+    return jnp.where(rubs.works(grip), normal * jnp.abs(rubs.slid) if rubs.wear is None else rubs.wear, 0.0)
+
+
 def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
     """Displacement [m] since the start of a step at a part of it in [0, 1], by the cubic through positions and velocities at its ends."""
     bend = (1.0 - part) * (h * v - trial.moved) - part * (h * trial.state.v - trial.moved)
@@ -399,7 +425,8 @@ def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
 def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     """One attempt at a step of the scheme's choice, cut where it would pass an end of the window or of the run, or a loss of contact."""
     p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
-    target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
+    within = p["window_end"] if setup.instants is None else blocks.following(setup.instants, clock.t)
+    target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], within, p["end"]))
     if setup.pressing is not None:  # the normal force is not smooth where contact is lost or made
         target = jnp.minimum(target, clock.t + setup.pressing.until_zero(clock.t))
     left = (target - clock.t) - clock.rest
@@ -432,6 +459,12 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     if setup.varied is not None:  # works are summed where a step is inside
         part = part._replace(rubbed=_rubs(setup, run.state, trial, h, swings)[1])
     sums = _observe(setup, run, trial, part, clock.t, h)
+    if run.sums.watched is not None:
+        bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
+        parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next of them at the latest
+        ways = parts * trial.moved
+        energies = _worn(setup, run.state, trial, h, swings, parts, ways)
+        sums = sums._replace(watched=watch.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies))
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(

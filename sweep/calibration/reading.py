@@ -18,7 +18,7 @@ from sweep.axes import number
 from sweep.calibration.data import Measurements
 from sweep.calibration.measured import Source, read_data, read_sources
 from sweep.calibration.parameters import Free, Prior, Space
-from sweep.config import Config
+from sweep.config import KEYS_OF_ASKED, Config
 from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
 from sweep.sections import TIME_KEYS, belongs
@@ -122,6 +122,13 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     varied = [(axes, each) for axes, each in zip(parts, sources, strict=True) if axes]
     config = studies.check(with_tests(study, [axes for axes, _ in varied], frees), source, folder, stem, problems)
     problems[before:] = [in_words(problem, [each for _, each in varied], data) for problem in problems[before:]]
+    if config is not None and data is not None:
+        known = by_name(config.model.observables)
+        compared = [known[name] for name in data.names if name in known]
+        problems += [Problem("calibration.compare", why) for quantity in compared if (why := config.lacking(quantity))]
+        if data.forces:
+            message = "cannot be compared in one study with traces of forces"
+            problems += [Problem("calibration.compare", f"{q.name} {message}") for q in compared if {*q.needs} & KEYS_OF_ASKED.keys()]
     if config is None or problems:
         return None
     return Calibration(config, absolute(section, folder), Space(frees), data, starts, seed, confidence, noise == NOISES[0])

@@ -69,8 +69,8 @@ class System:
     def __init__(self, config: Config, space: Space, data: Measurements) -> None:
         """Choose the program; it is compiled on the first call."""
         self.space, self.data, self.model = space, data, config.model
-        self.words = tuple(q.name for q in config.model.returns(config.window) if q.kind in COUNTED and not q.survives)
-        self.window = config.window
+        self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives)
+        self.window, self.asked = config.window, config.asked
         self.names = tuple(data.names if data.forces else (TRACED.get(name, name) for name in data.names))
         swept = set(data.settings)
         self.fixed = {name: value for name, value in config.fixed.items() if name not in swept}
@@ -172,12 +172,13 @@ def program_of(system: System) -> Any:
     from kernels import moment, simulate
 
     name, constants, space, window = system.model.name, system.constants, system.space, system.window
+    asked = system.asked._asdict()
 
     def place(along: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
         return {**constants, **placed({key: jnp.asarray(each) for key, each in columns.items()}, along, space)}
 
     def run(parameters: dict[str, Any]) -> dict[str, Any]:
-        return moment(name, parameters) if system.data.forces else simulate(name, parameters, EXACT, window)
+        return moment(name, parameters) if system.data.forces else simulate(name, parameters, EXACT, window, **asked)
 
     return compiled(run, place, system.names, system.words)
 

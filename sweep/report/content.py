@@ -16,7 +16,20 @@ from kernels.quantity import Quantity, by_name
 from sweep.axes import SCHEME
 from sweep.boundaries import Boundary
 from sweep.directory import RunDirectory
-from sweep.maps import FAILED, MISSING, NOTHING, VOID, Areas, RegimeMap, areas_of, choose_areas, choose_shade, map_of, theory_of
+from sweep.maps import (
+    FAILED,
+    MISSING,
+    NOTHING,
+    VOID,
+    Areas,
+    RegimeMap,
+    areas_of,
+    choose_areas,
+    choose_shade,
+    map_of,
+    must_be_told,
+    theory_of,
+)
 from sweep.maps import codes as codes_of
 from sweep.pictures import ramps_of
 from sweep.plots import EMPTY, FLAT, limits_of, nearest_rows, spread
@@ -77,6 +90,7 @@ def read_content(
 
     rows = read_rows(path, wanted, x, y, at, fewest=1)
     shade = chosen[0]
+    must_be_told(path, rows, shade)
     if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
     found_areas = areas_of(path, rows, areas)

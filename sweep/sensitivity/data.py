@@ -133,6 +133,7 @@ def chosen(config: Config, names: Sequence[str]) -> list[Quantity]:
     known = {quantity.name: quantity for quantity in config.model.observables if quantity.kind != "word"}
     wanted = list(dict.fromkeys(names)) or ["peak_force" if "peak_force" in known else "wear_power"]
     problems = [Problem("", f"{name!r} is no observable that is a number; {advise(name, known)}") for name in wanted if name not in known]
+    problems += [Problem("", lacking) for name in wanted if name in known and (lacking := config.lacking(known[name]))]
     if problems:
         raise ConfigError("--observable", problems)
     return [known[name] for name in wanted]

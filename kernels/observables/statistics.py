@@ -1,0 +1,80 @@
+"""Statistics of the window: mean, root mean square, standard deviation and extremes of displacement and forces.
+
+Sums of squares would lose the digits of a small deviation from a large mean; so means and squared deviations are kept, and those of one
+more panel of a quadrature are joined to them (Chan, Golub and LeVeque 1979).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.elementary import Array
+
+SEEN = ("x", "friction_force", "wall_force")  # what is looked at, in this order; the last where there is a wall
+
+
+class Statistics(NamedTuple):
+    """Sums over the window, of q quantities.
+
+    Attributes:
+        duration: looked at so far [s]. mean, deviations: (q,) means, and integrals of the squared deviations from them.
+        lowest, highest: (q,) extremes, infinite before the window. speeds: integral of the squared velocity [m^2/s].
+    """
+
+    duration: Array
+    mean: Array
+    deviations: Array
+    lowest: Array
+    highest: Array
+    speeds: Array
+
+
+def init(like: Array, count: int) -> Statistics:
+    """Sums before the run, of `count` quantities."""
+    zero = jnp.zeros_like(like)
+    several = jnp.zeros(count, zero.dtype) + zero
+    return Statistics(zero, several, several, several + jnp.inf, several - jnp.inf, zero)
+
+
+def add(sums: Statistics, weights: Array, values: Array, velocities: Array) -> Statistics:
+    """Sums after one more panel: a quadrature of `weights` (n,) [s], >= 0, of `values` (q, n) and `velocities` (n,) [m/s] at its nodes."""
+    length = jnp.sum(weights)
+    lasts = length > 0.0
+    mean = jnp.sum(weights * values, axis=1) / jnp.where(lasts, length, 1.0)
+    deviations = jnp.sum(weights * (values - mean[:, None]) ** 2, axis=1)
+    total = sums.duration + length
+    part = jnp.where(lasts, length / jnp.where(lasts, total, 1.0), 0.0)
+    apart = jnp.where(lasts, mean - sums.mean, 0.0)
+    return sums._replace(
+        duration=total,
+        mean=sums.mean + part * apart,
+        deviations=sums.deviations + deviations + apart * apart * (part * sums.duration),
+        speeds=sums.speeds + jnp.sum(weights * velocities**2),
+    )
+
+
+def widen(sums: Statistics, lasts: Array, values: Array) -> Statistics:
+    """Extremes after more `values` (q, n), where the stretch that they are of `lasts` in the window."""
+    low, high = jnp.min(values, axis=1), jnp.max(values, axis=1)
+    return sums._replace(
+        lowest=jnp.where(lasts, jnp.minimum(sums.lowest, low), sums.lowest),
+        highest=jnp.where(lasts, jnp.maximum(sums.highest, high), sums.highest),
+    )
+
+
+def _root(square: Array) -> Array:
+    """Square root, with derivative 0 at 0."""
+    some = square > 0.0
+    return jnp.where(some, jnp.sqrt(jnp.where(some, square, 1.0)), 0.0)
+
+
+def finish(sums: Statistics) -> dict[str, Array]:
+    """The statistics by name (SI units)."""
+    duration = jnp.where(sums.duration > 0.0, sums.duration, 1.0)
+    variance = sums.deviations / duration
+    rms, std = _root(variance + sums.mean**2), _root(variance)
+    columns = {"mean": sums.mean, "rms": rms, "std": std, "min": sums.lowest, "max": sums.highest}
+    found = {f"{name}_{ending}": column[i] for i, name in enumerate(SEEN[: sums.mean.shape[0]]) for ending, column in columns.items()}
+    return found | {"v_rms": _root(sums.speeds / duration)}
