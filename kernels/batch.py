@@ -14,6 +14,7 @@ import functools
 import operator
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,7 @@ from kernels.schemes import (
     used,
 )
 from kernels.status import RESULTS, Status
+from kernels.threads import side_by_side
 
 STEP, ABREAST = "step", "abreast"  # the programs of rows that take steps, each at its own pace or abreast
 # a parameter of every model that is given one value a row, so that there are lanes to count: one that costs the program little
@@ -54,7 +56,7 @@ class Solution:
         observables: name -> float64 (NaN where the row failed); a "word" as int8 codes into `Quantity.words`, -1 where it failed; a "list"
             (count, OBSERVED), padded with NaN.
         status: int8 codes into `status.SENTENCES`.
-        compile_seconds, run_seconds: time spent compiling and computing [s].
+        compile_seconds, run_seconds: time spent compiling and computing [s]; programs that are compiled side by side count each.
     """
 
     observables: dict[str, np.ndarray]
@@ -126,10 +128,12 @@ def solve(
                 "float32 needs a scheme of fixed step, one step, end and window for all rows, and neither blocks nor statistics"
             )
         shared = {} if records is None else records.arguments(dtype)
-        for kind, members in groups:
-            if members.size:
-                seconds = _solve_group(kind, model, scheme, rows, shared, members, count, observables, status, room, asked)
-                compiling, running = compiling + seconds[0], running + seconds[1]
+        tasks = [
+            functools.partial(_solve_group, kind, model, scheme, rows, shared, members, count, observables, status, room, asked)
+            for kind, members in groups
+            if members.size
+        ]
+        compiling, running = map(sum, zip(*side_by_side(tasks), strict=True))
 
     observables |= wear_laws.volumes(resolved, observables["wear_power"], given)
 
@@ -301,20 +305,19 @@ def _solve_group(
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}
     arguments |= {name: value for name, value in shared.items() if name not in unread}
 
+    shapes = {name: (value.shape, value.dtype) for name, value in arguments.items()}
+    program, compiling = _compiled(kind, scheme, devices, shapes, tuple(sorted(name for name in shapes if lanes.get(name))), asked)
     with _DEVICES:
         start = time.perf_counter()
-        shapes = {name: (value.shape, value.dtype) for name, value in arguments.items()}
-        program, fresh = _compiled(kind, scheme, devices, shapes, tuple(sorted(name for name in shapes if lanes.get(name))), asked)
-        ready = time.perf_counter()
         results, codes = jax.block_until_ready(program(arguments, shares))
-        done = time.perf_counter()
+        running = time.perf_counter() - start
 
     real = (deal < members.size) if members.size < padded.size else ...  # all of them: no copies
     where = dealt[real]
     for name, values in results.items():
         observables[name][where] = np.asarray(values)[real]
     status[where] = np.asarray(codes)[real]
-    return (ready - start if fresh else 0.0), done - ready
+    return compiling, running
 
 
 def _base(kind: str) -> str:
@@ -347,30 +350,45 @@ def _cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) ->
     return cost
 
 
-# Threads may prepare and finish batches side by side; the devices take one at a time.
-_DEVICES = threading.Lock()
+# Threads prepare and finish batches side by side. The devices take one at a time, Python traces one at a time, and each core compiles one.
+_DEVICES, _TRACING, _COMPILING = threading.Lock(), threading.Lock(), threading.BoundedSemaphore(runtime.cores())
 _PROGRAMS: dict[Any, Callable[..., Any]] = {}
+_BEING_MADE: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
 
 
 def _compiled(
     kind: str, scheme: str, devices: int, shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], lanes: tuple[str, ...], asked: Asked
-) -> tuple[Callable[..., Any], bool]:
-    """The program for arguments of these shapes and types, of which `lanes` have one entry a row, and whether it was compiled just now."""
+) -> tuple[Callable[..., Any], float]:
+    """The program for arguments of these shapes and types, of which `lanes` have one entry a row; and the seconds it took to have it."""
     import jax
 
     key = (kind, scheme, devices, tuple(shapes.items()), lanes, asked)
-    fresh = key not in _PROGRAMS
-    if fresh:
+    if key in _PROGRAMS:
+        return _PROGRAMS[key], 0.0
+
+    def make(name: str) -> Any:
         shape = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
-        shares = jax.ShapeDtypeStruct((devices,), np.int32)
+        with _TRACING:
+            lowered = _program(kind, scheme, devices, lanes, asked, name).lower(shape, jax.ShapeDtypeStruct((devices,), np.int32))
+        with _COMPILING:
+            return lowered.compile()
+
+    def works(program: Callable[..., Any]) -> None:
+        with _DEVICES:  # none of the rows is to be run
+            program({name: np.zeros(*one) for name, one in shapes.items()}, np.zeros(devices, np.int32))
+
+    with _BEING_MADE[key]:
+        if key in _PROGRAMS:
+            return _PROGRAMS[key], 0.0
+        begun = time.perf_counter()
         with cache.without_false_alarm():
-            _PROGRAMS[key] = _program(kind, scheme, devices, lanes, asked).lower(shape, shares).compile()
-    return _PROGRAMS[key], fresh
+            _PROGRAMS[key] = cache.kept(key, make, works)
+        return _PROGRAMS[key], time.perf_counter() - begun
 
 
 @functools.cache
-def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked: Asked = NOTHING_ELSE) -> Any:
-    """Jitted function to observables and codes (blocks, width).
+def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked: Asked = NOTHING_ELSE, name: str = "program") -> Any:
+    """Jitted function, of that name, to observables and codes (blocks, width).
 
     Its arguments: {name: (blocks, width) array for `lanes`, scalar for the rest; tables have one axis more}, and how
     many rows of each device are not padding.
@@ -402,6 +420,7 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked
         varying = {name: arguments[name] for name in lanes}
         return spread(varying, shares, {name: value for name, value in arguments.items() if name not in varying})
 
+    program.__name__ = name
     return jax.jit(program)
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import sys
 from collections.abc import Mapping
@@ -116,6 +115,8 @@ def prepare() -> None:
 def describe() -> dict[str, str]:
     """What computes: versions, devices, precision and options, for provenance and `tribosweep doctor`. Starts JAX."""
     prepare()
+    import importlib.metadata
+
     import jax
 
     devices = jax.devices()

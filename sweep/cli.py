@@ -15,7 +15,7 @@ import textwrap
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -34,8 +34,8 @@ from sweep.executors import Team
 from sweep.listing import Topic, print_topics
 from sweep.problems import ConfigError, Problem, RunError
 from sweep.running import Run, default_directory, load_run, run_with
+from sweep.sensitivity import Picture
 from sweep.sensitivity.designs import remarks_on
-from sweep.sensitivity.pictures import Picture
 from sweep.shares import Share
 from sweep.telling import describe_study, studied, summarise
 from sweep.terminal import emit, print_json, print_table, progress, say
@@ -263,7 +263,7 @@ def show(
         showing.print_study(table)
     elif curves is not None:
         emit("")
-        summary.print_curves(curves)
+        curves.print()
         curves.say(state["rows"])
     elif state["points_done"]:
         emit("")
@@ -568,15 +568,20 @@ def terminable() -> Iterator[None]:
 
 
 def console() -> None:
-    """Entry point of the command: a run that was stopped ends at once, without waiting for the shards that are being computed."""
+    """Entry point of the command, which ends at once: a run that was stopped waits for no shard, and Python takes nothing apart (0.2 s)."""
     status = main()
-    if status in (BAD_CONFIG, INTERRUPTED, TERMINATED):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        if cache := sys.modules.get("kernels.cache"):
-            cache.flush_stderr()
-        os._exit(status)
-    sys.exit(status)
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError as error:  # who was to read it has gone, or the disk is full
+        say(reason(error))
+        status = BAD_CONFIG
+    with suppress(OSError):
+        if sys.stderr:
+            sys.stderr.flush()
+    if cache := sys.modules.get("kernels.cache"):
+        cache.flush_stderr()
+    os._exit(status)
 
 
 if __name__ == "__main__":

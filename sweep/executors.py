@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +53,8 @@ def in_process() -> Iterator[Team]:
 @contextmanager
 def given(executor: Executor, workers: int) -> Iterator[Team]:
     """An executor that the caller has, and goes on having."""
+    from concurrent.futures.process import BrokenProcessPool
+
     try:
         yield Team(executor, workers, here=False)
     except BrokenProcessPool as error:

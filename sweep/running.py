@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from kernels.status import RESULTS
 from sweep import executors
-from sweep.adaptive import compute_levels
 from sweep.computing import Job, Progress, begin, clean, mark_complete, set_aside
 from sweep.config import Config, load
 from sweep.design import Adaptive, Convergence
@@ -206,7 +205,7 @@ def run_with(
         if missing or adaptive:
             with team as ready:
                 job = begin(config, directory, ready, begun, tell)
-                computed = compute_levels(job, found.whole, progress) if adaptive else compute_shards(job, missing, found.whole, progress)
+                computed = (compute_levels if adaptive else compute_shards)(job, missing, found.whole, progress)
                 seconds, problems = job.split(), job.setting.problems
         if share is not None:
             found = look(directory, config, trust=True)
@@ -248,6 +247,13 @@ def complaints(directory: RunDirectory, found: Found) -> list[str]:
     strays = [f"{directory.points / name}: not of this run; it is set aside as .{name}.foreign." for name in found.strays]
     more = len(faulty) - SHOWN
     return [*faulty[:SHOWN], *([f"{directory.points}: and {more} more shards like these."] if more > 0 else []), *strays]
+
+
+def compute_levels(job: Job, _missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:
+    """Compute the levels of an adaptive design, adding their shards to those that are `done`, and return how many rows they have."""
+    from sweep import adaptive  # with what it is refined by
+
+    return adaptive.compute_levels(job, done, progress)
 
 
 def compute_shards(job: Job, missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:

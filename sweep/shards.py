@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,31 +97,34 @@ def produce_points(config: Config, number: int, points: Points) -> Shard:
 def solve_points(config: Config, points: Points) -> Solution:
     """Results of a block of points in their order, whichever schemes compute them."""
     from kernels.batch import solve
+    from kernels.threads import side_by_side
 
     most = config.shard_points  # of any shard: none of them compiles anything that another one has not
     if not isinstance(config.design, Adaptive):
         most = min(most, config.design.count)
     fixed, points, records = placed(config, points)
     model = config.model if records is None else as_kernels_have_it(config.model)
-    compute = solve if records is None else functools.partial(solve, records=records)
+    compute = solve if records is None else partial(solve, records=records)
     groups = by_scheme(points, config.scheme)
     dtype = np.dtype(config.precision).type
-    parts: list[tuple[np.ndarray | slice, Solution]] = []
-    for scheme, rows in groups:
+
+    def part(scheme: str, rows: np.ndarray | slice) -> tuple[np.ndarray | slice, Solution]:
         columns, absent, count = take(points, rows)
-        parts.append((rows, compute(model, scheme, {**fixed, **columns}, absent, count, config.window, most, dtype, asked=config.asked)))
+        return rows, compute(model, scheme, {**fixed, **columns}, absent, count, config.window, most, dtype, asked=config.asked)
+
+    parts = side_by_side([partial(part, *group) for group in groups])
     first = parts[0][1]
     if len(parts) == 1:
         return first
     observables = {name: np.empty((points.count, *values.shape[1:]), values.dtype) for name, values in first.observables.items()}
     status = np.empty(points.count, first.status.dtype)
-    for rows, part in parts:
-        status[rows] = part.status
-        for name, values in part.observables.items():
+    for rows, found in parts:
+        status[rows] = found.status
+        for name, values in found.observables.items():
             observables[name][rows] = values
     return type(first)(
         observables=observables,
         status=status,
-        compile_seconds=sum(part.compile_seconds for _, part in parts),
-        run_seconds=sum(part.run_seconds for _, part in parts),
+        compile_seconds=sum(found.compile_seconds for _, found in parts),
+        run_seconds=sum(found.run_seconds for _, found in parts),
     )

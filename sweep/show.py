@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import MODELS, REGIMES, Model
 from kernels.status import RESULTS, Status
-from sweep.adaptive import read_levels
 from sweep.axes import SCHEME
 from sweep.boundary.asking import BOUNDARY
 from sweep.computing import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
 from sweep.config import load
-from sweep.convergence.levels import beginning
 from sweep.convergence.refinement import CONVERGENCE
-from sweep.convergence.verdicts import NOT_SETTLED, VERDICTS, read_table
 from sweep.directory import RunDirectory, count_failed, total_statuses
 from sweep.excitation.reading import model_with
 from sweep.inspection import Expected, inspect
@@ -26,6 +25,7 @@ from sweep.terminal import print_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 FEW = 24
 FIRST = 6
@@ -135,6 +135,9 @@ def print_failed(rows: pa.Table, model: Model) -> None:
 
 def settled_points(path: Path) -> int:
     """How many points of a convergence study that is not complete are refined no more."""
+    from sweep.adaptive import read_levels
+    from sweep.convergence.levels import beginning
+
     directory = RunDirectory(path)
     config = load(directory.read_document())
     return config.design.count - len(read_levels(directory, config, beginning(config)).unfinished())
@@ -146,6 +149,8 @@ def study_table(path: Path) -> pa.Table | None:
     Raises:
         ConfigError: there is no run, or one of another design.
     """
+    from sweep.convergence.verdicts import read_table
+
     state = state_of(path)
     if state["design"] != CONVERGENCE:
         message = f'the study "{state["study"]}" is no convergence study: its design is {state["design"]!r}'
@@ -155,10 +160,25 @@ def study_table(path: Path) -> pa.Table | None:
 
 
 def first_rows(path: Path, count: int) -> pa.Table:
-    """The first rows of a run's dataset; fewer where it is shorter."""
-    import pyarrow.dataset as ds
+    """The first rows of a run's dataset, of which there is one at least; fewer where it is shorter."""
+    import pyarrow as pa
 
-    return ds.dataset(path / "points", format="parquet").head(count)
+    found: list[pa.RecordBatch] = []
+    for shard in shards_of(path):
+        left = count - sum(batch.num_rows for batch in found)
+        if not left:
+            break
+        found += [batch.slice(0, left) for batch in islice(shard.iter_batches(left), 1)]
+    return pa.concat_tables([pa.Table.from_batches([batch]) for batch in found])
+
+
+def shards_of(path: Path) -> Iterator[pq.ParquetFile]:
+    """The shards of a run, one after the other; `pyarrow.dataset` would do as well, but it imports pandas, which takes 0.3 s."""
+    import pyarrow.parquet as pq
+
+    for shard in sorted(RunDirectory(path).points.glob("part-*.parquet")):
+        with pq.ParquetFile(shard) as file:
+            yield file
 
 
 def model_of(path: Path) -> Model:
@@ -197,6 +217,8 @@ def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
 
 def print_study(table: pa.Table) -> None:
     """The table of a convergence study on stdout, without parameters that do not vary; how many points have which verdict if it is long."""
+    from sweep.convergence.verdicts import VERDICTS
+
     columns: dict[str, list[Any]] = table.to_pydict()
     if table.num_rows > FEW:
         counts = Counter(columns["verdict"])
@@ -231,6 +253,8 @@ def shown(cell: Any, style: str) -> Any:
 
 def count_unsettled(table: pa.Table) -> int:
     """How many points of a convergence study are not settled, those that failed apart."""
+    from sweep.convergence.verdicts import NOT_SETTLED
+
     return Counter(table.column("verdict").to_pylist())[NOT_SETTLED]
 
 
@@ -249,13 +273,12 @@ def varies(cells: list[Any]) -> bool:
 
 def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
     """Rows per status and per word of every observable that is a word, on stdout."""
-    import pyarrow.dataset as ds
-
     words = [quantity.name for quantity in model.observables if quantity.kind == "word"]
     counts = {name: Counter[Any]() for name in words}
-    for batch in ds.dataset(path / "points", format="parquet").to_batches(columns=words):
+    for shard in shards_of(path):
+        table = shard.read(words)
         for name in words:
-            for pair in batch.column(name).value_counts().to_pylist():
+            for pair in table.column(name).value_counts().to_pylist():
                 counts[name][pair["values"]] += pair["counts"]
     rows = [(name, word, f"{count:,}") for name in words for word, count in counts[name].most_common() if word is not None]
     rows += [("status", status, f"{count:,}") for status, count in statuses.items()]

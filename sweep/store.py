@@ -159,7 +159,10 @@ def lists(tables: np.ndarray, absent: np.ndarray) -> pa.ListArray:
 
 def words(codes: np.ndarray, names: tuple[str, ...]) -> pa.DictionaryArray:
     """Codes into `names` as text; negative codes are null."""
-    return pa.DictionaryArray.from_arrays(numbers(codes.astype(np.int32), codes < 0), pa.array(names, pa.string()))
+    text = [name.encode() for name in names]
+    ends = pa.py_buffer(np.cumsum([0, *map(len, text)], dtype=np.int32))
+    named = pa.StringArray.from_buffers(len(text), ends, pa.py_buffer(b"".join(text)))
+    return pa.DictionaryArray.from_arrays(numbers(codes.astype(np.int32), codes < 0), named)
 
 
 def serialise(table: pa.Table, facts: dict[str, Any], begun: float) -> bytes:

@@ -54,11 +54,10 @@ def summarise(finished: Run, as_json: bool) -> bool:
         Whether all is well: no row failed, and in a convergence study all points settled.
     """
     from sweep import show
-    from sweep.boundary import summary
 
     design = finished.config.design
     table = finished.convergence() if isinstance(design, Convergence) else None
-    curves = summary.curves_of(finished.directory) if isinstance(design, Boundary) else None
+    curves = found_curves(finished) if isinstance(design, Boundary) else None
     rows = sum(finished.statuses.values())
     if as_json:
         described = {"directory": str(finished.directory), "points": design.count, "computed": finished.computed}
@@ -66,11 +65,11 @@ def summarise(finished: Run, as_json: bool) -> bool:
         facts = {**described, "failed": finished.failed, "statuses": finished.statuses, "seconds": finished.seconds}
         print_json({**facts, **studied(table, curves)})
     elif curves is not None:
-        summary.print_curves(curves)
+        curves.print()
     elif table is not None:
         show.print_study(table)
     elif rows <= show.FEW and rows:
-        show.print_rows(finished.to_arrow(), finished.config.model)
+        show.print_rows(show.first_rows(finished.directory, rows), finished.config.model)
     elif rows:
         show.print_counts(finished.directory, finished.statuses, finished.config.model)
     well = say_what_to_know(finished, table)
@@ -91,6 +90,13 @@ def summarise(finished: Run, as_json: bool) -> bool:
     if table is not None:
         say(f"Table: {RunDirectory(finished.directory).convergence}; a picture of it: tribosweep convergence {finished.directory}")
     return well
+
+
+def found_curves(finished: Run) -> Curves:
+    """What a study of boundaries has found."""
+    from sweep.boundary.summary import curves_of
+
+    return curves_of(finished.directory)
 
 
 def studied(table: pa.Table | None, curves: Curves | None) -> dict[str, Any]:

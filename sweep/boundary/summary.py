@@ -40,6 +40,24 @@ class Curves:
             "width_grid_points": self.design.sharp_count,
         }
 
+    def print(self) -> None:
+        """The curves on stdout, one a row, or if they are many one row for all of those that are between the same."""
+        if len(self.rows) <= MANY:
+            rows = [
+                (curve, between, f"{places:,}", "yes" if closed else "no", f"{width:.1e}")
+                for curve, between, places, closed, width in self.rows
+            ]
+            print_table("", [CURVE, BETWEEN, "places", CLOSED, WIDTH], rows, right=["places"])
+            return
+        groups: dict[str, list[tuple[int, str, int, bool, float]]] = {}
+        for row in self.rows:
+            groups.setdefault(row[1], []).append(row)
+        totals = [
+            (name, f"{len(each):,}", f"{sum(row[2] for row in each):,}", f"{max(row[4] for row in each):.1e}")
+            for name, each in groups.items()
+        ]
+        print_table("", [BETWEEN, "curves", "places", WIDTH], totals, right=["curves", "places"])
+
     def say(self, points: int) -> None:
         """Say what to know of them, given how many `points` it took."""
         design, widest = self.design, max((row[-1] for row in self.rows), default=0.0)
@@ -67,21 +85,3 @@ def curves_of(path: Path) -> Curves:
     facts = dict(zip(columns[CURVE], zip(columns[BETWEEN], columns[CLOSED], strict=True), strict=True))
     rows = [(curve, between, places[curve], closed, widest[curve]) for curve, (between, closed) in facts.items()]
     return Curves(design, rows, int(table.schema.metadata[FAILED_SIDES]))
-
-
-def print_curves(curves: Curves) -> None:
-    """The curves on stdout, one a row, or if they are many one row for all of those that are between the same."""
-    if len(curves.rows) <= MANY:
-        rows = [
-            (curve, between, f"{places:,}", "yes" if closed else "no", f"{width:.1e}")
-            for curve, between, places, closed, width in curves.rows
-        ]
-        print_table("", [CURVE, BETWEEN, "places", CLOSED, WIDTH], rows, right=["places"])
-        return
-    groups: dict[str, list[tuple[int, str, int, bool, float]]] = {}
-    for row in curves.rows:
-        groups.setdefault(row[1], []).append(row)
-    totals = [
-        (name, f"{len(each):,}", f"{sum(row[2] for row in each):,}", f"{max(row[4] for row in each):.1e}") for name, each in groups.items()
-    ]
-    print_table("", [BETWEEN, "curves", "places", WIDTH], totals, right=["curves", "places"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from kernels.quantity import Quantity, by_name
 from sweep.pictures import INK, label, save
 from sweep.problems import ConfigError, Problem
+from sweep.sensitivity import Picture
 from sweep.sensitivity.analysis import INDICES, SIZES, Line, Study, things
 from sweep.sensitivity.data import REGIME
 from sweep.sensitivity.designs import Morris
@@ -28,15 +28,6 @@ REGIME_HUES = {"stick": "#8a877f", "stick-slip": "#17568c", "slip-slip": "#c2601
 SHOWN = 4000  # points of a scatter at most
 COLUMNS = 3
 LEFT_OUT = "mu"  # of the elementary effects, in pictures of intervals
-
-
-class Picture(StrEnum):
-    """What can be drawn."""
-
-    bars = "bars"
-    plane = "plane"
-    scatter = "scatter"
-    sizes = "sizes"
 
 
 def default_picture(study: Study) -> Picture:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
+import jax
+import numpy as np
 import pytest
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from kernels import cache
 
@@ -41,13 +47,90 @@ def modes(folder: Path) -> set[int]:
 def test_a_second_process_takes_what_the_first_has_compiled(tmp_path: Path) -> None:
     first = solve_elsewhere(XDG_CACHE_HOME=str(tmp_path))
     assert modes(tmp_path / "tribosweep") == {0o700}
-    files = list((tmp_path / "tribosweep").rglob("*-cache"))
-    assert files
+    files = sorted((tmp_path / "tribosweep").rglob("*"))
+    assert [path.suffix for path in files].count(".program") == 1
     second = solve_elsewhere(XDG_CACHE_HOME=str(tmp_path))
-    assert list((tmp_path / "tribosweep").rglob("*-cache")) == files
-    assert second[1] < 0.8 * first[1]  # about a third; tracing is not kept
+    assert sorted((tmp_path / "tribosweep").rglob("*")) == files
+    assert second[1] < 0.4 * first[1]  # less than a tenth: neither traced nor compiled
     assert (second[0], second[2]) == (first[0], first[2])
     assert Path(first[0]).parent == tmp_path / "tribosweep"
+
+
+class Maker:
+    """Makes a program that adds `number`, and counts how often."""
+
+    def __init__(self, number: float = 1.0) -> None:
+        self.number, self.made, self.hit = number, 0, False
+
+    def __call__(self, name: str) -> Any:
+        def program(x: Any) -> Any:
+            return x + self.number
+
+        self.made += 1
+        program.__name__ = name
+        if self.hit:
+            jax.monitoring.record_event(cache.HIT)
+        everywhere = NamedSharding(Mesh(np.asarray(jax.devices()), ("device",)), PartitionSpec())
+        return jax.jit(program, in_shardings=everywhere, out_shardings=everywhere).lower(jax.ShapeDtypeStruct((3,), np.float64)).compile()
+
+    def kept(self, key: str = "sum") -> float:
+        """What the first row of the kept program gives for 0."""
+        return float(cache.kept(key, self, lambda program: program(np.zeros(3)))(np.zeros(3))[0])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where programs are kept; every one is worth it."""
+
+    @functools.lru_cache(maxsize=1)
+    def use() -> Path:
+        return tmp_path
+
+    use()
+    monkeypatch.setattr(cache, "use", use)
+    monkeypatch.setattr(cache, "WORTH_KEEPING", 0.0)
+    return tmp_path
+
+
+def test_a_kept_program_is_made_once_for_each_key_and_version_of_the_package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maker = Maker()
+    assert [maker.kept(), maker.kept()] == [1.0, 1.0]
+    assert (maker.made, len(list(folder.iterdir()))) == (1, 1)
+    assert Maker(2.0).kept("other") == 2.0
+    monkeypatch.setattr(cache, "sources", lambda: "of another version")
+    assert Maker(3.0).kept() == 3.0
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_what_was_kept_and_cannot_be_read_is_made_again(folder: Path) -> None:
+    Maker().kept()
+    (file,) = folder.iterdir()
+    whole = file.read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2], whole[:-1] + bytes([whole[-1] ^ 1]), b"no program"):
+        file.write_bytes(damaged)
+        maker = Maker()
+        assert maker.kept() == 1.0
+        assert maker.made == 1
+        assert file.read_bytes() != damaged
+    maker = Maker(2.0)
+    found = cache.kept("sum", maker, lambda _: 1 / 0)  # it can be read and does not run
+    assert (float(found(np.zeros(3))[0]), maker.made) == (2.0, 1)
+
+
+def test_what_jax_had_kept_is_not_kept_again(folder: Path) -> None:
+    maker = Maker()
+    maker.hit = True
+    assert [maker.kept(), maker.kept()] == [1.0, 1.0]
+    assert maker.made == 2
+    assert not list(folder.iterdir())
+
+
+def test_programs_that_nobody_uses_are_removed(folder: Path) -> None:
+    for name, age in (("old.program", 40), ("young.program", 20), ("old.tmp", 40), ("of-jax-cache", 40)):
+        (folder / name).write_bytes(b"")
+        os.utime(folder / name, (0.0, time.time() - age * 86400.0))
+    Maker().kept()
+    assert {path.name for path in folder.iterdir() if path.stem in ("old", "young", "of-jax-cache")} == {"young.program", "of-jax-cache"}
 
 
 @pytest.mark.slow
@@ -102,8 +185,6 @@ def test_the_folder_is_that_of_the_specification(tmp_path: Path, monkeypatch: py
 def test_only_the_false_alarm_is_held_back(
     line: str, held_back: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import jax
-
     monkeypatch.setattr(type(jax.config), "jax_compilation_cache_dir", "somewhere", raising=False)
     with cache.without_false_alarm():
         os.write(2, f"before\n{line}\nafter".encode())
