@@ -14,7 +14,8 @@ from kernels import runtime
 
 PARTS = {
     "throughput": "Every scheme",
-    "scaling": "Every scheme and model, from one oscillator to a million",
+    "oscillators": "Every scheme and model, from one oscillator to a million; derivatives and writing",
+    "growth": "How the cost grows with points and with events",
     "against": "Against other tools",
     "start": "From the prompt to the first row, and to a million",
     "large_runs": "Large runs: time and memory",

@@ -1,4 +1,4 @@
-"""What large runs cost: `python benchmarks/large_runs.py` measures what README says of time and memory.
+"""What large runs cost: `python benchmarks/large_runs.py` measures what docs/runs.md says of time and memory.
 
 A grid of rigid masses by `exact`, 10^6 and 2 x 10^7 of them, each in a process of its own with the compiled program at hand: peak memory,
 and where the wall time goes. Then the time that one shard of a Sobol design of 10^9 points takes, the first and the last.

@@ -19,7 +19,7 @@ from kernels.exact.programs import PROGRAMS, program
 from kernels.excitation.record import Records, check_record, features_of, is_zero
 from kernels.models import MODELS, Model
 from kernels.quantity import by_name
-from kernels.schemes import DRIVEN, EXACT, FEATURES, NOTHING_ELSE, VARIED, Asked, check_asked, check_window
+from kernels.schemes import DRIVEN, EXACT, FEATURES, NOTHING_ELSE, VARIED, Asked, check_asked, check_window, varied
 from kernels.status import RESULTS, Status
 from kernels.stepping import loop as stepping
 
@@ -110,12 +110,14 @@ def _run(
     chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, records: Records | None, asked: Asked = NOTHING_ELSE
 ) -> dict[str, jax.Array]:
     """Rows of any common shape through the program that `engine` (a scheme, "steady" or MOMENT) and the parameters ask for."""
-    features, varied = features_of(params), {name: 0.0 if is_zero(params.get(name, 0.0)) else 1.0 for name in VARIED}
-    if scheme == EXACT and any(varied.values()):
-        raise ValueError(f"scheme {scheme!r} has no {next(name for name, on in varied.items() if on)}: choose a time scheme")
+    features, switches = features_of(params), {name: 0.0 if is_zero(params.get(name, 0.0)) else 2.0 for name in VARIED}
+    if "stribeck_exponent" not in params or is_zero(params["stribeck_exponent"] - 1.0):
+        switches["stribeck_exponent"] = 1.0
+    if scheme == EXACT and (has := [name for name, rows in varied(switches).items() if rows]):
+        raise ValueError(f"scheme {scheme!r} has no {has[0]}: choose a time scheme")
     if "record" in features:
         check_record(params["record"], records)
-    unread = chosen.unread(scheme, varied) | {name for feature, names in FEATURES.items() if feature not in features for name in names}
+    unread = chosen.unread(scheme, switches) | {name for feature, names in FEATURES.items() if feature not in features for name in names}
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     afterwards = {name: jnp.asarray(resolved[name]) for name in wear_laws.READS}
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}

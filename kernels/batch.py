@@ -11,7 +11,6 @@ spring and damper, rigid, penalised; with tones, a record) depends on that row. 
 from __future__ import annotations
 
 import functools
-import operator
 import threading
 import time
 from collections import defaultdict
@@ -21,31 +20,24 @@ from typing import Any
 
 import numpy as np
 
-from kernels import cache, runtime, wear_laws
+from kernels import cache, kinds, runtime, wear_laws
 from kernels.excitation.record import Records
 from kernels.models import Model
 from kernels.schemes import (
-    DRIVEN,
-    EXACT,
-    FEATURES,
     NOTHING_ELSE,
     OBSERVED,
     PACE,
-    SCHEMES,
     STEADY,
     VARIED,
     Asked,
     check_asked,
     check_window,
-    used,
 )
 from kernels.status import RESULTS, Status
 from kernels.threads import side_by_side
 
-STEP, ABREAST = "step", "abreast"  # the programs of rows that take steps, each at its own pace or abreast
 # a parameter of every model that is given one value a row, so that there are lanes to count: one that costs the program little
 _COUNTED, _COUNTED_ABREAST = "end", "x0"
-_RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +114,8 @@ def solve(
     compiling = running = 0.0
     if good.size:
         rows = {name: np.asarray(value, dtype=np.float64 if name in PACE else dtype) for name, value in resolved.items()}
-        groups = _groups(model, scheme, window, rows, good, count, asked)
-        if dtype is np.float32 and any(_base(kind) != ABREAST for kind, _ in groups):
+        groups = kinds.groups(model, scheme, window, rows, good, count, asked)
+        if dtype is np.float32 and any(kinds.base(kind) != kinds.ABREAST for kind, _ in groups):
             raise ValueError(
                 "float32 needs a scheme of fixed step, one step, end and window for all rows, and neither blocks nor statistics"
             )
@@ -135,7 +127,12 @@ def solve(
         ]
         compiling, running = map(sum, zip(*side_by_side(tasks), strict=True))
 
-    observables |= wear_laws.volumes(resolved, observables["wear_power"], given)
+    with np.errstate(all="ignore"):  # rows that failed may hold anything
+        worn = wear_laws.volumes(resolved, observables["wear_power"], given)
+    for quantity in returned:
+        if quantity.name in worn:  # none in a row that lacks what it needs
+            lacks = [np.asarray((absent or {}).get(name, np.False_)) for name in quantity.needs]
+            observables[quantity.name] = np.where(functools.reduce(np.logical_or, lacks), np.nan, worn[quantity.name])
 
     needed = [observables[quantity.name] for quantity in returned if not quantity.optional and quantity.kind != "list"]
     overflow = np.isin(status, RESULTS) & ~np.all([np.isfinite(values) for values in needed], axis=0)
@@ -162,15 +159,15 @@ def check(
     status = np.full(count, Status.OK, dtype=np.int8)
     broken = np.zeros(count, dtype=bool)
     for rule in model.rules:
-        broken |= _everywhere(rule.broken(resolved, scheme), count)
+        broken |= kinds.everywhere(rule.broken(resolved, scheme), count)
     status[broken] = Status.RULE_BROKEN
     given = {name: (np.asarray(value, dtype=np.float64), ~np.asarray(absent.get(name, np.False_))) for name, value in columns.items()}
     for name, (values, present) in given.items():
         outside = model.parameter(name).out_of_bounds(values)
-        status[_everywhere((outside.any(axis=-1) if name in model.tables else outside) & present, count)] = Status.OUT_OF_BOUNDS
+        status[kinds.everywhere((outside.any(axis=-1) if name in model.tables else outside) & present, count)] = Status.OUT_OF_BOUNDS
     for name, (values, present) in given.items():
         strange = np.isinf(values).any(axis=-1) if name in model.tables else ~np.isfinite(values)  # tables are padded with NaN
-        status[_everywhere(strange & present, count)] = Status.NOT_FINITE
+        status[kinds.everywhere(strange & present, count)] = Status.NOT_FINITE
     return status
 
 
@@ -181,88 +178,11 @@ def check_records(resolved: dict[str, Any], columns: Mapping[str, np.ndarray | f
         return
     if records is None:
         raise ValueError("rows name a record, but no records are given: solve(..., records=Records(samples, interval))")
-    outside = _everywhere(present & (np.asarray(resolved["record"]) >= records.count), status.size)
+    outside = kinds.everywhere(present & (np.asarray(resolved["record"]) >= records.count), status.size)
     status[outside & (status == Status.OK)] = Status.OUT_OF_BOUNDS
     if "largest_step" not in columns:
         longest = np.asarray(resolved["largest_step"])
         resolved["largest_step"] = np.where(present, np.minimum(longest, records.interval), longest)
-
-
-def _everywhere(value: Any, count: int) -> np.ndarray:
-    return np.broadcast_to(np.asarray(value), (count,))
-
-
-def _groups(
-    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int, asked: Asked
-) -> list[tuple[str, np.ndarray]]:
-    """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row.
-
-    A name is that of a program, and behind a + each feature of the excitation where it is more than harmonic.
-    """
-    features = _features(rows)
-    driven = functools.reduce(operator.or_, (features[name] for name in DRIVEN))
-    if not np.any(driven):
-        return _plain_groups(model, scheme, window, rows, good, count, asked)
-    code = sum(2**place * _everywhere(mask & driven, count)[good] for place, mask in enumerate(features.values()))
-    found = []
-    for each in np.unique(code):
-        members = good[code == each]
-        ending = "".join(f"+{name}" for place, name in enumerate(features) if int(each) >> place & 1)
-        for kind, some in _plain_groups(model, scheme, window, rows, members, count, asked):
-            found.append((kind + ending, some))
-    if scheme != EXACT:
-        return found
-    # the event loop of all laws takes any excitation; those of rigid friction alone take one sine
-    merged: dict[str, list[np.ndarray]] = {}
-    for kind, some in found:
-        base, plus, ending = kind.partition("+")
-        general = base.replace("-lean", "-rigid").replace("-general", "-rigid") if plus else base
-        merged.setdefault(general + plus + ending, []).append(some)
-    return [(kind, np.sort(np.concatenate(parts))) for kind, parts in merged.items()]
-
-
-def _features(rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Mask of the rows whose excitation has each of the FEATURES; one that sweeps has an amplitude."""
-    harmonic = (rows["a0"] != 0.0) | (rows["f0"] != 0.0)
-    return {
-        "harmonic": harmonic,
-        "sweep": harmonic & (rows.get("sweep_rate", 0.0) != 0.0),
-        "tones": np.any(np.nan_to_num(rows.get("tone_a0", np.zeros(1))) != 0.0, axis=-1),
-        "record": ~np.isnan(rows.get("record", np.nan)),
-    }
-
-
-def _plain_groups(
-    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int, asked: Asked
-) -> list[tuple[str, np.ndarray]]:
-    """`_groups`, whatever the excitation."""
-    if scheme != EXACT:
-        abreast = SCHEMES[scheme].fixed_step and not asked.names and not any(np.ndim(rows[name]) for name in PACE)
-        varied = sum(2**place * _everywhere(used(rows.get(name, 0.0)), count)[good] for place, name in enumerate(VARIED))
-        return [(ABREAST if abreast else STEP, good[varied == each]) for each in np.unique(varied)]
-    penalised = _everywhere(np.isfinite(rows["k_t"]), count)[good]
-    engine = window or EXACT
-    if "k_n" in rows:
-        bare = _everywhere(rows["normal_force"] == 0.0, count)[good]
-        masks = {"bare": bare, "rigid": ~bare & ~penalised, "penalised": ~bare & penalised}
-        groups = {f"{engine}-{name}-{model.name}": mask for name, mask in masks.items()}
-        if "damping_criterion" in rows:
-            bent = _everywhere(_bends(rows), count)[good]
-            groups = {f"{name}{ending}": mask & each for name, mask in groups.items() for ending, each in (("", ~bent), ("-bent", bent))}
-        return [(name, good[mask]) for name, mask in groups.items()]
-    if asked.names:
-        return [(f"{engine}-{name}", good[mask]) for name, mask in (("rigid", ~penalised), ("penalised", penalised))]
-    lean = _everywhere((rows["k"] == 0.0) & (rows["c"] == 0.0), count)[good]
-    masks = {"lean": lean & ~penalised, "general": ~lean & ~penalised, "penalised": penalised}
-    return [(f"{engine}-{name}", good[mask]) for name, mask in masks.items()]
-
-
-def _bends(rows: Mapping[str, np.ndarray]) -> Any:
-    """Mask of the walls whose damping varies while they yield and comes on top of their force: those phases are not linear."""
-    excluded = rows["damping_criterion"] != 0.0
-    nodes = rows["post_damping"] != rows["c_buckled"][..., None]
-    varies = np.any(nodes & ~np.isnan(rows["post_damping"]), axis=-1)
-    return excluded & (varies | ((rows["c_buckled"] != rows["c_n"]) & (rows["softening"] > 0.0)))
 
 
 def _solve_group(
@@ -285,7 +205,7 @@ def _solve_group(
 
     width, devices = runtime.lanes(kind), len(jax.devices())
     with np.errstate(all="ignore"):  # rows that are not members may hold anything
-        cost = _cost(kind, scheme, rows, count)[members]
+        cost = kinds.cost(kind, scheme, rows, count)[members]
     members = members[np.argsort(-cost, kind="stable")]
     blocks = -(-max(members.size, room) // width)
     # few sizes, so that shards and groups of any length share their programs: devices x a power of two blocks, and never a single one, of
@@ -296,12 +216,12 @@ def _solve_group(
     deal = np.arange(padded.size).reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
-    varied = {name: _everywhere(used(rows.get(name, 0.0)), count)[members] for name in VARIED}
-    unread = model.unread(scheme, varied) | (set(model.penalty) if _is_rigid(kind) else set())
-    unread |= _unread_features(kind)
-    counted = _COUNTED_ABREAST if _base(kind) == ABREAST else _COUNTED
+    switches = {name: kinds.everywhere(rows[name], count)[members] for name in VARIED if name in rows}
+    unread = model.unread(scheme, switches) | (set(model.penalty) if kinds.is_rigid(kind) else set())
+    unread |= kinds.unread_features(kind)
+    counted = _COUNTED_ABREAST if kinds.base(kind) == kinds.ABREAST else _COUNTED
     lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}
-    rows = {**rows, counted: _everywhere(rows[counted], count)}
+    rows = {**rows, counted: kinds.everywhere(rows[counted], count)}
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}
     arguments |= {name: value for name, value in shared.items() if name not in unread}
 
@@ -318,36 +238,6 @@ def _solve_group(
         observables[name][where] = np.asarray(values)[real]
     status[where] = np.asarray(codes)[real]
     return compiling, running
-
-
-def _base(kind: str) -> str:
-    """The name of a program without the features of its excitation."""
-    return kind.partition("+")[0]
-
-
-def _unread_features(kind: str) -> set[str]:
-    """The parameters of the excitation that a program does not read; without features it is harmonic."""
-    _, plus, ending = kind.partition("+")
-    features = ending.split("+") if plus else ["harmonic"]
-    return {name for feature, names in FEATURES.items() if feature not in features for name in names}
-
-
-def _is_rigid(kind: str) -> bool:
-    return kind.startswith((EXACT, STEADY)) and _base(kind).split("-")[1] in _RIGID
-
-
-def _cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:
-    """Cost of each row up to a factor: steps, or periods of excitation and of the free oscillator. Equal costs keep their order."""
-    if SCHEMES[scheme].fixed_step:
-        return _everywhere(np.ceil(rows["end"] / rows["step"]), count)
-    stiffness = rows["k"] + (0.0 if _is_rigid(kind) else rows["k_t"])
-    # rounded to powers of 2^(1/4), since only large differences are worth reordering
-    periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
-    cost = _everywhere(np.round(4.0 * np.log2(periods)), count)
-    if kind.startswith(EXACT) and _is_rigid(kind) and "k_n" not in rows and "+" not in kind:  # what is never released costs next to nothing
-        largest = np.abs(rows["f0"] - rows["m"] * rows["a0"]) + np.abs(rows["load"] - rows["k"] * rows["x0"])
-        cost = np.where((rows["v0"] == 0.0) & (largest <= rows["mu_s"] * rows["normal_force"]), -np.inf, cost)
-    return cost
 
 
 # Threads prepare and finish batches side by side. The devices take one at a time, Python traces one at a time, and each core compiles one.
@@ -399,18 +289,18 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked
     from kernels.exact.programs import program as program_of
     from kernels.stepping import loop
 
-    base = _base(kind)
+    base = kinds.base(kind)
     run: Any = None
-    if base != STEP:
-        run = functools.partial(loop.abreast, scheme=scheme) if base == ABREAST else program_of(base, asked)
+    if base != kinds.STEP:
+        run = functools.partial(loop.abreast, scheme=scheme) if base == kinds.ABREAST else program_of(base, asked)
 
     def block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
         return jax.vmap(lambda row: run({**row, **fixed}))(varying)
 
     def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
-        if base == STEP:
+        if base == kinds.STEP:
             return _queue(scheme, asked, varying, fixed, share[0])
-        return _blocks(lambda rows: block(rows, fixed), varying, share[0])
+        return _blocks(block, varying, fixed, share[0])
 
     mesh = Mesh(np.asarray(jax.devices()[:devices]), ("device",))
     split, whole = PartitionSpec("device"), PartitionSpec()
@@ -424,12 +314,12 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked
     return jax.jit(program)
 
 
-def _blocks(run: Callable[[dict[str, Any]], Any], varying: dict[str, Any], share: Any) -> Any:
+def _blocks(run: Callable[[dict[str, Any], dict[str, Any]], Any], varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
     """Run rows in blocks of lanes, one block after the other, as `jax.lax.map` does, but only the blocks that have rows.
 
     Args:
-        run: (name -> (width,) array) to observables and codes, (width,).
-        varying: name -> (blocks, width) array. share: how many of the rows are to be run, from the first on.
+        run: (name -> (width,) array), (name -> scalar) to observables and codes, (width,).
+        varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows are to be run, from the first on.
 
     Returns:
         Observables and codes, (blocks, width), lists (blocks, width, L); 0 in blocks that were not run.
@@ -438,11 +328,12 @@ def _blocks(run: Callable[[dict[str, Any]], Any], varying: dict[str, Any], share
     import jax.numpy as jnp
 
     blocks, width = next(iter(varying.values())).shape[:2]
-    shapes = jax.eval_shape(lambda: run({name: values[0] for name, values in varying.items()}))
+    run = jax.jit(run, inline=True)  # traced once, for its shapes and for the loop
+    shapes = jax.eval_shape(lambda: run({name: values[0] for name, values in varying.items()}, fixed))
     start = jax.tree.map(lambda one: jnp.zeros((blocks, *one.shape), one.dtype), shapes)
 
     def block(index: Any, results: Any) -> Any:
-        found = run({name: values[index] for name, values in varying.items()})
+        found = run({name: values[index] for name, values in varying.items()}, fixed)
         return jax.tree.map(lambda old, new: old.at[index].set(new), results, found)
 
     return jax.lax.fori_loop(0, -(-share // width), block, start)
@@ -468,31 +359,35 @@ def _queue(scheme: str, asked: Asked, varying: dict[str, Any], fixed: dict[str, 
     count = blocks * width
     queue = {name: values.reshape(-1, *values.shape[2:]) for name, values in varying.items()}
 
-    def each(function: Callable[..., Any], row: Any, *others: Any) -> Any:
-        """A function of one run's setup for every lane; what depends on fixed parameters alone stays one number for all."""
-        lanes = {name: values[jnp.minimum(row, count - 1)] for name, values in queue.items()}
-        return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, asked), *rest))(lanes, *others)
+    def each(function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of one run's setup for every lane, traced once; what depends on fixed parameters alone stays one number for all."""
 
-    def advance(setup: Any, run: Any) -> Any:
+        def of_lanes(lanes: dict[str, Any], fixed: dict[str, Any], *others: Any) -> Any:
+            return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, asked), *rest))(lanes, *others)
+
+        traced = jax.jit(of_lanes, inline=True)
+        return lambda row, *others: traced({name: values[jnp.minimum(row, count - 1)] for name, values in queue.items()}, fixed, *others)
+
+    def attempts(setup: Any, run: Any) -> Any:
         run = jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run)
         return run, loop.active(setup, run), loop.finish(setup, run)
 
-    begin = functools.partial(loop.begin, stepper)
+    begin, advance = each(functools.partial(loop.begin, stepper)), each(attempts)
 
     def chunk(carry: Any) -> Any:
         row, following, run, results, codes = carry
-        run, active, (found, status) = each(advance, row, run)
+        run, active, (found, status) = advance(row, run)
         done = (row < share) & ~active
         place = jnp.where(done, row, count)
         results = {name: values.at[place].set(found[name], mode="drop") for name, values in results.items()}
         codes = codes.at[place].set(status, mode="drop")
         row = jnp.where(done, following + jnp.cumsum(done) - 1, row)
-        run = jax.tree.map(lambda new, old: jnp.where(done if new.ndim == 1 else done[:, None], new, old), each(begin, row), run)
+        run = jax.tree.map(lambda new, old: jnp.where(done if new.ndim == 1 else done[:, None], new, old), begin(row), run)
         return row, following + jnp.sum(done), run, results, codes
 
     row = jnp.arange(width)
-    run = each(begin, row)
-    found, status = jax.eval_shape(lambda: each(advance, row, run)[2])
+    run = begin(row)
+    found, status = jax.eval_shape(lambda: advance(row, run)[2])
     results = {name: jnp.full((count, *one.shape[1:]), jnp.nan if one.dtype == float else -1, one.dtype) for name, one in found.items()}
     start = row, jnp.asarray(width), run, results, jnp.zeros(count, status.dtype)
     *_, results, codes = jax.lax.while_loop(lambda carry: jnp.any(carry[0] < share), chunk, start)

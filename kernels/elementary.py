@@ -1,6 +1,6 @@
-"""Sine, cosine and arc sine in plain arithmetic, so that XLA vectorises them.
+"""Sine, cosine, arc sine, exponential and logarithm in plain arithmetic, so that XLA vectorises them.
 
-XLA's own float64 sine on CPU is a scalar call; these were measured about ten times faster there.
+XLA's own float64 ones on CPU are scalar calls; these were measured about ten times faster there.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ _ASIN_SERIES = (
     0.1666666666666665, 0.07500000000020764, 0.044642857103423646, 0.03038194736709848, 0.02237204763174451, 0.017355259955786323,
     0.013929652902326633, 0.011875494382636922, 0.0078029494773533175, 0.01603551434914882, -0.010749050339697808, 0.028169218060881414,
 )  # fmt: skip
+# ln 2 in two parts, of which the product of the first with an integer below 2^20 is exact
+_LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
+_EXP_SERIES = tuple(1.0 / math.factorial(n) for n in range(14))
+_ATANH_SERIES = tuple(2.0 / (2 * n + 1) for n in range(11))
+# by the width of a float: the integer of that width, and the number of bits and the bias of its exponent
+_LAYOUT = {4: (jnp.int32, 23, 127), 8: (jnp.int64, 52, 1023)}
 
 
 def horner(coefficients: tuple[float, ...], x: Array) -> Array:
@@ -146,3 +152,41 @@ def _asin_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Arr
     cosine_squared = (1.0 - x) * (1.0 + x)
     regular = cosine_squared > 0.0
     return asin(x), jnp.where(regular, rate / jnp.sqrt(jnp.where(regular, cosine_squared, 1.0)), 0.0)
+
+
+@jax.custom_jvp
+def exp(x: Array) -> Array:
+    """The exponential of x, any shape, to 4e-16 relative (float32: 5e-6); beyond |x| = 690 (float32: 85) that of these."""
+    integer, bits, bias = _LAYOUT[x.dtype.itemsize]
+    most = 690.0 if bits == 52 else 85.0
+    x = jnp.clip(x, -most, most)
+    doublings = jnp.round(x * (1.0 / math.log(2.0)))
+    rest = (x - doublings * _LN2_PARTS[0]) - doublings * _LN2_PARTS[1]
+    scale = jax.lax.bitcast_convert_type((bias + doublings.astype(integer)) << bits, x.dtype)
+    return scale * horner(_EXP_SERIES, rest)
+
+
+@exp.defjvp
+def _exp_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """Rate exp(x)."""
+    value = exp(primals[0])
+    return value, value * tangents[0]
+
+
+@jax.custom_jvp
+def log(x: Array) -> Array:
+    """Natural logarithm of a normal number x > 0, any shape, to 2e-16 of the larger of 1 and its size."""
+    integer, bits, bias = _LAYOUT[x.dtype.itemsize]
+    pattern = jax.lax.bitcast_convert_type(x, integer)
+    exponent = ((pattern >> bits) - bias).astype(x.dtype)
+    fraction = jax.lax.bitcast_convert_type((pattern & ((1 << bits) - 1)) | (bias << bits), x.dtype)  # in [1, 2)
+    high = fraction > math.sqrt(2.0)
+    fraction, exponent = jnp.where(high, 0.5 * fraction, fraction), jnp.where(high, exponent + 1.0, exponent)
+    s = (fraction - 1.0) / (fraction + 1.0)
+    return exponent * _LN2_PARTS[0] + (s * horner(_ATANH_SERIES, s * s) + exponent * _LN2_PARTS[1])
+
+
+@log.defjvp
+def _log_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """Rate 1 / x."""
+    return log(primals[0]), tangents[0] / primals[0]

@@ -17,7 +17,7 @@ from kernels.exact.moment import Moment, between
 from kernels.excitation.record import Records, check_record, features_of
 from kernels.models import MODELS
 from kernels.quantity import Quantity
-from kernels.schemes import EXACT, FEATURES, VARIED, used
+from kernels.schemes import EXACT, FEATURES, VARIED, varied
 
 CHUNK = 256
 PER_CALL = 512  # moments of a trace in one call
@@ -165,9 +165,8 @@ def trace(
 
 def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[oscillators.Kind, dict[str, np.ndarray]]:
     """The contacts of one oscillator and its parameters, those of an excitation that it does not have apart."""
-    for name in VARIED:
-        if np.any(used(params.get(name, 0.0))):
-            raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {name}")
+    if has := [name for name, rows in varied(params).items() if np.any(rows)]:
+        raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {has[0]}")
     resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}
     kind, features = kind_of(model, resolved), features_of(params)
     if "record" in features:

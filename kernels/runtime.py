@@ -24,7 +24,7 @@ _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 # each at its own pace 64: 4.8e7, 128: 6.1e7, 256: 6.5e7; abreast 32: 5.6e8, 64: 6.7e8, 128: 6.5e8, 256: 6.3e8, in float32 64: 1.14e9,
 # 128: 1.17e9, 256: 1.13e9.
 LANES: Mapping[str, int] = {"lean": 32, "general": 32, "penalised": 16, "step": 128, "abreast": 64}
-_LANES_OF_WALLS = 32
+_LANES_OF_OTHERS = 32
 # Steps per iteration of a loop. On CPU a loop is one native function, which more make no faster (1: 4.8e8, 2: 4.4e8, 4: 3.3e8 steps/s).
 _STEPS = 1
 # On an accelerator an iteration is a launch of 5 to 10 us, which many lanes and several steps share. Chosen by that, not measured.
@@ -66,10 +66,11 @@ def on_cpu() -> bool:
 
 
 def lanes(kind: str) -> int:
-    """Lanes of a block of the program `kind` (`batch`); every program of a wall has the same."""
+    """Lanes of a block of the program `kind` (`batch`); those of walls, and of rows that more than one sine shakes, have the same."""
     if not on_cpu():
         return _LANES_OF_ACCELERATOR
-    return LANES.get(kind.partition("+")[0].removeprefix("exact-").removeprefix("steady-"), _LANES_OF_WALLS)
+    base, driven, _ = kind.removeprefix("exact-").removeprefix("steady-").partition("+")
+    return _LANES_OF_OTHERS if driven and kind.startswith("exact-") else LANES.get(base, _LANES_OF_OTHERS)
 
 
 def steps() -> int:
@@ -127,7 +128,7 @@ def describe() -> dict[str, str]:
         "dtype": str(jax.numpy.zeros(()).dtype),
         "lanes": f"{_LANES_OF_ACCELERATOR} of every program"
         if not on_cpu()
-        else ", ".join(f"{name} {number}" for name, number in LANES.items()) + f", walls {_LANES_OF_WALLS}",
+        else ", ".join(f"{name} {number}" for name, number in LANES.items()) + f", walls, tones and records {_LANES_OF_OTHERS}",
         "steps an iteration": str(steps()),
         "xla_flags": os.environ.get("XLA_FLAGS", ""),
     }

@@ -40,6 +40,11 @@ class Asked(NamedTuple):
         """The names by which observables need it."""
         return {name for name, asked in ((BLOCKS, self.blocks), (STATISTICS, self.statistics)) if asked}
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What `kernels.simulate` is given to ask for it; nothing where nothing is asked."""
+        return {name: value for name, value in self._asdict().items() if value}
+
 
 NOTHING_ELSE = Asked()
 
@@ -52,10 +57,11 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 }
 DRIVEN = ("sweep", "tones", "record")
 DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # what a steady motion cannot have: it repeats with its one sine
-# what friction may have besides: by the parameter that makes it where it is `used`, those that programs read only there
+# what friction may have besides: by the parameter that makes it where rows are `varied` by it, those that programs read only there
 VARIED: Mapping[str, tuple[str, ...]] = {
     "normal_amplitude": ("normal_amplitude", "normal_omega", "normal_phase", "friction_sides"),
-    "stribeck_speed": ("stribeck_speed", "stribeck_exponent"),
+    "stribeck_speed": ("stribeck_speed",),
+    "stribeck_exponent": ("stribeck_exponent",),
     "belt_speed": ("belt_speed",),
 }
 
@@ -91,6 +97,12 @@ def used(value: Any) -> Any:
     """Mask of the rows of a parameter, of any shape, that have what it stands for: a finite number other than 0."""
     value = np.asarray(value)
     return np.isfinite(value) & (value != 0.0)
+
+
+def varied(values: Values) -> dict[str, Any]:
+    """Which rows of parameters have each of what makes friction VARIED, as masks of any shape; an exponent of 1 is none."""
+    found = {name: used(values.get(name, 0.0)) for name in VARIED}
+    return found | {"stribeck_exponent": found["stribeck_speed"] & (np.asarray(values.get("stribeck_exponent", 1.0)) != 1.0)}
 
 
 def rubs(values: Values) -> Any:

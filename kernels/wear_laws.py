@@ -55,7 +55,7 @@ def volumes(p: Mapping[str, Any], power: Any, given: Collection[str], xp: Any = 
     """Volumes [m^3] and depths [m] by name, as far as what they need is `given`.
 
     Args:
-        p: resolved parameters, of which READS are read (floats or arrays that broadcast with `power`; NaN: absent in this row).
+        p: resolved parameters, of which READS are read (floats or arrays that broadcast with `power`).
         power: wear power [W], any shape. given: names of the parameters that are given. xp: array module, numpy or jax.numpy.
 
     Differentiable in every parameter and the power. Validated by tests/kernels/test_wear_laws.py.

@@ -12,12 +12,14 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.quantity import Quantity
+from kernels.schemes import DRIVES
 from sweep.problems import ConfigError, Problem
+from sweep.sections import DRAW, RECORD
 
 ETA_AXES = {"a0", "mu", "g", "m"}
 DEN_HARTOG_AXES = ETA_AXES | {"omega", "k"}
 WALL_AXES = {"v0", "m", "k_n", "f_crit", "f_post", "plateau", "softening"}
-FORCES = ("c", "load", "f0")
+FORCES = ("c", "load", "f0", "normal_amplitude", "stribeck_speed", "belt_speed")  # what there must not be
 DERIVED = ("mu_s", "mu_d", "normal_force")
 MEASURED = Path("boundaries") / "boundaries.parquet"
 BETA_LOWEST = 0.5  # below it motions with several stops a period appear, and Den Hartog's condition is not sufficient
@@ -129,6 +131,8 @@ def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> I
     from kernels.reference.closed_forms import ETA_STAR
 
     given = {name: value for name, value in fixed.items() if name not in (x, y)}
+    if is_driven(model, given):
+        return
 
     def at_rest(*names: str) -> bool:
         return all(given.get(name, 0.0) == 0.0 for name in names) and not {x, y} & set(names)
@@ -150,6 +154,13 @@ def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> I
         if still and not any(given.get("post_damping", ())):
             for name in wall_energies(resolved(model, given)):
                 yield Level(name, name, frozenset(WALL_AXES), impact_over(name))
+
+
+def is_driven(model: Model, given: Values) -> bool:
+    """Whether more than one sine of constant frequency shakes the rows of a map, of which theory says nothing."""
+    shaken = any(q.name == DRAW or (q.name == RECORD and q.default is not None) for q in model.parameters)
+    shaken = shaken or given.get(RECORD) is not None
+    return shaken or any(np.any(np.asarray(given[name]) != 0.0) for name in DRIVES if name in given and name != RECORD)
 
 
 def impact_over(name: str) -> Callable[[Values], Any]:

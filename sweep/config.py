@@ -8,7 +8,7 @@ import os
 import socket
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
 from sweep.reading import Reading, read_sweep, sweep_document
 from sweep.rules import check_fixed, check_rules
-from sweep.sections import DRAW, NEEDED, RECORD, TIME_KEYS, Document, Time, belongs, read_document
+from sweep.sections import TIME_KEYS, Document, Time, belongs, read_document
 
 SCHEMA_VERSION = 2
 MOST_POINTS = 10**12
@@ -225,20 +225,20 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     document = read_document(raw, problems)
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
     model, scheme = check_study(document, problems)
-    model, excitation = check_excitation(document, model, raw, folder, problems)
+    model, excitation = excitations.check(document.excitation, model, raw, folder, problems)
     fixed: dict[str, Value] = {}
     paths: dict[str, str] = {}
     check_parameters(document.parameters, model, fixed, paths, problems)
     check_time(document.time, model, fixed, paths, problems)
     read = read_sweep(document.sweep, model, scheme, fixed, folder, problems)
     check_axes(read, paths, problems)
-    check_choice(model, raw, paths, problems)
+    excitations.check_choice(model, raw, paths, problems)
     design = read.design
     window = STEADY if document.time.window == STEADY else None
     if window == STEADY:
         check_steady(model, schemes_of(design, scheme), paths, problems)
-    check_precision(document.study.precision, schemes_of(design, scheme), window, paths, design, problems)
     asked = check_asked(document, problems)
+    check_precision(document.study.precision, schemes_of(design, scheme), window, asked, paths, design, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, asked, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
@@ -292,35 +292,6 @@ def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str
         problems.append(Problem("study.scheme", f"{scheme!r} is not a scheme of {model.name}; {advise(scheme, model.schemes)}"))
         scheme = model.schemes[0]
     return model, scheme
-
-
-def check_excitation(
-    document: Document, model: Model, raw: dict[str, Any], folder: Path, problems: list[Problem]
-) -> tuple[Model, Excitation | None]:
-    """[excitation], and the model as it makes it."""
-    if document.excitation is None:
-        return model, None
-    section = raw["excitation"] if isinstance(raw.get("excitation"), dict) else {}
-    model = excitations.model_with(model, section)
-    excitation = excitations.read_excitation(document.excitation, folder, problems)
-    if excitation is not None and document.excitation.extend is None:
-        model = replace(model, rules=(*model.rules, excitations.lasting(excitation)))
-    return model, excitation
-
-
-def check_choice(model: Model, raw: dict[str, Any], paths: dict[str, str], problems: list[Problem]) -> None:
-    """Whether every row has a record where there are some, and none where there is none; messages on records go to their key."""
-    known = by_name(model.parameters)
-    if RECORD in paths and DRAW in known:
-        problems.append(Problem(paths[RECORD], f"the records of this study are random draws: give {DRAW} instead"))
-    elif RECORD in paths and "excitation" not in raw:
-        problems.append(Problem(paths[RECORD], NEEDED[RECORD]))
-    elif RECORD not in paths and "excitation" in raw:
-        words = list(known[RECORD].words)
-        if len(words) > 1:
-            message = f"several records, of which no row takes one: sweep it, as in record = {inline(words)} in [sweep.axes], or set it"
-            problems.append(Problem("excitation.records", message))
-        paths[RECORD] = "excitation.records" if words else "excitation.random.duration"
 
 
 def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
@@ -390,7 +361,13 @@ def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], pro
 
 
 def check_precision(
-    precision: str, schemes: list[str], window: str | None, paths: Mapping[str, str], design: Design, problems: list[Problem]
+    precision: str,
+    schemes: list[str],
+    window: str | None,
+    asked: Asked,
+    paths: Mapping[str, str],
+    design: Design,
+    problems: list[Problem],
 ) -> None:
     """The precision: float32 is of rows that take steps of one length abreast."""
     path, known = "study.precision", (DOUBLE, SINGLE)
@@ -398,13 +375,16 @@ def check_precision(
         problems.append(Problem(path, f"{precision!r} is not a precision; {advise(precision, known)}"))
     if precision != SINGLE:
         return
-    message = f"{SINGLE} needs a scheme of fixed step, and one step, end and window for all points"
+    message = f"{SINGLE} needs a scheme of fixed step, one step, end and window for all points, and neither blocks nor statistics"
     others = [name for name in schemes if not SCHEMES[name].fixed_step]
     varying = [paths[axis.name] for axis in design.axes if axis.name in PACE and axis.name in paths]
     if isinstance(design, Convergence):
         varying.append("sweep.design")
-    if others or varying or window == STEADY:
-        found = [*(f"scheme {name!r}" for name in others), *varying, *(["time.window"] if window == STEADY else [])]
+    varying += [KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names]
+    if window == STEADY:
+        varying.append("time.window")
+    if others or varying:
+        found = [*(f"scheme {name!r}" for name in others), *varying]
         problems.append(Problem(path, f"{message}; here {', '.join(found)}: leave precision out"))
 
 
@@ -443,7 +423,7 @@ def check_shards(
     memory.
     """
     least, most = SHARD_POINTS
-    quick = set(schemes) <= {EXACT} and window != STEADY and not asked.names
+    quick = set(schemes) <= {EXACT} and window != STEADY and not asked.names and excitation is None
     points = given if given is not None else (SHARD_OF_EXACT if quick else SHARD_OF_STEPS)
     if excitation is not None and not problems:
         points = fitting(design, excitation, points, given is not None, problems)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.schemes import STEADY
+from kernels.schemes import EXACT, STEADY
 from sweep.config import Config, load
 from sweep.directory import RunDirectory
 from sweep.problems import ConfigError, Problem
-from sweep.rules import take
+from sweep.rules import check_fixed, take
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def follow(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
         One row an event: `point`, and the columns of `kernels.log.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
 
     Raises:
-        ConfigError: see `parameters_of`; or impacts of a model without a wall.
+        ConfigError: see `parameters_of`; or impacts of a model without a wall, or points that scheme exact does not run.
     """
     import pandas as pd
 
@@ -71,6 +71,9 @@ def follow(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
     if impacts and "k_n" not in {quantity.name for quantity in config.model.parameters}:
         raise ConfigError(config.source, [Problem("study.model", f"{config.model.name} has no wall, hence no impacts")])
     rows = [parameters_of(config, point) for point in points]
+    for row in rows:
+        if problems := check_fixed(config.model, EXACT, row, config.paths, set()):
+            raise ConfigError(config.source, problems)
     ask = log.impacts if impacts else log.event_log
     frames = []
     for point, row in zip(points, rows, strict=True):

@@ -75,7 +75,7 @@ class Random(Section):
     spectrum: Any = Field(
         default=None,
         description="one-sided power spectral density: pairs [frequency, density] in Hz and (m/s^2)^2/Hz, or a CSV or Parquet file with "
-        "the columns frequency and density; 0 beyond its ends",
+        "the columns frequency and psd; 0 beyond its ends",
     )
     unit: str | None = Field(
         default=None, description="of the densities, such as g^2/Hz; default (m/s^2)^2/Hz, or what the file's header says"

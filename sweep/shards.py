@@ -104,13 +104,12 @@ def solve_points(config: Config, points: Points) -> Solution:
         most = min(most, config.design.count)
     fixed, points, records = placed(config, points)
     model = config.model if records is None else as_kernels_have_it(config.model)
-    compute = solve if records is None else partial(solve, records=records)
+    asked: dict[str, Any] = {"dtype": np.dtype(config.precision).type, "records": records, "asked": config.asked}
     groups = by_scheme(points, config.scheme)
-    dtype = np.dtype(config.precision).type
 
     def part(scheme: str, rows: np.ndarray | slice) -> tuple[np.ndarray | slice, Solution]:
         columns, absent, count = take(points, rows)
-        return rows, compute(model, scheme, {**fixed, **columns}, absent, count, config.window, most, dtype, asked=config.asked)
+        return rows, solve(model, scheme, {**fixed, **columns}, absent, count, config.window, most, **asked)
 
     parts = side_by_side([partial(part, *group) for group in groups])
     first = parts[0][1]

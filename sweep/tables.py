@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import itertools
 import math
@@ -148,7 +149,7 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     from pyarrow import csv
 
     with path.open("rb") as file:
-        remarks = sum(1 for _ in itertools.takewhile(lambda line: line.startswith(b"#"), file))
+        remarks = sum(1 for _ in itertools.takewhile(lambda line: line.removeprefix(codecs.BOM_UTF8).startswith(b"#"), file))
     reading = csv.ReadOptions(skip_rows=remarks)
     with csv.open_csv(path, reading) as reader:
         names = list(reader.schema.names)

@@ -14,6 +14,7 @@ _WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*((?:1/)
 _TURNING, _FREQUENCY = "rad/s", "Hz"
 ACCELERATION, DENSITY = "m/s^2", "(m/s^2)^2/Hz"
 _GRAVITY = re.compile(r"\b(m?)g\b")
+_POWER = re.compile(r"(?<=[A-Za-z])(?=[-\d])")
 _ANGLES = ("radian", "degree", "turn", "revolution")
 
 
@@ -23,6 +24,11 @@ def _registry() -> pint.UnitRegistry[Any]:
     import pint
 
     return pint.UnitRegistry(cache_folder=None)
+
+
+def spelled(unit: str) -> str:
+    """A unit as headers of data files write it, such as "m/s2", as one that is read here: "m/s^2"."""
+    return _POWER.sub("^", unit)
 
 
 def _in_gravity(found: re.Match[str]) -> str:

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.friction import UNMOVED, Grip, Penalised
-from kernels.elementary import Array, asin
+from kernels.elementary import Array, asin, exp, log
 from kernels.excitation.harmonic import Harmonic, wrap
 
+_NO_SPEED = 2.0**-100  # of the Stribeck speed
 _AT_ZERO = 1e-9  # rad, from a zero of the normal force
 # `Grip.way` while the mass is off its support: positive once it has slipped. Its product with another is below that of `BRIEFLY`
 AWAY = 2.0**-110
@@ -54,19 +55,21 @@ class Stribeck(NamedTuple):
     """How far the coefficient of friction is from the dynamic to the static one, exp(-(|v| / speed)^exponent).
 
     Attributes:
-        speed: Stribeck speed [m/s]. exponent: 1 as Stribeck's law is mostly written, 2 as a Gaussian.
+        speed: Stribeck speed [m/s]. exponent: 2 for a Gaussian, None for 1, with which the law is mostly written.
 
     Source: Stribeck (1902), in the form of Bo and Pavelescu (1982), Wear 82, 277-289.
     """
 
     speed: Array
-    exponent: Array
+    exponent: Array | None
 
     def weight(self, v: Array) -> Array:
         """The weight of the static coefficient at a slip velocity [m/s], 1 at v = 0."""
         ratio = jnp.abs(v) / self.speed
-        moves = ratio > 0.0  # the logarithm of 0 has no derivative
-        return jnp.where(moves, jnp.exp(-jnp.exp(self.exponent * jnp.log(jnp.where(moves, ratio, 1.0)))), 1.0)
+        if self.exponent is None:
+            return exp(-ratio)
+        moves = ratio > _NO_SPEED  # the logarithm of 0 has no derivative
+        return jnp.where(moves, exp(-exp(self.exponent * log(jnp.where(moves, ratio, 1.0)))), 1.0)
 
 
 class Varied(NamedTuple):
@@ -101,7 +104,7 @@ class Varied(NamedTuple):
             jnp.where(any_stiffness, 1.0, p["k_t"]),
             jnp.where(any_stiffness, 0.0, p["c_t"]),
             Pressing.of(p) if "normal_amplitude" in p else None,
-            Stribeck(p["stribeck_speed"], p["stribeck_exponent"]) if "stribeck_speed" in p else None,
+            Stribeck(p["stribeck_speed"], p.get("stribeck_exponent")) if "stribeck_speed" in p else None,
             p.get("belt_speed"),
         )
 

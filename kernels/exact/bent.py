@@ -20,6 +20,7 @@ import numpy as np
 from kernels.contact.phases import Guard
 from kernels.elementary import Array, traced_once
 from kernels.exact.crossing import Crossing
+from kernels.exact.damped import highest, over_sines
 from kernels.exact.segment import Anchor, Motion
 
 TERMS = 22
@@ -44,13 +45,14 @@ def _derivative(z: Array, order: int) -> Array:
 
 
 class Bent(NamedTuple):
-    """Constants of one segment: as those of `damped.Damped`, and `bend`, by which 2 zeta grows with the displacement [1/(m s)]."""
+    """Constants of one segment: those of `damped.Damped`, ramp too, and `bend`, by which 2 zeta grows with the displacement [1/(m s)]."""
 
     alpha: Array
     omega: Array
     zeta: Array
     w2: Array
     bend: Array
+    ramp: Array | None = None
 
     @traced_once
     def series(self, anchor: Anchor) -> Array:
@@ -60,7 +62,9 @@ class Bent(NamedTuple):
             z, drive, sine, cosine = carry
             drive, sine, cosine = drive * self.omega / n, cosine, -sine
             square = jnp.sum(jnp.where(n + 1 >= _N, z * z[n + 1 - _N], 0.0))  # coefficient n + 1 of d^2
-            term = drive * sine - 2.0 * self.zeta * (n + 1) * z[n + 1] - self.w2 * z[n] - 0.5 * self.bend * (n + 1) * square
+            push = over_sines(drive * sine)
+            push = push if self.ramp is None else push + jnp.where(n == 1, self.ramp, 0.0)
+            term = push - 2.0 * self.zeta * (n + 1) * z[n + 1] - self.w2 * z[n] - 0.5 * self.bend * (n + 1) * square
             return z.at[n + 2].set(term / ((n + 2) * (n + 1))), drive, sine, cosine
 
         z = jnp.zeros((TERMS,)).at[1].set(anchor.v).at[2].set(0.5 * anchor.a)
@@ -79,7 +83,7 @@ class Bent(NamedTuple):
 
     def longest(self, anchor: Anchor) -> Array:
         """Length of a step [s]."""
-        rate = self.omega + jnp.sqrt(jnp.abs(self.w2)) + 2.0 * jnp.abs(self.zeta) + jnp.sqrt(jnp.abs(self.bend * anchor.v))
+        rate = highest(self.omega) + jnp.sqrt(jnp.abs(self.w2)) + 2.0 * jnp.abs(self.zeta) + jnp.sqrt(jnp.abs(self.bend * anchor.v))
         return STEP / (rate + jnp.cbrt(jnp.abs(self.bend * anchor.a)))
 
     def first_crossing(self, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> Crossing:

@@ -137,14 +137,13 @@ def machine(
         segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
         bent, bends = None, jnp.zeros_like(limit, dtype=bool)
         if phase.bend is not None:
-            bent, bends = Bent(alpha, omega, zeta, w2, phase.bend / p["m"]), phase.bend != 0.0
+            bent, bends = Bent(alpha, omega, zeta, w2, phase.bend / p["m"], ramp), phase.bend != 0.0
         search = limit if bent is None else jnp.where(bends, 0.0, limit)
-        clear = jnp.zeros_like(limit, dtype=bool)
-        if record is not None:  # mostly nothing happens from sample to sample
+        if sampled is None:
+            found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search))
+        else:  # mostly nothing happens from sample to sample
             (clear,) = decide(stay(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search)))
-            search = jnp.where(clear, 0.0, search)
-        found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search))
-        if record is not None:
+            found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(clear, 0.0, search)))
             found = found._replace(tau=jnp.where(clear, limit, found.tau))
         if bent is not None:
             step = fixed(bent).first_crossing(fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(bends, limit, 0.0)))
@@ -160,7 +159,8 @@ def machine(
         happens = functools.reduce(operator.or_, crossed)
         given_up = ~happens & (found.tau < limit)
         passes = ~happens & ~given_up
-        ends = passes & ~sampled & ~within
+        arrives = None if sampled is None else passes & sampled  # at the next sample
+        ends = _without(passes, sampled, within)
 
         def motion(tau: Array) -> Motion:
             m = segment.motion(s.anchor, tau)
@@ -177,7 +177,7 @@ def machine(
         x = s.x + m.d
         angle = wrap(s.anchor.angle + omega * tau)
         sine, cosine = sincos(angle)
-        force, sample = _recorded(s, record, excitation.force(sine), s.t + tau, passes & sampled)
+        force, sample = _recorded(s, record, excitation.force(sine), s.t + tau, arrives)
         needed = force - p["k"] * x
         at = Point(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
@@ -198,7 +198,7 @@ def machine(
             anchor=Anchor(v, a, angle, sine, cosine),
             memory=memory,
             sums=observe(s.sums, s.memory, memory, stretch),
-            events=s.events + jnp.where(given_up & ~bends, float(MOST_LOOKS), jnp.where(sampled & passes, 0.0, 1.0)),
+            events=s.events + jnp.where(given_up & ~bends, float(MOST_LOOKS), _counted(arrives)),
             rapid=rapid,
             kind=jnp.where(ends, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if log else None,
             sample=sample,
@@ -225,10 +225,12 @@ def machine(
     return Machine(start, next_event, place)
 
 
-def _target(s: State[Any, Any], p: dict[str, Any], instants: Array | None, record: Sampled | None) -> tuple[Array, Array, Array]:
+def _target(
+    s: State[Any, Any], p: dict[str, Any], instants: Array | None, record: Sampled | None
+) -> tuple[Array, Array | None, Array | None]:
     """The instant [s] at which a stretch ends at the latest; whether it is a sample, and whether a block ends there and no stage."""
     target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
-    sampled = within = jnp.zeros_like(target, dtype=bool)
+    sampled = within = None  # which costs nothing where there are none
     if instants is not None:
         within = (s.stage == 1.0) & (s.t < instants[-2])
         target = jnp.where(within, following(instants, s.t), target)
@@ -239,9 +241,21 @@ def _target(s: State[Any, Any], p: dict[str, Any], instants: Array | None, recor
     return target, sampled, within
 
 
-def _recorded(s: State[Any, Any], record: Sampled | None, others: Array, time: Array, arrives: Array) -> tuple[Array, Array | None]:
+def _without(mask: Array, *others: Array | None) -> Array:
+    """Where a mask holds and none of the others, as far as there are any."""
+    for other in others:
+        mask = mask if other is None else mask & ~other
+    return mask
+
+
+def _counted(arrives: Array | None) -> Array | float:
+    """How many events a stretch ends in: that it arrives at a sample is none."""
+    return 1.0 if arrives is None else jnp.where(arrives, 0.0, 1.0)
+
+
+def _recorded(s: State[Any, Any], record: Sampled | None, others: Array, time: Array, arrives: Array | None) -> tuple[Array, Array | None]:
     """External force [N] at the end of a stretch, `others` and the record's, and the sample there, the next one if it `arrives`."""
-    if record is None or s.sample is None:
+    if record is None or s.sample is None or arrives is None:
         return others, s.sample
     ramped = record.sample(s.sample) + record.slope(s.sample) * (time - record.time(s.sample))
     return others + jnp.where(arrives, record.sample(s.sample + 1.0), ramped), jnp.where(arrives, s.sample + 1.0, s.sample)

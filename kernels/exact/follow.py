@@ -46,6 +46,11 @@ def _front(tree: Any) -> Any:
     return jax.tree.map(lambda x: _axes_in_order(x) if jnp.issubdtype(x.dtype, jnp.floating) else x, tree)
 
 
+def _of_one_row(p: Params) -> Params:
+    """The parameters that may differ between lanes: a bank of records, as long as it may be, is one for all."""
+    return {name: value for name, value in p.items() if name != "bank"}
+
+
 def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
     """What a linear map makes of each of several arguments."""
     if one_by_one and len(along[0]) > 1:
@@ -68,7 +73,7 @@ def follow(build: Callable[[Params], Machine], most_events: int, p: Params, one_
 
     def end(p: Params) -> State:
         machine = build(p)
-        return jax.lax.while_loop(goes_on, machine.next_event, for_every_lane(machine.start, p))
+        return jax.lax.while_loop(goes_on, machine.next_event, for_every_lane(machine.start, _of_one_row(p)))
 
     def end_and_rates(p: Params, directions: list[Params]) -> tuple[State, list[State]]:
         """The state at the end, and its derivatives along every direction (of which all have the same names)."""
@@ -97,7 +102,7 @@ def follow(build: Callable[[Params], Machine], most_events: int, p: Params, one_
             return after, left, _along_all(push, one_by_one, directions, rates)
 
         floats, push, whole = jax.linearize(begin, chosen, has_aux=True)
-        first = for_every_lane((floats, whole, _along_all(push, one_by_one, directions)), p)
+        first = for_every_lane((floats, whole, _along_all(push, one_by_one, directions)), _of_one_row(p))
         floats, whole, rates = jax.lax.while_loop(lambda carry: goes_on(join(*carry[:2])), body, first)
         none = [jnp.zeros_like(count, float) for count in whole]
         return join(floats, whole), [join(rate, none) for rate in rates]

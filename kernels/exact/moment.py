@@ -50,7 +50,7 @@ def between(made: oscillators.Setup, s: Any) -> Callable[[jax.Array], Moment]:
     def moment(tau: jax.Array) -> Moment:
         m = segment.motion(s.anchor, tau)
         if phase.bend is not None:
-            bent = Bent(alpha, omega, zeta, w2, phase.bend / p["m"]).motion(s.anchor, jnp.where(phase.bend != 0.0, tau, 0.0))
+            bent = Bent(alpha, omega, zeta, w2, phase.bend / p["m"], ramp).motion(s.anchor, jnp.where(phase.bend != 0.0, tau, 0.0))
             m = jax.tree.map(lambda other, one: jnp.where(phase.bend != 0.0, other, one), bent, m)
         x, v = s.x + m.d * moves, m.v * moves
         friction = wall = jnp.zeros_like(x)

@@ -12,11 +12,11 @@ from kernels.contact.friction import Contact, Coulomb, FrictionPhases, Penalised
 from kernels.contact.phases import Law, Point
 from kernels.contact.together import Both, Together
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
-from kernels.elementary import Array, all_finite
+from kernels.elementary import Array, all_finite, sincos
 from kernels.exact import events, statistics
 from kernels.exact.events import State, Stretch
 from kernels.exact.follow import follow
-from kernels.excitation.driven import Excitation, excitation_of
+from kernels.excitation.driven import Driven, Excitation, excitation_of
 from kernels.observables import blocks, impacting, rubbing, shock
 from kernels.observables import statistics as observed
 from kernels.observables.interval import Interval
@@ -130,7 +130,8 @@ def _released(p: dict[str, Any], excitation: Excitation) -> Point:
     """What a wall needs to know of the motion at t = 0."""
     zero = jnp.zeros_like(p["m"])
     x, v = p["x0"] + zero, p["v0"] + zero
-    needed = excitation.at(zero) - p["k"] * x
+    force = excitation.force(sincos(excitation.phase + zero)[0])
+    needed = (excitation.with_record(force, zero) if isinstance(excitation, Driven) else force) - p["k"] * x
     return Point(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.quantity import Quantity, by_name
-from kernels.schemes import DRIVEN, EXACT, FEATURES, SCHEMES, STEADY, VARIED, Values, used
+from kernels.schemes import DRIVEN, EXACT, FEATURES, SCHEMES, STEADY, VARIED, Values, varied
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,9 @@ class Model:
     def unread(self, scheme: str, values: Values | None = None) -> set[str]:
         """The parameters that programs of a scheme do not read: those of rows whose resolved parameters are `values`, or of any rows."""
         steps = {name for other in SCHEMES.values() for name in other.reads if name not in SCHEMES[scheme].reads}
-        idle = [name for name in VARIED if scheme == EXACT or (values is not None and not used(values.get(name, 0.0)).any())]
+        idle = (
+            VARIED if scheme == EXACT else [name for name, rows in varied(values).items() if not rows.any()] if values is not None else []
+        )
         return {*self.implied, *steps, *(name for switch in idle for name in VARIED[switch])}
 
     def resolve(self, values: Values, absent: Mapping[str, np.ndarray] | None = None, xp: Any = np) -> dict[str, Any]:

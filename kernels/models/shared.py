@@ -302,9 +302,9 @@ def derive_excitation(p: dict[str, Any], xp: Any) -> None:
 
 
 def derive_wear_law(p: dict[str, Any]) -> None:
-    """Fill in, in place, what is absent: no service, no coefficient, no area (NaN)."""
-    for name in ("service_time", "archard_k", "contact_area"):
-        p.setdefault(name, math.nan)
+    """Fill in, in place, what is absent. These numbers stand for nothing: without them no volume or depth is told."""
+    for name, value in (("service_time", 0.0), ("archard_k", 0.0), ("contact_area", 1.0)):
+        p.setdefault(name, value)
 
 
 def derive_time(p: dict[str, Any], xp: Any) -> None:

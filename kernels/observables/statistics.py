@@ -75,6 +75,7 @@ def finish(sums: Statistics) -> dict[str, Array]:
     duration = jnp.where(sums.duration > 0.0, sums.duration, 1.0)
     variance = sums.deviations / duration
     rms, std = _root(variance + sums.mean**2), _root(variance)
-    columns = {"mean": sums.mean, "rms": rms, "std": std, "min": sums.lowest, "max": sums.highest}
+    never = jnp.where(jnp.arange(sums.mean.shape[0]) == SEEN.index("wall_force"), 0.0, -jnp.inf)  # a wall never pulls, but for rounding
+    columns = {"mean": sums.mean, "rms": rms, "std": std, "min": jnp.maximum(sums.lowest, never), "max": sums.highest}
     found = {f"{name}_{ending}": column[i] for i, name in enumerate(SEEN[: sums.mean.shape[0]]) for ending, column in columns.items()}
     return found | {"v_rms": _root(sums.speeds / duration)}

@@ -16,7 +16,7 @@ from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evalu
 def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     """One step; see `Stepper.step`."""
     trial = euler.step(body, loads, s, h)
-    return trial._replace(doubt=(jnp.abs(trial.state.a - s.a), jnp.abs(trial.moved)))
+    return trial._replace(doubt=(jnp.abs(trial.state.a - s.a), jnp.abs(loads[0].against(trial.moved))))
 
 
 ADAPT1 = Stepper(fractions=(1.0,), start=evaluate_once, step=step, control=ByFrequency())

@@ -30,7 +30,7 @@ def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     x = s.x + moved
     v = v_half + 0.5 * h * s.a
     a, memory = body.acceleration(loads[0], s.memory, x, moved, v)
-    return Trial(State(x, v, a, memory, (v_half, h)), moved, (jnp.abs(a - s.a), jnp.abs(moved)))
+    return Trial(State(x, v, a, memory, (v_half, h)), moved, (jnp.abs(a - s.a), jnp.abs(loads[0].against(moved))))
 
 
 ADAPT2 = Stepper(fractions=(1.0,), start=start, step=step, control=ByFrequency())

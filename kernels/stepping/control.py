@@ -23,7 +23,8 @@ class ByFrequency(NamedTuple):
     """At least 50 steps in a period of the apparent frequency f = sqrt(|da| / |dx|) / (2 pi), e = 50 f h < 1.
 
     A step with e >= 1 is shortened by 4/3, at most `retries` times, and then taken as it is. After more than 4 steps without growth, and
-    with e < 0.75, the next is 1.1 times as long. (The divisor of the published rule, max(|v| h / 100, |dx|), is |dx| where dx = h v.)
+    with e < 0.75, the next is 1.1 times as long. dx is what the support sees. (The divisor of the published rule,
+    max(|v| h / 100, |dx|), is |dx| where dx = h v.)
     Doubt: |da| [m/s^2] and |dx| [m]. Source: scheme ADAPT of the tool that SDND104 and SDND105 validate.
     """
 

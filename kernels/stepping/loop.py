@@ -17,14 +17,14 @@ import jax.numpy as jnp
 from kernels import runtime
 from kernels.contact.friction import Penalised
 from kernels.contact.varied import Pressing, Varied
-from kernels.contact.wall import MAY_BE_ABSENT, Crush, Wall
+from kernels.contact.wall import MAY_BE_ABSENT, Wall
 from kernels.elementary import Array, all_finite, decide, for_every_lane, settle
 from kernels.excitation.driven import Driven, Excitation, excitation_of
 from kernels.excitation.harmonic import Rotation, Turn
 from kernels.observables import blocks, shock
 from kernels.schemes import FEATURES, MOST_STEPS, NOTHING_ELSE, VARIED, Asked
 from kernels.status import Status
-from kernels.stepping import rubbed, tally, watch
+from kernels.stepping import impact, rubbed, tally, watch
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.devogelaere import DEVOGELAERE
@@ -52,13 +52,12 @@ class Even(NamedTuple):
     """Fixed steps.
 
     Attributes:
-        whole: their number (a whole float). turns: of the excitation, to each fraction of a step. length: of a step as times are [s].
+        whole: their number (a whole float). turns: of the excitation, to each fraction of a step.
         swings: turns of a normal force that varies, to the same fractions and, last, to the middle of a step; else none.
     """
 
     whole: Array
     turns: tuple[Turn, ...]
-    length: Array
     swings: tuple[Turn, ...]
 
 
@@ -179,7 +178,7 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) ->
         swings: tuple[Turn, ...] = ()
         if isinstance(friction, Varied) and friction.pressing is not None:
             swings = tuple(friction.pressing.swing.turn(fraction * h) for fraction in (*stepper.fractions, 0.5))
-        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, p["end"] / count, swings), instants, asked.statistics)
+        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, swings), instants, asked.statistics)
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
     return Setup(p, body, excitation, finite, centre, jnp.minimum(p["step"], p["largest_step"]), limits, instants, asked.statistics)
 
@@ -199,7 +198,7 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
     sums = Sums(tally.init(zero, setup.varied), None)
     crush = state.memory.crush
     if setup.body.wall is not None and crush is not None:
-        inside = _compression(setup.body.wall, x) > 0.0
+        inside = impact.compression(setup.body.wall, x) > 0.0
         sums = sums._replace(shock=shock.init(zero, inside, v, crush.buckled > 0.0))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=watch.init(setup.body, setup.instants, setup.statistics))
@@ -324,7 +323,7 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, hits, few = now
         turned, trial, swings = _turn(stepper, setup, state, rotation, setup.h, number)
-        hits = _hits(setup, hits, state, trial.state, number * setup.h, setup.h)
+        hits = impact.update(hits, setup.body.wall, state, trial.state, number * setup.h, setup.h)
         if few is not None:
             speed, rubs = _rubs(setup, state, trial, setup.h, swings)
             few = tally.one_more(few, state.memory.grip, trial.state.memory.grip, speed, trial.moved, rubs)
@@ -361,7 +360,8 @@ def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Turned, h: Arr
     turned, sines = _sines(rotation.force, even.turns)
     forces = [setup.excitation.force(sine) for sine in sines]
     if isinstance(setup.excitation, Driven):
-        times = [(number + fraction) * even.length for fraction in stepper.fractions]
+        length = setup.p["end"] / even.whole  # in float64, whatever the type of the others
+        times = [(number + fraction) * length for fraction in stepper.fractions]
         steady = setup.excitation.sweep is None
         forces = [setup.excitation.with_record(f, t) if steady else setup.excitation.at(t) for f, t in zip(forces, times, strict=True)]
     normals: list[Array | None] = [None] * len(forces)
@@ -498,53 +498,4 @@ def _observe(setup: Setup, run: Run, trial: Trial, part: tally.Part, since: Arra
     if setup.varied is not None and setup.varied.belt is not None:
         speed = speed - setup.varied.belt
     friction = tally.update(run.sums.friction, run.state.memory.grip, trial.state.memory.grip, speed, part)
-    return Sums(friction, _hits(setup, run.sums.shock, run.state, trial.state, since, h))
-
-
-def _hits(setup: Setup, sums: shock.Shock | None, before: State, after: State, since: Array, h: Array) -> shock.Shock | None:
-    """What a step did at the wall, if there is one; times as those of `_observe`."""
-    wall, was, now = setup.body.wall, before.memory.crush, after.memory.crush
-    if wall is None or sums is None or was is None or now is None:
-        return None
-    return shock.update(sums, _push(wall, before, after, was, now, since, h))
-
-
-def _compression(wall: Wall, x: Array) -> Array:
-    """Compression [m] of the wall that is nearer, negative where none is touched."""
-    return jnp.where(wall.two_sided > 0.0, jnp.abs(x), x) - wall.gap
-
-
-def _push(wall: Wall, start: State, end: State, before: Crush, after: Crush, since: Array, h: Array) -> shock.Push:
-    """What a step did at the wall; instants within it lie where a straight line between its ends crosses."""
-    y0, y = _compression(wall, start.x), _compression(wall, end.x)
-    entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
-    pushed, pushes = before.force > 0.0, after.force > 0.0
-    parted, met = pushed & ~pushes, ~pushed & pushes
-    buckled = after.buckled > before.buckled
-
-    def part(low: Array, high: Array) -> Array:
-        """Where in the step a line from `low` to `high` comes to 0, in [0, 1]."""
-        return jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
-
-    through, without, at_criterion = part(y0, y), part(before.trial, after.trial), jnp.zeros_like(y)
-    if wall.envelope is not None:  # grown as it would have without buckling, which a scheme may see within the step
-        k, c = wall.envelope.stiffness(before.largest), wall.envelope.damping(before.largest)
-        growth = 0.5 * h * k * (start.v + end.v) + jnp.where(wall.included > 0.0, c * (end.v - start.v), 0.0)
-        short = before.reach - wall.envelope.criterion(before.largest)
-        at_criterion = part(short, short + growth)
-    place = jnp.where(entered | left, through, jnp.where(parted | met, without, jnp.where(buckled, at_criterion, 1.0)))
-    separated = jnp.where(left & parted, without, place)
-    pressed = jnp.where(pushed & pushes, 1.0, jnp.where(parted, separated, jnp.where(met, 1.0 - place, 0.0)))
-    instant = since + h * place
-    return shock.Push(
-        time=jnp.where(buckled, since + h * at_criterion, instant),
-        velocity=start.v + (end.v - start.v) * place,
-        entered=entered,
-        left=left,
-        parted=parted,
-        buckled=buckled,
-        force=after.force,
-        pressed=h * pressed,
-        impulse=0.5 * h * pressed * (before.force + after.force),
-        compression=jnp.maximum(y, 0.0),
-    )
+    return Sums(friction, impact.update(run.sums.shock, setup.body.wall, run.state, trial.state, since, h))

@@ -31,6 +31,10 @@ class External(NamedTuple):
     normal: Array | None = None
     carried: Array | None = None
 
+    def against(self, moved: Array) -> Array:
+        """A displacement since that instant [m] as the support sees it."""
+        return moved if self.carried is None else moved - self.carried
+
 
 class Body(NamedTuple):
     """One oscillator but for its excitation: m x'' + c x' + k x = external force + contact force.
@@ -75,9 +79,8 @@ class Body(NamedTuple):
             push, crush = self.wall.evaluate(memory.crush, x, v)
             pull, needed = pull + push, needed + self.wall.evaluate(crush, x, rest)[0]
         if isinstance(self.friction, Varied):
-            if belt is not None and load.carried is not None:
-                moved, v = moved - load.carried, v - belt
-            force, grip = self.friction.evaluate(memory.grip, moved, v, needed, load.normal)
+            v = v if belt is None else v - belt
+            force, grip = self.friction.evaluate(memory.grip, load.against(moved), v, needed, load.normal)
         else:
             force, grip = self.friction.evaluate(memory.grip, moved, v, needed)
         return (pull + force) * self.by_mass, Memory(grip, crush)

@@ -172,7 +172,7 @@ def program_of(system: System) -> Any:
     from kernels import moment, simulate
 
     name, constants, space, window = system.model.name, system.constants, system.space, system.window
-    asked = system.asked._asdict()
+    asked = system.asked.keywords
 
     def place(along: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
         return {**constants, **placed({key: jnp.asarray(each) for key, each in columns.items()}, along, space)}

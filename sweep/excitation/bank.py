@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.axes import Axis, Value
+from sweep.axes import Value
 from sweep.blocks import Points
 from sweep.design import Adaptive, Concatenation, Design, Grid, Part
 from sweep.excitation.reading import Excitation
@@ -23,34 +24,32 @@ if TYPE_CHECKING:
 BANK, MOST_BANK = 2**28, 2**31  # bytes of the draws of a shard: wanted, and at most
 
 
-def most_draws(design: Design, points: int) -> int:
-    """How many different draws any `points` successive points of a design have at most; of one that goes level by level any points."""
+def most_draws(design: Design, points: int, counted: bool = True) -> int:
+    """How many different draws any `points` successive points of a design have at most; of one that goes level by level any points.
+
+    Where draws are not `counted`, of any design with longer axes of draws as well.
+    """
     parts = design.parts if isinstance(design, Concatenation) else (design,)
-    return min(points, sum(draws_of(part, points) for part in parts))
+    return min(points, sum(draws_of(part, points, counted) for part in parts))
 
 
-def draws_of(part: Part | Adaptive, points: int) -> int:
+def draws_of(part: Part | Adaptive, points: int, counted: bool) -> int:
     """`most_draws` of one part of a design."""
     place = next((place for place, axis in enumerate(part.axes) if axis.name == DRAW), None)
     if place is None:
         return 1
-    there = values_of(part.axes[place])
+    there: int = getattr(part.axes[place], "count", points) if counted else points
     if not isinstance(part, Grid):
         return min(points, there)
-    within = 1  # how many points of a grid have the same draw, one after the other
-    for axis in part.axes[place + 1 :]:
-        within *= axis.count
+    within = math.prod(axis.count for axis in part.axes[place + 1 :])  # points with the same draw, one after the other
     return min(points, there, (points + within - 2) // within + 1)
 
 
-def values_of(axis: Axis) -> int:
-    """How many values an axis has at most."""
-    count: int = getattr(axis, "count", MOST_BANK)
-    return count
-
-
 def fitting(design: Design, excitation: Excitation, points: int, given: bool, problems: list[Problem]) -> int:
-    """How many points a shard has, so that its draws fit into memory: `points`, or where these are not `given` fewer of them."""
+    """How many points a shard has, so that its draws fit into memory: `points`, or where these are not `given` fewer of them.
+
+    That does not depend on how many draws there are, so that a study may get more of them.
+    """
     if not isinstance(excitation, Stationary):
         return points
     size = 8 * excitation.samples
@@ -62,7 +61,7 @@ def fitting(design: Design, excitation: Excitation, points: int, given: bool, pr
             )
             problems.append(Problem("output.shard_points", message))
         return points
-    while points > 1 and most_draws(design, points) * size > BANK:
+    while points > 1 and most_draws(design, points, counted=False) * size > BANK:
         points //= 2
     return points
 

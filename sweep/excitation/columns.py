@@ -13,14 +13,13 @@ import numpy as np
 from sweep import tables
 from sweep.axes import report
 from sweep.problems import Problem, advise, shorten
-from sweep.units import in_unit
+from sweep.units import in_unit, spelled
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_ROWS = 2**24
 _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]\s*(.*?)\s*[\])]\s*")
-_POWER = re.compile(r"(?<=[A-Za-z])(?=[-\d])")  # m/s2 is m/s^2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +74,7 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
     places = [find_column(headers, column, label, problems) for column in wanted]
     if None in places:
         return None
+    units = [split_unit(headers[place or 0])[1] or column.given or column.unit for column, place in zip(wanted, places, strict=True)]
     chosen = [
         (column, place, f"{label}, column {headers[place].strip()}")
         for column, place in zip(wanted, places, strict=True)
@@ -88,8 +88,8 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
     found: list[Problem] = []
     rows = 0
     for piece in pieces:
-        for part, (column, place, where) in zip(parts, chosen, strict=True):
-            part.append(read_cells(piece.column(place), column, where, rows, found))
+        for part, unit, (column, place, where) in zip(parts, units, chosen, strict=True):
+            part.append(read_cells(piece.column(place), f"({column.what}, unit {unit})", where, rows, found))
         rows += piece.num_rows
         if rows > MOST_ROWS:
             problems.append(Problem(label, f"more than {MOST_ROWS:,} rows"))
@@ -140,7 +140,7 @@ def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) 
     for place, unit in (("the header", stated), (wanted.given_by, wanted.given)):
         if unit is not None:
             try:
-                factors.append(in_unit(f"1 {_POWER.sub('^', unit)}", wanted.unit))
+                factors.append(in_unit(f"1 {spelled(unit)}", wanted.unit))
             except ValueError:
                 problems.append(Problem(label, f"{unit!r}, as {place} says, is no unit of {wanted.what}: write one such as {wanted.unit}"))
                 return 1.0
@@ -149,12 +149,11 @@ def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) 
     return factors[0] if factors else 1.0
 
 
-def read_cells(cells: pa.ChunkedArray, wanted: Wanted, label: str, before: int, found: list[Problem]) -> np.ndarray:
-    """Numbers, after `before` rows; problems where a cell is empty, no number or not finite."""
+def read_cells(cells: pa.ChunkedArray, meaning: str, label: str, before: int, found: list[Problem]) -> np.ndarray:
+    """Numbers, after `before` rows; problems, which say their `meaning`, where a cell is empty, no number or not finite."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    meaning = f"({wanted.what}, unit {split_unit(label)[1] or wanted.given or wanted.unit})"
     words: dict[int, str] = {}
     if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
         values, empty, words = tables.parse_numbers(cells)

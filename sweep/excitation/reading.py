@@ -14,14 +14,15 @@ from kernels.models import MODELS, Model, Rule
 from kernels.quantity import Quantity, by_name
 from kernels.schemes import Values
 from sweep.axes import number, number_like
+from sweep.document import inline
 from sweep.excitation.columns import Wanted, read_columns
 from sweep.excitation.records import ACCELERATION, TIME, Record, Recorded, read_record, same_sampling
 from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
 from sweep.problems import Problem, advise, shorten
-from sweep.sections import DRAW, RECORD, Random
+from sweep.sections import DRAW, NEEDED, RECORD, Random
 from sweep.sections import Excitation as Section
-from sweep.units import DENSITY
+from sweep.units import DENSITY, spelled
 
 ZERO = "zero"
 INTERPOLATIONS = ("linear", "log")
@@ -29,7 +30,7 @@ MOST_DRAWS = 2**31 - 1
 MOST_SAMPLES = 2**24  # of a draw
 DEFAULT_SEED = 1
 FREQUENCY = Quantity("frequency", "Hz", "frequency of a spectrum", lower=0.0)
-PSD = Quantity("density", DENSITY, "one-sided power spectral density of the acceleration", lower=0.0)
+PSD = Quantity("psd", DENSITY, "one-sided power spectral density of the acceleration", lower=0.0)
 RMS = Quantity("rms", "m/s^2", "root mean square of the acceleration", lower=0.0, lower_open=True)
 DURATION = Quantity("duration", "s", "of a draw", lower=0.0, lower_open=True)
 INTERVAL = Quantity("interval", "s", "between the samples of a draw", lower=0.0, lower_open=True)
@@ -72,6 +73,39 @@ def model_with(model: Model, section: Mapping[str, Any] | None) -> Model:
 def as_kernels_have_it(model: Model) -> Model:
     """A study's model with the parameters that kernels read, and the study's rules."""
     return replace(MODELS[model.name], rules=model.rules)
+
+
+def check(
+    section: Section | None, model: Model, raw: Mapping[str, Any], folder: Path, problems: list[Problem]
+) -> tuple[Model, Excitation | None]:
+    """[excitation] of a study, and the model as it makes it.
+
+    Args:
+        section: in shape; None where there is none. model: the study's.
+        raw: the study as given. folder: that paths start from. problems: where problems are added.
+    """
+    if section is None:
+        return model, None
+    model = model_with(model, raw["excitation"])
+    excitation = read_excitation(section, folder, problems)
+    if excitation is not None and section.extend is None:
+        model = replace(model, rules=(*model.rules, lasting(excitation)))
+    return model, excitation
+
+
+def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], problems: list[Problem]) -> None:
+    """Whether every row has a record where there are some, and none where there is none; messages on records go to their key."""
+    known = by_name(model.parameters)
+    if RECORD in paths and DRAW in known:
+        problems.append(Problem(paths[RECORD], f"the records of this study are random draws: give {DRAW} instead"))
+    elif RECORD in paths and "excitation" not in raw:
+        problems.append(Problem(paths[RECORD], NEEDED[RECORD]))
+    elif RECORD not in paths and "excitation" in raw:
+        words = list(known[RECORD].words)
+        if len(words) > 1:
+            message = f"several records, of which no row takes one: sweep it, as in record = {inline(words)} in [sweep.axes], or set it"
+            problems.append(Problem("excitation.records", message))
+        paths[RECORD] = "excitation.records" if words else "excitation.random.duration"
 
 
 def read_excitation(section: Section, folder: Path, problems: list[Problem]) -> Excitation | None:
@@ -195,7 +229,7 @@ def read_spectrum(section: Random, folder: Path, problems: list[Problem]) -> Spe
     if section.band is not None:
         return read_band(section.band, section.rms, problems)
     if isinstance(section.spectrum, str):
-        wanted = Wanted("frequency", "Hz", "frequency"), Wanted("density", DENSITY, "density", "", section.unit, f"{RANDOM}.unit")
+        wanted = Wanted("frequency", "Hz", "frequency"), Wanted("psd", DENSITY, "psd", "", section.unit, f"{RANDOM}.unit")
         columns = read_columns(folder / section.spectrum, wanted, f"{RANDOM}.spectrum", problems)
         nodes = None if columns is None else np.stack(columns, axis=1)
         place = f"{RANDOM}.spectrum: {Path(section.spectrum).name}, row "
@@ -240,7 +274,7 @@ def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndar
     for position, pair in enumerate(pairs):
         nodes = []
         for quantity, value in zip((FREQUENCY, PSD), pair, strict=True):
-            stated = f"{value!r} {unit}" if quantity is PSD and unit is not None and number_like(value) else value
+            stated = f"{value!r} {spelled(unit)}" if quantity is PSD and unit is not None and number_like(value) else value
             try:
                 nodes.append(number(quantity, stated))
             except ValueError as error:
@@ -276,7 +310,7 @@ def lasting(excitation: Excitation) -> Rule:
         names = ["a draw"]
     else:
         reached = np.array([record.duration for record in excitation.records])
-        names = [record.path.name for record in excitation.records]
+        names = [f"{record.path.name} (row {len(record.samples)})" for record in excitation.records]
 
     def which(values: Mapping[str, Any]) -> Any:
         return np.nan_to_num(values[RECORD]).astype(int) % len(reached) if len(reached) > 1 else 0

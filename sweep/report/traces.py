@@ -11,10 +11,12 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.quantity import by_name
+from kernels.schemes import EXACT
 from sweep.config import load
 from sweep.excitation.bank import of_one
 from sweep.excitation.reading import Excitation
 from sweep.rows import Rows
+from sweep.rules import check_fixed
 
 PERIODS = 20  # of the excitation: longer traces show their last ones
 SETTLING = 50  # periods that a contact with a memory is given to come to its steady motion again
@@ -41,18 +43,21 @@ def trace_rows(rows: Rows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
     """The traces of rows, and a sentence on how they come about.
 
     Over a fixed window a trace is that of the run from t = 0 on, its last PERIODS periods where it has more. Of a steady window it is one
-    period of the steady motion, which starts from the row's x_end and v_end.
+    period of the steady motion, which starts from the row's x_end and v_end. Rows that the exact engine does not run have none.
     """
     traces = []
     excitation = load(rows.document).excitation if "excitation" in rows.document else None
     for row in chosen:
         given = parameters_of(rows.model, rows.fixed, rows.table.slice(row, 1).to_pylist()[0])
+        if check_fixed(rows.model, EXACT, given, {}, set()):
+            continue
         found = trace_steady(rows, given, row) if rows.steady else trace_run(rows.model, given, excitation)
         if found is not None:
             columns, period = found
             traces.append(Trace(row, {name: values[-MOST_MOMENTS:] for name, values in columns.items()}, period))
     note = "one period of the steady motion" if rows.steady else f"from the start, or the last {PERIODS} periods of the excitation"
-    return traces, f"Traces are computed by the exact engine, whatever the scheme of the rows: {note}."
+    note = f"Traces are computed by the exact engine, whatever the scheme of the rows: {note}."
+    return traces, note if traces else "No row has a trace: the exact engine, which computes them, does not run them or not to their end."
 
 
 def parameters_of(model: Model, fixed: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:

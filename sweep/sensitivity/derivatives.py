@@ -111,7 +111,7 @@ def program_of(config: Config, tables: Mapping[str, tuple[float, ...]], observab
         return {**config.fixed, **others, **scaled}
 
     def run(parameters: dict[str, Any]) -> dict[str, Any]:
-        return simulate(config.model.name, parameters, config.scheme, config.window, **config.asked._asdict())
+        return simulate(config.model.name, parameters, config.scheme, config.window, **config.asked.keywords)
 
     return compiled(run, place, observables, ())
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -17,6 +20,7 @@ from kernels.exact import loop
 from kernels.models import RUBBING_MASS
 from kernels.schemes import EXACT, SCHEMES
 from kernels.status import SENTENCES, Status
+from kernels.threads import side_by_side
 
 Solve = Callable[..., dict[str, np.ndarray]]
 ROOT = Path(__file__).resolve().parents[2]
@@ -187,3 +191,33 @@ def test_unknown_names_are_refused() -> None:
         batch.solve(RUBBING_MASS, "exact", {"mass": 1.0})
     with pytest.raises(KeyError, match="no scheme 'newmark'"):
         batch.solve(RUBBING_MASS, "newmark", {})
+
+
+def test_what_runs_in_blocks_is_traced_once() -> None:
+    traced = []
+
+    def run(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
+        traced.append(len(varying))
+        return {"product": varying["x"] * fixed["y"]}, varying["x"].astype(int)
+
+    x = np.arange(24.0).reshape(4, 6)
+    program = jax.jit(lambda x, y, share: batch._blocks(run, {"x": x}, {"y": y}, share))  # noqa: SLF001
+    results, codes = program(x, 3.0, 14)
+    assert traced == [1]
+    kept = np.where(np.arange(4)[:, None] < 3, x, 0.0)  # the last block has no row
+    np.testing.assert_array_equal(results["product"], 3.0 * kept)
+    np.testing.assert_array_equal(codes, kept)
+
+
+def test_tasks_side_by_side_return_in_order_and_the_first_error_is_told() -> None:
+    barrier = threading.Barrier(3, timeout=10.0)
+
+    def task(number: int) -> int:
+        barrier.wait()  # which none would pass alone
+        return number
+
+    assert side_by_side([functools.partial(task, number) for number in range(3)]) == [0, 1, 2]
+    assert side_by_side([lambda: 7]) == [7]
+    assert side_by_side([]) == []
+    with pytest.raises(ZeroDivisionError):
+        side_by_side([lambda: 1, lambda: 1 // 0])

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.elementary import asin, chord, settle, sincos
+from kernels.elementary import asin, chord, exp, log, settle, sincos
 
 EPS = np.finfo(float).eps
 
@@ -103,3 +103,18 @@ def test_arc_sine_has_a_finite_derivative_at_its_ends() -> None:
 def test_settling_a_value_changes_neither_it_nor_its_derivative() -> None:
     value, slope = jax.value_and_grad(lambda x: settle(x * x)[0])(1.7)
     assert (float(value), float(slope)) == (1.7 * 1.7, 3.4)
+
+
+def test_exponential_and_logarithm_are_right_to_rounding() -> None:
+    x = np.concatenate([[0.0, 1e-300, 1e-17, 0.5 * math.log(2.0)], np.geomspace(1e-9, 650.0, 300), -np.geomspace(1e-9, 650.0, 300)])
+    expected = np.array([float(mpmath.exp(mpmath.mpf(float(each)))) for each in x])
+    np.testing.assert_allclose(np.asarray(exp(jnp.asarray(x))), expected, rtol=4e-16)
+    assert float(exp(jnp.asarray(-1e5))) < 1e-299
+    y = np.concatenate([[1.0, math.sqrt(2.0), 2.0, 0.5], np.geomspace(1e-300, 1e300, 400), 1.0 + np.geomspace(1e-15, 0.4, 100)])
+    logs = np.array([float(mpmath.log(mpmath.mpf(float(each)))) for each in y])
+    np.testing.assert_allclose(np.asarray(log(jnp.asarray(y))), logs, rtol=4e-16, atol=1e-17)
+    single = jnp.asarray(np.geomspace(1e-3, 80.0, 100), jnp.float32)
+    np.testing.assert_allclose(np.asarray(exp(-single)), np.exp(-np.asarray(single, np.float64)), rtol=6e-6)
+    np.testing.assert_allclose(np.asarray(log(single)), np.log(np.asarray(single, np.float64)), rtol=3e-7, atol=3e-7)
+    assert float(jax.grad(exp)(0.0)) == 1.0
+    assert float(jax.grad(log)(4.0)) == 0.25

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +14,7 @@ from mpmath import mp
 
 import kernels
 from kernels import batch
+from kernels.excitation.record import Records
 from kernels.models import RUBBING_MASS
 from kernels.schemes import Asked
 from tests.oracle import penalised_friction, rigid_friction
@@ -21,7 +22,6 @@ from tests.oracle import statistics as oracle
 
 BLOCKS = 8
 ALL = Asked(BLOCKS, statistics=True)
-Solve = Callable[..., dict[str, np.ndarray]]
 TIMES = {"end": 7.0, "window_start": 3.1, "window_end": 6.7}
 BASE = {"m": 1.0, "g": 10.0, "mu": 0.1, "omega": 2.0 * math.pi}
 PUBLISHED = {15.0: 15.267099589371614, 1.5: 0.40906245101570892, 1.01: 2.2616412127978696e-4}
@@ -32,7 +32,6 @@ RIGID = [
 ]
 PENALISED = [
     BASE | {"a0": 15.0, "k_t": 9e4, "c_t": 600.0, "k": 3e-5},
-    BASE | {"a0": 1.01, "k_t": 9e3, "c_t": 30.0},
     BASE | {"a0": 0.6, "k_t": 9e2, "c_t": 0.0},  # a stuck mass that rings
     BASE | {"a0": 3.0, "k_t": 2e3, "c_t": 0.5, "k": 50.0, "c": 0.3, "load": 0.2},
 ]
@@ -85,16 +84,6 @@ def test_the_published_wear_powers_are_means_of_eight_blocks_of_one_second() -> 
     assert not powers[3].any()
     assert found["friction_force_max"][3] == pytest.approx(0.99, rel=1e-14)  # what holds a mass that never slips
     assert found["friction_force_rms"][3] == pytest.approx(0.99 / math.sqrt(2.0), rel=1e-14)
-
-
-@pytest.mark.slow
-def test_what_is_asked_for_changes_nothing_else(solve: Solve) -> None:
-    plain, asked = solve([row | TIMES for row in RIGID]), run(RIGID)
-    for name, values in plain.items():
-        if name not in asked:
-            assert name.startswith(("wear_volume", "wear_depth")) or name == "status"
-            continue
-        assert asked[name] == pytest.approx(values, rel=1e-11, abs=1e-13), name
 
 
 @pytest.mark.parametrize(("scheme", "tolerance"), [("euler", 3e-3), pytest.param("rk32", 3e-3, marks=pytest.mark.slow)])
@@ -161,8 +150,7 @@ def test_a_mass_that_bounces_presses_the_wall_by_half_sines() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("scheme", "tolerance"), [("exact", 1e-6), ("rk54", 5e-3)])
-def test_statistics_of_a_wall_with_friction_are_those_of_its_trace(scheme: str, tolerance: float) -> None:
+def test_statistics_of_a_wall_with_friction_are_those_of_its_trace() -> None:
     p = {
         "a0": 4.0,
         "mu": 0.05,
@@ -176,14 +164,14 @@ def test_statistics_of_a_wall_with_friction_are_those_of_its_trace(scheme: str, 
         "end": 4.0,
         "sides": 2.0,
     }
-    found = kernels.simulate("stop", p, scheme, blocks=5, statistics=True)
-    dense = kernels.trace("stop", p, samples=100_001)
+    found = kernels.simulate("stop", p, blocks=5, statistics=True)
+    dense = kernels.trace("stop", p, samples=400_001)
     for name in ("x", "friction_force", "wall_force"):
         values = dense[name]
         mean, square = (np.trapezoid(values**n, dense["time"]) / p["end"] for n in (1, 2))
         expected = {"mean": mean, "rms": math.sqrt(square), "std": math.sqrt(square - mean**2), "min": values.min(), "max": values.max()}
         for ending, value in expected.items():
-            assert float(found[f"{name}_{ending}"]) == pytest.approx(value, abs=tolerance * abs(values).max()), (name, ending)
+            assert float(found[f"{name}_{ending}"]) == pytest.approx(value, abs=2e-6 * abs(values).max()), (name, ending)  # by trapezoids
     assert np.asarray(found["wear_power_blocks"])[:5].mean() == pytest.approx(float(found["wear_power"]), rel=1e-12)
 
 
@@ -205,15 +193,31 @@ def test_blocks_and_statistics_have_the_derivatives_of_the_motion() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["stop", "buckling_wall"])
-def test_every_program_of_a_wall_tells_what_is_asked(model: str) -> None:
-    p: dict[str, Any] = {"v0": 2.0, "k_n": 50.0, "c_n": 0.5, "end": 3.0, "a0": 1.0}
-    if model == "buckling_wall":
-        p |= {"f_crit": 4.0, "f_post": 2.0, "k_post": 60.0, "softening": 0.05, "c_buckled": 0.1, "damping_criterion": 1.0}
-    found = kernels.simulate(model, p, statistics=True)
-    traced = kernels.trace(model, p, samples=100_001)
-    dense = traced["wall_force"]
-    assert float(found["wall_force_max"]) == pytest.approx(dense.max(), rel=1e-5)
-    assert float(found["wall_force_max"]) == pytest.approx(float(found["peak_force"]), rel=1e-9)
-    assert float(found["wall_force_mean"]) * 3.0 == pytest.approx(float(found["impulse"]), rel=1e-9)
-    assert float(found["wall_force_rms"]) == pytest.approx(math.sqrt(np.trapezoid(dense**2, traced["time"]) / 3.0), rel=1e-6)
+@pytest.mark.parametrize("scheme", ["euler", "rk54"])
+def test_blocks_add_up_where_friction_varies(scheme: str) -> None:
+    times = {"end": 3.0, "step": 5e-4, "window_start": 0.3, "window_end": 3.0}
+    mass = {"a0": np.array([15.0, 1.5]), "k_t": 1e5, "mu_s": 0.15, "mu_d": 0.1, "stribeck_speed": 0.2}
+    pressed = {"normal_amplitude": 12.0, "normal_omega": 9.0, "belt_speed": 0.3}
+    found = batch.solve(RUBBING_MASS, scheme, mass | pressed | times, count=2, asked=Asked(5, statistics=True)).observables
+    np.testing.assert_allclose(np.nanmean(found["wear_power_blocks"], axis=1), found["wear_power"], rtol=1e-13)
+    assert (found["friction_force_max"] > 1.5).all()  # F_n of 10 N alone would have 1.5 N
+    assert (found["friction_force_max"] <= 0.15 * 22.0 * (1.0 + 1e-12)).all()
+
+
+@pytest.mark.slow
+def test_statistics_of_a_mass_that_a_record_shakes() -> None:
+    t = np.arange(0.0, 3.01, 0.01)
+    record = Records((2.0 * np.sin(7.0 * t) + np.sin(23.0 * t))[None], 0.01)
+    row = {"record": 0.0, "record_scale": np.array([1.0, 3.0]), "end": 3.0, "mu": 0.1}
+    rigid, stiff, steps = (
+        batch.solve(RUBBING_MASS, scheme, row | given, count=2, asked=Asked(4, statistics=True), records=record).observables
+        for scheme, given in (("exact", {}), ("exact", {"k_t": 1e7}), ("euler", {"k_t": 1e7, "step": 1e-4}))
+    )
+    for name in ("wear_power", "wear_power_scatter", "x_mean", "x_rms", "x_std", "v_rms", "friction_force_rms"):
+        np.testing.assert_allclose(stiff[name], rigid[name], rtol=2e-3, err_msg=name)
+        np.testing.assert_allclose(steps[name], stiff[name], rtol=1e-3, err_msg=name)
+    # by trapezoids over what the engine says at many instants
+    moments = kernels.trace("rubbing_mass", {"record": 0.0, "end": 3.0, "mu": 0.1}, samples=20_000, records=record)
+    time, x = moments["time"], moments["x"]
+    mean = np.trapezoid(x, time) / 3.0
+    np.testing.assert_allclose([rigid["x_mean"][0], rigid["x_rms"][0]], [mean, math.sqrt(np.trapezoid(x**2, time) / 3.0)], rtol=1e-6)

@@ -18,6 +18,7 @@ from kernels import batch
 from kernels.exact import sections, steady
 from kernels.models import REGIMES, RUBBING_MASS
 from kernels.reference import closed_forms
+from kernels.schemes import DRIVES
 from kernels.status import Status
 from tests.oracle.rigid_friction import DIGITS, Oscillator
 
@@ -30,7 +31,7 @@ RUN = ("end", "window_start", "window_end")
 
 def steadily(rows: Sequence[Row]) -> dict[str, np.ndarray]:
     """Observables and status of rows over their steady window; every parameter is a column, so that all tests share their programs."""
-    names = [quantity.name for quantity in RUBBING_MASS.parameters if quantity.name not in RUN]
+    names = [quantity.name for quantity in RUBBING_MASS.parameters if quantity.name not in {*RUN, *DRIVES}]
     absent = {name: np.array([name not in row for row in rows]) for name in names}
     columns = {name: np.array([row.get(name, 0.0) for row in rows]) for name in names}
     found = batch.solve(RUBBING_MASS, "exact", columns, absent, count=len(rows), window="steady")

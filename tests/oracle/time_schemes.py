@@ -478,7 +478,7 @@ def adapt(case: Case, staggered: bool) -> Outcome:
             v_new = speed_new + tried / 2 * a if staggered else speed_new
             move = tried * speed_new
             a_new, memory_new = acceleration(case, memory, x + move, move, v_new, v_new, t_new)
-            error = adapt_error(a_new - a, move, tried, speed_new)
+            error = adapt_error(a_new - a, move - case.belt_speed * tried, tried, speed_new - case.belt_speed)
             if error < 1.0 or attempt == case.retries:
                 break
             rejected += 1

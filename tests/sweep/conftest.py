@@ -49,7 +49,7 @@ class FakeKernels:
         count: int,
         window: str | None = None,
         room: int = 0,
-        records: Any = None,
+        **_: Any,
     ) -> FakeSolution:
         """Stand in for `kernels.batch.solve`."""
         if len(self.calls) == self.fail_at:

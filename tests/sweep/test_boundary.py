@@ -36,7 +36,9 @@ def fields(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> dict[str, Fiel
     given: dict[str, Field] = {}
     solve: Solve = fake.solve
 
-    def compute(model: Any, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int, window: Any, room: int) -> Any:
+    def compute(
+        model: Any, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int, window: Any, *_: Any, **__: Any
+    ) -> Any:
         solution = solve(model, scheme, columns, absent, count, window)
         values = model.resolve(columns, absent)
         x, y = (np.broadcast_to(values[name], (count,)) for name in ("x0", "v0"))

@@ -78,6 +78,8 @@ def test_float32_is_part_of_the_study() -> None:
         ("study.precision=float16", "did you mean 'float64'"),
         ("study.scheme=rk54", "here scheme 'rk54'"),
         ("sweep.axes.end=[3.0, 4.0]", "here sweep.axes.end"),
+        ("time.blocks=4", "here time.blocks"),
+        ("output.statistics=true", "here output.statistics"),
         ('sweep.axes.scheme=["euler", "exact"]', "here scheme 'exact'"),
     ],
 )

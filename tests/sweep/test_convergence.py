@@ -34,7 +34,7 @@ def law(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
     solve = fake.solve
 
     def power(
-        model: Any, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int, window: str | None, room: int
+        model: Any, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], count: int, window: str | None, *_: Any, **__: Any
     ) -> Any:
         solution = solve(model, scheme, columns, absent, count, window)
         values = {name: np.broadcast_to(value, (count,)) for name, value in model.resolve(columns, absent).items()}
@@ -239,9 +239,9 @@ def test_the_table_compares_with_exact_at_the_same_parameters(law: FakeKernels, 
     asked: list[tuple[str, set[str]]] = []
     solve = batch.solve
 
-    def listen(model: Any, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], *rest: Any) -> Any:
+    def listen(model: Any, scheme: str, columns: dict[str, Any], absent: dict[str, np.ndarray], *rest: Any, **others: Any) -> Any:
         asked.append((scheme, {"k_t", "c_t", "step"} & {*columns, *absent}))
-        return solve(model, scheme, columns, absent, *rest)
+        return solve(model, scheme, columns, absent, *rest, **others)
 
     monkeypatch.setattr("kernels.batch.solve", listen)
     finished = run(study({"k_t": [9e5, 9e6], "c_t": ["default", 1.0]}, parameters={"a0": 1.0}), tmp_path / "a")

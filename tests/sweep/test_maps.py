@@ -244,8 +244,8 @@ def test_boundaries_that_the_run_has_found_are_drawn_beside_those_of_theory(fake
 def test_a_column_of_nothing_but_nan_is_refused(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     solve = fake.solve
 
-    def nowhere(*arguments: Any) -> Any:
-        solution = solve(*arguments)
+    def nowhere(*arguments: Any, **asked: Any) -> Any:
+        solution = solve(*arguments, **asked)
         solution.observables["drift"][:] = np.nan
         return solution
 

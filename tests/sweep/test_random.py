@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import multiprocessing
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,14 @@ from scipy import signal, stats
 from scipy.integrate import quad
 
 from sweep import ConfigError, load, resume, run
+from sweep.calibration import reading as calibration
 from sweep.cli import main
 from sweep.excitation.bank import MOST_BANK, most_draws, placed
 from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
+from sweep.maps import read_map, theory_of
+from sweep.sensitivity import analysis
+from sweep.store import read_facts
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]
@@ -60,8 +66,8 @@ def test_the_spectrum_of_the_draws_is_the_one_asked_for(spectrum: Spectrum) -> N
     draws = np.stack([made.draw(n) for n in range(256)])
     frequencies, found = signal.welch(draws[:, :4096], fs=100.0, window="boxcar", nperseg=512, noverlap=0, detrend=False, axis=1)
     # a periodogram sees S through its window: the mean of S weighted by Fejer's kernel, by brute force here
-    fine = np.arange(1, 200_000) * 2.5e-4
-    kernel = [np.sum(spectrum.density(fine) * (fejer(fine - f, 5.12) + fejer(fine + f, 5.12))) * 2.5e-4 for f in frequencies]
+    fine = np.arange(1, 50_000) * 1e-3
+    kernel = [np.sum(spectrum.density(fine) * (fejer(fine - f, 5.12) + fejer(fine + f, 5.12))) * 1e-3 for f in frequencies]
     inside = (frequencies > 0.0) & (spectrum.density(frequencies) > 0.0)
     # each estimate is a mean of 256 x 8 values whose standard deviation is their mean (8 neighbours in a draw are nearly independent)
     error = (found.mean(axis=0) / kernel - 1.0)[inside]
@@ -147,13 +153,15 @@ def test_shards_are_as_large_as_their_draws_allow() -> None:
     config = load({**study(**sweep), "excitation": {"random": long}})
     assert config.most_draws * 12_001 * 8 <= 2**28
     assert config.shard_points == 2048
+    few = {"axes": {"mu": [0.1, 0.2], "draw": [0, 1]}}
+    assert load({**study(**few), "excitation": {"random": long}}).shard_points == 2048  # so that more draws extend it
     with pytest.raises(ConfigError, match=r"output\.shard_points: 50000 points with up to 50,000 draws of 12,001 samples are more than"):
         load({**study(**sweep), "excitation": {"random": long}, "output": {"shard_points": 50_000}})
     assert 50_000 * 12_001 * 8 > MOST_BANK
 
 
 def test_a_study_of_draws_reads_back_as_itself(tmp_path: Path) -> None:
-    (tmp_path / "psd.csv").write_text("frequency [Hz],density [g^2/Hz]\n1,0.001\n10,0.002\n")
+    (tmp_path / "psd.csv").write_text("frequency [Hz],psd [g2/Hz]\n1,0.001\n10,0.002\n")
     random = {"spectrum": "psd.csv", "interpolation": "log", "duration": "1 min", "interval": "5 ms", "taper": "2 s", "seed": 4}
     text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in random.items())
     (tmp_path / "study.toml").write_text(f"[excitation.random]\n{text}\n[sweep.axes]\ndraw = [0, 7]\n")
@@ -227,6 +235,14 @@ def test_draws_and_records_do_not_mix() -> None:
         assert said in str(caught.value)
 
 
+def test_what_follows_derivatives_takes_no_records() -> None:
+    raw = {**study(design="sobol", count=8, axes={"mu": {"from": 0.1, "to": 0.2}, "draw": [0, 1]}), "study": {"name": "some"}}
+    with pytest.raises(ConfigError, match="--derivatives: are of oscillators that a sine shakes"):
+        analysis.check(analysis.Request(derivatives=4), load(raw))
+    with pytest.raises(ConfigError, match="excitation: a calibration is of oscillators that a sine shakes"):
+        calibration.load({"excitation": {"random": RANDOM}, "calibration": {"data": "a.csv"}})
+
+
 AXES = {"a0": [1.0, 2.0], "draw": {"from": 0, "to": 4, "spacing": "integer"}, "mu": [0.1, 0.3]}
 
 
@@ -292,6 +308,15 @@ def test_means_are_shown_written_and_drawn(fake: FakeKernels, tmp_path: Path, ca
         assert said in capsys.readouterr().err
 
 
+def test_theory_of_a_sine_is_not_drawn_where_records_shake(fake: FakeKernels, tmp_path: Path) -> None:
+    axes = {"a0": {"from": 1.0, "to": 10.0, "count": 5}, "mu": {"from": 0.1, "to": 0.9, "count": 5}}
+    lines = []
+    for place, more in enumerate(({}, {"excitation": {"random": RANDOM}}, {"parameters": {"tone_a0": [1.0], "tone_omega": [3.0]}})):
+        drawn = read_map(run({**more, "time": {"end": 4.0}, "sweep": {"axes": axes}}, tmp_path / str(place)).directory)
+        lines.append(len(theory_of(drawn, drawn.x_values, drawn.y_values)))
+    assert lines == [2, 0, 0]
+
+
 def test_a_run_of_draws_is_resumed_and_extended(fake: FakeKernels, small_shards: int, tmp_path: Path) -> None:
     axes = {"draw": {"from": 0, "to": 3, "spacing": "integer"}, "mu": [0.1, 0.2, 0.3, 0.4, 0.5]}
     run(study(axes=axes), tmp_path / "out")
@@ -321,3 +346,17 @@ def test_the_mean_wear_power_over_draws_is_the_same_by_exact_and_by_rk54(tmp_pat
         np.testing.assert_allclose(powers.mean(axis=1), exact.mean(axis=1), rtol=0.5 * tolerance)
     means = done.over("draw", ["wear_power"]).to_pandas()
     np.testing.assert_allclose(means["mean"].to_numpy().reshape(3, 3), [p.mean(axis=1) for p in (exact, coarse, fine)], rtol=1e-13)
+
+
+@pytest.mark.slow
+def test_rows_of_draws_are_the_same_bits_in_any_shard_and_process(tmp_path: Path) -> None:
+    axes = {"a0": [0.5, 1.0], "mu": [0.05, 0.1], "draw": {"from": 0, "to": 9, "spacing": "integer"}}
+    raw = {**study(axes=axes), "study": {"scheme": "euler"}, "parameters": {"k_t": 1e5}, "time": {"end": 4.0, "step": 1e-3}}
+    whole = run(raw, tmp_path / "whole").to_arrow()
+    assert len(set(whole.column("wear_power").to_pylist())) == 40
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        parts = run({**raw, "output": {"shard_points": 7}}, tmp_path / "parts", executor=pool)
+    assert parts.to_arrow().equals(whole)
+    facts = [read_facts(shard) for shard in sorted((tmp_path / "parts" / "points").glob("*.parquet"))]
+    compiled = [each["seconds"]["compiling"] > 0.0 for each in facts if each is not None]
+    assert (len(compiled), sum(compiled)) == (6, 1)  # whichever draws a shard has, its program is that of the others

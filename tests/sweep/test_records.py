@@ -82,6 +82,14 @@ def test_times_may_be_in_another_unit_and_rounded(tmp_path: Path) -> None:
     assert record.interval == pytest.approx(1.0 / 60.0, rel=1e-4)
 
 
+def test_files_of_spreadsheets_are_read(tmp_path: Path) -> None:
+    (tmp_path / "quake.csv").write_bytes(b"\xef\xbb\xbf" + csv(header="time,acceleration").replace("\n", ",\r\n").encode())
+    (tmp_path / "study.toml").write_text(STUDY)
+    excitation = load(tmp_path / "study.toml").excitation
+    assert isinstance(excitation, Recorded)
+    np.testing.assert_array_equal(excitation.records[0].samples, SHAKE)
+
+
 def test_parquet_is_read_too(tmp_path: Path) -> None:
     pd.DataFrame({"time": TIMES, "acceleration [g]": SHAKE.astype(np.float32), "more": "x"}).to_parquet(tmp_path / "quake.parquet")
     excitation = load(study(tmp_path, STUDY.replace(".csv", ".parquet"))).excitation
@@ -103,6 +111,10 @@ REFUSED = {
     ),
     "a record that begins later": (csv(TIMES + 3.0), ["row 1", "the first time is 3 s: a record begins at t = 0", "subtract 3 s"]),
     "NaN": (changed(7, value="nan"), ["column acceleration, row 7: nan: must be a finite number (acceleration, unit m/s^2)"]),
+    "NaN in g": (
+        changed(7, value="nan").replace("acceleration", "acceleration [g]"),
+        ["row 7: nan: must be a finite number (acceleration, unit g)"],
+    ),
     "an infinite time": (changed(7, time="inf"), ["column time, row 7: inf: must be a finite number (time, unit s)"]),
     "an empty cell": (changed(7, value=""), ["column acceleration, row 7: is empty"]),
     "a word": (changed(7, value="high"), ["column acceleration, row 7: 'high' is no number"]),
@@ -129,7 +141,11 @@ REFUSED = {
     "rows of unlike length": (csv() + "3,4,5\n", ["cannot read", "Expected 2 columns, got 3"]),
     "a record that is too short": (
         csv(TIMES[:150], SHAKE[:150]),
-        ["excitation.records: a record must last until the end of the run", 'extend = "zero"', "quake.csv ends at 1.49 s, end = 2 s"],
+        [
+            "excitation.records: a record must last until the end of the run",
+            'extend = "zero"',
+            "quake.csv (row 150) ends at 1.49 s, end = 2 s",
+        ],
     ),
 }
 

@@ -265,8 +265,8 @@ def test_a_column_of_nothing_but_nan_is_refused_where_it_is_asked_for(
 ) -> None:
     solve = fake.solve
 
-    def nowhere(*arguments: Any) -> Any:
-        solution = solve(*arguments)
+    def nowhere(*arguments: Any, **asked: Any) -> Any:
+        solution = solve(*arguments, **asked)
         for name in ("drift", "wear_power"):
             solution.observables[name][:] = np.nan
         return solution

@@ -45,7 +45,7 @@ class FakeIshigami(FakeKernels):
     fails_above = math.inf
     constant = False
 
-    def solve(self, model: Any, scheme: str, columns: Any, absent: Any, count: int, window: Any = None, room: int = 0) -> FakeSolution:
+    def solve(self, model: Any, scheme: str, columns: Any, absent: Any, count: int, window: Any = None, *_: Any, **__: Any) -> FakeSolution:
         """Stand in for `kernels.batch.solve`."""
         self.calls.append(count)
         values = model.resolve(columns, absent)

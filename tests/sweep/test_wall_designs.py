@@ -267,8 +267,8 @@ def test_a_file_with_more_rows_and_wider_tables_extends_a_run(fake: FakeKernels,
 def test_remarks_are_no_failures_in_shards_lists_and_exit_statuses(
     fake: FakeKernels, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def solve(*arguments: Any) -> Any:
-        solution = fake.solve(*arguments)
+    def solve(*arguments: Any, **asked: Any) -> Any:
+        solution = fake.solve(*arguments, **asked)
         v0 = np.broadcast_to(arguments[2]["v0"], solution.status.shape)
         solution.status[:] = np.where(v0 == 2.0, Status.BEYOND_TABLE, np.where(v0 == 3.0, Status.TOO_MANY_EVENTS, Status.OK))
         return solution
@@ -302,8 +302,8 @@ def test_remarks_are_no_failures_in_shards_lists_and_exit_statuses(
 def test_failed_rows_show_their_tables_as_csv_has_them(
     fake: FakeKernels, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def solve(*arguments: Any) -> Any:
-        solution = fake.solve(*arguments)
+    def solve(*arguments: Any, **asked: Any) -> Any:
+        solution = fake.solve(*arguments, **asked)
         solution.status[:] = Status.TOO_MANY_EVENTS
         return solution
 

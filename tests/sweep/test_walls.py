@@ -127,9 +127,9 @@ def test_csv_and_parquet_tables_mean_the_same(tmp_path: Path) -> None:
 def test_kernels_get_padded_arrays_and_codes(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
 
-    def solve(model: Any, scheme: str, columns: dict[str, Any], *rest: Any) -> Any:
+    def solve(model: Any, scheme: str, columns: dict[str, Any], *rest: Any, **asked: Any) -> Any:
         given.update(columns)
-        return fake.solve(model, scheme, columns, *rest)
+        return fake.solve(model, scheme, columns, *rest, **asked)
 
     monkeypatch.setattr("kernels.batch.solve", solve)
     run(WALL, tmp_path / "a")
@@ -194,8 +194,8 @@ def test_a_table_whose_rows_have_no_whole_number_gives_them_a_status(fake: FakeK
 def shocked(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
     """Kernels in which row 0 never rebounds, row 1 goes beyond its table, row 2 fails, and nothing rubs."""
 
-    def solve(*arguments: Any) -> Any:
-        solution = fake.solve(*arguments)
+    def solve(*arguments: Any, **asked: Any) -> Any:
+        solution = fake.solve(*arguments, **asked)
         status = solution.status.copy()
         status[1:3] = (Status.BEYOND_TABLE, Status.TOO_MANY_EVENTS)[: len(status) - 1]
         failed = status == Status.TOO_MANY_EVENTS
@@ -288,8 +288,8 @@ def test_tables_and_words_are_no_axes_of_a_map(fake: FakeKernels, tmp_path: Path
 def test_a_point_at_which_a_thing_never_happens_is_settled(
     fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    def solve(*arguments: Any) -> Any:
-        solution = fake.solve(*arguments)
+    def solve(*arguments: Any, **asked: Any) -> Any:
+        solution = fake.solve(*arguments, **asked)
         v0 = np.broadcast_to(arguments[2]["v0"], solution.status.shape)
         solution.observables["rebound_velocity"][:] = np.where(v0 > 1.0, NAN, -1.0)
         solution.status[:] = np.where(v0 > 2.0, Status.BEYOND_TABLE, Status.OK)

@@ -1,0 +1,73 @@
+"""What oscillators cost, by model, scheme, number and precision, and their derivatives: `python -m pytest benchmarks` (extra `benchmarks`).
+
+SDND104's masses, and walls 2 cm away from them, on as many devices as JAX_NUM_CPU_DEVICES says (default: all cores). pytest-benchmark times
+whole batches, checks included, after one that compiles; the time of their kernels alone is in its `extra_info`. A number whose pass would
+take longer than TRIBOSWEEP_BENCHMARK_SECONDS (default 10), by the rate of a smaller one, is skipped. `python -m benchmarks oscillators`
+makes tables of it.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.derivatives import KINDS, plane, programs, seconds
+from kernels import runtime
+from kernels.batch import Solution, solve
+from kernels.models import MODELS
+from kernels.schemes import EXACT, SCHEMES
+
+LIMIT = float(os.environ.get("TRIBOSWEEP_BENCHMARK_SECONDS", "10"))
+ROUNDS = 3
+COUNTS = (1, 64, 4096, 10**6)
+CONTACT = {"k": 3e-5, "k_t": 9e6, "step": 1e-4}
+WALLS: dict[str, dict[str, float]] = {
+    "rubbing_mass": {},
+    "stop": {"k_n": 1e4, "c_n": 5.0, "gap": 0.02},
+    "buckling_wall": {"k_n": 1e4, "f_crit": 30.0, "f_post": 10.0, "k_post": 5e3, "gap": 0.02},
+}
+PRECISIONS = {"float64": np.float64, "float32": np.float32}
+CASES = [
+    (model, scheme, precision, count)
+    for model in WALLS
+    for scheme in SCHEMES
+    for precision in PRECISIONS
+    if precision == "float64" or SCHEMES[scheme].fixed_step
+    for count in COUNTS
+]
+known: dict[tuple[str, str, str], float] = {}  # oscillators/s of the number before
+
+
+@pytest.mark.parametrize(("model", "scheme", "precision", "count"), CASES)
+def test_oscillators(benchmark: Any, model: str, scheme: str, precision: str, count: int) -> None:
+    """A batch."""
+    if count > LIMIT * known.get((model, scheme, precision), np.inf):
+        pytest.skip("it would take too long")
+    rng = np.random.default_rng(1)
+    columns = {"a0": rng.uniform(0.5, 20.0, count), "mu": rng.uniform(0.01, 1.0, count), "window_start": 4.0, **WALLS[model]}
+    columns |= {} if scheme == EXACT else CONTACT
+    runs: list[Solution] = []
+
+    def run() -> None:
+        runs.append(solve(MODELS[model], scheme, columns, {}, count, dtype=PRECISIONS[precision]))
+
+    benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
+    kernel = statistics.median(run.run_seconds for run in runs[1:])
+    lanes = runtime.LANES["abreast"] if count == 1 else 1  # those of a block take no longer than one of them
+    known[model, scheme, precision] = count * lanes / kernel
+    case = {"model": model, "scheme": scheme, "precision": precision, "count": count}
+    benchmark.extra_info.update(case, kernel=kernel, compiling=sum(run.compile_seconds for run in runs))
+    assert not np.any(runs[0].status)
+
+
+@pytest.mark.parametrize("what", ["value", "value and five derivatives"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_derivatives(benchmark: Any, kind: str, what: str) -> None:
+    """4096 masses by `kernels.simulate`, on one core."""
+    width, constants = KINDS[kind]
+    program, rows = programs(constants, width)[what != "value"], plane(4096)
+    benchmark.pedantic(seconds, args=(program, rows), rounds=ROUNDS, warmup_rounds=1)

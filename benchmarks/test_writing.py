@@ -1,0 +1,51 @@
+"""What it costs to write a shard of 131,072 rows: `python -m pytest benchmarks/test_writing.py` (extra `benchmarks`)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernels import runtime
+from sweep import load, store
+from sweep.directory import write_whole
+from sweep.shards import solve_points, span
+
+STUDY = {
+    "time": {"window": [4.0, 12.0]},
+    "sweep": {"axes": {name: {"from": a, "to": b, "count": 1000} for name, a, b in (("a0", 0.5, 20.0), ("mu", 0.01, 1.01))}},
+}
+ROUNDS = 5
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[Any, ...]:
+    """A study, its schema, the points of its first shard and their results."""
+    study = load(STUDY)
+    points = study.design.points(*span(study, 0))
+    return study, store.schema(study, runtime.describe()), points, solve_points(study, points)
+
+
+def encoded(rows: tuple[Any, ...]) -> bytes:
+    """The shard as bytes."""
+    return store.serialise(store.encode(*rows), {"seconds": {}}, time.perf_counter())
+
+
+def test_encoding(benchmark: Any, rows: tuple[Any, ...]) -> None:
+    """From arrays to Parquet, compressed and with its checksum."""
+    data = benchmark.pedantic(encoded, args=(rows,), rounds=ROUNDS, warmup_rounds=1)
+    benchmark.extra_info.update(megabytes=len(data) / 1e6)
+
+
+def test_writing(benchmark: Any, rows: tuple[Any, ...], tmp_path: Path) -> None:
+    """From bytes to the disk, flushed."""
+    data = encoded(rows)
+    write = lambda: write_whole(tmp_path / "shard.parquet", lambda file: file.write_bytes(data))  # noqa: E731
+    benchmark.pedantic(write, rounds=ROUNDS, warmup_rounds=1)
+
+
+def test_reading_back(benchmark: Any, rows: tuple[Any, ...]) -> None:
+    """What `resume` does to know that a shard is whole."""
+    assert benchmark.pedantic(store.is_intact, args=(encoded(rows),), rounds=ROUNDS, warmup_rounds=1)
