@@ -203,7 +203,7 @@ def _solve_group(
     """  # noqa: D205 - one sentence
     import jax
 
-    width, devices = runtime.lanes(kind), len(jax.devices())
+    width, devices = runtime.lanes(kind, rows["m"].dtype == np.float32), len(jax.devices())
     with np.errstate(all="ignore"):  # rows that are not members may hold anything
         cost = kinds.cost(kind, scheme, rows, count)[members]
     members = members[np.argsort(-cost, kind="stable")]

@@ -21,9 +21,9 @@ _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 
 # Lanes per block of a program on CPU. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 16: 9.5e5,
 # 32: 1.36e6, 64: 1.27e6; general exact 16: 2.8e5, 32: 3.6e5, 64: 3.2e5; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3. Euler, steps/s:
-# each at its own pace 64: 4.8e7, 128: 6.1e7, 256: 6.5e7; abreast 32: 5.6e8, 64: 6.7e8, 128: 6.5e8, 256: 6.3e8, in float32 64: 1.14e9,
-# 128: 1.17e9, 256: 1.13e9.
-LANES: Mapping[str, int] = {"lean": 32, "general": 32, "penalised": 16, "step": 128, "abreast": 64}
+# each at its own pace 64: 4.8e7, 128: 6.1e7, 256: 6.5e7; abreast 32: 5.6e8, 64: 6.7e8, 128: 6.5e8, 256: 6.3e8, in float32, on both
+# cores and at another day's speed, 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9.
+LANES: Mapping[str, int] = {"lean": 32, "general": 32, "penalised": 16, "step": 128, "abreast": 64, "abreast in float32": 128}
 _LANES_OF_OTHERS = 32
 # Steps per iteration of a loop. On CPU a loop is one native function, which more make no faster (1: 4.8e8, 2: 4.4e8, 4: 3.3e8 steps/s).
 _STEPS = 1
@@ -65,12 +65,14 @@ def on_cpu() -> bool:
     return bool(jax.default_backend() == "cpu")
 
 
-def lanes(kind: str) -> int:
-    """Lanes of a block of the program `kind` (`batch`); those of walls, and of rows that more than one sine shakes, have the same."""
+def lanes(kind: str, single: bool = False) -> int:
+    """Lanes of a block of the program `kind` (`batch`), in float32 where `single`; those of walls, and of driven rows, have the same."""
     if not on_cpu():
         return _LANES_OF_ACCELERATOR
     base, driven, _ = kind.removeprefix("exact-").removeprefix("steady-").partition("+")
-    return _LANES_OF_OTHERS if driven and kind.startswith("exact-") else LANES.get(base, _LANES_OF_OTHERS)
+    if driven and kind.startswith("exact-"):
+        return _LANES_OF_OTHERS
+    return LANES.get(f"{base} in float32" if single else base, _LANES_OF_OTHERS)
 
 
 def steps() -> int:

@@ -11,7 +11,7 @@ import pytest
 from kernels import batch, runtime
 from kernels.exact.programs import PROGRAMS
 from kernels.models import MODELS, RUBBING_MASS
-from kernels.schemes import EXACT, SCHEMES
+from kernels.schemes import EXACT, SCHEMES, Asked
 
 PLATFORMS = ("cuda", "rocm", "tpu")
 WALLS: dict[str, dict[str, float]] = {
@@ -39,9 +39,9 @@ def columns(model: str, scheme: str) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "scheme"), EVERY)
 def test_every_time_scheme_can_be_lowered_for_accelerators(monkeypatch: pytest.MonkeyPatch, model: str, scheme: str) -> None:
-    def lower(kind: str, scheme: str, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...]) -> None:
+    def lower(kind: str, scheme: str, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...], asked: Asked) -> None:
         arguments = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
-        made = jax.export.export(batch._program(kind, scheme, devices, lanes), platforms=PLATFORMS)  # noqa: SLF001
+        made = jax.export.export(batch._program(kind, scheme, devices, lanes, asked), platforms=PLATFORMS)  # noqa: SLF001
         assert made(arguments, jax.ShapeDtypeStruct((devices,), np.int32)).platforms == PLATFORMS
         raise LoweredError
 

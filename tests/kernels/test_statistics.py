@@ -86,10 +86,10 @@ def test_the_published_wear_powers_are_means_of_eight_blocks_of_one_second() -> 
     assert found["friction_force_rms"][3] == pytest.approx(0.99 / math.sqrt(2.0), rel=1e-14)
 
 
-@pytest.mark.parametrize(("scheme", "tolerance"), [("euler", 3e-3), pytest.param("rk32", 3e-3, marks=pytest.mark.slow)])
-def test_schemes_come_near_to_rigid_friction(scheme: str, tolerance: float) -> None:
+def test_euler_comes_near_to_rigid_friction() -> None:
+    tolerance = 3e-3
     rows = [BASE | {"a0": 15.0, "k_t": 9e5, "c_t": 1900.0}, BASE | {"a0": 1.5, "k_t": 9e5, "c_t": 1900.0}]
-    found, exact = run(rows, scheme, step=5e-4, largest_step=2e-3, tolerance=1e-5), run([BASE | {"a0": 15.0}, BASE | {"a0": 1.5}])
+    found, exact = run(rows, "euler", step=5e-4), run([BASE | {"a0": 15.0}, BASE | {"a0": 1.5}])
     for name in ("x_mean", "x_rms", "x_std", "x_min", "x_max", "v_rms", "friction_force_rms", "friction_force_min", "friction_force_max"):
         scale = np.maximum(abs(exact["x_min"]), abs(exact["x_max"])) if name.startswith("x_") else 1.0
         assert (abs(found[name] - exact[name]) < 3.0 * tolerance * scale).all(), name
@@ -193,12 +193,11 @@ def test_blocks_and_statistics_have_the_derivatives_of_the_motion() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["euler", "rk54"])
-def test_blocks_add_up_where_friction_varies(scheme: str) -> None:
+def test_blocks_add_up_where_friction_varies() -> None:
     times = {"end": 3.0, "step": 5e-4, "window_start": 0.3, "window_end": 3.0}
     mass = {"a0": np.array([15.0, 1.5]), "k_t": 1e5, "mu_s": 0.15, "mu_d": 0.1, "stribeck_speed": 0.2}
     pressed = {"normal_amplitude": 12.0, "normal_omega": 9.0, "belt_speed": 0.3}
-    found = batch.solve(RUBBING_MASS, scheme, mass | pressed | times, count=2, asked=Asked(5, statistics=True)).observables
+    found = batch.solve(RUBBING_MASS, "rk32", mass | pressed | times, count=2, asked=Asked(5, statistics=True)).observables
     np.testing.assert_allclose(np.nanmean(found["wear_power_blocks"], axis=1), found["wear_power"], rtol=1e-13)
     assert (found["friction_force_max"] > 1.5).all()  # F_n of 10 N alone would have 1.5 N
     assert (found["friction_force_max"] <= 0.15 * 22.0 * (1.0 + 1e-12)).all()

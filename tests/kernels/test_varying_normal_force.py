@@ -155,7 +155,7 @@ RIGID_LIMIT = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", TIME_SCHEMES)
+@pytest.mark.parametrize("scheme", ["euler", "adapt2", "rk54"])
 def test_stiff_contacts_rub_as_rigid_ones_do(solve: Solve, scheme: str) -> None:
     base = {"m": 1.0, "mu_s": 0.1, "mu_d": 0.1, "omega": 2.0 * math.pi, "normal_omega": 2.0 * math.pi, "normal_force": 10.0, "end": 6.0,
             "window_start": 1.0, "window_end": 6.0}  # fmt: skip
