@@ -44,14 +44,21 @@ def reverse() -> Any:
 
 
 @functools.cache
-def forward() -> Any:
-    """Jitted: columns -> observable -> parameter -> derivative, forward."""
+def along() -> Any:
+    """Jitted: columns, a direction -> observable -> derivative along it, forward."""
 
-    def one(p: Columns) -> Mapping[str, jax.Array]:
+    def smooth(p: Columns) -> Mapping[str, jax.Array]:
         found = simulate("rubbing_mass", p)
         return {name: found[name] for name in SMOOTH}
 
-    return jax.jit(jax.vmap(jax.jacfwd(one)))
+    return jax.jit(lambda p, direction: jax.jvp(smooth, (p,), (direction,))[1])
+
+
+def forward(p: Columns) -> dict[str, dict[str, jax.Array]]:
+    """Observable -> parameter -> derivative, one parameter after the other: that program compiles in half the time of one for all."""
+    still = {name: jnp.zeros_like(values) for name, values in p.items()}
+    found = {name: along()(p, still | {name: jnp.ones_like(values)}) for name, values in p.items()}
+    return {each: {name: found[name][each] for name in p} for each in SMOOTH}
 
 
 def stencil(points: np.ndarray) -> np.ndarray:
@@ -102,7 +109,7 @@ def test_every_derivative_of_every_observable_is_its_difference(solve: Solve, re
         row["normal_force"] = row["normal_force"] or row["m"] * row["g"]
         if file == "rigid_k0.json":
             del row["k"], row["c"]
-    jacobian = forward()(columns(rows))
+    jacobian = forward(columns(rows))
     for index, row in enumerate(rows):
         speed = abs(row["a0"]) / row["omega"]
         rate = row["omega"] + math.sqrt(row.get("k", 0.0) / row["m"])
@@ -134,7 +141,7 @@ def test_every_derivative_of_every_observable_is_its_difference(solve: Solve, re
 
 def test_reverse_and_forward_derivatives_are_the_same_numbers() -> None:
     p = columns([BASE | TIMES | {"a0": a0, "v0": v0} for a0 in (0.99, 1.01, 1.5, 15.0) for v0 in (0.0, 0.1, -0.2)])
-    backward, onward = reverse()(p), forward()(p)["wear_power"]
+    backward, onward = reverse()(p), forward(p)["wear_power"]
     for name in p:
         np.testing.assert_allclose(backward[name], onward[name], rtol=1e-12, atol=1e-14)
 
@@ -162,7 +169,7 @@ def test_every_derivative_is_exactly_zero_in_stick() -> None:
 def test_lean_and_general_engines_have_the_same_derivatives() -> None:
     rows = [BASE | TIMES | {"a0": a0, "load": load} for a0 in (1.01, 1.5, 3.0, 15.0) for load in (0.0, 0.2)]
     lean = reverse()(columns(rows))
-    general = forward()(columns([row | {"k": 0.0, "c": 0.0} for row in rows]))["wear_power"]
+    general = forward(columns([row | {"k": 0.0, "c": 0.0} for row in rows]))["wear_power"]
     for name, slope in lean.items():
         np.testing.assert_allclose(general[name], slope, rtol=1e-9, atol=1e-12, err_msg=name)
 

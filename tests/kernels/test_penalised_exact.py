@@ -205,15 +205,19 @@ def test_reverse_derivatives_of_the_wear_power_are_its_differences_and_a_bad_row
 def test_every_derivative_of_every_observable_is_its_difference(solve: Solve) -> None:
     columns = moving()
 
-    def one(p: dict[str, Any]) -> dict[str, Any]:
+    def smooth(p: dict[str, Any]) -> dict[str, Any]:
         found = simulate("rubbing_mass", p)
         return {name: found[name] for name in SMOOTH}
 
-    forward = jax.jit(jax.vmap(jax.jacfwd(one)))({name: jnp.array(values) for name, values in columns.items()})
+    # one parameter after the other: that program compiles in half the time of one for all
+    along = jax.jit(lambda p, direction: jax.jvp(smooth, (p,), (direction,))[1])
+    p = {name: jnp.array(values) for name, values in columns.items()}
+    still = {name: jnp.zeros_like(values) for name, values in p.items()}
     for name in columns:
+        forward = along(p, still | {name: jnp.ones_like(p[name])})
         expected, scale = differences(solve, columns, name)
         for each in SMOOTH:
-            exact = np.asarray(forward[each][name]) * scale
+            exact = np.asarray(forward[each]) * scale
             size = 1.0 if each == "stick_fraction" else np.abs(columns["a0"]).max()
             np.testing.assert_allclose(exact, expected[each], rtol=2e-6, atol=2e-8 * size, err_msg=f"{each} in {name}")
 
