@@ -15,6 +15,7 @@ from kernels import batch, simulate
 from kernels.exact import events
 from kernels.models import REGIMES, RUBBING_MASS
 from kernels.status import Status
+from tests.kernels.compiling import hastily
 from tests.kernels.test_exact import worst_errors
 from tests.oracle import penalised_friction
 from tests.oracle.generate import as_text
@@ -210,7 +211,7 @@ def test_every_derivative_of_every_observable_is_its_difference(solve: Solve) ->
         return {name: found[name] for name in SMOOTH}
 
     # one parameter after the other: that program compiles in half the time of one for all
-    along = jax.jit(lambda p, direction: jax.jvp(smooth, (p,), (direction,))[1])
+    along = hastily(lambda p, direction: jax.jvp(smooth, (p,), (direction,))[1])
     p = {name: jnp.array(values) for name, values in columns.items()}
     still = {name: jnp.zeros_like(values) for name, values in p.items()}
     for name in columns:
