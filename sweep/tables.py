@@ -181,24 +181,31 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
 READERS = {".csv": read_csv, ".parquet": read_parquet}
 
 
+def cells_as_numbers(
+    column: pa.ChunkedArray, meaning: str, label: str, before: int, problems: list[Problem]
+) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
+    """Values (NaN where there is none), mask of the empty cells, and by row the words that are no numbers.
+
+    A problem that says its `meaning` where the column is of another type, once: where `before`, the number of rows read, is 0.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return parse_numbers(column)
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_null(column.type):
+        return pc.cast(column, pa.float64(), safe=False).fill_null(math.nan).to_numpy(), column.is_null().to_numpy(), {}
+    if before == 0:
+        problems.append(Problem(label, f"must hold numbers, not {column.type} {meaning}"))
+    return np.empty(0), np.empty(0, bool), {}
+
+
 def read_numbers(
     column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and absent mask of numbers, after `before` rows; problems where a cell is no number or is out of bounds."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     meaning = f"({quantity.description}, unit {quantity.unit})"
-    words: dict[int, str] = {}
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        values, absent, words = parse_numbers(column)
-    elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_null(column.type):
-        absent = column.is_null().to_numpy()
-        values = pc.cast(column, pa.float64(), safe=False).fill_null(math.nan).to_numpy()
-    else:
-        if before == 0:
-            problems.append(Problem(label, f"must hold numbers, not {column.type} {meaning}"))
-        return np.empty(0), np.empty(0, bool)
+    values, absent, words = cells_as_numbers(column, meaning, label, before, problems)
     for row, word in words.items():
         problems.append(Problem(f"{label}, row {before + row + 1}", f"{shorten(word)} is not a number {meaning}"))
     for row in np.flatnonzero(quantity.out_of_bounds(values)).tolist():

@@ -151,19 +151,7 @@ def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) 
 
 def read_cells(cells: pa.ChunkedArray, meaning: str, label: str, before: int, found: list[Problem]) -> np.ndarray:
     """Numbers, after `before` rows; problems, which say their `meaning`, where a cell is empty, no number or not finite."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    words: dict[int, str] = {}
-    if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
-        values, empty, words = tables.parse_numbers(cells)
-    elif pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or pa.types.is_null(cells.type):
-        empty = cells.is_null().to_numpy()
-        values = pc.cast(cells, pa.float64(), safe=False).fill_null(np.nan).to_numpy()
-    else:
-        if before == 0:
-            found.append(Problem(label, f"must hold numbers, not {cells.type} {meaning}"))
-        return np.empty(0)
+    values, empty, words = tables.cells_as_numbers(cells, meaning, label, before, found)
     for row in map(int, np.flatnonzero(~np.isfinite(values))):
         comma = "; numbers have a decimal point" if "," in words.get(row, "") else ""
         said = f"{shorten(words[row])} is no number{comma}" if row in words else "is empty" if empty[row] else f"{float(values[row])!r}"
