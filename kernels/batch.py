@@ -115,7 +115,7 @@ def solve(
     if good.size:
         rows = {name: np.asarray(value, dtype=np.float64 if name in PACE else dtype) for name, value in resolved.items()}
         groups = kinds.groups(model, scheme, window, rows, good, count, asked)
-        if dtype is np.float32 and any(kinds.base(kind) != kinds.ABREAST for kind, _ in groups):
+        if dtype is np.float32 and not all(kinds.is_abreast(kind) for kind, _ in groups):
             raise ValueError(
                 "float32 needs a scheme of fixed step, one step, end and window for all rows, and neither blocks nor statistics"
             )
@@ -218,8 +218,8 @@ def _solve_group(
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
     switches = {name: kinds.everywhere(rows[name], count)[members] for name in VARIED if name in rows}
     unread = model.unread(scheme, switches) | (set(model.penalty) if kinds.is_rigid(kind) else set())
-    unread |= kinds.unread_features(kind)
-    counted = _COUNTED_ABREAST if kinds.base(kind) == kinds.ABREAST else _COUNTED
+    unread |= kinds.unread(kind)
+    counted = _COUNTED_ABREAST if kinds.is_abreast(kind) else _COUNTED
     lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}
     rows = {**rows, counted: kinds.everywhere(rows[counted], count)}
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}
@@ -292,7 +292,7 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked
     base = kinds.base(kind)
     run: Any = None
     if base != kinds.STEP:
-        run = functools.partial(loop.abreast, scheme=scheme) if base == kinds.ABREAST else program_of(base, asked)
+        run = functools.partial(loop.abreast, scheme=scheme) if kinds.is_abreast(kind) else program_of(base, asked)
 
     def block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
         return jax.vmap(lambda row: run({**row, **fixed}))(varying)

@@ -62,6 +62,13 @@ def settle(*values: Array) -> tuple[Array, ...]:
     return tuple(value / unity(value) for value in values)
 
 
+def unit(x: Array) -> Array:
+    """+1 or -1, of any shape, with the sign bit of x: one operation, where a comparison and a choice are two. Its derivative is 0."""
+    integer, bits, bias = _LAYOUT[x.dtype.itemsize]
+    sign = jax.lax.bitcast_convert_type(jax.lax.stop_gradient(x), integer) & -(1 << (8 * x.dtype.itemsize - 1))
+    return jax.lax.bitcast_convert_type(sign | (bias << bits), x.dtype)
+
+
 def decide(*masks: Array) -> tuple[Array, ...]:
     """The same decisions, each taken once.
 

@@ -17,6 +17,7 @@ from kernels.models import Model
 from kernels.schemes import DRIVEN, EXACT, FEATURES, PACE, SCHEMES, STEADY, Asked, varied
 
 STEP, ABREAST = "step", "abreast"  # the programs of rows that take steps, each at its own pace or abreast
+_LEAN = "-lean"  # behind those of rows without spring and damper
 _RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
 
 
@@ -71,8 +72,9 @@ def _plain_groups(
     """`groups`, whatever the excitation."""
     if scheme != EXACT:
         abreast = SCHEMES[scheme].fixed_step and not asked.names and not any(np.ndim(rows[name]) for name in PACE)
-        code = sum(2**place * everywhere(mask, count)[good] for place, mask in enumerate(varied(rows).values()))
-        return [(ABREAST if abreast else STEP, good[code == each]) for each in np.unique(code)]
+        free = (rows["k"] == 0.0) & (rows["c"] == 0.0) & (abreast and "k_n" not in rows)
+        code = sum(2**place * everywhere(mask, count)[good] for place, mask in enumerate((free, *varied(rows).values())))
+        return [((ABREAST + _LEAN * (int(each) & 1)) if abreast else STEP, good[code == each]) for each in np.unique(code)]
     penalised = everywhere(np.isfinite(rows["k_t"]), count)[good]
     engine = window or EXACT
     if "k_n" in rows:
@@ -103,11 +105,17 @@ def base(kind: str) -> str:
     return kind.partition("+")[0]
 
 
-def unread_features(kind: str) -> set[str]:
-    """The parameters of the excitation that a program does not read; without features it is harmonic."""
+def unread(kind: str) -> set[str]:
+    """The parameters of spring, damper and excitation that a program does not read; without features the latter is harmonic."""
     _, plus, ending = kind.partition("+")
     features = ending.split("+") if plus else ["harmonic"]
-    return {name for feature, names in FEATURES.items() if feature not in features for name in names}
+    names = {name for feature, names in FEATURES.items() if feature not in features for name in names}
+    return names | ({"k", "c"} if is_abreast(kind) and base(kind).endswith(_LEAN) else set())
+
+
+def is_abreast(kind: str) -> bool:
+    """Whether the rows of a program take their steps abreast."""
+    return kind.startswith(ABREAST)
 
 
 def is_rigid(kind: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.phases import Guard, Phase, Point, choose, idle
-from kernels.elementary import Array, asin
+from kernels.elementary import Array, asin, unit
 from kernels.excitation.harmonic import Harmonic, wrap
 
 # Below this slip speed [m/s] the penalised law tries to stick, as the tool that SDND104 validates does.
@@ -121,7 +121,7 @@ class Grip(NamedTuple):
 
     def begins(self, before: Grip) -> Array:
         """Whether a slip begins with the step since `before`, that is, one in another direction than the last or after a rest."""
-        return self.slips & (self.way * before.way < 0.5 * BRIEFLY)
+        return self.way * (self.way - (2.0 / BRIEFLY) * before.way) > 0.5  # is at most 2^-9 unless it slips, -1 where it went on
 
     def stops(self, before: Grip) -> Array:
         """Whether a rest begins with the step since `before`."""
@@ -163,8 +163,8 @@ class Penalised(NamedTuple):
         """One evaluation: friction force [N], and what to remember if the step is accepted.
 
         Slip goes on while v keeps its sign and |v| > 1e-6 m/s. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
-        |T| <= mu_s F_n, and T0 and xa stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At v = 0 the sign is the
-        trial's. A slip that stops leads to rest if the friction to hold the mass there is within mu_s F_n.
+        |T| <= mu_s F_n, and T0 and xa stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At v = 0 (below 1e-30 T in SI
+        units) the sign is the trial's. A slip that stops leads to rest if the friction to hold the mass there is within mu_s F_n.
 
         Args:
             grip: memory at the start of the step.
@@ -178,8 +178,10 @@ class Penalised(NamedTuple):
         trial = spring - self.c_t * v
         sticks = ~(grip.way * v > SLIP_SPEED_FLOOR) & (jnp.abs(trial) <= self.static_limit)
         held = jnp.where(grip.slips, jnp.where(jnp.abs(needed) <= self.static_limit, 0.0, BRIEFLY * grip.way), grip.way)
-        onward = jnp.where((v != 0.0) if lets_go is None else (v != 0.0) & ~lets_go, v, -trial)
-        way = jnp.where(sticks, held, jnp.where(onward < 0.0, -1.0, 1.0))
+        onward = v - BRIEFLY * trial
+        if lets_go is not None:
+            onward = jnp.where(lets_go, -trial, onward)
+        way = jnp.where(sticks, held, unit(onward))
         sliding = -self.dynamic_force * way
         after = Grip(way, spring)
         return jnp.where(after.slips, sliding, trial), after._replace(spring=jnp.where(after.slips, sliding, spring))

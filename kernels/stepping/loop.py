@@ -8,7 +8,6 @@ and step, and gives the place of a finished one to the next; `simulate` does it 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import jax
@@ -161,16 +160,20 @@ def steps(end: Array, step: Array) -> Array:
 
 
 def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) -> Setup:
-    """What does not change during the run of resolved parameters (scalars)."""
+    """What does not change during the run of resolved parameters (scalars); without `k` and `c` where both are 0."""
     instants = blocks.bounds(p, asked.blocks) if asked.blocks else None
     friction = Varied.of(p) if any(name in p for name in VARIED) else Penalised.of(p)
+    free = "k" not in p
+    if free:
+        p = {**p, "k": jnp.zeros_like(p["m"]), "c": jnp.zeros_like(p["m"])}
     finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), friction.k_t, friction.c_t])
     wall, centre = None, None
     if "k_n" in p:
         p, centre = relative(p)
         wall = Wall.of(p, buckles="f_crit" in p)
     excitation = excitation_of(p)
-    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, wall, for_every_lane(jnp.ones_like(p["omega"]), p["omega"]))
+    one = for_every_lane(jnp.ones_like(p["omega"]), p["omega"])
+    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, wall, one, free)
     if stepper.control is None:
         count = steps(p["end"], p["step"])
         h = (p["end"] / count).astype(body.one.dtype)  # in float32 runs, times are float64
@@ -267,7 +270,7 @@ def abreast(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
     """Run one oscillator as `simulate` does, at a fixed step, abreast of others of which `vmap` knows that they share steps and window.
 
     Args:
-        p: as for `simulate`; step, end and window are one number for all.
+        p: as for `simulate`; step, end and window are one number for all. Without `k` and `c` where both are 0: that is cheaper.
         scheme: one of fixed step.
 
     Returns:
@@ -276,15 +279,15 @@ def abreast(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
     stepper = STEPPERS[scheme]
     setup = prepare(stepper, p)
     run, whole = begin(stepper, setup), cast("Even", setup.pace).whole
-    first = jnp.floor(p["window_start"] * whole / p["end"])  # the steps in which the window begins and ends
-    last = jnp.maximum(first, jnp.ceil(p["window_end"] * whole / p["end"]) - 1.0)
-    start = jnp.where(whole > MOST_STEPS, whole, 0.0)
-    run = run._replace(clock=cast("Counted", run.clock)._replace(steps=start))
-    run = attempt(stepper, setup, _stretch(stepper, setup, run, jnp.minimum(first, whole), inside=False))
+    first = jnp.minimum(jnp.floor(p["window_start"] * whole / p["end"]), whole)  # the steps in which the window begins and ends
+    last = jnp.minimum(jnp.maximum(first, jnp.ceil(p["window_end"] * whole / p["end"]) - 1.0), whole)
+    run = run._replace(clock=cast("Counted", run.clock)._replace(steps=jnp.where(whole > MOST_STEPS, whole, 0.0)))
+    run = _attempts(stepper, setup, _stretch(stepper, setup, run, first, inside=False), first + 1.0)
     memory = run.state.memory
     memory = memory._replace(grip=tally.counted(run.sums.friction, memory.grip))
     run = run._replace(state=run.state._replace(memory=memory))
-    run = attempt(stepper, setup, _stretch(stepper, setup, run, jnp.minimum(last, whole), inside=True))
+    left_over = jnp.mod(jnp.maximum(whole - last - 1.0, 0.0), runtime.steps())
+    run = _attempts(stepper, setup, _stretch(stepper, setup, run, last, inside=True), last + 1.0 + left_over)
     return finish(setup, _stretch(stepper, setup, run, whole, inside=False))
 
 
@@ -316,9 +319,18 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     return Run(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
 
 
+def _attempts(stepper: Stepper, setup: Setup, run: Run, end: Array) -> Run:
+    """The steps from the present one up to number `end` (a whole float), one by one, wherever they lie."""
+    done = cast("Counted", run.clock).steps
+    return cast("Run", jax.lax.fori_loop(done.astype(int), end.astype(int), lambda _, now: attempt(stepper, setup, now), run))
+
+
 def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool) -> Run:
-    """The steps from the present one up to number `end` (a whole float), all of them `inside` the window, or none."""
-    clock = cast("Counted", run.clock)
+    """The steps from the present one up to number `end` (a whole float), all of them `inside` the window, or none.
+
+    As many in an iteration of the loop as suits the device, of which the last ones may be left.
+    """
+    clock, each = cast("Counted", run.clock), runtime.steps()
 
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, hits, few = now
@@ -329,29 +341,25 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
             few = tally.one_more(few, state.memory.grip, trial.state.memory.grip, speed, trial.moved, rubs)
         return turned, trial.state, hits, few
 
-    def several(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
-        first, rotation, state, (friction, hits, _) = now
-        last = jnp.minimum(first + tally.MOST, stop)
-        turned, after, hits, few = _repeat(first, last, step, (rotation, state, hits, tally.few(friction)))
-        return last, turned, after, Sums(tally.add(friction, cast("tally.Few", few), after.x - state.x, setup.h), hits)
-
-    start, stop = clock.steps.astype(int), end.astype(int)
-    if inside:
-        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] < stop, several, (start, clock.rotation, run.state, run.sums))
-    else:
-        turned, state, hits, _ = _repeat(start, stop, step, (clock.rotation, run.state, run.sums.shock, None))
-        sums = run.sums._replace(shock=hits)
-    return Run(Counted(jnp.maximum(clock.steps, end), turned), state, sums)
-
-
-def _repeat(first: Array, last: Array, step: Callable[[Array, Stretch], Stretch], now: Stretch) -> Stretch:
-    """`step` for every number from `first` up to `last`, as many in an iteration as suits the device."""
-    each = runtime.steps()
-    if each > 1:
-        whole = (last - first) // each
+    def iterations(count: Array, first: Array, now: Stretch) -> Stretch:
         several = lambda n, now: functools.reduce(lambda now, i: step(first + n * each + i, now), range(each), now)  # noqa: E731
-        now, first = jax.lax.fori_loop(0, whole, several, now), first + whole * each
-    return cast("Stretch", jax.lax.fori_loop(first, last, step, now))
+        return cast("Stretch", jax.lax.fori_loop(0, count, several, now))
+
+    def counted(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
+        left, rotation, state, (friction, hits, _) = now
+        count = jnp.minimum(left, tally.MOST // each)
+        turned, after, hits, few = iterations(count, start + (total - left) * each, (rotation, state, hits, tally.few(friction)))
+        taken = (count * each).astype(setup.h.dtype)
+        return left - count, turned, after, Sums(tally.add(friction, cast("tally.Few", few), after.x - state.x, setup.h, taken), hits)
+
+    start = clock.steps.astype(int)
+    total = jnp.maximum(end.astype(int) - start, 0) // each
+    if inside:
+        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] > 0, counted, (total, clock.rotation, run.state, run.sums))
+    else:
+        turned, state, hits, _ = iterations(total, start, (clock.rotation, run.state, run.sums.shock, None))
+        sums = run.sums._replace(shock=hits)
+    return Run(Counted(clock.steps + total * each, turned), state, sums)
 
 
 def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Turned, h: Array, number: Array) -> tuple[Turned, Trial, Swings | None]:

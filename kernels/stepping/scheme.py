@@ -41,7 +41,7 @@ class Body(NamedTuple):
 
     Attributes:
         by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. friction, wall: the laws of its contacts; None where there is no wall.
-        one: 1.0, of the type of the other numbers.
+        one: 1.0, of the type of the other numbers. free: compile-time promise that k = c = 0.
     """
 
     by_mass: Array
@@ -50,6 +50,7 @@ class Body(NamedTuple):
     friction: Penalised | Varied
     wall: Wall | None
     one: Array
+    free: bool = False
 
     def untouched(self) -> Memory:
         """What contacts remember that are not loaded."""
@@ -69,7 +70,7 @@ class Body(NamedTuple):
             memory: of the contacts at the start of the step, wherever in the step the evaluation is.
             x: displacement [m]. moved: displacement since the start of the step [m]. v: velocity [m/s].
         """
-        pull = needed = load.force - self.stiffness * x
+        pull = needed = load.force if self.free else load.force - self.stiffness * x
         rest, crush = 0.0 * v, None
         belt = self.friction.belt if isinstance(self.friction, Varied) else None
         if belt is not None:  # a mass at rest on it moves with it
@@ -88,7 +89,7 @@ class Body(NamedTuple):
     def acceleration(self, load: External, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
         """Acceleration [m/s^2], and what the contacts remember of this evaluation; arguments as those of `push`."""
         a, memory = self.push(load, memory, x, moved, v)
-        return a - self.drag * v, memory
+        return (a if self.free else a - self.drag * v), memory
 
 
 class State(NamedTuple):

@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Few(NamedTuple):
-    """Sums of at most MOST steps; `counts`: steps that stick + BASE x slips + BASE^2 x rests."""
+    """Sums of at most MOST steps; `counts`: steps that do not stick + BASE x slips + BASE^2 x rests."""
 
     distance: Array
     top_speed: Array
@@ -110,30 +110,34 @@ def few(sums: Tally) -> Few:
 def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, rubbed: Rubbed | None = None) -> Few:
     """Sums of few steps after one more, of displacement `moved` [m]; other arguments as those of `update`."""
     rubbed = rubbed or Rubbed(moved)
-    rubs, works = rubbed.slips(after), rubbed.works(after)
-    slipping = jnp.where(after.begins(before), BASE, 0.0)
-    sticking = jnp.where(after.stops(before), BASE * BASE + 1.0, 1.0)
-    if sums.wear is not None:
-        sticking = jnp.where(is_away(after), 0.0, sticking)
+    works = rubbed.works(after)
+    # of what holds, 1e-30 at most is counted, which `add` leaves out where there is nothing else
+    slid, speed, slips = jnp.abs(after.way * rubbed.slid), after.way * speed, after.way * after.way
+    if sums.wear is not None:  # where contact may be lost
+        rubs = rubbed.slips(after)
+        slid, speed = jnp.where(rubs, jnp.abs(rubbed.slid), 0.0), jnp.where(rubs, jnp.abs(speed), 0.0)
+        slips = slips + jnp.where(is_away(after), 1.0, 0.0)
+    counts = sums.counts + slips
+    counts = jnp.where(after.begins(before), counts + BASE, counts)
     return Few(
-        distance=sums.distance + jnp.where(rubs, jnp.abs(rubbed.slid), 0.0),
-        top_speed=jnp.where(rubs, jnp.maximum(sums.top_speed, jnp.abs(speed)), sums.top_speed),
-        counts=sums.counts + jnp.where(after.slips, slipping, sticking),
+        distance=sums.distance + slid,
+        top_speed=jnp.where(speed > sums.top_speed, speed, sums.top_speed),
+        counts=jnp.where(after.stops(before), counts + BASE * BASE, counts),
         wear=_more(sums.wear, rubbed.wear, works),
         friction=_more(sums.friction, rubbed.friction, works),
     )
 
 
-def add(sums: Tally, now: Few, drift: Array, h: Array) -> Tally:
-    """Sums after a few steps of `h` [s], over which the mass moved by `drift` [m]."""
+def add(sums: Tally, now: Few, drift: Array, h: Array, steps: Array) -> Tally:
+    """Sums after a few `steps` (a whole float) of `h` [s], over which the mass moved by `drift` [m]."""
     stops = jnp.floor(now.counts / BASE**2)
     phases = jnp.floor(now.counts / BASE) - BASE * stops
-    stuck = now.counts - BASE * (phases + BASE * stops)
+    slips = jnp.round(now.counts - BASE * (phases + BASE * stops))
     return Tally(
-        sums.distance + now.distance,
+        sums.distance + jnp.where(slips > 0.0, now.distance, 0.0),
         sums.drift + drift,
-        sums.stuck_time + stuck * h,
-        now.top_speed,
+        sums.stuck_time + (steps - slips) * h,
+        jnp.where(slips > 0.0, now.top_speed, sums.top_speed),
         sums.phases + phases,
         sums.stops + stops,
         None if sums.wear is None or now.wear is None else sums.wear + now.wear,

@@ -62,6 +62,15 @@ def test_abreast_is_each_at_its_own_pace(model: Model, scheme: str) -> None:
     assert {"abreast", "step"} <= kinds
 
 
+def test_the_program_without_spring_and_damper_finds_what_the_general_one_finds() -> None:
+    columns = masses(RUBBING_MASS) | {"window_start": 1.0, "end": 3.0, "step": 1e-3, "c": 0.0}
+    lean = batch.solve(RUBBING_MASS, "euler", columns | {"k": 0.0}, {}, COUNT).observables
+    general = batch.solve(RUBBING_MASS, "euler", columns | {"k": 1e-300}, {}, COUNT).observables
+    assert {"abreast-lean", "abreast"} <= {key[0] for key in batch._PROGRAMS}  # noqa: SLF001
+    for name, values in general.items():
+        np.testing.assert_allclose(lean[name], values, rtol=1e-10, atol=1e-13, err_msg=name)
+
+
 def test_float32_finds_the_same_to_four_digits() -> None:
     # SDND104's masses; rounding errors of 6e-8 a step, 120 000 of them, of either sign
     a0, mu = (each.ravel() for each in np.meshgrid(np.linspace(0.53, 19.7, 16), np.linspace(0.051, 0.97, 8)))

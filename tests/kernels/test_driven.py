@@ -268,7 +268,7 @@ def test_only_rows_that_have_it_read_a_record_or_tones(monkeypatch: pytest.Monke
 
     def solve_group(kind: str, *arguments: Any) -> tuple[float, float]:
         members = arguments[4]
-        seen[kind] = members.tolist(), {*arguments[2], *arguments[3]} - kinds.unread_features(kind)
+        seen[kind] = members.tolist(), {*arguments[2], *arguments[3]} - kinds.unread(kind)
         return 0.0, 0.0
 
     monkeypatch.setattr(batch, "_solve_group", solve_group)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.elementary import asin, chord, exp, log, settle, sincos
+from kernels.elementary import asin, chord, exp, log, settle, sincos, unit
 
 EPS = np.finfo(float).eps
 
@@ -103,6 +104,15 @@ def test_arc_sine_has_a_finite_derivative_at_its_ends() -> None:
 def test_settling_a_value_changes_neither_it_nor_its_derivative() -> None:
     value, slope = jax.value_and_grad(lambda x: settle(x * x)[0])(1.7)
     assert (float(value), float(slope)) == (1.7 * 1.7, 3.4)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_unit_of_a_number_has_its_sign(dtype: type[np.floating[Any]]) -> None:
+    x = np.array([3.0, -1e-30, 0.0, -0.0, np.inf, -np.inf], dtype)
+    found = np.asarray(jax.jit(unit)(x))
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.copysign(1.0, x))
+    assert jax.jvp(unit, (jnp.asarray(2.0),), (jnp.asarray(1.0),))[1] == 0.0
 
 
 def test_exponential_and_logarithm_are_right_to_rounding() -> None:
