@@ -232,11 +232,12 @@ def _solve_group(
         results, codes = jax.block_until_ready(program(arguments, shares))
         running = time.perf_counter() - start
 
-    real = (deal < members.size) if members.size < padded.size else ...  # all of them: no copies
-    where = dealt[real]
-    for name, values in results.items():
-        observables[name][where] = np.asarray(values)[real]
-    status[where] = np.asarray(codes)[real]
+    real = deal < members.size
+    for part, here in enumerate(np.split(np.arange(len(deal)), devices)):  # device by device, whose memory need not be joined first
+        some = ... if real[here].all() else real[here]
+        where = dealt[here][some]
+        for target, values in [*((observables[name], values) for name, values in results.items()), (status, codes)]:
+            target[where] = np.asarray(values.addressable_shards[part].data)[some]
     return compiling, running
 
 
