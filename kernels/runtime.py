@@ -25,9 +25,10 @@ _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 # cores and at another day's speed, 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9.
 LANES: Mapping[str, int] = {"lean": 32, "general": 32, "penalised": 16, "step": 128, "abreast": 64, "abreast in float32": 128}
 _LANES_OF_OTHERS = 32
-# Steps per iteration of the loops that go abreast. On CPU a loop is one native function: with two steps what is carried need not be copied
-# from one to the next (euler, in one run: 1: 1, 2: 1.07, 3: 1.07, 4: 1.06 times as fast; a program takes a quarter longer to compile).
-_STEPS = 2
+# Steps per iteration of the loops that go abreast. On CPU a loop is one native function: two steps that are little work gain by what need
+# not be copied from one to the next (euler without walls, in one run: 1: 1, 2: 1.07, 3: 1.07, 4: 1.06 times as fast, and its program
+# takes a quarter longer to compile). Programs of others would compile for 1.5 to 2.3 times as long.
+_STEPS, _STEPS_OF_LITTLE_WORK = 1, 2
 # On an accelerator an iteration is a launch of 5 to 10 us, which many lanes and several steps share. Chosen by that, not measured.
 _LANES_OF_ACCELERATOR, _STEPS_OF_ACCELERATOR = 1 << 16, 15
 
@@ -76,9 +77,11 @@ def lanes(kind: str, single: bool = False) -> int:
     return LANES.get(f"{base} in float32" if single else base, _LANES_OF_OTHERS)
 
 
-def steps() -> int:
-    """Fixed steps that one iteration of a loop takes."""
-    return _STEPS if on_cpu() else _STEPS_OF_ACCELERATOR
+def steps(little: bool) -> int:
+    """Fixed steps that one iteration of a loop takes, of those that are `little` work or of others."""
+    if not on_cpu():
+        return _STEPS_OF_ACCELERATOR
+    return _STEPS_OF_LITTLE_WORK if little else _STEPS
 
 
 def xla_flags(present: str, wide: bool) -> str:
@@ -132,7 +135,9 @@ def describe() -> dict[str, str]:
         "lanes": f"{_LANES_OF_ACCELERATOR} of every program"
         if not on_cpu()
         else ", ".join(f"{name} {number}" for name, number in LANES.items()) + f", walls, tones and records {_LANES_OF_OTHERS}",
-        "steps an iteration": str(steps()),
+        "steps an iteration": f"{steps(little=False)}, of euler on a rubbing mass {steps(little=True)}"
+        if on_cpu()
+        else str(steps(little=False)),
         "xla_flags": os.environ.get("XLA_FLAGS", ""),
     }
 

@@ -286,7 +286,7 @@ def abreast(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
     memory = run.state.memory
     memory = memory._replace(grip=tally.counted(run.sums.friction, memory.grip))
     run = run._replace(state=run.state._replace(memory=memory))
-    left_over = jnp.mod(jnp.maximum(whole - last - 1.0, 0.0), runtime.steps())
+    left_over = jnp.mod(jnp.maximum(whole - last - 1.0, 0.0), _each(stepper, setup))
     run = _attempts(stepper, setup, _stretch(stepper, setup, run, last, inside=True), last + 1.0 + left_over)
     return finish(setup, _stretch(stepper, setup, run, whole, inside=False))
 
@@ -325,12 +325,18 @@ def _attempts(stepper: Stepper, setup: Setup, run: Run, end: Array) -> Run:
     return cast("Run", jax.lax.fori_loop(done.astype(int), end.astype(int), lambda _, now: attempt(stepper, setup, now), run))
 
 
+def _each(stepper: Stepper, setup: Setup) -> int:
+    """Steps of an iteration."""
+    plain = setup.body.wall is None and setup.varied is None and not isinstance(setup.excitation, Driven)
+    return runtime.steps(little=plain and len(stepper.fractions) == 1)
+
+
 def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool) -> Run:
     """The steps from the present one up to number `end` (a whole float), all of them `inside` the window, or none.
 
     As many in an iteration of the loop as suits the device, of which the last ones may be left.
     """
-    clock, each = cast("Counted", run.clock), runtime.steps()
+    clock, each = cast("Counted", run.clock), _each(stepper, setup)
 
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, hits, few = now

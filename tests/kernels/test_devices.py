@@ -66,7 +66,7 @@ def test_exact_programs_can_be_lowered_for_accelerators(program: str) -> None:
 def test_what_suits_an_accelerator_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = columns("rubbing_mass", "euler") | {"end": 0.7, "window_start": 0.1234}
     here = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)
-    monkeypatch.setattr(runtime, "_STEPS", 15)
+    monkeypatch.setattr(runtime, "_STEPS_OF_LITTLE_WORK", 15)
     monkeypatch.setattr(batch, "_PROGRAMS", {})
     batch._program.cache_clear()  # noqa: SLF001
     there = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)
