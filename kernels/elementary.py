@@ -17,8 +17,13 @@ import jax.numpy as jnp
 Array = jax.Array
 
 _TWO_OVER_PI = 2.0 / math.pi
-# pi/2 in three parts whose products with an integer below 2^20 are exact (Cody and Waite 1980)
-_HALF_PI_PARTS = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
+# by the width of a float: pi/2 in three parts whose products with an integer below 2^20 (float32: 2^12) are exact (Cody and Waite 1980),
+# and how many terms of the series of sine and cosine there are on |x| <= pi/4
+_HALF_PI_PARTS = {
+    8: (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
+    4: (1.5703125, 4.837512969970703125e-4, 7.549789948768648e-8),
+}
+_TERMS = {8: 8, 4: 4}
 _SIN_SERIES = tuple((-1.0) ** n / math.factorial(2 * n + 1) for n in range(1, 9))
 _COS_SERIES = tuple((-1.0) ** n / math.factorial(2 * n) for n in range(2, 10))
 # (asin(x)/x - 1)/x^2 in x^2 on [0, 1/4]: Chebyshev interpolation in 50 digits, relative error of asin 6e-17
@@ -32,6 +37,14 @@ _EXP_SERIES = tuple(1.0 / math.factorial(n) for n in range(14))
 _ATANH_SERIES = tuple(2.0 / (2 * n + 1) for n in range(11))
 # by the width of a float: the integer of that width, and the number of bits and the bias of its exponent
 _LAYOUT = {4: (jnp.int32, 23, 127), 8: (jnp.int64, 52, 1023)}
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def by_width(like: Array, double: _Number, single: _Number) -> _Number:
+    """The one of two numbers that suits how wide the float `like` is: thresholds of rounding and lengths of series differ with it."""
+    return double if like.dtype.itemsize == 8 else single
 
 
 def horner(coefficients: tuple[float, ...], x: Array) -> Array:
@@ -69,13 +82,27 @@ def unit(x: Array) -> Array:
     return jax.lax.bitcast_convert_type(sign | (bias << bits), x.dtype)
 
 
-def decide(*masks: Array) -> tuple[Array, ...]:
+def choice(mask: Array, yes: float, no: float, like: Array | None = None) -> Array:
+    """One of two numbers, as wide as `like` is: of Python's numbers `where` makes float64, and float32 only later."""
+    single = like is not None and like.dtype == jnp.float32
+    return jnp.where(mask, jnp.float32(yes), jnp.float32(no)) if single else jnp.where(mask, yes, no)
+
+
+def decide(*masks: Array, like: Array | None = None) -> tuple[Array, ...]:
     """The same decisions, each taken once.
 
     A comparison repeated in several fused loops can come out differently in each, as products and sums are contracted or not: one output
     then says "converged" and another goes on. Every decision that more than one output depends on must pass here.
+
+    Args:
+        masks: booleans of any shape. like: a number as wide as those that it is taken for, which costs least; None for float64.
     """
-    return tuple(flag > 0.5 for flag in settle(*(jnp.where(mask, 1.0, 0.0) for mask in masks)))
+    return tuple(flag > 0.5 for flag in settle(*(choice(mask, 1.0, 0.0, like) for mask in masks)))
+
+
+def of_type(value: Array, like: Array) -> Array:
+    """The same numbers in the type of others; not touched where they have it."""
+    return value if value.dtype == like.dtype else value.astype(like.dtype)
 
 
 def all_finite(values: Iterable[Array]) -> Array:
@@ -109,14 +136,15 @@ def for_every_lane(tree: _Tree, *like: Any) -> _Tree:
 
 @jax.custom_jvp
 def chord(angle: Array) -> tuple[Array, Array]:
-    """Sine and versine (1 - cos) of an angle [rad] of any shape, to rounding for |angle| < 1e6; NaN for NaN and infinity."""
+    """Sine and versine (1 - cos) of an angle [rad] of any shape, to rounding for |angle| < 1e6 (float32: 6e3); NaN for NaN and infinity."""
     quadrant = jnp.round(angle * _TWO_OVER_PI)
     r = angle
-    for part in _HALF_PI_PARTS:
+    for part in _HALF_PI_PARTS[angle.dtype.itemsize]:
         r = r - quadrant * part
     (r,) = settle(r)
     z = r * r
-    s, c = settle(r + r * z * horner(_SIN_SERIES, z), 0.5 * z - z * z * horner(_COS_SERIES, z))
+    terms = _TERMS[angle.dtype.itemsize]
+    s, c = settle(r + r * z * horner(_SIN_SERIES[:terms], z), 0.5 * z - z * z * horner(_COS_SERIES[:terms], z))
     fourth = 0.25 * quadrant
     (turn,) = settle(fourth - jnp.floor(fourth))  # 0, 1/4, 1/2 or 3/4
     odd = (turn == 0.25) | (turn == 0.75)
@@ -139,6 +167,37 @@ def sincos(angle: Array) -> tuple[Array, Array]:
     """Sine and cosine of an angle [rad] of any shape, to 2.5e-16 and 5e-16 absolute."""
     sine, versine = chord(angle)
     return sine, 1.0 - versine
+
+
+def single_sincos(angle: Array) -> tuple[Array, Array]:
+    """Sine and cosine in float32 of a float64 angle [rad] of any shape, each to 1.2e-7 of itself: float64 says how far the next zero is."""
+    quadrant = jnp.round(angle * _TWO_OVER_PI)
+    r = (angle - quadrant * (0.5 * math.pi)).astype(jnp.float32)
+    fourth = 0.25 * quadrant
+    r, turn = settle(r, (fourth - jnp.floor(fourth)).astype(jnp.float32))
+    z = r * r
+    s, c = r + r * z * horner(_SIN_SERIES[: _TERMS[4]], z), 1.0 - (0.5 * z - z * z * horner(_COS_SERIES[: _TERMS[4]], z))
+    odd = (turn == 0.25) | (turn == 0.75)
+    sine, cosine = jnp.where(odd, c, s), jnp.where(odd, s, c)
+    return settle(jnp.where(turn >= 0.5, -sine, sine), jnp.where((turn == 0.25) | (turn == 0.5), -cosine, cosine))  # type: ignore[return-value]
+
+
+def single_swing(angle: Array) -> tuple[Array, Array, Array, Array]:
+    """Sine s and versine c of an angle [rad] of any shape in float32, and angle - s and angle^2 / 2 - c, which keep their digits near 0.
+
+    To 3e-7 of the larger of 1 and themselves for |angle| < 6e3, and as much of themselves for |angle| < pi/2.
+    """
+    half_turns = jnp.round(angle * (1.0 / math.pi))
+    r = angle
+    for part in _HALF_PI_PARTS[4]:
+        r = r - half_turns * (2.0 * part)
+    near, half_turns, r = settle(choice(half_turns == 0.0, 1.0, 0.0, angle), half_turns, r)
+    odd = half_turns - 2.0 * jnp.floor(0.5 * half_turns)
+    z = r * r
+    lag, bow = -r * z * horner(_SIN_SERIES[: _TERMS[4] + 1], z), z * z * horner(_COS_SERIES[: _TERMS[4] + 1], z)
+    sine, versine = (r - lag) * (1.0 - 2.0 * odd), jnp.where(odd > 0.0, 2.0 - (0.5 * z - bow), 0.5 * z - bow)
+    sine, versine, lag, bow = settle(sine, versine, lag, bow)
+    return sine, versine, jnp.where(near > 0.0, lag, angle - sine), jnp.where(near > 0.0, bow, 0.5 * angle * angle - versine)
 
 
 @jax.custom_jvp

@@ -18,6 +18,8 @@ from kernels.schemes import DRIVEN, EXACT, FEATURES, PACE, SCHEMES, STEADY, Aske
 
 STEP, ABREAST = "step", "abreast"  # the programs of rows that take steps, each at its own pace or abreast
 _LEAN = "-lean"  # behind those of rows without spring and damper
+_SINGLE = " in float32"  # ends the names of programs of the exact engine that compute with 7 digits
+SOFT = 3.0  # sqrt(k/m) / omega and c / (m omega) up to which it does
 _RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
 
 
@@ -120,7 +122,22 @@ def is_abreast(kind: str) -> bool:
 
 def is_rigid(kind: str) -> bool:
     """Whether a program reads nothing of the penalised contact."""
-    return kind.startswith((EXACT, STEADY)) and base(kind).split("-")[1] in _RIGID
+    return kind.startswith((EXACT, STEADY)) and base(kind).removesuffix(_SINGLE).split("-")[1] in _RIGID
+
+
+def in_float32(kind: str, rows: Mapping[str, np.ndarray], members: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
+    """The programs that run the rows `members` of a program in float32, each with its rows; none where there is none.
+
+    Springs and dampers that are stiff against the excitation go on in float64: their motion has two scales of time, which 7 digits do not
+    hold.
+    """
+    if is_abreast(kind) or base(kind) == STEP:
+        return [(kind, members)]
+    if kind not in (f"{EXACT}-lean", f"{EXACT}-general"):
+        return []
+    pace = rows["m"] * rows["omega"]
+    soft = everywhere((rows["k"] <= SOFT**2 * pace * rows["omega"]) & (rows["c"] <= SOFT * pace), count)[members]
+    return [(name, members[mask]) for name, mask in ((kind + _SINGLE, soft), (kind, ~soft)) if np.any(mask)]
 
 
 def cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:

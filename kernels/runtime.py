@@ -22,8 +22,20 @@ _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 # Lanes per block of a program on CPU. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 16: 9.5e5,
 # 32: 1.36e6, 64: 1.27e6; general exact 16: 2.8e5, 32: 3.6e5, 64: 3.2e5; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3. Euler, steps/s:
 # each at its own pace 64: 4.8e7, 128: 6.1e7, 256: 6.5e7; abreast 32: 5.6e8, 64: 6.7e8, 128: 6.5e8, 256: 6.3e8, in float32, on both
-# cores and at another day's speed, 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9.
-LANES: Mapping[str, int] = {"lean": 32, "general": 32, "penalised": 16, "step": 128, "abreast": 64, "abreast in float32": 128}
+# cores and at another day's speed, 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9. Exact in float32, times
+# float64 in the same process (medians of seven passes, 10^6 and 2.6e5 oscillators, beside other work): lean 32: 1.72, 64: 1.71, 128: 1.70;
+# general 16: 1.06, 32: 1.59, 64: 1.44.
+LANES: Mapping[str, int] = {
+    "lean": 32,
+    "general": 32,
+    "penalised": 16,
+    "step": 128,
+    "step in float32": 128,
+    "abreast": 64,
+    "abreast in float32": 128,
+    "lean in float32": 64,
+    "general in float32": 32,
+}
 _LANES_OF_OTHERS = 32
 # Steps per iteration of the loops that go abreast. On CPU a loop is one native function: two steps that are little work gain by what need
 # not be copied from one to the next (euler without walls, in one run: 1: 1, 2: 1.07, 3: 1.07, 4: 1.06 times as fast, and its program

@@ -8,14 +8,14 @@ import os
 import socket
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import sweep
-from kernels.models import MODELS, WEAR_LAW, Model
+from kernels.models import MODELS, SINGLE_RULES, WEAR_LAW, Model
 from kernels.quantity import Quantity, by_name
-from kernels.schemes import BLOCKS, DOUBLE, DRIVES, EXACT, OBSERVED, PACE, PAIR, RUN, SCHEMES, SINGLE, STATISTICS, STEADY, Asked
+from kernels.schemes import BLOCKS, DOUBLE, DRIVES, EXACT, OBSERVED, PAIR, RUN, SINGLE, STATISTICS, STEADY, Asked
 from sweep.axes import SCHEME, Value, number, read_value, written
 from sweep.design import Adaptive, Boundary, Convergence, Design, schemes_of
 from sweep.document import inline, to_toml
@@ -226,6 +226,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
     model, scheme = check_study(document, problems)
     model, excitation = excitations.check(document.excitation, model, raw, folder, problems)
+    if document.study.precision == SINGLE:
+        model = replace(model, rules=(*model.rules, *SINGLE_RULES))
     fixed: dict[str, Value] = {}
     paths: dict[str, str] = {}
     check_parameters(document.parameters, model, fixed, paths, problems)
@@ -238,7 +240,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     if window == STEADY:
         check_steady(model, schemes_of(design, scheme), paths, problems)
     asked = check_asked(document, problems)
-    check_precision(document.study.precision, schemes_of(design, scheme), window, asked, paths, design, problems)
+    check_precision(document.study.precision, model, schemes_of(design, scheme), window, asked, paths, design, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, asked, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
@@ -362,6 +364,7 @@ def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], pro
 
 def check_precision(
     precision: str,
+    model: Model,
     schemes: list[str],
     window: str | None,
     asked: Asked,
@@ -369,23 +372,34 @@ def check_precision(
     design: Design,
     problems: list[Problem],
 ) -> None:
-    """The precision: float32 is of rows that take steps of one length abreast."""
+    """The precision: float32 is of time schemes, and of rigid friction by scheme exact."""
     path, known = "study.precision", (DOUBLE, SINGLE)
     if precision not in known:
         problems.append(Problem(path, f"{precision!r} is not a precision; {advise(precision, known)}"))
     if precision != SINGLE:
         return
-    message = f"{SINGLE} needs a scheme of fixed step, one step, end and window for all points, and neither blocks nor statistics"
-    others = [name for name in schemes if not SCHEMES[name].fixed_step]
-    varying = [paths[axis.name] for axis in design.axes if axis.name in PACE and axis.name in paths]
-    if isinstance(design, Convergence):
-        varying.append("sweep.design")
-    varying += [KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names]
-    if window == STEADY:
-        varying.append("time.window")
-    if others or varying:
-        found = [*(f"scheme {name!r}" for name in others), *varying]
-        problems.append(Problem(path, f"{message}; here {', '.join(found)}: leave precision out"))
+    if EXACT in schemes:
+        check_single_exact(model, window, asked, paths, design, problems)
+    elif asked.names:
+        found = ", ".join(KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names)
+        problems.append(Problem(path, f"{SINGLE} has neither blocks nor statistics; here {found}: leave precision out"))
+
+
+def check_single_exact(
+    model: Model, window: str | None, asked: Asked, paths: Mapping[str, str], design: Design, problems: list[Problem]
+) -> None:
+    """What scheme exact does not do in float32."""
+    found = [f"model {model.name!r}"] if "k_n" in by_name(model.parameters) else []
+    found += [paths[name] for name in ("k_t", *DRIVES) if name in paths]
+    found += [KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names]
+    found += ["time.window"] if window == STEADY else []
+    found += ["sweep.design"] if isinstance(design, Convergence) else []
+    if found:
+        message = (
+            f"{SINGLE} by scheme {EXACT!r} needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither"
+            " blocks, statistics nor convergence"
+        )
+        problems.append(Problem("study.precision", f"{message}; here {', '.join(found)}: leave precision out"))
 
 
 def check_asked(document: Document, problems: list[Problem]) -> Asked:

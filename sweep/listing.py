@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from kernels.models import MODELS, Model
+from kernels.models import MODELS, SINGLE_RULES, Model
 from kernels.quantity import Quantity
 from kernels.schemes import SCHEMES
 from sweep.axes import written
@@ -46,7 +46,7 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
     if topic is Topic.rules:
         return [
             {"parameters": ", ".join(rule.parameters), "rule": rule.sentence, "models": models}
-            for rule, models in shared(lambda model: model.rules)
+            for rule, models in shared(lambda model: (*model.rules, *SINGLE_RULES))
         ]
     if topic is Topic.observables:
         return [

@@ -26,7 +26,7 @@ import jax.numpy as jnp
 
 from kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
 from kernels.contact.phases import Guard, Phase, Point, choose, idle
-from kernels.elementary import Array
+from kernels.elementary import Array, choice
 
 # parameters that are infinite or NaN where what they belong to is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")
@@ -129,19 +129,21 @@ class Wall(NamedTuple):
 
     # ---- step by step
 
-    def evaluate(self, memory: Crush, x: Array, v: Array) -> tuple[Array, Crush]:
+    def evaluate(self, memory: Crush, x: Array, v: Array, rest: Array | None = None) -> tuple[Array, Crush]:
         """One evaluation: force on the mass [N], and what to remember if the step is accepted.
 
         With y the compression: X = max(X, y), F = k_u(X) (y - d) + c(X) y' (the second where it is included). If F reaches F_c(X),
         F = F_c and d = max(0, y - F_c / k_u). Then the viscous force where it is excluded. F >= 0, and F = 0 where y < d.
 
         Args:
-            memory: at the start of the step. x: displacement [m]. v: velocity [m/s].
+            memory: at the start of the step. x: displacement [m]. v: velocity [m/s]. rest: what rounding left out of x [m], if anything.
 
         Source: the law of the tool that SDND105 (V5.01.105) validates.
         """
-        side = jnp.where((self.two_sided > 0.0) & (x < 0.0), -1.0, 1.0)
+        side = choice((self.two_sided > 0.0) & (x < 0.0), -1.0, 1.0, x)
         y, speed = side * x - self.gap, side * v
+        if rest is not None:  # next to the wall the difference of x and gap has all its digits
+            y = y + side * rest
         inside = y > 0.0
         if self.envelope is None:
             trial = self.k_n * y + self.c_n * speed

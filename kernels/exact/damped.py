@@ -15,13 +15,14 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.elementary import Array, chord, decide, settle, traced_once
+from kernels.elementary import Array, by_width, chord, decide, settle, traced_once
 from kernels.exact import direct, pieces
 from kernels.exact.responses import Responses, lag_area, responses
 from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 
 _RESONANCE_TERMS = 12
 _SHORT, _AREA_TERMS = 0.5, 18
+_EARLY, _EARLY_TERMS = 2.5, 16
 
 
 def over_sines(values: Array) -> Array:
@@ -74,8 +75,9 @@ class Damped(NamedTuple):
         a_re, a_im = jnp.where(near, z_re, 0.0), jnp.where(near, z_im, 0.0)
         # the polynomial sum of z^n / (n + 1)! divided by (z - a)(z - conjugate of a), whose coefficients are real (Knuth)
         twice, squared = settle(2.0 * a_re, a_re * a_re + a_im * a_im)
-        before, last = jnp.zeros_like(tau), 1.0 / math.factorial(_RESONANCE_TERMS) + jnp.zeros_like(tau)
-        for n in range(_RESONANCE_TERMS - 1, 1, -1):
+        terms = by_width(tau, _RESONANCE_TERMS, 7)
+        before, last = jnp.zeros_like(tau), 1.0 / math.factorial(terms) + jnp.zeros_like(tau)
+        for n in range(terms - 1, 1, -1):
             before, last = last, 1.0 / math.factorial(n) + twice * last - squared * before
         e_re, e_im = 1.0 + a_re * last - squared * before, a_im * last
         e_re, e_im = settle(e_re, e_im)
@@ -97,6 +99,22 @@ class Damped(NamedTuple):
         )
 
     @traced_once
+    def _early(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array]:
+        """Whether `tau` is short, and displacement and velocity by their Taylor series, which keep there what `state` loses in float32."""
+        alpha, omega, zeta, w2, *_ = self
+        near = self.rate * tau < _EARLY
+        h = jnp.where(near, tau, 0.0)
+        # terms of d over tau, and how the excitation goes on
+        before, term, drive, push = anchor.v, 0.5 * anchor.a * h, alpha * h, (anchor.sine, anchor.cosine)
+        d, v = before + term, before + 2.0 * term
+        for n in range(1, _EARLY_TERMS):
+            drive, push = drive * (omega * h / n), (push[1], -push[0])
+            after = (drive * push[0] - (2.0 * (n + 1) * zeta * h) * term - (w2 * h * h) * before) / ((n + 2) * (n + 1))
+            before, term = term, after
+            d, v = d + term, v + (n + 2.0) * term
+        return near, d * h, v
+
+    @traced_once
     def state(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Displacement since `anchor` [m], velocity and acceleration `tau` [s] after it, and sine and cosine of the excitation's angle."""
         alpha, omega, zeta, w2, ramp, _ = self
@@ -110,6 +128,9 @@ class Damped(NamedTuple):
         drive = over_sines(alpha * (anchor.cosine * sine - anchor.sine * versine))
         if ramp is not None:
             d, v, drive = d + ramp * r.G, v + ramp * r.H, drive + ramp * tau
+        if by_width(tau, 0.0, 1.0):
+            near, near_d, near_v = self._early(anchor, tau)
+            d, v = jnp.where(near, near_d, d), jnp.where(near, near_v, v)
         d, v = settle(d, v)
         a = anchor.a + drive - 2.0 * zeta * (v - anchor.v) - w2 * d
         later_cosine = anchor.cosine * (1.0 - versine) - anchor.sine * sine
@@ -155,7 +176,7 @@ class Damped(NamedTuple):
     def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
         """First zero of the velocity in (0, limit] (see `segment.Segment`): straight from the guess, else piece by piece."""
         found, certain = direct.first_reversal(self, anchor, limit, guess)
-        (certain,) = decide(certain)
+        (certain,) = decide(certain, like=limit)
         scanned = pieces.first_reversal(self, anchor, jnp.where(certain, 0.0, limit), guess)
         first: Reversal = jax.tree.map(lambda quick, thorough: jnp.where(certain, quick, thorough), found, scanned)
         return first

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.elementary import Array, chord, decide, horner, settle
+from kernels.elementary import Array, by_width, choice, chord, decide, horner, settle
 from kernels.exact.refine import CLOSE, NEAR, householder
 from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 from kernels.excitation.harmonic import wrap
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
 _MOST_PASSES = 12
 _PEAK_NEAR = 0.01
-_SHARE = 1e-9  # of its parts: a velocity above that is positive whatever the rounding
-_SLOPE = 1e-5  # of its parts: a velocity that falls by less grazes
+# in float64, in float32: shares of its parts, of which a velocity above the first is positive whatever the rounding, and one that falls by
+# less than the second grazes; squared distance from resonance; distance from a zero of the cosine [rad]; slack of a whole number
+_SHARE, _SLOPE = (1e-9, 1e-5), (1e-5, 1e-2)
+_APART, _AWAY, _SLACK = (1e-6, 1e-2), (1e-6, 1e-5), (1e-9, 1e-6)
 _DOUBLINGS = 4
 _WIDEST = 90.0  # of (delta tau)^2, which the series and its doublings reach
 _COSH_SERIES = tuple(1.0 / math.factorial(2 * n) for n in range(8))
@@ -62,7 +64,8 @@ class _Course(NamedTuple):
         sine, versine = chord(self.angle + omega * tau)
         cosine = 1.0 - versine
         quarter = 0.25**_DOUBLINGS * (zeta * zeta - w2) * tau * tau
-        c, s = horner(_COSH_SERIES, quarter), horner(_SINHC_SERIES, quarter)
+        terms = by_width(tau, len(_COSH_SERIES), 5)
+        c, s = horner(_COSH_SERIES[:terms], quarter), horner(_SINHC_SERIES[:terms], quarter)
         for _ in range(_DOUBLINGS):
             s, c = s * c, 2.0 * c * c - 1.0
         decay = jnp.exp(-zeta * tau)
@@ -108,22 +111,23 @@ def _begin(start: Array, limit: Array) -> _Search:
 
 def _improve(s: _Search, m: Motion, rate: Array, near: float) -> _Search:
     """One step of a search towards a falling zero of `m.v`."""
-    (positive,) = decide(m.v > 0.0)
+    (positive,) = decide(m.v > 0.0, like=m.v)
     low, high = jnp.where(positive, s.trial, s.low), jnp.where(positive, s.high, s.trial)
     crossed = jnp.where(positive, s.crossed, 1.0)
     step, neglected = householder(m)
     (step,) = settle(step)
     target = s.trial + step
-    goes = jnp.where((m.a < 0.0) & (target > low), jnp.where(target < high, 1.0, 2.0), 0.0)
+    goes = jnp.where((m.a < 0.0) & (target > low), choice(target < high, 1.0, 2.0, m.v), 0.0)
     found, over = decide(
         (m.a < 0.0) & (jnp.abs(step) * rate < near) & (neglected < near),
         positive & (crossed == 0.0) & (s.trial >= s.high),
+        like=m.v,
     )
     aimed = jnp.where(goes == 1.0, target, jnp.where(crossed > 0.0, 0.5 * (low + high), high))
     done = (s.found > 0.0) | (s.over > 0.0)
     new = _Search(
         low, high, crossed, jnp.where(found, target, jnp.where(over, s.trial, aimed)), m.v, m.a,
-        jnp.where(found, 1.0, 0.0), jnp.where(over & ~found, 1.0, 0.0),
+        choice(found, 1.0, 0.0, m.v), choice(over & ~found, 1.0, 0.0, m.v),
     )  # fmt: skip
     frozen: _Search = jax.tree.map(lambda now, later: jnp.where(done, now, later), s, new)
     return frozen
@@ -141,7 +145,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
 
     p_re, p_im = w2 - omega * omega, 2.0 * zeta * omega
     squared = p_re * p_re + p_im * p_im
-    apart = squared > 1e-6 * omega**4
+    apart = squared > by_width(limit, *_APART) * omega**4
     size = alpha * omega / jnp.where(apart, squared, 1.0)
     on_cosine, on_sine = settle(size * p_re, size * p_im)
     free = anchor.v - on_cosine * anchor.cosine - on_sine * anchor.sine
@@ -161,7 +165,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     def stretch(quarter: float) -> tuple[Array, Array]:
         """End of the stretch [s] of the cosine (quarter = 0.5) or the sine (0), and whether v (or a) is convex in it."""
         turns = anchor.angle / math.pi - quarter
-        whole = jnp.floor(turns + 1e-9)
+        whole = jnp.floor(turns + by_width(limit, *_SLACK))
         end = (whole + 1.0 - turns) * half_period
         odd = whole - 2.0 * jnp.floor(0.5 * whole) > 0.0
         # in the first stretch after a zero of the cosine it is negative, after a zero of the sine that is positive and a concave
@@ -171,10 +175,10 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     first_of_a, convex_of_a = stretch(0.0)
     jerk = alpha * omega * anchor.cosine - 2.0 * zeta * anchor.a - w2 * anchor.v
     rising = (anchor.v == 0.0) | (anchor.a + anchor.v * (zeta - bend(first)) >= 0.0)
-    convex, rising = decide(convex, rising)
+    convex, rising = decide(convex, rising, like=limit)
     reach = first + jnp.where(convex, jnp.where(rising, 2.0, 0.0), 1.0) * half_period
     sound = apart & (below < 0.95 * omega * omega) & (jnp.abs(discriminant) * (3.0 * half_period) ** 2 < _WIDEST)
-    sound = sound & (jnp.abs(anchor.cosine) > 1e-6) & (limit > 0.0)
+    sound = sound & (jnp.abs(anchor.cosine) > by_width(limit, *_AWAY)) & (limit > 0.0)
     (limit_of_search,) = settle(jnp.where(sound, jnp.minimum(limit + CLOSE / rate, reach), 0.0))
 
     def looking(s: _Pair) -> Array:
@@ -203,16 +207,16 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     stop, peak = found.stop, found.peak
 
     (stops,) = decide(
-        (stop.found > 0.0) & (stop.trial > 0.0) & (stop.trial < limit_of_search) & (stop.trial * omega < omega * limit + CLOSE)
+        (stop.found > 0.0) & (stop.trial > 0.0) & (stop.trial < limit_of_search) & (stop.trial * omega < omega * limit + CLOSE), like=limit
     )
     tau = jnp.where(stops, stop.trial, limit)
-    falls = stop.slope < -_SLOPE * speeds * omega
+    falls = stop.slope < -by_width(limit, *_SLOPE) * speeds * omega
     # without a stop: v is positive at the limit, and where that is in a convex stretch that did not begin rising it must still be falling
     into = limit_of_search - first
     in_first = into <= 0.0
     safe = jnp.where(convex, jnp.where(in_first, rising, into <= half_period), in_first)
     still_falling = stop.slope + stop.value * (zeta + bend(half_period)) <= 0.0
-    passes = (stop.over > 0.0) & (limit < reach) & (stop.value > _SHARE * speeds) & (safe | still_falling)
+    passes = (stop.over > 0.0) & (limit < reach) & (stop.value > by_width(limit, *_SHARE) * speeds) & (safe | still_falling)
     certain = sound & jnp.where(stops, falls, passes)
 
     # the peak: likewise, with the first stretches of the sine

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.elementary import Array, decide, settle
+from kernels.elementary import Array, by_width, decide, settle
 from kernels.exact.refine import NEAR, Search
 from kernels.exact.segment import Anchor, Guess, Motion, Reversal
 from kernels.excitation.harmonic import wrap
@@ -89,19 +89,20 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     alpha, omega, zeta, w2, *_ = segment
     rate = segment.rate
     discriminant = zeta * zeta - w2
-    longest = jnp.minimum(2.0 / jnp.sqrt(jnp.where(discriminant < 0.0, -discriminant, 1e-300)), 300.0 / jnp.where(zeta > 0.0, zeta, 1e-300))
+    least, near, slack = (by_width(limit, *each) for each in ((1e-300, 1e-30), (1e-7, 1e-5), (1e-9, 1e-5)))
+    longest = jnp.minimum(2.0 / jnp.sqrt(jnp.where(discriminant < 0.0, -discriminant, least)), 300.0 / jnp.where(zeta > 0.0, zeta, least))
     # a fast root leaves its mark within a few of its times after the anchor: pieces start there at its scale and grow with the distance
-    transient = 1.0 / jnp.maximum(zeta + jnp.sqrt(jnp.maximum(discriminant, 0.0)), 1e-300)
+    transient = 1.0 / jnp.maximum(zeta + jnp.sqrt(jnp.maximum(discriminant, 0.0)), least)
 
     def next_end(low: Array) -> Array:
         quarter = (anchor.angle + omega * low) / math.pi - 0.5
-        zero_of_cosine = ((jnp.floor(quarter + 1e-9) + 1.5) * math.pi - anchor.angle) / omega
+        zero_of_cosine = ((jnp.floor(quarter + slack) + 1.5) * math.pi - anchor.angle) / omega
         grown = low + jnp.minimum(longest, jnp.maximum(transient, 2.0 * low))
         return jnp.minimum(jnp.minimum(zero_of_cosine, grown), limit)
 
     def peak_from(m: Motion) -> tuple[Array, Array]:
         """Step [s] from a point to the nearby maximum of v, and whether it is trustworthy to second order in time."""
-        slope = jnp.where(m.jerk < 0.0, m.jerk, -1e-300)
+        slope = jnp.where(m.jerk < 0.0, m.jerk, -least)
         h = -m.a / slope
         bend = h * m.snap / (2.0 * slope)
         step = h * (1.0 - bend)
@@ -109,7 +110,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
 
     def examine(s: _Scan, m: Motion) -> _Scan:
         length = s.high - s.low
-        tiny = length * rate < 1e-7
+        tiny = length * rate < near
         to_peak, at_peak = peak_from(m)
         (to_peak,) = settle(to_peak)
 
@@ -135,7 +136,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         convex = alpha * (0.5 - (jnp.floor(middle) - 2.0 * jnp.floor(0.5 * middle))) > 0.0
         hidden, valley = _cut(segment, s, m)
         hides = convex & ~crossed & hidden & ~tiny
-        peaked, hides, bracketed = decide(peaked, hides, crossed & ~peaked & ~hides)
+        peaked, hides, bracketed = decide(peaked, hides, crossed & ~peaked & ~hides, like=limit)
         shortened = peaked | hides
         accepted = ~shortened & ~bracketed
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from kernels.elementary import Array
 from kernels.exact import loop, moment, sections, steady
 from kernels.exact.oscillators import BUCKLING, PENALISED, RIGID, STOP, Kind, simulate
+from kernels.exact.single import loop as single
 from kernels.schemes import Asked
 
 Program = Callable[..., tuple[dict[str, Array], Array]]
@@ -16,6 +17,8 @@ Program = Callable[..., tuple[dict[str, Array], Array]]
 PROGRAMS: dict[str, Program] = {
     "exact-lean": functools.partial(loop.simulate, free=True),
     "exact-general": functools.partial(loop.simulate, free=False),
+    "exact-lean in float32": functools.partial(single.simulate, free=True),
+    "exact-general in float32": functools.partial(single.simulate, free=False),
     **{f"exact-{friction}": functools.partial(simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},  # rigid: of rows that
     # are driven by more than one sine, or of which more is asked than the two above can tell
     **{

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.phases import Guard
-from kernels.elementary import Array, decide, for_every_lane, settle, traced_once
+from kernels.elementary import Array, by_width, decide, for_every_lane, settle, traced_once
 from kernels.exact.segment import Anchor, Motion, Moving, Segment
 
 # Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
@@ -43,14 +43,14 @@ class Search(NamedTuple):
 
     def improved(self, m: Motion, rate: Array, close: float) -> Search:
         """The search after it has looked at its trial, where the motion is `m` (see `falling_root`)."""
-        (positive,) = decide(m.v > 0.0)
+        (positive,) = decide(m.v > 0.0, like=m.v)
         low, high = jnp.where(positive, self.trial, self.low), jnp.where(positive, self.high, self.trial)
         step, neglected = householder(m)
         (step,) = settle(step)
         target = self.trial + step
         inside = (target >= low) & (target <= high)
-        narrow = high - low <= 4e-16 * high
-        (found,) = decide(narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)))
+        narrow = high - low <= by_width(high, 4e-16, 2.4e-7) * high
+        (found,) = decide(narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)), like=m.v)
         converging = jnp.abs(step) < 0.5 * jnp.abs(self.step)
         trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
         return Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, self.evaluations + 1)
@@ -105,7 +105,7 @@ def householder(m: Motion) -> tuple[Array, Array]:
     Returns:
         The step, and the size of its first corrections relative to it (small means trustworthy).
     """
-    by_slope = 1.0 / jnp.where(m.a < 0.0, m.a, -1e-300)
+    by_slope = 1.0 / jnp.where(m.a < 0.0, m.a, by_width(m.a, -1e-300, -1e-30))
     h = -m.v * by_slope
     r1, r2, r3 = m.jerk * by_slope / 2.0, m.snap * by_slope / 6.0, m.crackle * by_slope / 24.0
     step = h * (1.0 + h * (-r1 + h * ((2.0 * r1 * r1 - r2) + h * (-5.0 * r1 * r1 * r1 + 5.0 * r1 * r2 - r3))))
@@ -113,9 +113,12 @@ def householder(m: Motion) -> tuple[Array, Array]:
 
 
 def root_step(m: Motion, rate: Array) -> Array:
-    """The step [s] from a point to the zero of v, which is at most CLOSE of the fastest time away; 0 where that cannot be relied on."""
+    """The step [s] from a point to the zero of v, which is at most CLOSE (float32: NEAR) of the fastest time away; 0 where that cannot be
+    relied on.
+    """  # noqa: D205 - one sentence
     step, neglected = householder(m)
-    return jnp.where((jnp.abs(step) * rate < CLOSE) & (neglected < CLOSE), step, 0.0)
+    close = by_width(step, CLOSE, NEAR)
+    return jnp.where((jnp.abs(step) * rate < close) & (neglected < close), step, 0.0)
 
 
 def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, close: float = CLOSE) -> Array:

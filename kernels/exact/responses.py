@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array, horner, sincos, traced_once
+from kernels.elementary import Array, by_width, horner, sincos, traced_once
 
 _COSH_SERIES = tuple(1.0 / math.factorial(2 * n) for n in range(9))
 _SINHC_SERIES = tuple(1.0 / math.factorial(2 * n + 1) for n in range(9))
@@ -77,16 +77,18 @@ def responses(zeta: Array, w2: Array, tau: Array) -> Responses:
     oscillates = discriminant < 0.0
     frequency = jnp.sqrt(jnp.where(oscillates, -discriminant, 1.0))
     sine, cosine = sincos(jnp.where(under, frequency * tau, 0.0))
-    series_z = jnp.where(between, z, 0.0)
+    series_z, terms = jnp.where(between, z, 0.0), by_width(tau, len(_COSH_SERIES), 5)
 
-    c = decay * jnp.where(over, 0.5 * (1.0 + gap), jnp.where(under, cosine, horner(_COSH_SERIES, series_z)))
-    s = decay * jnp.where(over, (1.0 - gap) / (2.0 * delta), jnp.where(under, sine / frequency, tau * horner(_SINHC_SERIES, series_z)))
+    c = decay * jnp.where(over, 0.5 * (1.0 + gap), jnp.where(under, cosine, horner(_COSH_SERIES[:terms], series_z)))
+    s = decay * jnp.where(
+        over, (1.0 - gap) / (2.0 * delta), jnp.where(under, sine / frequency, tau * horner(_SINHC_SERIES[:terms], series_z))
+    )
 
     by_roots = tau * (_mean_decay(slow_root * tau) - _mean_decay(jnp.where(over, fast * tau, 1.0))) / (2.0 * delta)
     taylor = between & (zeta * tau < 0.5)
     p, q = jnp.where(taylor, 2.0 * zeta * tau, 0.0), jnp.where(taylor, w2 * tau * tau, 0.0)
     previous, term, total, area = jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 1.0 / 6.0 + jnp.zeros_like(tau)
-    for n in range(1, _STEP_TERMS - 2):
+    for n in range(1, by_width(tau, _STEP_TERMS, 12) - 2):
         previous, term = term, -(p * (n + 1) * term + q * previous) / ((n + 2) * (n + 1))
         total, area = total + term, area + term / (n + 3)
     by_balance = (1.0 - c - zeta * s) / jnp.where(over | taylor, 1.0, w2)

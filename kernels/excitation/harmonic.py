@@ -39,8 +39,8 @@ class Harmonic(NamedTuple):
         return self.amplitude * sine + self.load
 
     def at(self, time: Array) -> Array:
-        """Force [N] at a time [s]."""
-        return self.force(sincos(self.omega * time + self.phase)[0])
+        """Force [N] at a time [s], which may be of a wider type than the other numbers."""
+        return self.force(sincos(angle_at(self, time))[0])
 
     def turn(self, time: Array) -> Turn:
         """How far the excitation turns in a time [s]."""
@@ -55,7 +55,11 @@ class Turn(NamedTuple):
 
 
 class Turning(Protocol):
-    """Whatever begins at a phase [rad]."""
+    """Whatever turns at a frequency [rad/s] and begins at a phase [rad]."""
+
+    @property
+    def omega(self) -> Array:
+        """Circular frequency [rad/s]."""
 
     @property
     def phase(self) -> Array:
@@ -76,6 +80,11 @@ class Rotation(NamedTuple):
         """The rotation at t = 0."""
         return cls(*sincos(excitation.phase))
 
+    @classmethod
+    def at(cls, excitation: Turning, time: Array) -> Rotation:
+        """The rotation at a time [s], which may be of a wider type than the other numbers."""
+        return cls(*sincos(angle_at(excitation, time)))
+
     def sine_after(self, turn: Turn) -> Array:
         """sin(omega t + phase) after a turn."""
         return self.sine + (self.cosine * turn.sine - self.sine * turn.versine)
@@ -83,6 +92,14 @@ class Rotation(NamedTuple):
     def after(self, turn: Turn) -> Rotation:
         """The rotation after a turn."""
         return Rotation(self.sine_after(turn), self.cosine - (self.sine * turn.sine + self.cosine * turn.versine))
+
+
+def angle_at(excitation: Turning, time: Array) -> Array:
+    """Omega t + phase [rad] at a time [s]; where that is of a wider type the angle is reduced to [-pi, pi) before it is rounded."""
+    angle = excitation.omega * time + excitation.phase
+    if angle.dtype == excitation.phase.dtype:
+        return angle
+    return (wrap(angle + jnp.pi) - jnp.pi).astype(excitation.phase.dtype)
 
 
 def wrap(angle: Array) -> Array:

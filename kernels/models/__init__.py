@@ -5,9 +5,21 @@ Nothing here imports JAX, so that a configuration is read and checked at once.
 
 from kernels.models.model import Model, Rule
 from kernels.models.rubbing_mass import RUBBING_MASS
-from kernels.models.shared import REGIMES, TIME, WEAR_LAW
+from kernels.models.shared import LEAST_TOLERANCE, REGIMES, SINGLE_RULES, TIME, WEAR_LAW
 from kernels.models.walls import BUCKLING_WALL, STOP
 
 MODELS: dict[str, Model] = {model.name: model for model in (RUBBING_MASS, STOP, BUCKLING_WALL)}
 
-__all__ = ["BUCKLING_WALL", "MODELS", "REGIMES", "RUBBING_MASS", "STOP", "TIME", "WEAR_LAW", "Model", "Rule"]
+__all__ = [
+    "BUCKLING_WALL",
+    "LEAST_TOLERANCE",
+    "MODELS",
+    "REGIMES",
+    "RUBBING_MASS",
+    "SINGLE_RULES",
+    "STOP",
+    "TIME",
+    "WEAR_LAW",
+    "Model",
+    "Rule",
+]

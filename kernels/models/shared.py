@@ -277,6 +277,17 @@ STEP_RULES = (
          _stable_step),
 )  # fmt: skip
 
+LEAST_TOLERANCE, LEAST_STEP = 2.0**-24, 1e-18  # of float32: its rounding error, and steps [s] whose squares are numbers that it has
+SINGLE_RULES = (
+    Rule(("tolerance",),
+         "in float32 the tolerance must be at least 6e-8 = 2^-24: the error of a step below that is lost in rounding",
+         lambda p, s: ("tolerance" in SCHEMES[s].reads) & (np.asarray(p["tolerance"]) < LEAST_TOLERANCE),
+         lambda p, _s: f"tolerance = {p['tolerance']:g}: take a larger one, or leave precision out"),
+    Rule(("smallest_step", "step", "largest_step"), f"in float32 no step may be below {LEAST_STEP:g} s",
+         lambda p, s: SCHEMES[s].adaptive & (np.fmin(np.fmin(p["step"], p["largest_step"]), p["smallest_step"]) < LEAST_STEP),
+         lambda p, _s: f"smallest_step = {p['smallest_step']:g} s, step = {p['step']:g} s, largest_step = {p['largest_step']:g} s"),
+)  # fmt: skip
+
 
 def _is_zero(value: Any) -> bool:
     """Whether a value is the plain number 0."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array
+from kernels.elementary import Array, choice
 
 
 class Shock(NamedTuple):
@@ -69,7 +69,7 @@ def update(sums: Shock, now: Push) -> Shock:
     """Sums after one more stretch."""
     first = now.entered & (sums.impacts == 0.0)
     return Shock(
-        impacts=sums.impacts + jnp.where(now.entered, 1.0, 0.0),
+        impacts=sums.impacts + choice(now.entered, 1.0, 0.0, now.force),
         peak=jnp.maximum(sums.peak, now.force),
         contact_time=sums.contact_time + now.pressed,
         impulse=sums.impulse + now.impulse,

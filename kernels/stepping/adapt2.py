@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from kernels.elementary import Array
 from kernels.stepping.control import ByFrequency
-from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evaluate_once
+from kernels.stepping.scheme import Body, External, State, Stepper, Trial, add, evaluate_once
 
 
 def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> State:
@@ -25,12 +25,12 @@ def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h:
 def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     """One step; see `Stepper.step`. `State.own` is v_half and h_prev."""
     v_half, h_before = s.own
-    v_half = v_half + 0.5 * (h_before + h) * s.a
+    v_half, slack = add(v_half, 0.5 * (h_before + h) * s.a, s.slack)
     moved = h * v_half
-    x = s.x + moved
+    x, rest = s.after(moved)
     v = v_half + 0.5 * h * s.a
-    a, memory = body.acceleration(loads[0], s.memory, x, moved, v)
-    return Trial(State(x, v, a, memory, (v_half, h)), moved, (jnp.abs(a - s.a), jnp.abs(loads[0].against(moved))))
+    a, memory = body.acceleration(loads[0], s.memory, x, moved, v, rest)
+    return Trial(State(x, v, a, memory, (v_half, h), rest, slack), moved, (jnp.abs(a - s.a), jnp.abs(loads[0].against(moved))))
 
 
 ADAPT2 = Stepper(fractions=(1.0,), start=start, step=step, control=ByFrequency())

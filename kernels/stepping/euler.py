@@ -14,11 +14,11 @@ from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evalu
 
 def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     """One step; see `Stepper.step`."""
-    v = s.v + h * s.a
+    v, slack = s.faster(h * s.a)
     moved = h * v
-    x = s.x + moved
-    a, memory = body.acceleration(loads[0], s.memory, x, moved, v)
-    return Trial(State(x, v, a, memory, ()), moved, None)
+    x, rest = s.after(moved)
+    a, memory = body.acceleration(loads[0], s.memory, x, moved, v, rest)
+    return Trial(State(x, v, a, memory, (), rest, slack), moved, None)
 
 
 EULER = Stepper(fractions=(1.0,), start=evaluate_once, step=step)

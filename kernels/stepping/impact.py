@@ -18,14 +18,15 @@ def update(sums: shock.Shock | None, wall: Wall | None, before: State, after: St
     return shock.update(sums, push(wall, before, after, was, now, since, h))
 
 
-def compression(wall: Wall, x: Array) -> Array:
-    """Compression [m] of the wall that is nearer, negative where none is touched."""
-    return jnp.where(wall.two_sided > 0.0, jnp.abs(x), x) - wall.gap
+def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
+    """Compression [m] of the wall that is nearer, negative where none is touched; `rest` [m] is what rounding left out of `x`."""
+    y = jnp.where(wall.two_sided > 0.0, jnp.abs(x), x) - wall.gap
+    return y if rest is None else y + jnp.where((wall.two_sided > 0.0) & (x < 0.0), -rest, rest)
 
 
 def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, since: Array, h: Array) -> shock.Push:
     """What a step of `h` [s] from `since` [s] on did at the wall, given what that remembers at its ends."""
-    y0, y = compression(wall, start.x), compression(wall, end.x)
+    y0, y = compression(wall, start.x, start.rest), compression(wall, end.x, end.rest)
     entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
     pushed, pushes = before.force > 0.0, after.force > 0.0
     parted, met = pushed & ~pushes, ~pushed & pushes

@@ -17,13 +17,13 @@ from kernels import runtime
 from kernels.contact.friction import Penalised
 from kernels.contact.varied import Pressing, Varied
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
-from kernels.elementary import Array, all_finite, decide, for_every_lane, settle
+from kernels.elementary import Array, all_finite, decide, for_every_lane, of_type, settle
 from kernels.excitation.driven import Driven, Excitation, excitation_of
 from kernels.excitation.harmonic import Rotation, Turn
 from kernels.observables import blocks, shock
 from kernels.schemes import FEATURES, MOST_STEPS, NOTHING_ELSE, VARIED, Asked
 from kernels.status import Status
-from kernels.stepping import impact, rubbed, tally, watch
+from kernels.stepping import closing, impact, rubbed, tally, watch
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.devogelaere import DEVOGELAERE
@@ -119,7 +119,8 @@ class Timed(NamedTuple):
     """Where a run at chosen steps is.
 
     Attributes:
-        t, rest: time [s] and what its rounding left out. h: length of the next step [s].
+        t, rest: time [s] and what its rounding left out, in float64 whatever the type of the others, as are counts of steps.
+        h: length of the next step [s].
         accepted, rejected: number of steps. control: what the scheme's control remembers. failure: a status code, 0 while all is well.
     """
 
@@ -136,11 +137,12 @@ Clock: TypeAlias = Counted | Timed
 
 
 class Sums(NamedTuple):
-    """Sums of a run; of shock where there is a wall; of what else is asked for, if anything."""
+    """Sums of a run; of shock where there is a wall; of what else is asked for, if anything; in float32 what is closed of the former."""
 
     friction: tally.Tally
     shock: shock.Shock | None
     watched: watch.Watched | None = None
+    totals: closing.Totals | None = None
 
 
 class Run(NamedTuple):
@@ -183,7 +185,8 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) ->
             swings = tuple(friction.pressing.swing.turn(fraction * h) for fraction in (*stepper.fractions, 0.5))
         return Setup(p, body, excitation, finite, centre, h, Even(count, turns, swings), instants, asked.statistics)
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
-    return Setup(p, body, excitation, finite, centre, jnp.minimum(p["step"], p["largest_step"]), limits, instants, asked.statistics)
+    h = jnp.minimum(p["step"], p["largest_step"]).astype(body.one.dtype)
+    return Setup(p, body, excitation, finite, centre, h, limits, instants, asked.statistics)
 
 
 def begin(stepper: Stepper, setup: Setup) -> Run:
@@ -191,13 +194,18 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
     zero = 0.0 * setup.body.one
     x, v = setup.p["x0"] + zero, setup.p["v0"] + zero
     state = stepper.start(setup.body, setup.at, x, v, setup.h)
+    if zero.dtype != jnp.float64:
+        # next to a wall, and where steps may be so short that x would not move; else it costs a tenth of the time and no digit
+        precise = setup.body.wall is not None or stepper.control is not None
+        state = state._replace(rest=zero if precise else None, slack=zero)
     clock: Clock
     if isinstance(setup.pace, Even):
         swing = None if setup.pressing is None else Rotation.start(setup.pressing.swing)
         clock = Counted(jnp.where(_failure(setup) > 0.0, setup.pace.whole, zero), Turned(Rotation.start(setup.excitation), swing))
     else:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
-        clock = Timed(zero, zero, setup.h + zero, zero, zero, control, _failure(setup))
+        none = zero.astype(jnp.float64)
+        clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
     sums = Sums(tally.init(zero, setup.varied), None)
     crush = state.memory.crush
     if setup.body.wall is not None and crush is not None:
@@ -205,6 +213,7 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
         sums = sums._replace(shock=shock.init(zero, inside, v, crush.buckled > 0.0))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=watch.init(setup.body, setup.instants, setup.statistics))
+    sums = sums._replace(totals=closing.init(sums.friction, sums.shock))
     return Run(clock, state, sums)
 
 
@@ -220,6 +229,20 @@ def attempt(stepper: Stepper, setup: Setup, run: Run) -> Run:
     return _fixed_step(stepper, setup, run, run.clock) if isinstance(run.clock, Counted) else _chosen_step(stepper, setup, run, run.clock)
 
 
+def closed(setup: Setup, run: Run) -> Run:
+    """The same run where it is in float32: sums closed, and the excitation's angle without the errors of its turns since the last time.
+
+    To be asked for every few hundred steps.
+    """
+    if run.sums.totals is None:
+        return run
+    clock = run.clock
+    if isinstance(clock, Counted):
+        clock = clock._replace(rotation=_turned(setup, clock.steps))
+    friction, hits, totals = closing.close(run.sums.friction, run.sums.shock, run.sums.totals)
+    return run._replace(clock=clock, sums=run.sums._replace(friction=friction, shock=hits, totals=totals))
+
+
 def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     """Observables by name (scalars), and the status code."""
     clock, zero = run.clock, 0.0 * setup.body.one
@@ -228,18 +251,21 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
         status = _failure(setup).astype(jnp.int32)
     else:
         accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
-    reached = clock.steps * setup.h if isinstance(clock, Counted) else clock.t
-    found, x, v = tally.finish(run.sums.friction, setup.p), run.state.x, run.state.v
+    reached = clock.steps * _length(setup, cast("Even", setup.pace)) if isinstance(clock, Counted) else clock.t
+    friction, hits = run.sums.friction, run.sums.shock
+    if run.sums.totals is not None:
+        friction, hits = closing.whole(friction, hits, run.sums.totals)
+    found, x, v = tally.finish(friction, setup.p), run.state.x, run.state.v
     if run.sums.watched is not None:
         found |= watch.finish(run.sums.watched, setup.p)
     wall, crush = setup.body.wall, run.state.memory.crush
-    if wall is not None and crush is not None and run.sums.shock is not None and setup.centre is not None:
-        found |= shock.finish(run.sums.shock)
+    if wall is not None and crush is not None and hits is not None and setup.centre is not None:
+        found |= shock.finish(hits)
         if wall.envelope is None:
             del found["buckling_time"]
         else:
             found["plastic_set"] = crush.plastic
-            found["wall_regime"] = wall.envelope.regime(crush.largest, crush.buckled, run.sums.shock.impacts)
+            found["wall_regime"] = wall.envelope.regime(crush.largest, crush.buckled, hits.impacts)
             beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(crush.largest)
             status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, setup.excitation, x, v)
@@ -289,6 +315,11 @@ def abreast(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
     left_over = jnp.mod(jnp.maximum(whole - last - 1.0, 0.0), _each(stepper, setup))
     run = _attempts(stepper, setup, _stretch(stepper, setup, run, last, inside=True), last + 1.0 + left_over)
     return finish(setup, _stretch(stepper, setup, run, whole, inside=False))
+
+
+def _length(setup: Setup, even: Even) -> Array:
+    """Length of a fixed step [s] in float64."""
+    return setup.h if setup.h.dtype == jnp.float64 else setup.p["end"] / even.whole
 
 
 def _failure(setup: Setup) -> Array:
@@ -351,21 +382,33 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
         several = lambda n, now: functools.reduce(lambda now, i: step(first + n * each + i, now), range(each), now)  # noqa: E731
         return cast("Stretch", jax.lax.fori_loop(0, count, several, now))
 
-    def counted(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
-        left, rotation, state, (friction, hits, _) = now
+    def several(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
+        left, rotation, state, (friction, hits, _, totals) = now
         count = jnp.minimum(left, tally.MOST // each)
-        turned, after, hits, few = iterations(count, start + (total - left) * each, (rotation, state, hits, tally.few(friction)))
-        taken = (count * each).astype(setup.h.dtype)
-        return left - count, turned, after, Sums(tally.add(friction, cast("tally.Few", few), after.x - state.x, setup.h, taken), hits)
+        first, left = start + (total - left) * each, left - count
+        turned, after, hits, few = iterations(count, first, (rotation, state, hits, tally.few(friction) if inside else None))
+        if few is not None:
+            friction = tally.add(friction, few, after.x - state.x, setup.h, (count * each).astype(setup.h.dtype))
+        if totals is not None:
+            turned = _turned(setup, start + (total - left) * each)
+            friction, hits, totals = closing.close(friction, hits, totals)
+        return left, turned, after, Sums(friction, hits, None, totals)
 
     start = clock.steps.astype(int)
     total = jnp.maximum(end.astype(int) - start, 0) // each
-    if inside:
-        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] > 0, counted, (total, clock.rotation, run.state, run.sums))
+    if inside or run.sums.totals is not None:
+        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] > 0, several, (total, clock.rotation, run.state, run.sums))
     else:
         turned, state, hits, _ = iterations(total, start, (clock.rotation, run.state, run.sums.shock, None))
         sums = run.sums._replace(shock=hits)
     return Run(Counted(clock.steps + total * each, turned), state, sums)
+
+
+def _turned(setup: Setup, number: Array) -> Turned:
+    """The excitation after a number of fixed steps, from its time in float64."""
+    time = number * _length(setup, cast("Even", setup.pace))
+    pressing = setup.pressing
+    return Turned(Rotation.at(setup.excitation, time), None if pressing is None else Rotation.at(pressing.swing, time))
 
 
 def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Turned, h: Array, number: Array) -> tuple[Turned, Trial, Swings | None]:
@@ -444,8 +487,8 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     if setup.pressing is not None:  # the normal force is not smooth where contact is lost or made
         target = jnp.minimum(target, clock.t + setup.pressing.until_zero(clock.t))
     left = (target - clock.t) - clock.rest
-    (lands,) = decide(left <= clock.h * _NEARLY)
-    h = jnp.where(lands, left, clock.h)
+    (lands,) = decide(left <= clock.h * _NEARLY, like=clock.h)
+    h = jnp.where(lands, left.astype(clock.h.dtype), clock.h)
     moments = [clock.t + (clock.rest + fraction * h) for fraction in stepper.fractions]
     pressing, normals, swings = setup.pressing, cast("list[Array | None]", [None] * len(moments)), None
     if pressing is not None:
@@ -460,11 +503,12 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     verdict = control.judge(clock.control, doubt, fixed(h), clock.h, fixed(trial.state.x), fixed(trial.state.v), fixed(limits))
     going = active(setup, run)
     # a step that is cut to hit an instant may be as short as that takes, and so may those that replace it
-    smallest = limits.smallest * jnp.minimum(1.0, left / setup.h)
+    smallest = limits.smallest * jnp.minimum(1.0, left / setup.h).astype(h.dtype)
     accepted, too_small, too_many = decide(
         verdict.accepted & going,
         ~verdict.accepted & going & (verdict.shorter < smallest),
         going & (clock.accepted + clock.rejected >= MOST_STEPS - 1.0),
+        like=h,
     )
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
@@ -472,7 +516,7 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     part = tally.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0))
     if setup.varied is not None:  # works are summed where a step is inside
         part = part._replace(rubbed=_rubs(setup, run.state, trial, h, swings)[1])
-    sums = _observe(setup, run, trial, part, clock.t, h)
+    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next of them at the latest
@@ -512,4 +556,5 @@ def _observe(setup: Setup, run: Run, trial: Trial, part: tally.Part, since: Arra
     if setup.varied is not None and setup.varied.belt is not None:
         speed = speed - setup.varied.belt
     friction = tally.update(run.sums.friction, run.state.memory.grip, trial.state.memory.grip, speed, part)
-    return Sums(friction, impact.update(run.sums.shock, setup.body.wall, run.state, trial.state, since, h))
+    hits = impact.update(run.sums.shock, setup.body.wall, run.state, trial.state, since, h)
+    return Sums(friction, hits, totals=run.sums.totals)

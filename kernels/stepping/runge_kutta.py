@@ -30,16 +30,18 @@ class Tableau:
     def step(self, body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
         """One step; see `Stepper.step`. Every stage evaluates the contact from its memory at the start of the step."""
         speeds, accelerations = [s.v], [s.a]
-        moved, memory = 0.0 * h, s.memory
+        moved, memory, slack = 0.0 * h, s.memory, s.slack
         for node, row in zip(self.nodes, self.rows, strict=True):
             moved = h * weigh(row, speeds)
-            v = s.v + h * weigh(row, accelerations)
-            a, memory = body.acceleration(loads[self.fractions.index(node)], s.memory, s.x + moved, moved, v)
+            v, slack = s.faster(h * weigh(row, accelerations))
+            x, rest = s.after(moved)
+            a, memory = body.acceleration(loads[self.fractions.index(node)], s.memory, x, moved, v, rest)
             v, a = settle(v, a)
             speeds.append(v)
             accelerations.append(a)
         doubt = h * weigh(self.error, speeds), h * weigh(self.error, accelerations)
-        return Trial(State(s.x + moved, speeds[-1], accelerations[-1], memory, ()), moved, doubt)
+        x, rest = s.after(moved)
+        return Trial(State(x, speeds[-1], accelerations[-1], memory, (), rest, slack), moved, doubt)
 
 
 def weigh(weights: tuple[float, ...], values: list[Array]) -> Array:

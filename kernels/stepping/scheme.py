@@ -62,23 +62,24 @@ class Body(NamedTuple):
         (way,) = settle(memory.grip.way)
         return memory._replace(grip=memory.grip._replace(way=way))
 
-    def push(self, load: External, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
+    def push(self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None) -> tuple[Array, Memory]:
         """Acceleration but for the damper c [m/s^2], and what the contacts remember of this evaluation.
 
         Args:
             load: what acts from outside.
             memory: of the contacts at the start of the step, wherever in the step the evaluation is.
             x: displacement [m]. moved: displacement since the start of the step [m]. v: velocity [m/s].
+            rest: what rounding left out of x [m]; None: nothing that counts.
         """
         pull = needed = load.force if self.free else load.force - self.stiffness * x
-        rest, crush = 0.0 * v, None
+        still, crush = 0.0 * v, None
         belt = self.friction.belt if isinstance(self.friction, Varied) else None
         if belt is not None:  # a mass at rest on it moves with it
-            rest = rest + belt
+            still = still + belt
             needed = needed - belt * self.drag / self.by_mass
         if self.wall is not None and memory.crush is not None:
-            push, crush = self.wall.evaluate(memory.crush, x, v)
-            pull, needed = pull + push, needed + self.wall.evaluate(crush, x, rest)[0]
+            push, crush = self.wall.evaluate(memory.crush, x, v, rest)
+            pull, needed = pull + push, needed + self.wall.evaluate(crush, x, still, rest)[0]
         if isinstance(self.friction, Varied):
             v = v if belt is None else v - belt
             force, grip = self.friction.evaluate(memory.grip, load.against(moved), v, needed, load.normal)
@@ -86,9 +87,11 @@ class Body(NamedTuple):
             force, grip = self.friction.evaluate(memory.grip, moved, v, needed)
         return (pull + force) * self.by_mass, Memory(grip, crush)
 
-    def acceleration(self, load: External, memory: Memory, x: Array, moved: Array, v: Array) -> tuple[Array, Memory]:
+    def acceleration(
+        self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None
+    ) -> tuple[Array, Memory]:
         """Acceleration [m/s^2], and what the contacts remember of this evaluation; arguments as those of `push`."""
-        a, memory = self.push(load, memory, x, moved, v)
+        a, memory = self.push(load, memory, x, moved, v, rest)
         return (a if self.free else a - self.drag * v), memory
 
 
@@ -100,6 +103,8 @@ class State(NamedTuple):
         a: acceleration of the last evaluation [m/s^2], as the scheme defines it.
         memory: of the contact.
         own: what the scheme carries besides.
+        rest, slack: what rounding left out of x [m] and of v [m/s] (or of what the scheme sums up for it), so that they are the sums of
+            their steps to rounding: under a constant force every step would be rounded to the same side. None where they are not carried.
     """
 
     x: Array
@@ -107,6 +112,25 @@ class State(NamedTuple):
     a: Array
     memory: Memory
     own: tuple[Array, ...]
+    rest: Array | None = None
+    slack: Array | None = None
+
+    def after(self, moved: Array) -> tuple[Array, Array | None]:
+        """Displacement [m] once the oscillator has `moved` from here [m], and what rounding leaves out of it."""
+        return add(self.x, moved, self.rest)
+
+    def faster(self, change: Array) -> tuple[Array, Array | None]:
+        """Velocity [m/s] after a `change` [m/s], and what rounding leaves out of it."""
+        return add(self.v, change, self.slack)
+
+
+def add(value: Array, change: Array, left_out: Array | None) -> tuple[Array, Array | None]:
+    """A sum and what rounding leaves out of it, given what it left out of `value` (Kahan 1965); None: that is not asked for."""
+    if left_out is None:
+        return value + change, None
+    change = change + left_out
+    total = value + change
+    return total, change - (total - value)
 
 
 class Trial(NamedTuple):

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from kernels.contact.friction import UNMOVED, Grip
 from kernels.contact.varied import Varied, is_away
-from kernels.elementary import Array
+from kernels.elementary import Array, choice
 from kernels.observables import regime, rubbing, slip
 from kernels.stepping.rubbed import Rubbed
 
@@ -86,8 +86,8 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: Part) -> 
         drift=sums.drift + part.displacement,
         stuck_time=sums.stuck_time + jnp.where(after.slips, 0.0, touching),
         top_speed=jnp.where(rubs, jnp.maximum(sums.top_speed, jnp.abs(speed)), sums.top_speed),
-        phases=sums.phases + jnp.where(begins, 1.0, 0.0),
-        stops=sums.stops + jnp.where(stops, 1.0, 0.0),
+        phases=sums.phases + choice(begins, 1.0, 0.0, speed),
+        stops=sums.stops + choice(stops, 1.0, 0.0, speed),
         wear=_more(sums.wear, rubbed.wear, works),
         friction=_more(sums.friction, rubbed.friction, works),
     )
@@ -116,7 +116,7 @@ def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, r
     if sums.wear is not None:  # where contact may be lost
         rubs = rubbed.slips(after)
         slid, speed = jnp.where(rubs, jnp.abs(rubbed.slid), 0.0), jnp.where(rubs, jnp.abs(speed), 0.0)
-        slips = slips + jnp.where(is_away(after), 1.0, 0.0)
+        slips = slips + choice(is_away(after), 1.0, 0.0, speed)
     counts = sums.counts + slips
     counts = jnp.where(after.begins(before), counts + BASE, counts)
     return Few(

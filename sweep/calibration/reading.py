@@ -12,7 +12,7 @@ from typing import Any
 
 from kernels.models import MODELS, Model
 from kernels.quantity import Quantity, by_name
-from kernels.schemes import EXACT
+from kernels.schemes import DOUBLE, EXACT, SINGLE
 from sweep import config as studies
 from sweep.axes import number
 from sweep.calibration.data import Measurements
@@ -99,6 +99,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     scheme = study.get("study", {}).get("scheme", EXACT)
     if scheme != EXACT:
         problems.append(Problem("study.scheme", f"a calibration follows the derivatives of {EXACT!r}, not {shorten(scheme)}: leave it out"))
+    if study.get("study", {}).get("precision", DOUBLE) == SINGLE:
+        problems.append(Problem("study.precision", f"a calibration follows derivatives, which are {DOUBLE}: leave it out"))
     problems += [Problem(f"calibration.{key}", f"unknown key; {advise(key, KEYS)}") for key in section if key not in KEYS]
     starts = whole(section, "starts", 16, 1, MOST_STARTS, "fits from different starts", problems)
     seed = whole(section, "seed", 1, 0, 2**31 - 1, "of the random starts", problems)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from kernels.schemes import EXACT
+from kernels.schemes import DOUBLE, EXACT
 from kernels.status import RESULTS, Status
 from sweep.blocks import Points
 from sweep.computing import Job
@@ -126,5 +126,5 @@ def solve_exactly(config: Config) -> np.ndarray:
     if EXACT not in config.model.schemes:
         return np.full(design.count, np.nan)
     points = design.points(0, design.count)
-    solution = solve_points(replace(config, scheme=EXACT), replace(points, schemes=None))
+    solution = solve_points(replace(config, scheme=EXACT, precision=DOUBLE), replace(points, schemes=None))
     return np.asarray(solution.observables[design.observable])

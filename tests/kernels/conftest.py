@@ -35,11 +35,11 @@ def _columns(rows: Sequence[Row]) -> tuple[dict[str, np.ndarray], dict[str, np.n
 def solve() -> Solve:
     """rows of parameters -> observable name and "status" -> array; absent or None means the documented default."""
 
-    def run(rows: Sequence[Row], scheme: str = "exact") -> dict[str, np.ndarray]:
+    def run(rows: Sequence[Row], scheme: str = "exact", dtype: type[np.floating[Any]] = np.float64) -> dict[str, np.ndarray]:
         parts = []
         for start in range(0, len(rows), CHUNK):
             some = rows[start : start + CHUNK]
-            solution = batch.solve(RUBBING_MASS, scheme, *_columns(some), count=len(some))
+            solution = batch.solve(RUBBING_MASS, scheme, *_columns(some), count=len(some), dtype=dtype)
             parts.append({**solution.observables, "status": solution.status})
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 

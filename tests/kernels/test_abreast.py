@@ -71,7 +71,7 @@ def test_the_program_without_spring_and_damper_finds_what_the_general_one_finds(
         np.testing.assert_allclose(lean[name], values, rtol=1e-10, atol=1e-13, err_msg=name)
 
 
-def test_float32_finds_the_same_to_four_digits() -> None:
+def test_float32_finds_the_same_to_five_digits() -> None:
     # SDND104's masses; rounding errors of 6e-8 a step, 120 000 of them, of either sign
     a0, mu = (each.ravel() for each in np.meshgrid(np.linspace(0.53, 19.7, 16), np.linspace(0.051, 0.97, 8)))
     columns = {"a0": a0, "mu": mu, "k": 3e-5, "k_t": 9e6, "window_start": 4.0, "step": 1e-4}
@@ -80,22 +80,12 @@ def test_float32_finds_the_same_to_four_digits() -> None:
     for name in ("slip_phases", "stops", "regime"):
         np.testing.assert_array_equal(coarse[name], fine[name], err_msg=name)
     for name in ("wear_power", "slip_distance", "stick_fraction", "max_slip_speed", "x_end", "v_end"):
-        np.testing.assert_allclose(coarse[name], fine[name], atol=3e-4 * np.abs(fine[name]).max(), err_msg=name)
+        np.testing.assert_allclose(coarse[name], fine[name], atol=5e-5 * np.abs(fine[name]).max(), err_msg=name)
     # the nearer to the amplitude at which slip begins, the more an error of the force weighs
     slides = 10.0 * mu < a0
     error = np.abs(coarse["wear_power"] / np.where(slides, fine["wear_power"], 1.0) - 1.0)[slides]
-    assert (error * (1.0 - 10.0 * mu / a0)[slides]).max() < 2.5e-5
-    assert np.median(error) < 2e-5
-
-
-def test_float32_is_refused_where_steps_are_not_shared() -> None:
-    columns = {"a0": np.array([1.0, 2.0]), "k_t": 1e5, "step": 1e-3, "end": np.array([1.0, 2.0])}
-    with pytest.raises(ValueError, match="one step, end and window"):
-        batch.solve(RUBBING_MASS, "euler", columns, {}, 2, dtype=np.float32)
-    with pytest.raises(ValueError, match="float32 needs"):
-        batch.solve(RUBBING_MASS, "exact", {"a0": np.array([1.0, 2.0])}, {}, 2, dtype=np.float32)
-    with pytest.raises(ValueError, match="float64 or float32"):
-        batch.solve(RUBBING_MASS, "euler", columns, {}, 2, dtype=np.float16)
+    assert (error * (1.0 - 10.0 * mu / a0)[slides]).max() < 2e-6
+    assert np.median(error) < 1e-6
 
 
 def test_a_row_abreast_does_not_depend_on_the_others() -> None:

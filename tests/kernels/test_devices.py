@@ -21,7 +21,10 @@ WALLS: dict[str, dict[str, float]] = {
 }
 EVERY = [("rubbing_mass", scheme) for scheme in SCHEMES if scheme != EXACT]
 # of each engine one of a kind: all of them take five minutes to trace
-LOWERED = ("exact-lean", "exact-general", "exact-penalised", "exact-rigid-stop", "steady-lean")
+LOWERED = (
+    *("exact-lean", "exact-general", "exact-penalised", "exact-rigid-stop", "steady-lean"),
+    *("exact-lean in float32", "exact-general in float32"),
+)
 assert set(LOWERED) <= set(PROGRAMS)
 COUNT = 40
 
@@ -36,21 +39,32 @@ def columns(model: str, scheme: str) -> dict[str, Any]:
     return rows | ({} if scheme == EXACT else {"k_t": 1e5, "step": 1e-3})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("model", "scheme"), EVERY)
-def test_every_time_scheme_can_be_lowered_for_accelerators(monkeypatch: pytest.MonkeyPatch, model: str, scheme: str) -> None:
-    def lower(kind: str, scheme: str, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...], asked: Asked) -> None:
+def lower(monkeypatch: pytest.MonkeyPatch, model: str, scheme: str, more: dict[str, Any], named: str = "", dtype: Any = np.float64) -> None:
+    """Lower the first program of a batch, whose kind has that in its name, for every platform."""
+
+    def only(kind: str, scheme: str, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...], asked: Asked) -> None:
         arguments = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
         made = jax.export.export(batch._program(kind, scheme, devices, lanes, asked), platforms=PLATFORMS)  # noqa: SLF001
         assert made(arguments, jax.ShapeDtypeStruct((devices,), np.int32)).platforms == PLATFORMS
-        raise LoweredError
+        raise LoweredError(kind)
 
-    monkeypatch.setattr(batch, "_compiled", lower)
+    monkeypatch.setattr(batch, "_compiled", only)
     monkeypatch.setattr(runtime, "on_cpu", lambda: False)
     batch._program.cache_clear()  # noqa: SLF001
-    with pytest.raises(LoweredError):
-        batch.solve(MODELS[model], scheme, columns(model, scheme), {}, COUNT)
+    with pytest.raises(LoweredError, match=named or None):
+        batch.solve(MODELS[model], scheme, columns(model, scheme) | more, {}, COUNT, dtype=dtype)
     batch._program.cache_clear()  # noqa: SLF001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("model", "scheme"), EVERY)
+def test_every_time_scheme_can_be_lowered_for_accelerators(
+    monkeypatch: pytest.MonkeyPatch, model: str, scheme: str, dtype: type[np.floating[Any]]
+) -> None:
+    lower(monkeypatch, model, scheme, {}, dtype=dtype)
+    if dtype is np.float32:  # each at its own pace
+        lower(monkeypatch, model, scheme, {"end": np.linspace(1.0, 2.0, COUNT)}, dtype=dtype)
 
 
 @pytest.mark.slow
@@ -61,6 +75,18 @@ def test_exact_programs_can_be_lowered_for_accelerators(program: str) -> None:
     rows = {name: jax.ShapeDtypeStruct((COUNT, *np.shape(value)), np.float64) for name, value in resolved.items()}
     made = jax.export.export(jax.jit(jax.vmap(PROGRAMS[program])), platforms=PLATFORMS)
     assert made(rows).platforms == PLATFORMS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", [EXACT, "rk54"])
+def test_driven_programs_can_be_lowered_for_accelerators(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    lower(
+        monkeypatch,
+        "rubbing_mass",
+        scheme,
+        {"tone_a0": np.array([1.0, 2.0]), "tone_omega": np.array([3.0, 5.0])},
+        "tones" if scheme == EXACT else "",
+    )
 
 
 def test_what_suits_an_accelerator_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

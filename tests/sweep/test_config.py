@@ -76,19 +76,53 @@ def test_float32_is_part_of_the_study() -> None:
     ("change", "named"),
     [
         ("study.precision=float16", "did you mean 'float64'"),
-        ("study.scheme=rk54", "here scheme 'rk54'"),
-        ("sweep.axes.end=[3.0, 4.0]", "here sweep.axes.end"),
         ("time.blocks=4", "here time.blocks"),
         ("output.statistics=true", "here output.statistics"),
-        ('sweep.axes.scheme=["euler", "exact"]', "here scheme 'exact'"),
+        ('sweep.axes.scheme=["euler", "exact"]', "here parameters.k_t"),
     ],
 )
-def test_float32_is_refused_where_steps_are_not_shared(change: str, named: str) -> None:
+def test_float32_has_neither_means_nor_statistics(change: str, named: str) -> None:
     scheme = {} if "axes.scheme" in change else {"scheme": "euler"}
     study = {"study": {"precision": "float32", **scheme}, "parameters": {"k_t": 9e6}, "sweep": {"axes": {"a0": [15.0, 1.5]}}}
     with pytest.raises(ConfigError, match=r"study\.precision") as caught:
         load(study, [change])
     assert named in str(caught.value)
+
+
+def test_a_tolerance_that_float32_cannot_resolve_is_refused() -> None:
+    study: dict[str, Any] = {
+        "study": {"precision": "float32", "scheme": "rk54"},
+        "parameters": {"k_t": 9e6},
+        "time": {"tolerance": 1e-6},
+        "sweep": {"axes": {"a0": [15.0, 1.5], "end": [3.0, 4.0]}},
+    }
+    load(study)
+    with pytest.raises(ConfigError, match=r"time\.tolerance: in float32 the tolerance must be at least 6e-8"):
+        load(study, ["time.tolerance=1e-8"])
+    load(study, ["time.tolerance=1e-8", "study.precision=float64"])
+    del study["time"]
+    with pytest.raises(ConfigError, match=r"sweep\.axes\.tolerance.*leave precision out \(broken at 4 of 8 points\)"):
+        load(study, ["sweep.axes.tolerance=[1e-8, 1e-7]"])
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("parameters.k_t=9e6", "parameters.k_t"),
+        ("sweep.axes.k_t=[1e5, 1e6]", "sweep.axes.k_t"),
+        ("study.model=stop", "model 'stop'"),
+        ("time.window=steady", "time.window"),
+        ("time.blocks=4", "time.blocks"),
+        ("output.statistics=true", "output.statistics"),
+        ("parameters.tone_a0=[1.0]", "parameters.tone_a0"),
+    ],
+)
+def test_float32_by_exact_is_of_rigid_friction(change: str, named: str) -> None:
+    study = {"study": {"precision": "float32"}, "sweep": {"axes": {"a0": [15.0, 1.5]}}}
+    assert load(study, ["sweep.axes.end=[3.0, 4.0]"]).precision == "float32"
+    with pytest.raises(ConfigError, match=r"study\.precision: float32 by scheme 'exact' needs rigid friction") as caught:
+        load(study, [change])
+    assert f"here {named}: leave precision out" in str(caught.value)
 
 
 def test_a_table_counts_by_its_content(tmp_path: Path) -> None:

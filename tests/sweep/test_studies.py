@@ -89,15 +89,16 @@ def test_shards_of_any_length_share_one_program_and_have_the_same_rows(tmp_path:
         assert other.to_arrow().replace_schema_metadata(None).equals(whole.to_arrow().replace_schema_metadata(None))
 
 
-def test_a_study_in_float32_says_so_and_keeps_its_digits(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("scheme", "contact"), [("euler", {"k_t": 1e5}), ("exact", {})])
+def test_a_study_in_float32_says_so_and_keeps_its_digits(tmp_path: Path, scheme: str, contact: dict[str, float]) -> None:
     study = {
-        "study": {"scheme": "euler"},
-        "parameters": {"k_t": 1e5},
-        "time": {"end": 2.0, "step": 1e-3},
+        "study": {"scheme": scheme},
+        "parameters": contact,
+        "time": {"end": 2.0, **({"step": 1e-3} if contact else {})},
         "sweep": {"axes": {"a0": [15.0, 1.5]}},
     }
     fine = run(study, out=tmp_path / "fine")
-    single = run({**study, "study": {"scheme": "euler", "precision": "float32"}}, out=tmp_path / "single")
+    single = run({**study, "study": {"scheme": scheme, "precision": "float32"}}, out=tmp_path / "single")
     assert single.to_arrow().schema.metadata[b"dtype"] == b"float32"
     power, exact = single.to_pandas()["wear_power"], fine.to_pandas()["wear_power"]
     assert (power != exact).all()
