@@ -88,11 +88,11 @@ def solve(
             are not given); None for that of the columns.
         room: how many rows programs are made for at least, so that batches of up to that many rows share them; places that are not
             filled cost memory and no time.
-        dtype: numpy.float32 for numbers of 7 digits. By a time scheme times and sums over a run are float64 all the same; by up to 10^6
-            fixed steps wear powers are off by 5e-7 in the median and 2e-5 / (1 - eta) at worst, eta = mu g / a0; where a scheme chooses its
-            steps they differ as those of two first steps or tolerances do, which is to be 2^-24 at least (else RULE_BROKEN). By scheme
-            exact, of rigid friction under one sine over a window that is given, they are off by 4e-7 in most rows (where sqrt(k/m) or c/m
-            are more than 3 omega, it computes in float64 all the same). More in docs/runs.md.
+        dtype: numpy.float32 for numbers of 7 digits. By a time scheme times and sums over a run are float64 all the same; by fixed steps
+            wear powers are off by 2e-7 in the median and 2e-6 / (1 - eta) at worst, eta = mu g / a0; where a scheme chooses its steps they
+            differ as those of two first steps or tolerances do. A tolerance must be 2^-24 at least (else RULE_BROKEN). By scheme exact, of
+            rigid friction under one sine over a window that is given, they are off by 4e-7 in most rows (where sqrt(k/m) or c/m are more
+            than 3 omega, it computes in float64 all the same). See docs/runs.md.
         records: which the parameter `record` chooses from.
         asked: block means and statistics, of rows over a window that is given and in float64; they have programs of their own.
 
@@ -302,12 +302,12 @@ def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked
     from jax.sharding import Mesh, PartitionSpec
 
     from kernels.exact.programs import program as program_of
-    from kernels.stepping import loop
+    from kernels.stepping import abreast
 
     base = kinds.base(kind)
     run: Any = None
     if base != kinds.STEP:
-        run = functools.partial(loop.abreast, scheme=scheme) if kinds.is_abreast(kind) else program_of(base, asked)
+        run = functools.partial(abreast.simulate, scheme=scheme) if kinds.is_abreast(kind) else program_of(base, asked)
 
     def block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
         return jax.vmap(lambda row: run({**row, **fixed}))(varying)

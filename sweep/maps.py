@@ -14,7 +14,7 @@ from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from kernels.status import RESULTS
 from sweep.boundaries import Boundary, known_boundaries, read_measured
-from sweep.config import KEYS_OF_ASKED
+from sweep.engines import KEYS_OF_ASKED
 from sweep.problems import ConfigError, Problem, advise
 from sweep.rows import KINDS, Rows, read_rows
 

@@ -1,19 +1,16 @@
 """The loop that drives a time scheme over one oscillator, with penalised friction and perhaps a wall.
 
 A run is begun, advanced by a number of attempts at a step, and finished: `batch` does so with many runs side by side, each at its own time
-and step, and gives the place of a finished one to the next; `simulate` does it with one. Runs that share their steps and their window go
-`abreast`: then every step but the two at the ends of the window is known to lie in it or not, and is a fraction of the work.
+and step, and gives the place of a finished one to the next; `simulate` does it with one. Runs that share their steps go `abreast`.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import jax
 import jax.numpy as jnp
 
-from kernels import runtime
 from kernels.contact.friction import Penalised
 from kernels.contact.varied import Pressing, Varied
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
@@ -153,9 +150,6 @@ class Run(NamedTuple):
     sums: Sums
 
 
-Stretch: TypeAlias = tuple[Turned, State, shock.Shock | None, tally.Few | None]  # what steps carry that lie all inside the window, or none
-
-
 def steps(end: Array, step: Array) -> Array:
     """Number of steps of a run of `end` [s] with steps of at most `step` [s] (a float, whole)."""
     return jnp.ceil(end / step * (1.0 - 1e-12))
@@ -238,7 +232,7 @@ def closed(setup: Setup, run: Run) -> Run:
         return run
     clock = run.clock
     if isinstance(clock, Counted):
-        clock = clock._replace(rotation=_turned(setup, clock.steps))
+        clock = clock._replace(rotation=turned_to(setup, clock.steps))
     friction, hits, totals = closing.close(run.sums.friction, run.sums.shock, run.sums.totals)
     return run._replace(clock=clock, sums=run.sums._replace(friction=friction, shock=hits, totals=totals))
 
@@ -251,7 +245,7 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
         status = _failure(setup).astype(jnp.int32)
     else:
         accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
-    reached = clock.steps * _length(setup, cast("Even", setup.pace)) if isinstance(clock, Counted) else clock.t
+    reached = clock.steps * length(setup, cast("Even", setup.pace)) if isinstance(clock, Counted) else clock.t
     friction, hits = run.sums.friction, run.sums.shock
     if run.sums.totals is not None:
         friction, hits = closing.whole(friction, hits, run.sums.totals)
@@ -292,32 +286,7 @@ def simulate(p: dict[str, Any], scheme: str, asked: Asked = NOTHING_ELSE) -> tup
     return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
 
 
-def abreast(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
-    """Run one oscillator as `simulate` does, at a fixed step, abreast of others of which `vmap` knows that they share steps and window.
-
-    Args:
-        p: as for `simulate`; step, end and window are one number for all. Without `k` and `c` where both are 0: that is cheaper.
-        scheme: one of fixed step.
-
-    Returns:
-        As `simulate`, but for rounding.
-    """
-    stepper = STEPPERS[scheme]
-    setup = prepare(stepper, p)
-    run, whole = begin(stepper, setup), cast("Even", setup.pace).whole
-    first = jnp.minimum(jnp.floor(p["window_start"] * whole / p["end"]), whole)  # the steps in which the window begins and ends
-    last = jnp.minimum(jnp.maximum(first, jnp.ceil(p["window_end"] * whole / p["end"]) - 1.0), whole)
-    run = run._replace(clock=cast("Counted", run.clock)._replace(steps=jnp.where(whole > MOST_STEPS, whole, 0.0)))
-    run = _attempts(stepper, setup, _stretch(stepper, setup, run, first, inside=False), first + 1.0)
-    memory = run.state.memory
-    memory = memory._replace(grip=tally.counted(run.sums.friction, memory.grip))
-    run = run._replace(state=run.state._replace(memory=memory))
-    left_over = jnp.mod(jnp.maximum(whole - last - 1.0, 0.0), _each(stepper, setup))
-    run = _attempts(stepper, setup, _stretch(stepper, setup, run, last, inside=True), last + 1.0 + left_over)
-    return finish(setup, _stretch(stepper, setup, run, whole, inside=False))
-
-
-def _length(setup: Setup, even: Even) -> Array:
+def length(setup: Setup, even: Even) -> Array:
     """Length of a fixed step [s] in float64."""
     return setup.h if setup.h.dtype == jnp.float64 else setup.p["end"] / even.whole
 
@@ -332,7 +301,7 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     """One step of given length; beyond the last one of length 0, which costs less than freezing every carried number."""
     p, whole, done = setup.p, cast("Even", setup.pace).whole, clock.steps
     h = jnp.where(done < whole, setup.h, 0.0)
-    turned, trial, swings = _turn(stepper, setup, run.state, clock.rotation, h, done)
+    turned, trial, swings = turn(stepper, setup, run.state, clock.rotation, h, done)
     rate = whole / p["end"]
     starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
@@ -350,68 +319,14 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     return Run(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
 
 
-def _attempts(stepper: Stepper, setup: Setup, run: Run, end: Array) -> Run:
-    """The steps from the present one up to number `end` (a whole float), one by one, wherever they lie."""
-    done = cast("Counted", run.clock).steps
-    return cast("Run", jax.lax.fori_loop(done.astype(int), end.astype(int), lambda _, now: attempt(stepper, setup, now), run))
-
-
-def _each(stepper: Stepper, setup: Setup) -> int:
-    """Steps of an iteration."""
-    plain = setup.body.wall is None and setup.varied is None and not isinstance(setup.excitation, Driven)
-    return runtime.steps(little=plain and len(stepper.fractions) == 1)
-
-
-def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool) -> Run:
-    """The steps from the present one up to number `end` (a whole float), all of them `inside` the window, or none.
-
-    As many in an iteration of the loop as suits the device, of which the last ones may be left.
-    """
-    clock, each = cast("Counted", run.clock), _each(stepper, setup)
-
-    def step(number: Array, now: Stretch) -> Stretch:
-        rotation, state, hits, few = now
-        turned, trial, swings = _turn(stepper, setup, state, rotation, setup.h, number)
-        hits = impact.update(hits, setup.body.wall, state, trial.state, number * setup.h, setup.h)
-        if few is not None:
-            speed, rubs = _rubs(setup, state, trial, setup.h, swings)
-            few = tally.one_more(few, state.memory.grip, trial.state.memory.grip, speed, trial.moved, rubs)
-        return turned, trial.state, hits, few
-
-    def iterations(count: Array, first: Array, now: Stretch) -> Stretch:
-        several = lambda n, now: functools.reduce(lambda now, i: step(first + n * each + i, now), range(each), now)  # noqa: E731
-        return cast("Stretch", jax.lax.fori_loop(0, count, several, now))
-
-    def several(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
-        left, rotation, state, (friction, hits, _, totals) = now
-        count = jnp.minimum(left, tally.MOST // each)
-        first, left = start + (total - left) * each, left - count
-        turned, after, hits, few = iterations(count, first, (rotation, state, hits, tally.few(friction) if inside else None))
-        if few is not None:
-            friction = tally.add(friction, few, after.x - state.x, setup.h, (count * each).astype(setup.h.dtype))
-        if totals is not None:
-            turned = _turned(setup, start + (total - left) * each)
-            friction, hits, totals = closing.close(friction, hits, totals)
-        return left, turned, after, Sums(friction, hits, None, totals)
-
-    start = clock.steps.astype(int)
-    total = jnp.maximum(end.astype(int) - start, 0) // each
-    if inside or run.sums.totals is not None:
-        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] > 0, several, (total, clock.rotation, run.state, run.sums))
-    else:
-        turned, state, hits, _ = iterations(total, start, (clock.rotation, run.state, run.sums.shock, None))
-        sums = run.sums._replace(shock=hits)
-    return Run(Counted(clock.steps + total * each, turned), state, sums)
-
-
-def _turned(setup: Setup, number: Array) -> Turned:
+def turned_to(setup: Setup, number: Array) -> Turned:
     """The excitation after a number of fixed steps, from its time in float64."""
-    time = number * _length(setup, cast("Even", setup.pace))
+    time = number * length(setup, cast("Even", setup.pace))
     pressing = setup.pressing
     return Turned(Rotation.at(setup.excitation, time), None if pressing is None else Rotation.at(pressing.swing, time))
 
 
-def _turn(stepper: Stepper, setup: Setup, state: State, rotation: Turned, h: Array, number: Array) -> tuple[Turned, Trial, Swings | None]:
+def turn(stepper: Stepper, setup: Setup, state: State, rotation: Turned, h: Array, number: Array) -> tuple[Turned, Trial, Swings | None]:
     """The step after the first `number` ones at a fixed pace, the excitation after it, and what presses the mass where that varies."""
     even, pressing, swing = cast("Even", setup.pace), setup.pressing, rotation.normal
     turned, sines = _sines(rotation.force, even.turns)
@@ -454,7 +369,7 @@ def _against(law: Varied, before: State, trial: Trial, h: Array, swings: Swings 
     return rubbed.Step(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings)
 
 
-def _rubs(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
+def rubs_of(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
     """Velocity against the support at the end of a step, and what all of the step rubs where friction varies."""
     if setup.varied is None:
         return trial.state.v, None
@@ -515,7 +430,7 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     trial = _settled(setup, trial)
     part = tally.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0))
     if setup.varied is not None:  # works are summed where a step is inside
-        part = part._replace(rubbed=_rubs(setup, run.state, trial, h, swings)[1])
+        part = part._replace(rubbed=rubs_of(setup, run.state, trial, h, swings)[1])
     sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants

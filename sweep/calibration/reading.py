@@ -18,7 +18,8 @@ from sweep.axes import number
 from sweep.calibration.data import Measurements
 from sweep.calibration.measured import Source, read_data, read_sources
 from sweep.calibration.parameters import Free, Prior, Space
-from sweep.config import KEYS_OF_ASKED, Config
+from sweep.config import Config
+from sweep.engines import KEYS_OF_ASKED
 from sweep.overrides import apply_overrides
 from sweep.problems import ConfigError, Problem, advise, shorten
 from sweep.sections import TIME_KEYS, belongs

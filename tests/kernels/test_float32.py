@@ -156,7 +156,7 @@ def test_compression_is_not_rounded_with_the_displacement() -> None:
 
 
 PUBLISHED = [
-    pytest.param(*case, marks=[pytest.mark.slow] if case[0] == "buckling_wall" or case[1] not in ("euler", "adapt2") else [])
+    pytest.param(*case, marks=[pytest.mark.slow] if case[0] == "buckling_wall" or case[1] != "adapt2" else [])
     for case in dict.fromkeys((case.model, case.scheme) for case in CASES if case.scheme != EXACT)
 ]
 
@@ -192,7 +192,7 @@ def test_a_constant_force_is_not_rounded_to_the_same_side_in_every_step() -> Non
 def test_errors_of_fixed_steps_grow_slowly_and_not_with_the_stiffness(scheme: str) -> None:
     a0 = np.array([15.0, 3.0, 1.5, 1.05, 1.01])
     eta = 1.0 / a0
-    for step, bound in ((1e-4, 2e-6), (1e-5, 3e-6)):
+    for step, bound in ((1e-4, 1e-6), (1e-5, 1e-6)):
         for k_t in (9e6, 9e4):
             rows = {"a0": a0, "mu": 0.1, "k": 3e-5, "k_t": k_t, "window_start": 4.0, "step": step}
             fine, single = both(RUBBING_MASS, scheme, rows, a0.size)
