@@ -32,6 +32,10 @@ def main() -> None:
     asked = parser.parse_args()
     if unknown := sorted(set(asked.part) - PARTS.keys()):
         parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    try:
+        asked.out.touch()
+    except OSError as error:  # rather now than after minutes
+        parser.error(f"--out: {asked.out} cannot be written: {error.strerror}")
     about = runtime.describe()
     today = dt.datetime.now(tz=dt.UTC).date()
     text = f"# Benchmarks\n\n{about['device']}, {cpu()}, {runtime.cores()} cores, jax {about['jax']}, {about['dtype']}, {today}.\n"

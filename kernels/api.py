@@ -17,6 +17,7 @@ from kernels import wear_laws
 from kernels.elementary import all_finite
 from kernels.exact.programs import PROGRAMS, program
 from kernels.excitation.record import Records, check_record, features_of, is_zero
+from kernels.given import check_given, nearest
 from kernels.models import MODELS, Model
 from kernels.quantity import by_name
 from kernels.schemes import DRIVEN, EXACT, FEATURES, NOTHING_ELSE, VARIED, Asked, check_asked, check_window, varied
@@ -57,12 +58,13 @@ def simulate(
         axis more, 64 long, padded with NaN. Wear volumes and depths are there where `params` has what they need (`service_time`,
         `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status; `period` is -1 where
         there is none.
-        Bounds and rules are the caller's to keep (`Model.rules`).
+        Plain numbers are held against their bounds; bounds of arrays, and rules, are the caller's to keep (`Model.rules`).
 
     Raises:
-        KeyError: unknown model, scheme or parameter.
-        ValueError: a time scheme without k_t where there is friction, scheme "exact" where friction varies (`schemes.VARIED`), shapes that
-            do not broadcast, a `window` that cannot be, a record without `records`, or blocks or statistics of a steady window.
+        KeyError: unknown model, scheme or parameter; says the nearest. TypeError: `params` is no mapping.
+        ValueError: what is no number, a plain number out of bounds, a time scheme without k_t where there is friction, scheme "exact"
+            where friction varies (`schemes.VARIED`), shapes that do not broadcast, a `window` that cannot be, a record without `records`,
+            or blocks or statistics of a steady window.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are
     all 0, so that the last digit of a row may depend on the others in the call (never in a study).
@@ -77,10 +79,10 @@ def simulate(
     slipping, and hence the derivative by k at k = 0, which is not that of k -> 0.
     """
     if model not in MODELS:
-        raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
+        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
     chosen = MODELS[model]
     if scheme not in chosen.schemes:
-        raise KeyError(f"{model} has no scheme {scheme!r}; it has {', '.join(chosen.schemes)}")
+        raise KeyError(f"{model} has no scheme {scheme!r}; {nearest(scheme, chosen.schemes)}it has {', '.join(chosen.schemes)}")
     check_window(window, scheme, params, chosen.steady)
     asked = Asked(blocks, statistics)
     check_asked(asked, window)
@@ -99,10 +101,11 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
 
     Raises:
         KeyError: unknown model or parameter.
-        ValueError: friction that varies (`schemes.VARIED`), shapes that do not broadcast, or a record without `records`.
+        ValueError: what is no number, a plain number out of bounds, friction that varies (`schemes.VARIED`), shapes that do not
+            broadcast, or a record without `records`.
     """
     if model not in MODELS:
-        raise KeyError(f"no model {model!r}; there are {', '.join(MODELS)}")
+        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
     return _run(MODELS[model], params, EXACT, MOMENT, records)
 
 
@@ -110,6 +113,7 @@ def _run(
     chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, records: Records | None, asked: Asked = NOTHING_ELSE
 ) -> dict[str, jax.Array]:
     """Rows of any common shape through the program that `engine` (a scheme, "steady" or MOMENT) and the parameters ask for."""
+    check_given(chosen, params)
     features, switches = features_of(params), {name: 0.0 if is_zero(params.get(name, 0.0)) else 2.0 for name in VARIED}
     if "stribeck_exponent" not in params or is_zero(params["stribeck_exponent"] - 1.0):
         switches["stribeck_exponent"] = 1.0

@@ -15,6 +15,7 @@ from kernels.exact import events, oscillators
 from kernels.exact.damped import highest
 from kernels.exact.moment import Moment, between
 from kernels.excitation.record import Records, check_record, features_of
+from kernels.given import check_given, nearest
 from kernels.models import MODELS
 from kernels.quantity import Quantity
 from kernels.schemes import EXACT, FEATURES, VARIED, varied
@@ -77,7 +78,8 @@ def event_log(
         those of the first less the second. Looks at the motion that change nothing are left out.
 
     Raises:
-        KeyError: unknown model or parameter. ValueError: friction that varies (`schemes.VARIED`).
+        KeyError: unknown model or parameter. ValueError: what is no number or many, a plain number out of bounds, friction that varies
+            (`schemes.VARIED`).
     """
     columns = _follow(model, params, most, records)
     return {quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}
@@ -131,7 +133,8 @@ def trace(
         bodies, x and v are those of the first less the second.
 
     Raises:
-        KeyError: unknown model or parameter. ValueError: friction that varies (`schemes.VARIED`).
+        KeyError: unknown model or parameter. ValueError: what is no number or many, a plain number out of bounds, friction that varies
+            (`schemes.VARIED`).
     """
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
@@ -165,6 +168,9 @@ def trace(
 
 def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[oscillators.Kind, dict[str, np.ndarray]]:
     """The contacts of one oscillator and its parameters, those of an excitation that it does not have apart."""
+    if model not in MODELS:
+        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
+    check_given(MODELS[model], params, one=True)
     if has := [name for name, rows in varied(params).items() if np.any(rows)]:
         raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {has[0]}")
     resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}

@@ -202,7 +202,7 @@ SCHEMES: dict[str, Scheme] = {
 
 def check_asked(asked: Asked, window: str | None) -> None:
     """ValueError where the number of blocks is out of bounds, or where anything is asked of a steady window."""
-    if asked.blocks and not 2 <= asked.blocks <= OBSERVED:
+    if asked.blocks and (not 2 <= asked.blocks <= OBSERVED or asked.blocks != int(asked.blocks)):
         raise ValueError(f"blocks must be a whole number from 2 to {OBSERVED} (0: none), not {asked.blocks}")
     if window == STEADY and asked.names:
         raise ValueError(f"{' and '.join(sorted(asked.names))} need a window that is given, not {STEADY!r}")

@@ -24,7 +24,7 @@ from sweep.excitation import reading as excitations
 from sweep.excitation.bank import fitting, most_draws
 from sweep.excitation.reading import Excitation
 from sweep.overrides import apply_overrides
-from sweep.problems import ConfigError, Problem, advise, shorten
+from sweep.problems import ConfigError, Problem, advise, advise_path, shorten
 from sweep.reading import Reading, read_sweep, sweep_document
 from sweep.rules import check_fixed, check_rules
 from sweep.sections import TIME_KEYS, Document, Time, belongs, read_document
@@ -213,7 +213,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except RecursionError:
         message = "not TOML: nested too deeply"
     except (OSError, ValueError) as error:
-        message = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"
+        message = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}{advise_path(path)}"
     raise ConfigError(str(path), [Problem("", message)])
 
 

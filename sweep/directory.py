@@ -17,7 +17,7 @@ import sweep
 from kernels.status import RESULTS
 from sweep.config import SCHEMA_VERSION, Config
 from sweep.design import Adaptive, Boundary, Design
-from sweep.problems import ConfigError, Problem, shorten
+from sweep.problems import ConfigError, Problem, advise_path, shorten
 
 SHOWN = 8
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
@@ -115,6 +115,10 @@ class RunDirectory:
             if self.manifest.exists():
                 raise ConfigError(
                     str(self.manifest), [Problem("", "cannot be read: the directory holds no run of tribosweep, or a damaged one")]
+                )
+            if not self.path.exists():
+                raise ConfigError(
+                    str(self.path), [Problem("", f"holds no run of tribosweep: there is no such directory{advise_path(self.path)}")]
                 )
             there = "the directory is not empty and holds no run" if self.path.is_dir() else "holds no run"
             raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])

@@ -41,7 +41,10 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
     """
     made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OSError(error.errno, f"cannot be made: {error.strerror}; give another one with --out", str(directory)) from error
         with ExitStack() as stack:
             if share is None:
                 stack.enter_context(locked(directory, LOCK, alone=True, says=whoami()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,16 @@ def advise(word: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.5)
     return (f"did you mean {near[0]!r}? " if near else "") + f"Known: {', '.join(names)}"
+
+
+def advise_path(path: Path) -> str:
+    """The nearest that is there of a path that is not: "; did you mean 'runs/big'?"; nothing where nothing is near."""
+    try:
+        there = [] if path.exists() else [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, there, n=1, cutoff=0.7)
+    return f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
 
 
 def shorten(value: object, limit: int = 40) -> str:

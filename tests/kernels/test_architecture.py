@@ -24,6 +24,7 @@ FORBIDDEN = {
     "status": {""},
     "elementary": {""},
     "runtime": {""},
+    "given": {"api", "batch", "contact", "elementary", "exact", "excitation", "log", "observables", "stepping", "runtime", "reference"},
     "cache": {""},
     "models": {"api", "batch", "contact", "elementary", "exact", "excitation", "observables", "stepping", "runtime", "reference"},
     "excitation": {"api", "batch", "contact", "exact", "models", "observables", "stepping", "reference"},
