@@ -39,8 +39,8 @@ LANES: Mapping[str, int] = {
 }
 _LANES_OF_OTHERS = 32
 # Steps per iteration of the loops that go abreast. On CPU a loop is one native function: two steps that are little work gain by what need
-# not be copied from one to the next (euler without walls, in one run: 1: 1, 2: 1.07, 3: 1.07, 4: 1.06 times as fast, and its program
-# takes a quarter longer to compile). Programs of others would compile for 1.5 to 2.3 times as long.
+# not be copied from one to the next (euler without walls, in one run: 1: 1, 2: 1.07, 3: 1.08, 4: 1.05 times as fast; in float32, against
+# 2: 3: 0.985, 4: 0.95; with 2 its program takes a quarter longer to compile). Others would compile for 1.5 to 2.3 times as long.
 _STEPS, _STEPS_OF_LITTLE_WORK = 1, 2
 # On an accelerator an iteration is a launch of 5 to 10 us, which many lanes and several steps share. Chosen by that, not measured.
 _LANES_OF_ACCELERATOR, _STEPS_OF_ACCELERATOR = 1 << 16, 15
