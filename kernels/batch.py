@@ -102,8 +102,8 @@ def solve(
 
     Raises:
         KeyError: a name or scheme that the model does not have.
-        ValueError: another `window`, or a steady one with a time scheme or with an end; another `dtype`, or float32 by scheme exact or
-            with blocks or statistics; rows with a record where there are no `records`.
+        ValueError: another `window`, or a steady one with a time scheme or with an end; another `dtype`, or float32 with blocks or
+            statistics, or by scheme exact for other rows than those that `dtype` names; rows with a record where there are no `records`.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
