@@ -10,7 +10,7 @@ import io
 import platform
 from pathlib import Path
 
-from kernels import runtime
+from kernels.runtime import jax_setup
 
 PARTS = {
     "throughput": "Every scheme",
@@ -36,9 +36,9 @@ def main() -> None:
         asked.out.touch()
     except OSError as error:  # rather now than after minutes
         parser.error(f"--out: {asked.out} cannot be written: {error.strerror}")
-    about = runtime.describe()
+    about = jax_setup.describe()
     today = dt.datetime.now(tz=dt.UTC).date()
-    text = f"# Benchmarks\n\n{about['device']}, {cpu()}, {runtime.cores()} cores, jax {about['jax']}, {about['dtype']}, {today}.\n"
+    text = f"# Benchmarks\n\n{about['device']}, {cpu()}, {jax_setup.cores()} cores, jax {about['jax']}, {about['dtype']}, {today}.\n"
     for name in asked.part or PARTS:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

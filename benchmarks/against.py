@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.rivals import event_solvers, numba_euler
-from kernels.batch import solve
+from kernels.batch.solve import solve
 from kernels.models import RUBBING_MASS
 
 NORMAL, OMEGA, K_T, STEP, STEPS, FIRST = 10.0, 2.0 * math.pi, 9e6, 1e-4, 120_000, 40_000

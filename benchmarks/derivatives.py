@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels import runtime, simulate
+from kernels import simulate
+from kernels.runtime import jax_setup
 
 COUNT, PASSES = 4096, 7
 FIVE = ("a0", "mu_s", "mu_d", "omega", "phase")
@@ -69,7 +70,7 @@ def seconds(program: Callable[[Any], Any], rows: Any) -> float:
 
 def main(count: int = COUNT) -> None:
     """Print the table."""
-    described = runtime.describe()
+    described = jax_setup.describe()
     print(f"{described['device']}, {platform.processor() or platform.machine()}, float64, jax {described['jax']}, {count} oscillators\n")
     print("| exact | lanes | value [us each] | value and 5 derivatives [us each] | ratio | compile [s] |\n|---|---|---|---|---|---|")
     rows = plane(count)

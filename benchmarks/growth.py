@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from kernels.batch import solve
+from kernels.batch.solve import solve
 from kernels.models import RUBBING_MASS
 
 BATCH = 131_072

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.test_kernels import COUNTS
-from kernels import runtime
+from kernels.runtime import jax_setup
 
 HERE = Path(__file__).parent
 
@@ -51,8 +51,8 @@ def print_rates(found: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Print the tables."""
-    for devices in dict.fromkeys((runtime.cores(), 1)):
-        every = devices == runtime.cores()
+    for devices in dict.fromkeys((jax_setup.cores(), 1)):
+        every = devices == jax_setup.cores()
         found = measured(["test_kernels.py", "test_writing.py"] if every else ["test_kernels.py"], devices)
         print(f"\n{devices} device{'s' if devices > 1 else ''}, oscillators/s:\n")
         print_rates(found)

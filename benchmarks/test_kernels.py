@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from benchmarks.derivatives import KINDS, plane, programs, seconds
-from kernels import runtime
-from kernels.batch import Solution, solve
+from kernels.batch.solve import Solution, solve
 from kernels.models import MODELS
-from kernels.schemes import EXACT, SCHEMES
+from kernels.models.schemes import EXACT, SCHEMES
+from kernels.runtime import jax_setup
 
 LIMIT = float(os.environ.get("TRIBOSWEEP_BENCHMARK_SECONDS", "10"))
 ROUNDS = 3
@@ -57,7 +57,7 @@ def test_oscillators(benchmark: Any, model: str, scheme: str, precision: str, co
 
     benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
     kernel = statistics.median(run.run_seconds for run in runs[1:])
-    lanes = runtime.LANES["abreast"] if count == 1 else 1  # those of a block take no longer than one of them
+    lanes = jax_setup.LANES["abreast"] if count == 1 else 1  # those of a block take no longer than one of them
     known[model, scheme, precision] = count * lanes / kernel
     case = {"model": model, "scheme": scheme, "precision": precision, "count": count}
     benchmark.extra_info.update(case, kernel=kernel, compiling=sum(run.compile_seconds for run in runs))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kernels import runtime
+from kernels.runtime import jax_setup
 from sweep import load, store
 from sweep.directory import write_whole
 from sweep.shards import solve_points, span
@@ -25,7 +25,7 @@ def rows() -> tuple[Any, ...]:
     """A study, its schema, the points of its first shard and their results."""
     study = load(STUDY)
     points = study.design.points(*span(study, 0))
-    return study, store.schema(study, runtime.describe()), points, solve_points(study, points)
+    return study, store.schema(study, jax_setup.describe()), points, solve_points(study, points)
 
 
 def encoded(rows: tuple[Any, ...]) -> bytes:

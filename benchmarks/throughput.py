@@ -11,9 +11,9 @@ import statistics
 
 import numpy as np
 
-from kernels import runtime
-from kernels.batch import Solution, solve
+from kernels.batch.solve import Solution, solve
 from kernels.models import RUBBING_MASS
+from kernels.runtime import jax_setup
 
 PASSES = 5
 EULER = "`euler`, step 1e-4 s"
@@ -49,7 +49,7 @@ def main() -> None:
     for _ in range(PASSES):
         for name, work in WORK.items():
             seconds[name].append(once(*work).run_seconds)
-    print(f"{runtime.describe()['device']}, {platform.processor() or platform.machine()}, float64, jax {runtime.describe()['jax']}\n")
+    print(f"{jax_setup.describe()['device']}, {platform.processor() or platform.machine()}, float64, jax {jax_setup.describe()['jax']}\n")
     print(f"| scheme | oscillators/s | times {EULER} | steps/s | compile [s] |\n|---|---|---|---|---|")
     for name, (scheme, count, _) in WORK.items():
         rate = count / statistics.median(seconds[name])

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernels import runtime
 from kernels.excitation.record import Records
 from kernels.models import MODELS, REGIMES
-from kernels.schemes import SCHEMES
+from kernels.models.schemes import SCHEMES
+from kernels.runtime import jax_setup
 
 if TYPE_CHECKING:
     from kernels.api import moment, simulate
-    from kernels.log import event_log, impacts, trace
+    from kernels.time_history import event_log, impacts, trace
 
-runtime.prepare()
+jax_setup.prepare()
 
 __all__ = ["MODELS", "REGIMES", "SCHEMES", "Records", "event_log", "impacts", "moment", "simulate", "trace"]
 
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(api, name)
     if name in ("event_log", "impacts", "trace"):
-        from kernels import log
+        from kernels import time_history
 
-        return getattr(log, name)
+        return getattr(time_history, name)
     raise AttributeError(f"module 'kernels' has no attribute {name!r}")

@@ -13,15 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from kernels import wear_laws
-from kernels.elementary import all_finite
-from kernels.exact.programs import PROGRAMS, program
+from kernels.batch.programs import PROGRAMS, program
 from kernels.excitation.record import Records, check_record, features_of, is_zero
-from kernels.given import check_given, nearest
-from kernels.models import MODELS, Model
-from kernels.quantity import by_name
-from kernels.schemes import DRIVEN, EXACT, FEATURES, NOTHING_ELSE, VARIED, Asked, check_asked, check_window, varied
-from kernels.status import RESULTS, Status
+from kernels.models import MODELS, Model, wear_laws
+from kernels.models.arguments import check_given, nearest
+from kernels.models.quantity import by_name
+from kernels.models.schemes import DRIVEN, EXACT, FEATURES, NOTHING_ELSE, VARIED, Asked, check_asked, check_window, varied
+from kernels.models.status import RESULTS, Status
+from kernels.numerics.numbers import all_finite
 from kernels.stepping import loop as stepping
 
 MOMENT = "moment"  # programs that also tell the forces at the end
@@ -53,11 +52,11 @@ def simulate(
         records: which the parameter `record` chooses from.
 
     Returns:
-        Observable name -> array of the common shape, in SI units. `regime` is a code into its words (`REGIMES`, of a stop some more),
-        `status` one into `kernels.status.SENTENCES`. A list (`poincare_x`, `poincare_v` of a steady window, `wear_power_blocks`) has one
-        axis more, 64 long, padded with NaN. Wear volumes and depths are there where `params` has what they need (`service_time`,
-        `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status; `period` is -1 where
-        there is none.
+        Observable name -> array of the common shape, in SI units. `regime` is a code into its words (`REGIMES`; a stop has more), `status`
+        is a code into `SENTENCES` of kernels/models/status.py. A list (`poincare_x`, `poincare_v` of a steady window, `wear_power_blocks`)
+        has one axis more, which is 64 long and padded with NaN. Wear volumes and depths are returned where `params` has what they need
+        (`service_time`, `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status.
+        `period` is -1 where there is none.
         Plain numbers are held against their bounds; bounds of arrays, and rules, are the caller's to keep (`Model.rules`).
 
     Raises:

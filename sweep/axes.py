@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import Quantity
-from kernels.schemes import SCHEMES
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import SCHEMES
 from sweep.problems import Problem, advise, shorten
 from sweep.sections import Range, Time, of_another, read_range
 from sweep.sensitivity.distributions import Drawn, Scaled, Weighted

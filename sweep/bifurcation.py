@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import Quantity, by_name
-from kernels.schemes import STEADY
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import STEADY
 from sweep.directory import RunDirectory
 from sweep.maps import have_results
 from sweep.pictures import INK, label, save

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import Quantity
-from kernels.schemes import DRIVES
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import DRIVES
 from sweep.problems import ConfigError, Problem
 from sweep.sections import DRAW, RECORD
 

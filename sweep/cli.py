@@ -579,7 +579,7 @@ def console() -> None:
     with suppress(OSError):
         if sys.stderr:
             sys.stderr.flush()
-    if cache := sys.modules.get("kernels.cache"):
+    if cache := sys.modules.get("kernels.runtime.program_cache"):
         cache.flush_stderr()
     os._exit(status)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import sweep
 from kernels.models import MODELS, SINGLE_RULES, WEAR_LAW, Model
-from kernels.quantity import Quantity, by_name
-from kernels.schemes import BLOCKS, DOUBLE, EXACT, RUN, SINGLE, STEADY, Asked
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import BLOCKS, DOUBLE, EXACT, RUN, SINGLE, STEADY, Asked
 from sweep.axes import SCHEME, Value, number, read_value, written
 from sweep.design import Adaptive, Boundary, Convergence, Design, schemes_of
 from sweep.document import inline, to_toml

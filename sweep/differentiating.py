@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels import cache
+from kernels.runtime import program_cache
 
 Columns = Mapping[str, np.ndarray]
 Place = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
@@ -23,10 +23,10 @@ def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, obse
     """
     import jax
 
-    from kernels import runtime
+    from kernels.runtime import jax_setup
 
-    runtime.prepare()
-    cache.use()
+    jax_setup.prepare()
+    program_cache.use()
 
     def one(along: dict[str, Any], columns: dict[str, Any]) -> Any:
         def values(along: dict[str, Any]) -> Any:

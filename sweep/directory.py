@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import sweep
-from kernels.status import RESULTS
+from kernels.models.status import RESULTS
 from sweep.config import SCHEMA_VERSION, Config
 from sweep.design import Adaptive, Boundary, Design
 from sweep.problems import ConfigError, Problem, advise_path, shorten

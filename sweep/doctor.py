@@ -64,17 +64,17 @@ def kernels_is_ours() -> Finding:
 
 def runtime_findings() -> list[Finding]:
     """What JAX runs on, and what is known to be wrong with it."""
-    from kernels import cache, runtime
+    from kernels.runtime import jax_setup, program_cache
 
     try:
-        runtime.prepare()
-        described = runtime.describe()
+        jax_setup.prepare()
+        described = jax_setup.describe()
     except Exception as error:
         return [Finding("runtime", cannot_start(error), good=False)]
-    kept = cache.use() or "nowhere: JAX's own variables say otherwise, or the folder is not this user's alone"
+    kept = program_cache.use() or "nowhere: JAX's own variables say otherwise, or the folder is not this user's alone"
     facts = [Finding("compiled programs", str(kept))]
     facts += [Finding(name, str(value)) for name, value in described.items() if name not in PACKAGES]
-    problems = [Finding("problem", problem, good=False) for problem in runtime.problems()]
+    problems = [Finding("problem", problem, good=False) for problem in jax_setup.problems()]
     return facts + (problems or [Finding("runtime", "no known problem")])
 
 

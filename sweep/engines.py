@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernels.models import Model
-from kernels.quantity import by_name
-from kernels.schemes import BLOCKS, DOUBLE, DRIVES, EXACT, OBSERVED, PAIR, RUN, SINGLE, STATISTICS, STEADY, Asked
+from kernels.models.quantity import by_name
+from kernels.models.schemes import BLOCKS, DOUBLE, DRIVES, EXACT, OBSERVED, PAIR, RUN, SINGLE, STATISTICS, STEADY, Asked
 from sweep.design import Convergence, Design
 from sweep.problems import Problem, advise
 from sweep.sections import Document

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.schemes import EXACT, STEADY
+from kernels.models.schemes import EXACT, STEADY
 from sweep.config import Config, load
 from sweep.directory import RunDirectory
 from sweep.problems import ConfigError, Problem
@@ -58,14 +58,14 @@ def follow(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
         config: the study. points: numbers of its points. impacts: impacts instead of events.
 
     Returns:
-        One row an event: `point`, and the columns of `kernels.log.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
+        One row an event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
 
     Raises:
         ConfigError: see `parameters_of`; or impacts of a model without a wall, or points that scheme exact does not run.
     """
     import pandas as pd
 
-    from kernels import log
+    from kernels import time_history
     from sweep.excitation.bank import of_one
 
     if impacts and "k_n" not in {quantity.name for quantity in config.model.parameters}:
@@ -74,7 +74,7 @@ def follow(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
     for row in rows:
         if problems := check_fixed(config.model, EXACT, row, config.paths, set()):
             raise ConfigError(config.source, problems)
-    ask = log.impacts if impacts else log.event_log
+    ask = time_history.impacts if impacts else time_history.event_log
     frames = []
     for point, row in zip(points, rows, strict=True):
         shaken, records = of_one(config.excitation, row)

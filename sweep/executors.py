@@ -98,7 +98,7 @@ def start_cluster(workers: int | None, stack: ExitStack) -> Any:
     """A client of that many `workers` on this machine, one a core when omitted, which share its cores."""
     from distributed import Client, LocalCluster
 
-    from kernels.runtime import cores
+    from kernels.runtime.jax_setup import cores
 
     count = workers or cores()
     devices = {"JAX_NUM_CPU_DEVICES": str(max(1, cores() // count))}

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from kernels.models import MODELS, SINGLE_RULES, Model
-from kernels.quantity import Quantity
-from kernels.schemes import SCHEMES
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import SCHEMES
 from sweep.axes import written
 from sweep.design import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
 from sweep.document import inline

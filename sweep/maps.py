@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import Quantity, by_name
-from kernels.status import RESULTS
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.status import RESULTS
 from sweep.boundaries import Boundary, known_boundaries, read_measured
 from sweep.engines import KEYS_OF_ASKED
 from sweep.problems import ConfigError, Problem, advise

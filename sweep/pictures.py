@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.quantity import Quantity
+from kernels.models.quantity import Quantity
 from sweep.problems import ConfigError, Problem
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import Quantity, by_name
-from kernels.schemes import STEADY
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import STEADY
 from sweep.axes import SCHEME
 from sweep.convergence.refinement import CONVERGENCE
 from sweep.directory import RunDirectory

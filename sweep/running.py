@@ -13,7 +13,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.status import RESULTS
+from kernels.models.status import RESULTS
 from sweep import executors
 from sweep.computing import Job, Progress, begin, clean, mark_complete, set_aside
 from sweep.config import Config, load

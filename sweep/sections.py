@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kernels.models import MODELS, TIME, Model
-from kernels.schemes import DOUBLE
+from kernels.models.schemes import DOUBLE
 from sweep.problems import Problem, advise, shorten
 
 

@@ -19,7 +19,7 @@ from sweep.problems import ConfigError, Problem
 from sweep.rules import by_scheme, take
 
 if TYPE_CHECKING:
-    from kernels.batch import Solution
+    from kernels.batch.solve import Solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class Setting:
 
 def examine() -> Setting:
     """What computes here. Starts JAX; ConfigError when it cannot."""
-    from kernels import cache, runtime
+    from kernels.runtime import jax_setup, program_cache
 
-    runtime.prepare()
+    jax_setup.prepare()
     try:
-        cache.use()
-        return Setting(runtime.describe(), tuple(runtime.problems()))
+        program_cache.use()
+        return Setting(jax_setup.describe(), tuple(jax_setup.problems()))
     except Exception as error:
         raise ConfigError("tribosweep", [Problem("", cannot_start(error))]) from error
 
@@ -75,10 +75,10 @@ def produce(config: Config, number: int) -> Shard:
 
 def produce_points(config: Config, number: int, points: Points) -> Shard:
     """Compute and encode the given points as shard `number` of a study."""
-    from kernels import cache, runtime
+    from kernels.runtime import jax_setup, program_cache
 
-    runtime.prepare()
-    cache.use()
+    jax_setup.prepare()
+    program_cache.use()
     solution = solve_points(config, points)
     begun = time.perf_counter()
     from sweep import store
@@ -90,14 +90,14 @@ def produce_points(config: Config, number: int, points: Points) -> Shard:
         "statuses": store.count_statuses(solution.status),
         "seconds": {"compiling": solution.compile_seconds, "computing": solution.run_seconds},
     }
-    table = store.encode(config, store.schema(config, runtime.describe()), points, solution)
+    table = store.encode(config, store.schema(config, jax_setup.describe()), points, solution)
     return Shard(number, store.serialise(table, facts, begun), {**facts, "rows": points.count})
 
 
 def solve_points(config: Config, points: Points) -> Solution:
     """Results of a block of points in their order, whichever schemes compute them."""
-    from kernels.batch import solve
-    from kernels.threads import side_by_side
+    from kernels.batch.solve import solve
+    from kernels.runtime.threads import side_by_side
 
     most = config.shard_points  # of any shard: none of them compiles anything that another one has not
     if not isinstance(config.design, Adaptive):

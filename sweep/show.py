@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import MODELS, REGIMES, Model
-from kernels.status import RESULTS, Status
+from kernels.models.status import RESULTS, Status
 from sweep.axes import SCHEME
 from sweep.boundary.asking import BOUNDARY
 from sweep.computing import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING

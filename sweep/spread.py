@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import by_name
+from kernels.models.quantity import by_name
 from sweep.averages import ABOUT, averages
 from sweep.directory import write_whole
 from sweep.pictures import OTHERS, SUFFIXES, label, save

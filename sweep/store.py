@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sweep
-from kernels.quantity import Quantity
-from kernels.status import SENTENCES
+from kernels.models.quantity import Quantity
+from kernels.models.status import SENTENCES
 from sweep.axes import SCHEME, SCHEME_NAMES
 from sweep.blocks import Points
 from sweep.config import SCHEMA_VERSION, Config
 from sweep.design import Adaptive, Convergence
 
 if TYPE_CHECKING:
-    from kernels.batch import Solution
+    from kernels.batch.solve import Solution
 
 POINT = "point"
 HALVING, LEVEL = "halving", "level"

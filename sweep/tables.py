@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import Quantity, by_name
+from kernels.models.quantity import Quantity, by_name
 from sweep.axes import DEFAULT, SCHEME, SCHEME_NAMES, Listed, code_of, report
 from sweep.problems import Problem, advise, shorten
 from sweep.sections import of_another

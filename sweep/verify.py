@@ -46,10 +46,10 @@ class Verdict:
 
 def verify() -> list[Verdict]:
     """Compute every reference case, in the order of `kernels.reference.checks.CASES`."""
-    from kernels import cache, runtime
+    from kernels.runtime import jax_setup, program_cache
 
-    runtime.prepare()
-    cache.use()
+    jax_setup.prepare()
+    program_cache.use()
     from kernels.reference.checks import CASES
 
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -63,7 +63,7 @@ def verify() -> list[Verdict]:
 
 def compute(model: Model, scheme: str, cases: list[Case]) -> list[float]:
     """The quantities of cases that one scheme of one model computes, as one batch; NaN where a row fails."""
-    from kernels.batch import solve
+    from kernels.batch.solve import solve
 
     names = [q.name for q in model.parameters if any(q.name in case.config for case in cases)]
     columns: dict[str, Any] = {

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 
-from kernels.cache import JAX_VARIABLES
+from kernels.runtime.program_cache import JAX_VARIABLES
 
 if not any(name in os.environ for name in JAX_VARIABLES):
     os.environ[JAX_VARIABLES[0]] = tempfile.mkdtemp(prefix="tribosweep-tests-")

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array, traced_once
+from kernels.numerics.fusion import traced_once
+from kernels.numerics.numbers import Array
 
 PLATEAU, SOFTENING, BEYOND = 0.0, 1.0, 2.0  # its pieces; one a node of the table beyond, where its damping varies
 

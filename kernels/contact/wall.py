@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
-from kernels.contact.phases import Guard, Phase, Point, choose, idle
-from kernels.elementary import Array, choice
+from kernels.contact.law import Guard, Phase, Point, choose, idle
+from kernels.numerics.numbers import Array, choice
 
 # parameters that are infinite or NaN where what they belong to is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")

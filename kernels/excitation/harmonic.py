@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array, chord, sincos
+from kernels.numerics.elementary import chord, sincos
+from kernels.numerics.numbers import Array
 
 
 class Harmonic(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.quantity import Quantity, by_name
-from kernels.schemes import DRIVEN, EXACT, FEATURES, SCHEMES, STEADY, VARIED, Values, varied
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import DRIVEN, EXACT, FEATURES, SCHEMES, STEADY, VARIED, Values, varied
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Model:
         observables: every column that a run may return, in order (`returns`).
         schemes: names of the schemes that can run it.
         penalty: the parameters of the penalised contact, which runs with rigid friction do not read.
-        implied: the parameters that programs do not read: defaults of others, and those of `kernels.wear_laws`.
+        implied: the parameters that programs do not read: defaults of others, and those of `kernels.models.wear_laws`.
         steady: whether a run to its steady motion can be asked for.
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.models.model import Model
+from kernels.models.schemes import SCHEMES, Values
 from kernels.models.shared import (
     EXCITATION,
     EXCITATION_RULES,
@@ -23,7 +24,6 @@ from kernels.models.shared import (
     derive_time,
     derive_wear_law,
 )
-from kernels.schemes import SCHEMES, Values
 
 
 def derive(values: Values, xp: Any) -> dict[str, Any]:

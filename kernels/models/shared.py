@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kernels.models.model import Rule
-from kernels.quantity import Quantity
-from kernels.schemes import (
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import (
     BLOCKS,
     EXACT,
     MOST_STEPS,

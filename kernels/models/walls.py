@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from kernels.models.model import Model, Rule
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import SCHEMES, Values, rubs
 from kernels.models.shared import (
     EXCITATION,
     EXCITATION_RULES,
@@ -30,8 +32,6 @@ from kernels.models.shared import (
     driven,
     statistics_of,
 )
-from kernels.quantity import Quantity
-from kernels.schemes import SCHEMES, Values, rubs
 
 CRITERIA = ("included", "excluded")
 WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kernels.elementary import Array
+from kernels.numerics.numbers import Array
 
 
 class Interval(NamedTuple):

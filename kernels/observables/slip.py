@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array
+from kernels.numerics.numbers import Array
 from kernels.observables.interval import Interval
 
 

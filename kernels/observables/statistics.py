@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array
+from kernels.numerics.numbers import Array
 
 SEEN = ("x", "friction_force", "wall_force")  # what is looked at, in this order; the last where there is a wall
 

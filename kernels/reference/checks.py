@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernels.models.model import Model
+from kernels.models.quantity import by_name
 from kernels.models.walls import BUCKLING_WALL, CRITERIA, STOP
-from kernels.quantity import by_name
 from kernels.reference.closed_forms import DenHartog, damped_impact, den_hartog_limit, slip_slip_phase, slip_slip_wear_power
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array
+from kernels.numerics.numbers import Array
 from kernels.stepping import euler
-from kernels.stepping.control import ByFrequency
 from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evaluate_once
+from kernels.stepping.step_control import ByFrequency
 
 
 def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:

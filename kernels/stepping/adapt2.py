@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from kernels.elementary import Array
-from kernels.stepping.control import ByFrequency
+from kernels.numerics.numbers import Array
 from kernels.stepping.scheme import Body, External, State, Stepper, Trial, add, evaluate_once
+from kernels.stepping.step_control import ByFrequency
 
 
 def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> State:

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernels.elementary import Array, settle
+from kernels.numerics.fusion import fusion_barrier
+from kernels.numerics.numbers import Array
 from kernels.stepping.scheme import Body, External, State, Stepper, Trial
 
 
@@ -44,7 +45,7 @@ def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     half_moved = 0.5 * h * half_speed
     middle, rest = s.after(half_moved)
     half, memory = body.push(loads[0], s.memory, middle, half_moved, half_speed, rest)
-    (half,) = settle(half)
+    (half,) = fusion_barrier(half)
     v_half, _ = _onward(s, 4.0 * s.v, h * (s.a + half - body.drag * s.v), slow, by_four)
     mean_speed = s.v + h * (1.0 / 6.0) * (s.a + 2.0 * half - body.drag * (s.v + 2.0 * v_half))
     moved = h * mean_speed

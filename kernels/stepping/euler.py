@@ -8,7 +8,7 @@ The first acceleration comes from the initial state. Stable on a stuck mass whil
 
 from __future__ import annotations
 
-from kernels.elementary import Array
+from kernels.numerics.numbers import Array
 from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evaluate_once
 
 

@@ -11,25 +11,26 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.friction import Penalised
-from kernels.contact.varied import Pressing, Varied
+from kernels.contact.coulomb import Penalised
+from kernels.contact.varying_friction import Pressing, Varied
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
-from kernels.elementary import Array, all_finite, decide, for_every_lane, of_type, settle
-from kernels.excitation.driven import Driven, Excitation, excitation_of
 from kernels.excitation.harmonic import Rotation, Turn
-from kernels.observables import blocks, shock
-from kernels.schemes import FEATURES, MOST_STEPS, NOTHING_ELSE, VARIED, Asked
-from kernels.status import Status
-from kernels.stepping import closing, impact, rubbed, tally, watch
+from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
+from kernels.models.schemes import FEATURES, MOST_STEPS, NOTHING_ELSE, VARIED, Asked
+from kernels.models.status import Status
+from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
+from kernels.numerics.numbers import Array, all_finite, of_type
+from kernels.observables import block_means, impacts
+from kernels.segments.two_bodies import Centre, relative
+from kernels.stepping import observe_friction, observe_statistics, observe_varying_friction, observe_wall, two_level_sums
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.devogelaere import DEVOGELAERE
 from kernels.stepping.euler import EULER
+from kernels.stepping.observe_varying_friction import Rubbed, Swings
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
-from kernels.stepping.rubbed import Rubbed, Swings
 from kernels.stepping.scheme import Body, Control, External, Limits, State, Stepper, Trial
-from kernels.two_bodies import Centre, relative
 
 STEPPERS: dict[str, Stepper] = {
     "euler": EULER,
@@ -136,10 +137,10 @@ Clock: TypeAlias = Counted | Timed
 class Sums(NamedTuple):
     """Sums of a run; of shock where there is a wall; of what else is asked for, if anything; in float32 what is closed of the former."""
 
-    friction: tally.Tally
-    shock: shock.Shock | None
-    watched: watch.Watched | None = None
-    totals: closing.Totals | None = None
+    friction: observe_friction.Tally
+    shock: impacts.Shock | None
+    watched: observe_statistics.Watched | None = None
+    totals: two_level_sums.Totals | None = None
 
 
 class Run(NamedTuple):
@@ -157,7 +158,7 @@ def steps(end: Array, step: Array) -> Array:
 
 def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) -> Setup:
     """What does not change during the run of resolved parameters (scalars); without `k` and `c` where both are 0."""
-    instants = blocks.bounds(p, asked.blocks) if asked.blocks else None
+    instants = block_means.bounds(p, asked.blocks) if asked.blocks else None
     friction = Varied.of(p) if any(name in p for name in VARIED) else Penalised.of(p)
     free = "k" not in p
     if free:
@@ -200,14 +201,14 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         none = zero.astype(jnp.float64)
         clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
-    sums = Sums(tally.init(zero, setup.varied), None)
+    sums = Sums(observe_friction.init(zero, setup.varied), None)
     crush = state.memory.crush
     if setup.body.wall is not None and crush is not None:
-        inside = impact.compression(setup.body.wall, x) > 0.0
-        sums = sums._replace(shock=shock.init(zero, inside, v, crush.buckled > 0.0))
+        inside = observe_wall.compression(setup.body.wall, x) > 0.0
+        sums = sums._replace(shock=impacts.init(zero, inside, v, crush.buckled > 0.0))
     if setup.instants is not None or setup.statistics:
-        sums = sums._replace(watched=watch.init(setup.body, setup.instants, setup.statistics))
-    sums = sums._replace(totals=closing.init(sums.friction, sums.shock))
+        sums = sums._replace(watched=observe_statistics.init(setup.body, setup.instants, setup.statistics))
+    sums = sums._replace(totals=two_level_sums.init(sums.friction, sums.shock))
     return Run(clock, state, sums)
 
 
@@ -233,7 +234,7 @@ def closed(setup: Setup, run: Run) -> Run:
     clock = run.clock
     if isinstance(clock, Counted):
         clock = clock._replace(rotation=turned_to(setup, clock.steps))
-    friction, hits, totals = closing.close(run.sums.friction, run.sums.shock, run.sums.totals)
+    friction, hits, totals = two_level_sums.close(run.sums.friction, run.sums.shock, run.sums.totals)
     return run._replace(clock=clock, sums=run.sums._replace(friction=friction, shock=hits, totals=totals))
 
 
@@ -248,13 +249,13 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     reached = clock.steps * length(setup, cast("Even", setup.pace)) if isinstance(clock, Counted) else clock.t
     friction, hits = run.sums.friction, run.sums.shock
     if run.sums.totals is not None:
-        friction, hits = closing.whole(friction, hits, run.sums.totals)
-    found, x, v = tally.finish(friction, setup.p), run.state.x, run.state.v
+        friction, hits = two_level_sums.whole(friction, hits, run.sums.totals)
+    found, x, v = observe_friction.finish(friction, setup.p), run.state.x, run.state.v
     if run.sums.watched is not None:
-        found |= watch.finish(run.sums.watched, setup.p)
+        found |= observe_statistics.finish(run.sums.watched, setup.p)
     wall, crush = setup.body.wall, run.state.memory.crush
     if wall is not None and crush is not None and hits is not None and setup.centre is not None:
-        found |= shock.finish(hits)
+        found |= impacts.finish(hits)
         if wall.envelope is None:
             del found["buckling_time"]
         else:
@@ -306,16 +307,18 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
-    (duration,) = settle(h * (ends - starts))
+    (duration,) = fusion_barrier(h * (ends - starts))
     rubs = None
     if setup.varied is not None:
-        rubs = rubbed.part(setup.varied, _against(setup.varied, run.state, trial, h, swings), starts, ends)
-    sums = _observe(setup, run, trial, tally.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h)
+        rubs = observe_varying_friction.part(setup.varied, _against(setup.varied, run.state, trial, h, swings), starts, ends)
+    sums = _observe(setup, run, trial, observe_friction.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h)
     if run.sums.watched is not None:
         parts = jnp.stack([starts, ends]) if setup.instants is None else jnp.clip(setup.instants * rate - done, 0.0, 1.0).astype(h.dtype)
         ways = _position(run.state.v, trial, h, parts)
         energies = _worn(setup, run.state, trial, h, swings, parts, ways)
-        sums = sums._replace(watched=watch.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies))
+        sums = sums._replace(
+            watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies)
+        )
     return Run(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
 
 
@@ -362,11 +365,11 @@ def _loads(stepper: Stepper, setup: Setup, forces: list[Array], normals: list[Ar
     )
 
 
-def _against(law: Varied, before: State, trial: Trial, h: Array, swings: Swings | None) -> rubbed.Step:
+def _against(law: Varied, before: State, trial: Trial, h: Array, swings: Swings | None) -> observe_varying_friction.Step:
     """A step as the support sees it."""
     if law.belt is None:
-        return rubbed.Step(h, before.v, trial.state.v, trial.moved, swings)
-    return rubbed.Step(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings)
+        return observe_varying_friction.Step(h, before.v, trial.state.v, trial.moved, swings)
+    return observe_varying_friction.Step(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings)
 
 
 def rubs_of(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
@@ -374,7 +377,7 @@ def rubs_of(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings 
     if setup.varied is None:
         return trial.state.v, None
     step = _against(setup.varied, before, trial, h, swings)
-    return step.v1, rubbed.whole(setup.varied, step)
+    return step.v1, observe_varying_friction.whole(setup.varied, step)
 
 
 def _worn(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
@@ -384,7 +387,7 @@ def _worn(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | 
         forth = jnp.sign(ways[-1] - ways[0])  # what the step slips is the way between its ends
         return jnp.where(grip.slips, normal * forth * jnp.diff(ways), 0.0)
     step = _against(law, before, trial, h, swings)
-    rubs = jax.vmap(lambda begin, end: rubbed.part(law, step, begin, end))(parts[:-1], parts[1:])
+    rubs = jax.vmap(lambda begin, end: observe_varying_friction.part(law, step, begin, end))(parts[:-1], parts[1:])
     return jnp.where(rubs.works(grip), normal * jnp.abs(rubs.slid) if rubs.wear is None else rubs.wear, 0.0)
 
 
@@ -397,7 +400,7 @@ def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
 def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     """One attempt at a step of the scheme's choice, cut where it would pass an end of the window or of the run, or a loss of contact."""
     p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
-    within = p["window_end"] if setup.instants is None else blocks.following(setup.instants, clock.t)
+    within = p["window_end"] if setup.instants is None else block_means.following(setup.instants, clock.t)
     target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], within, p["end"]))
     if setup.pressing is not None:  # the normal force is not smooth where contact is lost or made
         target = jnp.minimum(target, clock.t + setup.pressing.until_zero(clock.t))
@@ -428,7 +431,7 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     trial = _settled(setup, trial)
-    part = tally.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0))
+    part = observe_friction.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0))
     if setup.varied is not None:  # works are summed where a step is inside
         part = part._replace(rubbed=rubs_of(setup, run.state, trial, h, swings)[1])
     sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h)
@@ -437,7 +440,9 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next of them at the latest
         ways = parts * trial.moved
         energies = _worn(setup, run.state, trial, h, swings, parts, ways)
-        sums = sums._replace(watched=watch.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies))
+        sums = sums._replace(
+            watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies)
+        )
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(
@@ -461,15 +466,15 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
 
 def _settled(setup: Setup, trial: Trial) -> Trial:
     """A trial that may be dropped, what much is built on computed once; what a fixed step carries on is computed once anyway."""
-    (a,) = settle(trial.state.a)
+    (a,) = fusion_barrier(trial.state.a)
     return trial._replace(state=trial.state._replace(a=a, memory=setup.body.settled(trial.state.memory)))
 
 
-def _observe(setup: Setup, run: Run, trial: Trial, part: tally.Part, since: Array, h: Array) -> Sums:
+def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, since: Array, h: Array) -> Sums:
     """Sums after a step of which `part` lies in the window; it lasted for `h` [s] from the time `since` [s] on."""
     speed = trial.state.v
     if setup.varied is not None and setup.varied.belt is not None:
         speed = speed - setup.varied.belt
-    friction = tally.update(run.sums.friction, run.state.memory.grip, trial.state.memory.grip, speed, part)
-    hits = impact.update(run.sums.shock, setup.body.wall, run.state, trial.state, since, h)
+    friction = observe_friction.update(run.sums.friction, run.state.memory.grip, trial.state.memory.grip, speed, part)
+    hits = observe_wall.update(run.sums.shock, setup.body.wall, run.state, trial.state, since, h)
     return Sums(friction, hits, totals=run.sums.totals)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from kernels.stepping.control import ByError
 from kernels.stepping.runge_kutta import Tableau
 from kernels.stepping.scheme import Stepper, evaluate_once
+from kernels.stepping.step_control import ByError
 
 TABLEAU = Tableau(
     nodes=(1 / 2, 3 / 4, 1.0),

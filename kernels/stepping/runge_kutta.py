@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernels.elementary import Array, settle
+from kernels.numerics.fusion import fusion_barrier
+from kernels.numerics.numbers import Array
 from kernels.stepping.scheme import Body, External, State, Trial
 
 
@@ -36,7 +37,7 @@ class Tableau:
             v, slack = s.faster(h * weigh(row, accelerations))
             x, rest = s.after(moved)
             a, memory = body.acceleration(loads[self.fractions.index(node)], s.memory, x, moved, v, rest)
-            v, a = settle(v, a)
+            v, a = fusion_barrier(v, a)
             speeds.append(v)
             accelerations.append(a)
         doubt = h * weigh(self.error, speeds), h * weigh(self.error, accelerations)

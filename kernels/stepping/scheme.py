@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from kernels.contact.friction import Grip, Penalised, new_grip
-from kernels.contact.varied import Varied
+from kernels.contact.coulomb import Grip, Penalised, new_grip
+from kernels.contact.varying_friction import Varied
 from kernels.contact.wall import Crush, Wall, new_crush
-from kernels.elementary import Array, settle
+from kernels.numerics.fusion import fusion_barrier
+from kernels.numerics.numbers import Array
 
 
 class Memory(NamedTuple):
@@ -58,8 +59,8 @@ class Body(NamedTuple):
         return Memory(new_grip(zero), None if self.wall is None else new_crush(zero))
 
     def settled(self, memory: Memory) -> Memory:
-        """The memory of an evaluation that much is built on (see `elementary.settle`)."""
-        (way,) = settle(memory.grip.way)
+        """The memory of an evaluation that much is built on (see `fusion_barrier`)."""
+        (way,) = fusion_barrier(memory.grip.way)
         return memory._replace(grip=memory.grip._replace(way=way))
 
     def push(self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None) -> tuple[Array, Memory]:

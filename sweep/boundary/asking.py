@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from kernels.models import Model
-from kernels.quantity import Quantity, by_name
+from kernels.models.quantity import Quantity, by_name
 from sweep.axes import Axis, Spaced, number_like
 from sweep.design import Boundary
 from sweep.problems import Problem, advise, shorten

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from kernels.quantity import Quantity, by_name
+from kernels.models.quantity import Quantity, by_name
 from sweep import store
 from sweep.boundary.cells import NONE
 from sweep.boundary.tracing import design_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kernels.quantity import Quantity, by_name
-from kernels.status import RESULTS
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.status import RESULTS
 from sweep.blocks import Points
 from sweep.boundary import curves
 from sweep.boundary.brackets import Brackets, goals

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.quantity import Quantity
+from kernels.models.quantity import Quantity
 
 TRACED = {"x": "x_end", "v": "v_end"}  # what a trace has of a run that ends there; forces need a program of their own
 FORCES = ("friction_force", "wall_force")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.quantity import Quantity
+from kernels.models.quantity import Quantity
 from sweep.axes import DEFAULT, report
 from sweep.problems import Problem, advise, shorten
 from sweep.tables import READERS, read_lists, read_numbers, read_words

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import Quantity, by_name
-from kernels.schemes import STEADY
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import STEADY
 from sweep.axes import number, padded, read_value, report, written
 from sweep.calibration.data import Measurements
 from sweep.calibration.files import Sheet, check_columns, read_labels, read_measured, read_positive, read_setting, read_sheet

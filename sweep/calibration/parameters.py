@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.quantity import Quantity
+from kernels.models.quantity import Quantity
 from sweep.sensitivity.distributions import log_normal_scale
 
 AT_BOUND = 1e-7  # this near to a bound, in parts of the range, a parameter lies on it

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from kernels.quantity import Quantity
+    from kernels.models.quantity import Quantity
 
 HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")

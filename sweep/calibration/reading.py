@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from kernels.models import MODELS, Model
-from kernels.quantity import Quantity, by_name
-from kernels.schemes import DOUBLE, EXACT, SINGLE
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import DOUBLE, EXACT, SINGLE
 from sweep import config as studies
 from sweep.axes import number
 from sweep.calibration.data import Measurements

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from kernels import cache
 from kernels.models import Model
-from kernels.schemes import EXACT
-from kernels.status import RESULTS
+from kernels.models.schemes import EXACT
+from kernels.models.status import RESULTS
+from kernels.runtime import program_cache
 from sweep.calibration.data import TRACED, Measurements
 from sweep.calibration.parameters import Space
 from sweep.config import Config
@@ -93,7 +93,7 @@ class System:
         """Runs of the engine: free parameters (rows, n), and which run of the data each is (rows,)."""
         along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
         columns = {name: each[runs] for name, each in self.columns.items()}
-        with nullcontext() if self.program is not None else cache.without_false_alarm():  # which is of programs that are loaded
+        with nullcontext() if self.program is not None else program_cache.without_false_alarm():  # which is of programs that are loaded
             self.program = self.program or program_of(self)
             found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
         self.evaluations += len(runs)

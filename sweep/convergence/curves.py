@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.quantity import Quantity, by_name
+from kernels.models.quantity import Quantity, by_name
 from sweep.adaptive import read_levels
 from sweep.axes import SCHEME
 from sweep.config import Config, load

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from kernels.schemes import DOUBLE, EXACT
-from kernels.status import RESULTS, Status
+from kernels.models.schemes import DOUBLE, EXACT
+from kernels.models.status import RESULTS, Status
 from sweep.blocks import Points
 from sweep.computing import Job
 from sweep.config import Config

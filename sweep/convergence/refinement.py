@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernels.models import Model
-from kernels.schemes import SCHEMES
+from kernels.models.schemes import SCHEMES
 from sweep.axes import SCHEME, SCHEME_NAMES, Counted
 from sweep.blocks import Points
 from sweep.design import Convergence, Grid

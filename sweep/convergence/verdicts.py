@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from kernels.quantity import Quantity, by_name
-from kernels.status import SENTENCES
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.status import SENTENCES
 from sweep import store
 from sweep.adaptive import read_levels
 from sweep.axes import SCHEME, SCHEME_NAMES

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kernels.models import MODELS, Model, Rule
-from kernels.quantity import Quantity, by_name
-from kernels.schemes import Values
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import Values
 from sweep.axes import number, number_like
 from sweep.document import inline
 from sweep.excitation.columns import Wanted, read_columns

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import Quantity, by_name
+from kernels.models.quantity import Quantity, by_name
 from sweep.axes import SCHEME
 from sweep.boundaries import Boundary
 from sweep.directory import RunDirectory

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.quantity import by_name
-from kernels.schemes import EXACT
+from kernels.models.quantity import by_name
+from kernels.models.schemes import EXACT
 from sweep.config import load
 from sweep.excitation.bank import of_one
 from sweep.excitation.reading import Excitation
@@ -30,7 +30,7 @@ class Trace:
     """One point in time.
 
     Attributes:
-        row: its position among the rows. columns: of `kernels.log.TRACE_COLUMNS`, (n,) each.
+        row: its position among the rows. columns: of `kernels.time_history.TRACE_COLUMNS`, (n,) each.
         period: of the excitation [s]; NaN without one.
     """
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.quantity import Quantity
+from kernels.models.quantity import Quantity
 from sweep.config import Config
 from sweep.directory import write_whole
 from sweep.problems import ConfigError, Problem

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernels.quantity import Quantity
+from kernels.models.quantity import Quantity
 from sweep.config import Config, load
 from sweep.problems import ConfigError, Problem
 from sweep.running import default_directory, load_run

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.quantity import Quantity, by_name
-from kernels.status import RESULTS
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.status import RESULTS
 from sweep.config import Config
 from sweep.design import Concatenation
 from sweep.directory import RunDirectory

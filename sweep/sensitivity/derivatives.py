@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels import cache
-from kernels.batch import check
-from kernels.status import RESULTS, SENTENCES, Status
+from kernels.batch.solve import check
+from kernels.models.status import RESULTS, SENTENCES, Status
+from kernels.runtime import program_cache
 from sweep.axes import SCHEME, Axis, Continuous
 from sweep.blocks import Points
 from sweep.config import Config
@@ -95,7 +95,7 @@ def differentiate(
     key = (config.digest, tuple(observables), tuple(drawn))
     if key not in PROGRAMS:
         PROGRAMS[key] = program_of(config, tables, tuple(observables))
-    with cache.without_false_alarm():
+    with program_cache.without_false_alarm():
         return in_blocks(PROGRAMS[key], drawn, others, points.count, BLOCKS, WIDTH)
 
 

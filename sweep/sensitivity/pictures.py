@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.quantity import Quantity, by_name
+from kernels.models.quantity import Quantity, by_name
 from sweep.pictures import INK, label, save
 from sweep.problems import ConfigError, Problem
 from sweep.sensitivity import Picture

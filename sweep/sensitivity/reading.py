@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.quantity import Quantity
+from kernels.models.quantity import Quantity
 from sweep.axes import Axis, Continuous, Whole, number, read_list, read_nodes
 from sweep.problems import Problem, advise, shorten
 from sweep.sampling import MOST_SAMPLED, LatinHypercube, Sobol

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kernels.quantity import Quantity
-from kernels.status import RESULTS
+from kernels.models.quantity import Quantity
+from kernels.models.status import RESULTS
 from sweep.problems import ConfigError, Problem
 from sweep.sampling import drawn as points_at
 from sweep.sensitivity.analysis import Line, Request

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels import batch
+from kernels.batch import solve as batch
 from kernels.models import RUBBING_MASS
 
 DATA = Path(__file__).resolve().parents[1] / "data"

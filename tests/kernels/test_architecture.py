@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kernels import runtime
 from kernels.models import MODELS
-from kernels.quantity import Quantity
-from kernels.schemes import SCHEMES
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import SCHEMES
+from kernels.runtime import jax_setup
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "kernels").rglob("*.py"))
@@ -104,21 +104,21 @@ def test_bounds_exclude_what_they_say_and_let_the_rest_pass() -> None:
 
 
 def test_xla_options_join_those_of_the_user_and_never_replace_them() -> None:
-    plain = runtime.xla_flags("", wide=True)
-    assert runtime.xla_flags(plain, wide=True) == plain
+    plain = jax_setup.xla_flags("", wide=True)
+    assert jax_setup.xla_flags(plain, wide=True) == plain
     assert "xla_cpu_small_while_loop_byte_threshold=1000000" in plain
-    assert "prefer_vector_width" not in runtime.xla_flags("", wide=False)
+    assert "prefer_vector_width" not in jax_setup.xla_flags("", wide=False)
     user = "--xla_dump_to=there --xla_backend_extra_options=xla_cpu_other=1 --xla_backend_optimization_level=3"
-    joined = runtime.xla_flags(user, wide=False).split()
+    joined = jax_setup.xla_flags(user, wide=False).split()
     assert joined[0] == "--xla_dump_to=there"
     assert joined[1] == "--xla_backend_extra_options=xla_cpu_other=1,xla_cpu_small_while_loop_byte_threshold=1000000"
     assert joined[2:] == ["--xla_backend_optimization_level=3"]
     chosen = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=7"
-    assert runtime.xla_flags(chosen, wide=False).split()[0] == chosen
+    assert jax_setup.xla_flags(chosen, wide=False).split()[0] == chosen
 
 
 def test_the_present_setup_is_described_and_in_double_precision() -> None:
-    described = runtime.describe()
+    described = jax_setup.describe()
     assert described["dtype"] == "float64"
-    assert described["jax"] not in runtime.KNOWN_BAD
-    assert "float64 is off: results have 7 digits at most" not in runtime.problems()
+    assert described["jax"] not in jax_setup.KNOWN_BAD
+    assert "float64 is off: results have 7 digits at most" not in jax_setup.problems()

@@ -15,12 +15,12 @@ import jax
 import numpy as np
 import pytest
 
-from kernels import batch
-from kernels.exact import loop
+from kernels.batch import solve as batch
+from kernels.exact import rigid_loop
 from kernels.models import RUBBING_MASS
-from kernels.schemes import EXACT, SCHEMES
-from kernels.status import SENTENCES, Status
-from kernels.threads import side_by_side
+from kernels.models.schemes import EXACT, SCHEMES
+from kernels.models.status import SENTENCES, Status
+from kernels.runtime.threads import side_by_side
 
 Solve = Callable[..., dict[str, np.ndarray]]
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,7 +80,7 @@ def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: st
     np.savez(tmp_path / "columns.npz", **columns)
     np.savez(tmp_path / "absent.npz", **absent)
     code = (
-        "import sys, numpy as np, jax; from kernels import batch; from kernels.models import RUBBING_MASS as model\n"
+        "import sys, numpy as np, jax; from kernels.batch import solve as batch; from kernels.models import RUBBING_MASS as model\n"
         "columns, absent = (dict(np.load(name)) for name in sys.argv[1:3])\n"
         "found = batch.solve(model, sys.argv[4], columns, absent, count=60)\n"
         "np.savez(sys.argv[3], devices=len(jax.devices()), status=found.status, **found.observables)"
@@ -171,7 +171,7 @@ def test_omitted_tangential_damping_is_critical(solve: Solve) -> None:
 
 
 def test_a_run_of_too_many_events_ends_with_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "MOST_EVENTS", 20)
+    monkeypatch.setattr(rigid_loop, "MOST_EVENTS", 20)
     monkeypatch.setattr(batch, "_PROGRAMS", {})
     batch._program.cache_clear()  # noqa: SLF001
     columns = {"a0": np.array([0.5, 15.0]), "end": np.array([100.0, 100.0])}

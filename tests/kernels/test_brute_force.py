@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from kernels.exact import events, loop
-from kernels.exact.oscillators import PENALISED, RIGID, Kind, setup
+from kernels.exact import event_loop, rigid_loop
+from kernels.exact.oscillator import PENALISED, RIGID, Kind, setup
 from tests.oracle import brute_force, generate, generate_penalised
 
 Columns = dict[str, np.ndarray]
@@ -54,7 +54,7 @@ def by_law(friction: str) -> Callable[[Any], Any]:
 
     def machine(p: dict[str, Any]) -> Any:
         made = setup(with_window(p), Kind(friction))
-        one = events.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
+        one = event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
         return one.start, one.next_event, lambda state: state.memory.direction
 
     return machine
@@ -64,7 +64,7 @@ def dedicated(free: bool) -> Callable[[Any], Any]:
     """The shorter ways of rigid friction."""
 
     def machine(p: dict[str, Any]) -> Any:
-        one = loop.machine(with_window(p), free)
+        one = rigid_loop.machine(with_window(p), free)
 
         def next_event(state: Any) -> Any:
             """One event: the loop takes a release and the slip after it together."""

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from kernels import cache
+from kernels.runtime import program_cache
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys, numpy as np
-from kernels import cache
-from kernels.batch import solve
+from kernels.runtime import program_cache as cache
+from kernels.batch.solve import solve
 from kernels.models import MODELS
 folder = cache.use()
 solution = solve(MODELS["rubbing_mass"], "exact", {"a0": np.linspace(0.5, 20.0, 64)}, {}, 64)
@@ -69,13 +69,13 @@ class Maker:
         self.made += 1
         program.__name__ = name
         if self.hit:
-            jax.monitoring.record_event(cache.HIT)
+            jax.monitoring.record_event(program_cache.HIT)
         everywhere = NamedSharding(Mesh(np.asarray(jax.devices()), ("device",)), PartitionSpec())
         return jax.jit(program, in_shardings=everywhere, out_shardings=everywhere).lower(jax.ShapeDtypeStruct((3,), np.float64)).compile()
 
     def kept(self, key: str = "sum") -> float:
         """What the first row of the kept program gives for 0."""
-        return float(cache.kept(key, self, lambda program: program(np.zeros(3)))(np.zeros(3))[0])
+        return float(program_cache.kept(key, self, lambda program: program(np.zeros(3)))(np.zeros(3))[0])
 
 
 @pytest.fixture
@@ -87,8 +87,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return tmp_path
 
     use()
-    monkeypatch.setattr(cache, "use", use)
-    monkeypatch.setattr(cache, "WORTH_KEEPING", 0.0)
+    monkeypatch.setattr(program_cache, "use", use)
+    monkeypatch.setattr(program_cache, "WORTH_KEEPING", 0.0)
     return tmp_path
 
 
@@ -97,7 +97,7 @@ def test_a_kept_program_is_made_once_for_each_key_and_version_of_the_package(fol
     assert [maker.kept(), maker.kept()] == [1.0, 1.0]
     assert (maker.made, len(list(folder.iterdir()))) == (1, 1)
     assert Maker(2.0).kept("other") == 2.0
-    monkeypatch.setattr(cache, "sources", lambda: "of another version")
+    monkeypatch.setattr(program_cache, "sources", lambda: "of another version")
     assert Maker(3.0).kept() == 3.0
     assert len(list(folder.iterdir())) == 3
 
@@ -113,7 +113,7 @@ def test_what_was_kept_and_cannot_be_read_is_made_again(folder: Path) -> None:
         assert maker.made == 1
         assert file.read_bytes() != damaged
     maker = Maker(2.0)
-    found = cache.kept("sum", maker, lambda _: 1 / 0)  # it can be read and does not run
+    found = program_cache.kept("sum", maker, lambda _: 1 / 0)  # it can be read and does not run
     assert (float(found(np.zeros(3))[0]), maker.made) == (2.0, 1)
 
 
@@ -144,24 +144,24 @@ def test_the_variables_of_jax_win(tmp_path: Path) -> None:
 
 def test_a_folder_that_others_could_read_is_closed_and_one_of_others_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "open").mkdir(mode=0o755)
-    assert cache.private_folder(tmp_path / "open", "cpu") == tmp_path / "open" / "cpu"
+    assert program_cache.private_folder(tmp_path / "open", "cpu") == tmp_path / "open" / "cpu"
     assert modes(tmp_path / "open") == {0o700}
     (tmp_path / "link").symlink_to(tmp_path / "open")
-    assert cache.private_folder(tmp_path / "link", "cpu") is None
+    assert program_cache.private_folder(tmp_path / "link", "cpu") is None
     (tmp_path / "file").write_text("")
-    assert cache.private_folder(tmp_path / "file" / "below", "cpu") is None
+    assert program_cache.private_folder(tmp_path / "file" / "below", "cpu") is None
     monkeypatch.setattr("os.getuid", lambda: 12345)
-    assert cache.private_folder(tmp_path / "open", "cpu") is None
+    assert program_cache.private_folder(tmp_path / "open", "cpu") is None
 
 
 def test_the_folder_is_that_of_the_specification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.cache_home() == tmp_path
+    assert program_cache.cache_home() == tmp_path
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for nothing in ("", "relative/path"):
         monkeypatch.setenv("XDG_CACHE_HOME", nothing)
-        assert cache.cache_home() == tmp_path / "home" / ".cache"
-    assert cache.cpu() == cache.cpu()
+        assert program_cache.cache_home() == tmp_path / "home" / ".cache"
+    assert program_cache.cpu() == program_cache.cpu()
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_only_the_false_alarm_is_held_back(
     line: str, held_back: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(jax.config), "jax_compilation_cache_dir", "somewhere", raising=False)
-    with cache.without_false_alarm():
+    with program_cache.without_false_alarm():
         os.write(2, f"before\n{line}\nafter".encode())
     said = capfd.readouterr().err
     assert said == ("before\nafter" if held_back else f"before\n{line}\nafter")
@@ -195,7 +195,7 @@ def test_only_the_false_alarm_is_held_back(
 def test_last_words_are_not_lost_where_a_process_ends_at_once() -> None:
     code = """
 import os, sys, jax
-from kernels import cache
+from kernels.runtime import program_cache as cache
 jax.config.update("jax_compilation_cache_dir", "/nowhere")
 with cache.without_false_alarm():
     for line in range(1000):

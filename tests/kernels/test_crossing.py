@@ -11,11 +11,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.contact.phases import Guard
-from kernels.elementary import sincos
-from kernels.exact.crossing import first_crossing
-from kernels.exact.damped import Damped
-from kernels.exact.segment import Anchor
+from kernels.contact.law import Guard
+from kernels.exact.search.first_guard import first_crossing
+from kernels.numerics.elementary import sincos
+from kernels.segments.damped import Damped
+from kernels.segments.interface import Anchor
 from tests.oracle.linear_motion import Motion as ExactMotion
 
 Columns = dict[str, np.ndarray]

@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.exact import events, loop
-from kernels.exact.oscillators import PENALISED, Kind, finish, setup
-from kernels.exact.programs import PROGRAMS
+from kernels.batch.programs import PROGRAMS
+from kernels.exact import event_loop, rigid_loop
+from kernels.exact.oscillator import PENALISED, Kind, finish, setup
 from kernels.observables import rubbing
 from tests.oracle import generate, generate_penalised
 
@@ -55,9 +55,9 @@ def run(penalised: bool, p: dict[str, Any]) -> Run:
     made = None
     if penalised:
         made = setup(p, Kind(PENALISED))
-        machine: Any = events.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
+        machine: Any = event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
     else:
-        machine = loop.machine(p, free=False)
+        machine = rigid_loop.machine(p, free=False)
 
     def side(state: Any) -> Any:
         return state.memory.direction if penalised else state.direction

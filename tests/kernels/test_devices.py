@@ -8,10 +8,11 @@ import jax
 import numpy as np
 import pytest
 
-from kernels import batch, runtime
-from kernels.exact.programs import PROGRAMS
+from kernels.batch import solve as batch
+from kernels.batch.programs import PROGRAMS
 from kernels.models import MODELS, RUBBING_MASS
-from kernels.schemes import EXACT, SCHEMES, Asked
+from kernels.models.schemes import EXACT, SCHEMES, Asked
+from kernels.runtime import jax_setup
 
 PLATFORMS = ("cuda", "rocm", "tpu")
 WALLS: dict[str, dict[str, float]] = {
@@ -49,7 +50,7 @@ def lower(monkeypatch: pytest.MonkeyPatch, model: str, scheme: str, more: dict[s
         raise LoweredError(kind)
 
     monkeypatch.setattr(batch, "_compiled", only)
-    monkeypatch.setattr(runtime, "on_cpu", lambda: False)
+    monkeypatch.setattr(jax_setup, "on_cpu", lambda: False)
     batch._program.cache_clear()  # noqa: SLF001
     with pytest.raises(LoweredError, match=named or None):
         batch.solve(MODELS[model], scheme, columns(model, scheme) | more, {}, COUNT, dtype=dtype)
@@ -92,7 +93,7 @@ def test_driven_programs_can_be_lowered_for_accelerators(monkeypatch: pytest.Mon
 def test_what_suits_an_accelerator_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = columns("rubbing_mass", "euler") | {"end": 0.7, "window_start": 0.1234}
     here = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)
-    monkeypatch.setattr(runtime, "_STEPS_OF_LITTLE_WORK", 15)
+    monkeypatch.setattr(jax_setup, "_STEPS_OF_LITTLE_WORK", 15)
     monkeypatch.setattr(batch, "_PROGRAMS", {})
     batch._program.cache_clear()  # noqa: SLF001
     there = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)

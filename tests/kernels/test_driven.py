@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from kernels import Records, batch, kinds, runtime, simulate, trace
+from kernels import Records, simulate, trace
+from kernels.batch import program_key, solve
 from kernels.models import RUBBING_MASS, STOP
-from kernels.status import Status
+from kernels.models.status import Status
+from kernels.runtime import jax_setup
 from tests.kernels.compiling import hastily
 from tests.oracle.driven_friction import Drive
 from tests.oracle.driven_friction import run as reference
@@ -73,10 +75,10 @@ def expected(row: Row, records: Records) -> dict[str, Any]:
     return reference(p, drive, row["end"], (row["window_start"], row["window_end"]))
 
 
-def solved(rows: Sequence[Row], scheme: str = "exact", **given: Any) -> batch.Solution:
+def solved(rows: Sequence[Row], scheme: str = "exact", **given: Any) -> solve.Solution:
     """Rows of one and the same names."""
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return batch.solve(RUBBING_MASS, scheme, columns, count=len(rows), **given)
+    return solve.solve(RUBBING_MASS, scheme, columns, count=len(rows), **given)
 
 
 def agrees_with_the_reference(count: int, penalised: bool) -> None:
@@ -118,10 +120,10 @@ def powers_of_tables(intervals: Sequence[float], sdnd104: Callable[..., Row], **
     base = sdnd104(1.0) | contact
     shrink = np.sinc(np.array(intervals)) ** 2  # numpy's sinc has the pi: omega h / 2 = pi h
     sizes = np.concatenate([a0, *(a0 * each for each in shrink)])
-    plain = batch.solve(RUBBING_MASS, "exact", base | {"a0": sizes}, count=sizes.size).observables["wear_power"].reshape(-1, 3)
+    plain = solve.solve(RUBBING_MASS, "exact", base | {"a0": sizes}, count=sizes.size).observables["wear_power"].reshape(-1, 3)
     room = round(12.0 / min(intervals)) + 1
     rows = base | {"a0": 0.0, "record": np.zeros(3), "record_scale": a0}
-    tables = [batch.solve(RUBBING_MASS, "exact", rows, count=3, records=table_of_the_sine(h, room)) for h in intervals]
+    tables = [solve.solve(RUBBING_MASS, "exact", rows, count=3, records=table_of_the_sine(h, room)) for h in intervals]
     assert not any(each.status.any() for each in tables)
     return np.array([each.observables["wear_power"] for each in tables]) - plain[0], plain[1:] - plain[0]
 
@@ -147,9 +149,9 @@ TABLE: Row = {"k_t": 9e6, "c_t": 6000.0, "k": 3e-5, "record": 0.0, "end": 2.0, "
 def test_a_time_scheme_takes_a_table_as_it_takes_the_sine() -> None:
     scales = np.array([15.0, 1.5, 1.01])
     records = table_of_the_sine(1e-3, 2001, 2.0)
-    table = batch.solve(RUBBING_MASS, "euler", TABLE | {"record_scale": scales}, count=3, records=records)
+    table = solve.solve(RUBBING_MASS, "euler", TABLE | {"record_scale": scales}, count=3, records=records)
     row = {name: value for name, value in TABLE.items() if name != "record"}
-    sine = batch.solve(RUBBING_MASS, "euler", row | {"a0": scales}, count=3)
+    sine = solve.solve(RUBBING_MASS, "euler", row | {"a0": scales}, count=3)
     assert not table.status.any()
     assert table.observables["wear_power"] == pytest.approx(sine.observables["wear_power"], rel=1e-3)
     assert table.observables["slip_phases"].tolist() == sine.observables["slip_phases"].tolist()
@@ -162,7 +164,7 @@ def test_every_way_of_stepping_tends_to_the_exact_engine() -> None:
     names = ("slip_distance", "x_end")
     exact = solved(rows, records=records).observables
     for scheme, given, near in (("euler", {"step": 2e-5}, 2e-3), ("rk54", {"tolerance": 1e-9}, 2e-4)):
-        found = batch.solve(
+        found = solve.solve(
             RUBBING_MASS,
             scheme,
             {name: np.array([row[name] for row in rows]) for name in rows[0] if name not in ("end", "window_start", "window_end")}
@@ -179,7 +181,7 @@ def test_every_way_of_stepping_tends_to_the_exact_engine() -> None:
 def test_float32_takes_a_record() -> None:
     rows = TABLE | {"record_scale": np.array([15.0, 1.5, 1.2])}
     records = table_of_the_sine(1e-3, 2001, 2.0)
-    double, single = (batch.solve(RUBBING_MASS, "euler", rows, count=3, records=records, dtype=each) for each in (np.float64, np.float32))
+    double, single = (solve.solve(RUBBING_MASS, "euler", rows, count=3, records=records, dtype=each) for each in (np.float64, np.float32))
     assert single.observables["wear_power"] == pytest.approx(double.observables["wear_power"], rel=2e-4)
 
 
@@ -188,7 +190,7 @@ def test_float32_takes_a_record() -> None:
 def test_a_sweep_moves_a_free_mass_as_its_integral_says(scheme: str) -> None:
     a0, omega, rate, end = 3.0, 4.0, 5.0, 2.0
     row = {"a0": a0, "omega": omega, "sweep_rate": rate, "phase": 0.3, "mu": 0.0, "k_t": 1.0, "c_t": 0.0, "end": end, "step": 1e-4}
-    found = batch.solve(RUBBING_MASS, scheme, row, count=1).observables
+    found = solve.solve(RUBBING_MASS, scheme, row, count=1).observables
     speed = -a0 * quad(lambda t: math.sin(omega * t + 0.5 * rate * t * t + 0.3), 0.0, end, epsabs=1e-13, limit=200)[0]
     assert found["v_end"][0] == pytest.approx(speed, abs=3e-4 if scheme == "euler" else 1e-6)
 
@@ -197,8 +199,8 @@ def test_a_sweep_moves_a_free_mass_as_its_integral_says(scheme: str) -> None:
 def test_a_wall_is_hit_as_a_tight_scheme_hits_it() -> None:
     records = random_records()
     rows = {"k": 100.0, "c": 0.5, "k_n": 5e3, "c_n": 20.0, "gap": 0.01, "sides": 2.0, "end": 1.5, "record": np.array([0.0, 1.0, 2.0, 3.0])}
-    exact = batch.solve(STOP, "exact", rows, count=4, records=records)
-    near = batch.solve(STOP, "rk54", rows | {"k_t": 1.0, "c_t": 0.0, "tolerance": 1e-9, "step": 1e-5}, count=4, records=records)
+    exact = solve.solve(STOP, "exact", rows, count=4, records=records)
+    near = solve.solve(STOP, "rk54", rows | {"k_t": 1.0, "c_t": 0.0, "tolerance": 1e-9, "step": 1e-5}, count=4, records=records)
     assert not exact.status.any()
     assert exact.observables["impacts"].tolist() == near.observables["impacts"].tolist()
     assert exact.observables["impacts"].max() > 2.0
@@ -238,7 +240,7 @@ def test_a_trace_sees_the_record() -> None:
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_record_times_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = {}
-    made = batch._program  # noqa: SLF001
+    made = solve._program  # noqa: SLF001
 
     def measured(*key: Any) -> Any:
         class Program:
@@ -252,10 +254,10 @@ def test_memory_does_not_grow_with_the_record_times_the_rows(monkeypatch: pytest
 
         return Program()
 
-    monkeypatch.setattr(batch, "_program", measured)
+    monkeypatch.setattr(solve, "_program", measured)
     for length in (100, 100_000):
         rows = TABLE | {"end": 0.01, "window_start": 0.0, "record_scale": np.linspace(1.0, 2.0, 4000)}
-        batch.solve(RUBBING_MASS, "euler", rows, count=4000, records=Records(np.ones(length), 0.01))
+        solve.solve(RUBBING_MASS, "euler", rows, count=4000, records=Records(np.ones(length), 0.01))
     small, large = sizes.values()
     assert large - small <= 3 * 8 * 100_000 * len(jax.devices())  # the record itself, not once for each of 4000 rows
 
@@ -268,15 +270,15 @@ def test_only_rows_that_have_it_read_a_record_or_tones(monkeypatch: pytest.Monke
 
     def solve_group(kind: str, *arguments: Any) -> tuple[float, float]:
         members = arguments[4]
-        seen[kind] = members.tolist(), {*arguments[2], *arguments[3]} - kinds.unread(kind)
+        seen[kind] = members.tolist(), {*arguments[2], *arguments[3]} - program_key.unread(kind)
         return 0.0, 0.0
 
-    monkeypatch.setattr(batch, "_solve_group", solve_group)
+    monkeypatch.setattr(solve, "_solve_group", solve_group)
     tones = np.array([[1.0], [np.nan], [np.nan], [np.nan], [0.5]])
     columns: dict[str, Any] = {"a0": np.array([1.0, 1.0, 0.0, 2.0, 0.0]), "record": np.array([np.nan, np.nan, 0.0, 0.0, np.nan])}
     columns |= {"tone_a0": tones, "tone_omega": tones, "k": np.array([0.0, 0.0, 0.0, 3.0, 1.0])}
     absent = {"record": np.isnan(columns["record"])}
-    batch.solve(RUBBING_MASS, "exact", columns, absent, 5, records=Records(ONE, 0.1))
+    solve.solve(RUBBING_MASS, "exact", columns, absent, 5, records=Records(ONE, 0.1))
     rows = {kind: members for kind, (members, _) in seen.items() if members}
     assert rows == {
         "exact-lean": [1], "exact-rigid+record": [2], "exact-rigid+harmonic+tones": [0], "exact-rigid+harmonic+record": [3],
@@ -291,8 +293,8 @@ def test_only_rows_that_have_it_read_a_record_or_tones(monkeypatch: pytest.Monke
 
 def test_what_nobody_gives_is_not_resolved() -> None:
     assert not {"record", "tone_a0", "sweep_rate"} & set(RUBBING_MASS.resolve({"a0": 1.0}))
-    assert runtime.lanes("exact-rigid+record") == runtime.lanes("exact-rigid-stop")
-    assert runtime.lanes("abreast+record") == runtime.lanes("abreast")
+    assert jax_setup.lanes("exact-rigid+record") == jax_setup.lanes("exact-rigid-stop")
+    assert jax_setup.lanes("abreast+record") == jax_setup.lanes("abreast")
 
 
 # ---- bad input
@@ -317,22 +319,22 @@ def test_records_that_cannot_be_are_refused(samples: Any, interval: Any, message
 
 def test_a_record_that_is_not_there_is_a_status_or_an_error() -> None:
     with pytest.raises(ValueError, match="no records are given"):
-        batch.solve(RUBBING_MASS, "exact", {"record": 0.0})
+        solve.solve(RUBBING_MASS, "exact", {"record": 0.0})
     with pytest.raises(ValueError, match="no records are given"):
         simulate("rubbing_mass", {"record": 0.0})
     with pytest.raises(ValueError, match="no record 2: records are counted from 0 to 0"):
         simulate("rubbing_mass", {"record": 2.0}, records=Records(ONE, 0.1))
-    found = batch.solve(RUBBING_MASS, "exact", {"record": np.array([1.0, -1.0, 0.5])}, count=3, records=Records(ONE, 0.1))
+    found = solve.solve(RUBBING_MASS, "exact", {"record": np.array([1.0, -1.0, 0.5])}, count=3, records=Records(ONE, 0.1))
     assert found.status.tolist() == [Status.OUT_OF_BOUNDS] * 3
 
 
 def test_what_the_exact_engine_and_steady_windows_cannot_have_is_refused() -> None:
-    found = batch.solve(RUBBING_MASS, "exact", {"a0": 1.0, "sweep_rate": np.array([1.0, -2.0])}, count=2)
+    found = solve.solve(RUBBING_MASS, "exact", {"a0": 1.0, "sweep_rate": np.array([1.0, -2.0])}, count=2)
     assert found.status.tolist() == [Status.RULE_BROKEN] * 2
     unequal = {"tone_a0": np.array([1.0, 2.0]), "tone_omega": np.array([3.0])}
-    assert batch.solve(RUBBING_MASS, "exact", unequal).status.tolist() == [Status.RULE_BROKEN]
+    assert solve.solve(RUBBING_MASS, "exact", unequal).status.tolist() == [Status.RULE_BROKEN]
     pair = {"m_2": 1.0, "record": 0.0}
-    assert batch.solve(STOP, "exact", pair, records=Records(ONE, 0.1)).status.tolist() == [Status.RULE_BROKEN]
+    assert solve.solve(STOP, "exact", pair, records=Records(ONE, 0.1)).status.tolist() == [Status.RULE_BROKEN]
     for given in ({"record": 0.0}, {"tone_a0": ONE}, {"sweep_rate": 1.0}):
         with pytest.raises(ValueError, match=f"repeats with one sine: leave out {next(iter(given))}"):
-            batch.solve(RUBBING_MASS, "exact", given, window="steady")
+            solve.solve(RUBBING_MASS, "exact", given, window="steady")

@@ -12,7 +12,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.elementary import asin, chord, exp, log, settle, sincos, unit
+from kernels.numerics.elementary import asin, chord, exp, log, sincos
+from kernels.numerics.fusion import fusion_barrier
+from kernels.numerics.numbers import unit
 
 EPS = np.finfo(float).eps
 
@@ -102,7 +104,7 @@ def test_arc_sine_has_a_finite_derivative_at_its_ends() -> None:
 
 
 def test_settling_a_value_changes_neither_it_nor_its_derivative() -> None:
-    value, slope = jax.value_and_grad(lambda x: settle(x * x)[0])(1.7)
+    value, slope = jax.value_and_grad(lambda x: fusion_barrier(x * x)[0])(1.7)
     assert (float(value), float(slope)) == (1.7 * 1.7, 3.4)
 
 

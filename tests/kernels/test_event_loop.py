@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.contact.phases import Guard, Phase, Point
-from kernels.exact import loop, oscillators
-from kernels.exact.events import MOST_RAPID, run
+from kernels.contact.law import Guard, Phase, Point
+from kernels.exact import oscillator, rigid_loop
+from kernels.exact.event_loop import MOST_RAPID, run
 from kernels.excitation.harmonic import Harmonic
 from kernels.models import RUBBING_MASS
 
@@ -162,8 +162,8 @@ def test_rigid_friction_in_the_loop_of_all_laws_is_that_of_its_own_loop() -> Non
     columns["mu_d"] = columns["mu_s"] * np.where(rng.random(count) < 0.5, 1.0, rng.uniform(0.3, 1.0, count))
     resolved = {name: np.broadcast_to(np.asarray(value, float), (count,)) for name, value in RUBBING_MASS.resolve(columns).items()}
     rows = {name: value for name, value in resolved.items() if name not in RUBBING_MASS.penalty}
-    own, own_status = jax.jit(jax.vmap(lambda p: loop.simulate(p, free=False)))(rows)
-    found, status = jax.jit(jax.vmap(lambda p: oscillators.simulate(p, oscillators.Kind(oscillators.RIGID))))(rows)
+    own, own_status = jax.jit(jax.vmap(lambda p: rigid_loop.simulate(p, free=False)))(rows)
+    found, status = jax.jit(jax.vmap(lambda p: oscillator.simulate(p, oscillator.Kind(oscillator.RIGID))))(rows)
     assert not own_status.any()
     assert not status.any()
     assert set(found) == set(own)

@@ -12,12 +12,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.elementary import sincos
-from kernels.exact.damped import Damped
-from kernels.exact.free import Free
-from kernels.exact.refine import root_step
-from kernels.exact.segment import Anchor, Guess
+from kernels.exact.search.roots import root_step
 from kernels.excitation.harmonic import wrap
+from kernels.numerics.elementary import sincos
+from kernels.segments.damped import Damped
+from kernels.segments.interface import Anchor, Guess
+from kernels.segments.undamped import Free
 from tests.oracle.linear_motion import Motion as ExactMotion
 
 Columns = dict[str, np.ndarray]

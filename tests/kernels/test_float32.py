@@ -10,12 +10,12 @@ import jax
 import numpy as np
 import pytest
 
-from kernels import batch
-from kernels.batch import Solution
+from kernels.batch import solve as batch
+from kernels.batch.solve import Solution
 from kernels.models import BUCKLING_WALL, LEAST_TOLERANCE, MODELS, RUBBING_MASS, STOP, Model
+from kernels.models.schemes import EXACT, SCHEMES, Asked
+from kernels.models.status import Status
 from kernels.reference.checks import CASES
-from kernels.schemes import EXACT, SCHEMES, Asked
-from kernels.status import Status
 
 TIME_SCHEMES = tuple(name for name in SCHEMES if name != EXACT)
 FIXED, CHOSEN = ("euler", "devogelaere"), ("adapt1", "adapt2", "rk32", "rk54")

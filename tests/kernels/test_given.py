@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels.given import check_given
 from kernels.models import MODELS
+from kernels.models.arguments import check_given
 
 
 @pytest.mark.parametrize(

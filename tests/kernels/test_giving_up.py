@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels import batch
-from kernels.exact import events, loop, pieces
-from kernels.exact.oscillators import PENALISED, RIGID, Kind, setup
-from kernels.exact.programs import PROGRAMS
+from kernels.batch import solve as batch
+from kernels.batch.programs import PROGRAMS
+from kernels.exact import event_loop, rigid_loop
+from kernels.exact.oscillator import PENALISED, RIGID, Kind, setup
+from kernels.exact.search import reversal_scan
 from kernels.models import RUBBING_MASS
-from kernels.status import Status
+from kernels.models.status import Status
 
 
 def resolved(kind: str, **given: float) -> dict[str, jax.Array]:
@@ -33,12 +34,12 @@ def program(kind: str) -> Any:
 
 def run(params: dict[str, float]) -> tuple[dict[str, jax.Array], jax.Array]:
     resolved = {name: jnp.asarray(value) for name, value in RUBBING_MASS.resolve(params).items() if name not in ("k_t", "c_t")}
-    return jax.jit(lambda p: loop.simulate(p, free=False))(resolved)
+    return jax.jit(lambda p: rigid_loop.simulate(p, free=False))(resolved)
 
 
 def test_a_search_cut_after_six_pieces_gives_the_published_wear_power(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "MOST_PIECES", 6)
-    monkeypatch.setattr(loop, "MOST_PIECES", 6)
+    monkeypatch.setattr(reversal_scan, "MOST_PIECES", 6)
+    monkeypatch.setattr(rigid_loop, "MOST_PIECES", 6)
     for a0, published in ((15.0, 15.266764915), (1.5, 0.40906275889), (1.01, 2.26164125886e-4)):
         observables, status = run({"a0": a0, "k": 3e-5, "window_start": 4.0})
         assert int(status) == Status.OK
@@ -71,8 +72,8 @@ def test_a_result_that_is_no_number_has_a_status_in_python_too() -> None:
     "change", [{}, pytest.param({"k": 1e-5}, marks=pytest.mark.slow), pytest.param({"k_t": 1e6, "c_t": 0.0}, marks=pytest.mark.slow)]
 )
 def test_a_run_cut_at_the_bound_of_events_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch, change: dict[str, float]) -> None:
-    monkeypatch.setattr(events, "MOST_EVENTS", 40)
-    monkeypatch.setattr(loop, "MOST_EVENTS", 40)
+    monkeypatch.setattr(event_loop, "MOST_EVENTS", 40)
+    monkeypatch.setattr(rigid_loop, "MOST_EVENTS", 40)
     monkeypatch.setattr(batch, "_PROGRAMS", {})
     batch._program.cache_clear()  # noqa: SLF001
 
@@ -110,7 +111,7 @@ def test_where_no_guard_ever_fires_the_segment_runs_to_the_end(friction: str, sl
     given = {"a0": 0.0, "mu": 0.2, "load": 3.0 if slides else 0.5, "v0": 0.4 if slides else 0.0, "end": 6.0, "k_t": 1e4, "c_t": 300.0}
     p = {name: jnp.asarray(value) for name, value in RUBBING_MASS.resolve(given).items()}
     made = setup(p, Kind(friction))
-    last, status = jax.jit(lambda: events.run(made.law, made.excitation, made.p, made.observe, made.sums, made.finite))()
+    last, status = jax.jit(lambda: event_loop.run(made.law, made.excitation, made.p, made.observe, made.sums, made.finite))()
     assert int(status) == Status.OK
     assert float(last.t) == 6.0
     stretch = 0.5 / 1e4 if friction == PENALISED else 0.0

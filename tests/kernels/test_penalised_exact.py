@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels import batch, simulate
-from kernels.exact import events
+from kernels import simulate
+from kernels.batch import solve as batch
+from kernels.exact import event_loop
 from kernels.models import REGIMES, RUBBING_MASS
-from kernels.status import Status
+from kernels.models.status import Status
 from tests.kernels.compiling import hastily
 from tests.kernels.test_exact import worst_errors
 from tests.oracle import penalised_friction
@@ -225,7 +226,7 @@ def test_every_derivative_of_every_observable_is_its_difference(solve: Solve) ->
 
 @pytest.mark.slow
 def test_more_events_than_the_bound_have_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "MOST_EVENTS", 40)
+    monkeypatch.setattr(event_loop, "MOST_EVENTS", 40)
     monkeypatch.setattr(batch, "_PROGRAMS", {})
     batch._program.cache_clear()  # noqa: SLF001
     columns = {"a0": np.array([0.5, 15.0]), "k_t": np.array([1e6, 1e6]), "end": np.array([100.0, 100.0])}

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import against
 from benchmarks.rivals import numba_euler
-from kernels.batch import Solution, solve
+from kernels.batch.solve import Solution, solve
 from kernels.models import RUBBING_MASS
 
 

@@ -10,10 +10,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.elementary import sincos
-from kernels.exact.damped import Damped
-from kernels.exact.free import Free
-from kernels.exact.segment import Anchor, Motion
+from kernels.numerics.elementary import sincos
+from kernels.segments.damped import Damped
+from kernels.segments.interface import Anchor, Motion
+from kernels.segments.undamped import Free
 from tests.oracle.linear_motion import Motion as ExactMotion
 
 Case = dict[str, float]

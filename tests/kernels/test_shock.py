@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kernels
-from kernels import batch
+from kernels.batch import solve as batch
 from kernels.models import BUCKLING_WALL, STOP, Model
+from kernels.models.status import RESULTS, Status
 from kernels.models.walls import CRITERIA, WALL_REGIMES
-from kernels.status import RESULTS, Status
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "shock.json"
 NODES = 6  # most in the reference

@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels import batch
-from kernels.elementary import single_sincos, single_swing
-from kernels.exact.programs import PROGRAMS
-from kernels.kinds import SOFT
+from kernels.batch import solve as batch
+from kernels.batch.program_key import SOFT
+from kernels.batch.programs import PROGRAMS
 from kernels.models import REGIMES, RUBBING_MASS, STOP
-from kernels.schemes import Asked
+from kernels.models.schemes import Asked
+from kernels.numerics.elementary import single_sincos, single_swing
 from tests.kernels.test_exact import worst_errors
 
 Solve = Callable[..., dict[str, np.ndarray]]

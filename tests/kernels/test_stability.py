@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels.schemes import SCHEMES
+from kernels.models.schemes import SCHEMES
 
 Map = Callable[[np.ndarray, float, tuple[float, float, float]], np.ndarray]
 

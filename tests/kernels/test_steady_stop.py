@@ -14,16 +14,16 @@ import pytest
 from mpmath import mp, mpf
 
 import kernels
-from kernels import batch
-from kernels.exact import sections, steady
-from kernels.exact.oscillators import Kind
+from kernels.batch import solve as batch
+from kernels.exact import periodic_orbit, poincare
+from kernels.exact.oscillator import Kind
 from kernels.models import STOP
+from kernels.models.quantity import by_name
+from kernels.models.status import Status
 from kernels.models.walls import STOP_REGIMES
-from kernels.observables import impacting
-from kernels.quantity import by_name
+from kernels.observables import impact_pattern
 from kernels.reference import bouncing_ball
 from kernels.reference.closed_forms import damped_impact
-from kernels.status import Status
 from tests.oracle import impacts_on_section, shock
 
 Row = Mapping[str, float]
@@ -207,7 +207,7 @@ def test_a_graze_is_a_slow_impact() -> None:
     assert regimes(found) == ["no contact", "grazing", "grazing", "periodic impacts", "periodic impacts"]
     speeds = [math.sqrt(2.0 * depth) * 1.3 * amplitude for depth in depths[1:]]
     np.testing.assert_allclose(found["first_contact_velocity"][1:4], speeds[:3], rtol=5e-2)
-    assert speeds[1] < impacting.GRAZING / 1.3 < speeds[2]
+    assert speeds[1] < impact_pattern.GRAZING / 1.3 < speeds[2]
 
 
 def test_what_has_no_period_is_not_called_periodic_and_has_its_points() -> None:
@@ -244,7 +244,14 @@ def test_near_a_doubling_no_period_is_called_its_double() -> None:
 
 
 def test_the_words_of_the_stop_are_in_the_order_of_their_codes() -> None:
-    codes = (impacting.NO_CONTACT, impacting.PERMANENT, impacting.GRAZES, impacting.IMPACTS, impacting.CHATTERS, impacting.APERIODIC)
+    codes = (
+        impact_pattern.NO_CONTACT,
+        impact_pattern.PERMANENT,
+        impact_pattern.GRAZES,
+        impact_pattern.IMPACTS,
+        impact_pattern.CHATTERS,
+        impact_pattern.APERIODIC,
+    )
     assert tuple(WORDS[code] for code in codes) == STOP_REGIMES
 
 
@@ -259,10 +266,10 @@ def test_two_bodies_have_no_steady_window() -> None:
 def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> None:
     names = ("m", "k", "c", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap")
     wanted = ("x_end", "v_end", "peak_force", "contact_time", "impulse", "max_compression", "rebound_velocity", "poincare_x", "poincare_v")
-    build = functools.partial(sections.contacts, kind=Kind(None, "stop"))
+    build = functools.partial(poincare.contacts, kind=Kind(None, "stop"))
 
     def observe(p: dict[str, Any]) -> tuple[Any, Any]:
-        found, _ = steady.simulate(p, build)
+        found, _ = periodic_orbit.simulate(p, build)
         return jnp.concatenate([jnp.atleast_1d(found[name])[:2] for name in wanted]), found["period"]
 
     both = jax.jit(lambda p, along: jax.jvp(observe, (p,), (along,)))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels.schemes import EXACT, SCHEMES
+from kernels.models.schemes import EXACT, SCHEMES
 from tests.oracle import time_schemes, varied_friction
 
 Solve = Callable[..., dict[str, np.ndarray]]

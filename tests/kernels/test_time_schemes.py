@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels import batch
+from kernels.batch import solve as batch
 from kernels.models import RUBBING_MASS
-from kernels.schemes import EXACT, SCHEMES
-from kernels.status import Status
+from kernels.models.schemes import EXACT, SCHEMES
+from kernels.models.status import Status
 from kernels.stepping import loop
 from tests.oracle import time_schemes
 

@@ -13,10 +13,10 @@ import pytest
 from scipy.integrate import quad
 
 import kernels
-from kernels import batch
+from kernels.batch import solve as batch
 from kernels.models import MODELS, RUBBING_MASS
-from kernels.schemes import EXACT, SCHEMES, VARIED
-from kernels.status import Status
+from kernels.models.schemes import EXACT, SCHEMES, VARIED
+from kernels.models.status import Status
 from tests.oracle import time_schemes, varied_friction
 
 Solve = Callable[..., dict[str, np.ndarray]]

@@ -13,7 +13,7 @@ import pytest
 
 import kernels
 from kernels.models import Model
-from kernels.status import Status
+from kernels.models.status import Status
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handle
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
     """Stands in for `kernels.batch` and `kernels.runtime`."""
     stand_in = FakeKernels()
-    batch = types.ModuleType("kernels.batch")
-    runtime = types.ModuleType("kernels.runtime")
+    batch = types.ModuleType("kernels.batch.solve")
+    runtime = types.ModuleType("kernels.runtime.jax_setup")
     batch.__dict__.update(solve=stand_in.solve)
     runtime.__dict__.update(prepare=lambda: None, describe=lambda: {"jax": "0", "device": "none", "dtype": "float64"}, problems=list)
     for name, module in (("batch", batch), ("runtime", runtime)):

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernels.models.status import Status
 from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit, slip_slip_wear_power, stick_slip_wear_power
-from kernels.status import Status
 from sweep import Run, load, resume, run
 from sweep.adaptive import beginning
 from sweep.boundary.brackets import Brackets

@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.schemes import MOST_STEPS, SCHEMES
-from kernels.status import Status
+from kernels.models.schemes import MOST_STEPS, SCHEMES
+from kernels.models.status import Status
 from sweep import Run, load, run
 from sweep.cli import main
 from sweep.convergence.orders import agree, estimate
@@ -234,7 +234,7 @@ def test_a_point_that_fails_at_once_has_nothing_but_its_status(law: FakeKernels,
 
 
 def test_the_table_compares_with_exact_at_the_same_parameters(law: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kernels import batch
+    from kernels.batch import solve as batch
 
     asked: list[tuple[str, set[str]]] = []
     solve = batch.solve

@@ -23,7 +23,7 @@ from SALib.sample import sobol as sobol_sampler
 from SALib.test_functions import Ishigami
 from scipy.stats import binom, gamma, qmc
 
-from kernels.status import Status
+from kernels.models.status import Status
 from sweep import ConfigError, load
 from sweep.cli import main
 from sweep.running import run
@@ -66,7 +66,7 @@ def ishigami(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeIshigami
     """Stands in for the physics."""
     stand_in = FakeIshigami()
 
-    monkeypatch.setattr(sys.modules["kernels.batch"], "solve", stand_in.solve)
+    monkeypatch.setattr(sys.modules["kernels.batch.solve"], "solve", stand_in.solve)
     return stand_in
 
 

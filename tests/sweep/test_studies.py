@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 import pytest
 
-from kernels import batch
+from kernels.batch import solve as batch
 from kernels.reference.closed_forms import ETA_STAR, stick_slip_wear_power
 from kernels.reference.transient import wear_power
 from sweep import Run, load, run

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.status import Status
+from kernels.models.status import Status
 from sweep import ConfigError, Share, load, run
 from sweep.blocks import Points
 from sweep.cli import main

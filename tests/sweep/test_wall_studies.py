@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernels.status import Status
+from kernels.models.status import Status
 from sweep import run
 
 HEADER = "x0,v0,m_2,v0_2,gap,k_n,plateau,softening,post_set,post_stiffness,k_post,c_n,c_buckled,damping_criterion,end"

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernels.models import BUCKLING_WALL
-from kernels.status import Status
+from kernels.models.status import Status
 from sweep import ConfigError, load, run
 from sweep.cli import main
 from sweep.maps import FAILED, VOID, read_map

@@ -1,0 +1,51 @@
+"""The programs of the exact engine by name: over a fixed window, the same with the forces at its end, or to the steady motion."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from kernels.exact import forces, periodic_orbit, poincare, rigid_loop
+from kernels.exact import rigid_loop_float32 as single
+from kernels.exact.oscillator import BUCKLING, PENALISED, RIGID, STOP, Kind, simulate
+from kernels.models.schemes import Asked
+from kernels.numerics.numbers import Array
+
+Program = Callable[..., tuple[dict[str, Array], Array]]
+
+# resolved parameters of one row -> observables by name, and the status code
+PROGRAMS: dict[str, Program] = {
+    "exact-lean": functools.partial(rigid_loop.simulate, free=True),
+    "exact-general": functools.partial(rigid_loop.simulate, free=False),
+    "exact-lean in float32": functools.partial(single.simulate, free=True),
+    "exact-general in float32": functools.partial(single.simulate, free=False),
+    **{f"exact-{friction}": functools.partial(simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},  # rigid: of rows that
+    # are driven by more than one sine, or of which more is asked than the two above can tell
+    **{
+        f"exact-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(simulate, kind=Kind(friction, wall, bends))
+        for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
+        for friction in (None, RIGID, PENALISED)
+    },
+    **{f"moment-{friction}": functools.partial(forces.simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},
+    **{
+        f"moment-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(
+            forces.simulate, kind=Kind(friction, wall, bends)
+        )
+        for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
+        for friction in (None, RIGID, PENALISED)
+    },
+    "steady-lean": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.rigid, free=True)),
+    "steady-general": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.rigid, free=False)),
+    "steady-penalised": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.contacts, kind=Kind(PENALISED))),
+    **{
+        f"steady-{friction or 'bare'}-{STOP}": functools.partial(
+            periodic_orbit.simulate, build=functools.partial(poincare.contacts, kind=Kind(friction, STOP))
+        )
+        for friction in (None, RIGID, PENALISED)
+    },
+}
+
+
+def program(name: str, asked: Asked) -> Program:
+    """The program of that name for what is `asked` of it besides; KeyError where there is none."""
+    return functools.partial(PROGRAMS[name], asked=asked) if asked.names else PROGRAMS[name]

@@ -1,0 +1,328 @@
+"""Coulomb friction of a mass pressed on a surface: the rigid law by its transitions, and the penalised law by its return mapping."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.law import Guard, Phase, Point, choose, idle
+from kernels.excitation.harmonic import Harmonic, wrap
+from kernels.numerics.elementary import asin
+from kernels.numerics.numbers import Array, unit
+
+# Below this slip speed [m/s] the penalised law tries to stick, as the tool that SDND104 validates does.
+SLIP_SPEED_FLOOR = 1e-6
+_AT_THRESHOLD = 1e-6
+# `Grip.way` while it holds: so little that its product with any velocity is below that floor
+BRIEFLY, UNMOVED = 2.0**-100, 2.0**-120
+FRICTION_EVENTS = ("", "release", "stop", "reversal", "largest speed", "least speed")
+
+
+class Release(NamedTuple):
+    """When rest ends: the angle of the excitation left to turn [rad], whether it ever ends, and the direction of slip (+1 or -1)."""
+
+    turn: Array
+    happens: Array
+    direction: Array
+
+
+class Thresholds(NamedTuple):
+    """Angles at which the force needed to hold the mass leaves the static limit, for an excitation of positive amplitude.
+
+    Attributes:
+        forward, backward: angles [rad] where it leaves upwards and downwards.
+        pushes, pulls: whether it ever does.
+    """
+
+    forward: Array
+    pushes: Array
+    backward: Array
+    pulls: Array
+
+
+class Coulomb(NamedTuple):
+    """Rigid friction: |F_t| <= static_limit at rest, F_t = -dynamic_force sign(v) in slip.
+
+    Attributes:
+        static_limit: mu_s F_n [N].
+        dynamic_force: mu_d F_n [N], at most the static limit.
+    """
+
+    static_limit: Array
+    dynamic_force: Array
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Coulomb:
+        """The law of resolved parameters (scalars)."""
+        return cls(p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"])
+
+    def direction_at_rest(self, needed: Array) -> Array:
+        """Direction in which a contact at v = 0 starts to slip when rest needs the friction -`needed` [N]; 0 when it holds."""
+        return jnp.where(jnp.abs(needed) > self.static_limit, jnp.sign(needed), 0.0)
+
+    def thresholds(self, excitation: Harmonic, pull: Array) -> Thresholds:
+        """Where rest ends under the external force plus `pull`, a constant force [N] besides its harmonic part: load - k x."""
+        size = jnp.abs(excitation.amplitude)
+        safe = jnp.where(size > 0.0, size, 1.0)
+
+        def one_side(direction: float) -> tuple[Array, Array]:
+            level = (self.static_limit - direction * pull) / safe
+            reached = (size > 0.0) & (level < 1.0)
+            return asin(jnp.clip(jnp.where(reached, level, 0.0), -1.0, 1.0)), reached
+
+        (forward, pushes), (backward, pulls) = one_side(1.0), one_side(-1.0)
+        return Thresholds(forward, pushes, backward + math.pi, pulls)
+
+
+def release(thresholds: Thresholds, excitation: Harmonic, angle: Array) -> Release:
+    """First instant at which rest needs more than the static limit.
+
+    Args:
+        thresholds: of the contact at rest; the force needed at `angle` is within the static limit.
+        excitation: the external force.
+        angle: omega t + phase [rad].
+
+    Returns:
+        See `Release`. `turn` is 0 when the threshold is just being crossed. A force that only touches the threshold does not release.
+    """
+    seen = angle + jnp.where(excitation.amplitude < 0.0, jnp.pi, 0.0)
+
+    def turn_to(threshold: Array, above: Array) -> Array:
+        turn = wrap(threshold - seen)
+        # a threshold crossed this instant, but for rounding, must not wait a whole turn; one that was crossed back again must
+        return jnp.where(turn > 2.0 * jnp.pi - jnp.minimum(_AT_THRESHOLD, above), 0.0, turn)
+
+    # the force is above a threshold from there to its mirror image about the crest
+    forward = turn_to(thresholds.forward, jnp.pi - 2.0 * thresholds.forward)
+    backward = turn_to(thresholds.backward, 3.0 * jnp.pi - 2.0 * thresholds.backward)
+    goes_forward = thresholds.pushes & (~thresholds.pulls | (forward <= backward))
+    return Release(jnp.where(goes_forward, forward, backward), thresholds.pushes | thresholds.pulls, jnp.where(goes_forward, 1.0, -1.0))
+
+
+class Grip(NamedTuple):
+    """What the penalised contact remembers from one step to the next.
+
+    Attributes:
+        way: what it does, in one number, for every number that a step loop carries costs time: +1 or -1, it slips in that direction;
+            +-BRIEFLY, it holds just after such a slip, in the brief stuck state in which its spring unloads; 0, the mass rests; UNMOVED, it
+            has never slipped.
+        spring: force of its spring [N], T0 - k_t (x - xa) while it holds and T0 while it slips; it grows with the displacement of each
+            step, for x itself is many orders larger than x - xa.
+    """
+
+    way: Array
+    spring: Array
+
+    @property
+    def slips(self) -> Array:
+        """Whether it slips."""
+        return jnp.abs(self.way) > 0.5
+
+    def begins(self, before: Grip) -> Array:
+        """Whether a slip begins with the step since `before`, that is, one in another direction than the last or after a rest."""
+        return self.way * (self.way - (2.0 / BRIEFLY) * before.way) > 0.5  # is at most 2^-9 unless it slips, -1 where it went on
+
+    def stops(self, before: Grip) -> Array:
+        """Whether a rest begins with the step since `before`."""
+        return (self.way == 0.0) & (before.way != 0.0)
+
+
+def new_grip(like: Array) -> Grip:
+    """An unloaded contact that sticks."""
+    zero = jnp.zeros_like(like)
+    return Grip(zero + UNMOVED, zero)
+
+
+class Penalised(NamedTuple):
+    """Penalised friction: a spring k_t and a damper c_t that hold the contact until mu_s F_n, then slip at mu_d F_n.
+
+    Attributes:
+        static_limit, dynamic_force: mu_s F_n, mu_d F_n [N].
+        k_t: tangential stiffness [N/m]. c_t: tangential damping [N s/m].
+    """
+
+    static_limit: Array
+    dynamic_force: Array
+    k_t: Array
+    c_t: Array
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Penalised:
+        """The law of resolved parameters (scalars). Without friction any stiffness does: the contact never holds."""
+        static_limit = p["mu_s"] * p["normal_force"]
+        any_stiffness = jnp.isinf(p["k_t"]) & (static_limit == 0.0)
+        return cls(
+            static_limit,
+            p["mu_d"] * p["normal_force"],
+            jnp.where(any_stiffness, 1.0, p["k_t"]),
+            jnp.where(any_stiffness, 0.0, p["c_t"]),
+        )
+
+    def evaluate(self, grip: Grip, moved: Array, v: Array, needed: Array, lets_go: Array | None = None) -> tuple[Array, Grip]:
+        """One evaluation: friction force [N], and what to remember if the step is accepted.
+
+        Slip goes on while v keeps its sign and |v| > 1e-6 m/s. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
+        |T| <= mu_s F_n, and T0 and xa stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At v = 0 (below 1e-30 T in SI
+        units) the sign is the trial's. A slip that stops leads to rest if the friction to hold the mass there is within mu_s F_n.
+
+        Args:
+            grip: memory at the start of the step.
+            moved: displacement since then [m].
+            v: velocity [m/s]. needed: all other forces at v = 0 [N].
+            lets_go: where a slip that begins goes against the force of the trial, and not in the direction of v; None: nowhere.
+
+        Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
+        """
+        spring = grip.spring - self.k_t * moved
+        trial = spring - self.c_t * v
+        sticks = ~(grip.way * v > SLIP_SPEED_FLOOR) & (jnp.abs(trial) <= self.static_limit)
+        held = jnp.where(grip.slips, jnp.where(jnp.abs(needed) <= self.static_limit, 0.0, BRIEFLY * grip.way), grip.way)
+        onward = v - BRIEFLY * trial
+        if lets_go is not None:
+            onward = jnp.where(lets_go, -trial, onward)
+        way = jnp.where(sticks, held, unit(onward))
+        sliding = -self.dynamic_force * way
+        after = Grip(way, spring)
+        return jnp.where(after.slips, sliding, trial), after._replace(spring=jnp.where(after.slips, sliding, spring))
+
+
+class Contact(NamedTuple):
+    """What a contact with friction remembers from one event to the next.
+
+    Attributes:
+        direction: of slip, +1 or -1; 0 while it holds.
+        rising: 1 while the speed of slip grows, else 0.
+        force: friction on the mass where the phase was last looked at [N]; set, not computed, where a limit is reached.
+        last: direction of the last slip, 0 before the first.
+        resting: 1 while the mass rests on its support; not in the brief stuck state in which a penalised contact's spring unloads.
+        begins: 1 just after a slip phase has begun, else 0.
+    """
+
+    direction: Array
+    rising: Array
+    force: Array
+    last: Array
+    resting: Array
+    begins: Array
+
+
+class FrictionPhases(NamedTuple):
+    """Friction of one mass as linear phases: what the event loop runs (the other face of `Penalised` is its `evaluate`).
+
+    stick         rigid: nothing moves; penalised: k_t and c_t are added; until the friction that holds the mass exceeds mu_s F_n
+    slip, rising  until a = 0: a peak changes nothing but is the largest speed
+    slip, falling until v = 0, or a = 0 again
+
+    At the release the mass slips in the direction of v (against the friction where v is exactly 0) at mu_d F_n. Where slip stops, a
+    penalised contact holds from there on with that force; a rigid one holds if what is needed for it is within mu_s F_n, else the mass
+    turns back. Without friction it always slips.
+
+    Attributes:
+        m: mass [kg]. law: the contact.
+    """
+
+    m: Array
+    law: Penalised | Coulomb
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of its events."""
+        return FRICTION_EVENTS
+
+    @property
+    def holds(self) -> Array:
+        """Whether there is any friction."""
+        return self.law.static_limit > 0.0
+
+    def phase(self, memory: Contact, x: Array, v: Array, a: Array) -> Phase:  # noqa: ARG002 (friction is the same everywhere)
+        """The present phase, looked at where the velocity is `v` [m/s] and the acceleration `a` [m/s^2] (see `phases.Law`)."""
+        law, side, zero = self.law, memory.direction, jnp.zeros_like(v)
+        sticks, rising = side == 0.0, memory.rising > 0.0
+        # the friction that holds the mass changes by -k_t d - c_t (v - v0), or by what the external force does
+        k_t, c_t, m = (law.k_t, law.c_t, zero) if isinstance(law, Penalised) else (zero, zero, self.m + zero)
+        upper = Guard(law.static_limit - memory.force, k_t, c_t, m)
+        lower = Guard(law.static_limit + memory.force, -k_t, -c_t, -m)
+        peak, stop, valley = Guard(side * a, zero, zero, side), Guard(side * v, zero, side, zero), Guard(-side * a, zero, zero, -side)
+        return Phase(
+            jnp.where(sticks, k_t, 0.0),
+            jnp.where(sticks, c_t, 0.0),
+            (choose(sticks, upper, choose(rising, peak, stop)), choose(sticks, lower, choose(rising, idle(v), valley))),
+            None if isinstance(law, Penalised) else jnp.where(sticks, 0.0, 1.0),
+        )
+
+    def start(self, at: Point) -> tuple[Contact, Array]:
+        """The contact where the mass is released, not loaded if it is penalised, and its force [N] (see `phases.Law`)."""
+        law = self.law
+        if isinstance(law, Penalised):
+            held, onward = -law.c_t * at.v, _way(at, self.holds)
+        else:
+            held = -at.needed
+            onward = jnp.where(self.holds & (at.v == 0.0), jnp.sign(at.needed), _way(at, self.holds))
+        slips = (jnp.abs(held) > law.static_limit) | ~self.holds
+        if isinstance(law, Coulomb):
+            slips = slips | (at.v != 0.0)
+        side = jnp.where(slips, onward, 0.0)
+        force = jnp.where(side == 0.0, held, -law.dynamic_force * side)
+        a = (at.needed - at.drag * at.v + force) / self.m
+        zero = jnp.zeros_like(at.v)
+        resting = jnp.where(side == 0.0, 1.0, zero)
+        return Contact(side, jnp.where(side * a >= 0.0, jnp.abs(side), 0.0), force, side, resting, zero), force
+
+    def transition(self, memory: Contact, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Contact, Array, Array]:
+        """What holds after an event (see `phases.Law`)."""
+        contact, law, side = memory, self.law, memory.direction
+        first, second = crossed
+        sticks, rising = side == 0.0, contact.rising > 0.0
+        released = sticks & (first | second)
+        peaked, valley, stopped = ~sticks & rising & first, ~sticks & second & ~first, ~sticks & ~rising & first
+        within = jnp.abs(at.needed) <= law.static_limit
+        onward = _way(at._replace(v=jnp.zeros_like(at.v)), self.holds)
+        if isinstance(law, Penalised):
+            stuck = stopped & self.holds
+            held, caught = contact.force - law.k_t * at.moved - law.c_t * (at.v - v0), -law.dynamic_force * side
+        else:
+            stuck = stopped & self.holds & within
+            held = caught = -at.needed
+            onward = jnp.where(self.holds, jnp.sign(at.needed), onward)
+        turned = stopped & ~stuck
+
+        v = jnp.where(stopped, 0.0, at.v)
+        against = jnp.where(first, -1.0, 1.0)  # away from the friction, which has reached +limit at the first guard
+        away = jnp.where(v != 0.0, jnp.sign(v), against)
+        direction = jnp.where(released, away, jnp.where(stuck, 0.0, jnp.where(turned, onward, side)))
+        starts = released | turned
+        force = jnp.where(starts, -law.dynamic_force * direction, jnp.where(stuck, caught, jnp.where(sticks, held, contact.force)))
+        fresh = (at.needed - at.drag * v + force) / self.m
+        if isinstance(law, Coulomb):  # not a rounding error: it decides which way the mass goes
+            excess = jnp.maximum(law.static_limit - law.dynamic_force, 0.0)
+            fresh = jnp.where(stuck, 0.0, jnp.where(released, direction * excess / self.m, fresh))
+        a = jnp.where(peaked | valley, 0.0, jnp.where(starts | stuck, fresh, at.a))
+        rising_now = jnp.where(
+            starts, jnp.where(direction * a >= 0.0, 1.0, 0.0), jnp.where(peaked | stuck, 0.0, jnp.where(valley, 1.0, contact.rising))
+        )
+        begins = starts & ((contact.resting > 0.0) | (direction * contact.last < 0.0))
+        resting = jnp.where(stuck, jnp.where(within, 1.0, 0.0), jnp.where(starts, 0.0, contact.resting))
+        last = jnp.where(starts, direction, contact.last)
+        return Contact(direction, rising_now, force, last, resting, jnp.where(begins, 1.0, 0.0)), v, a
+
+    def rest(self, memory: Contact, at: Point) -> tuple[Contact, Array, Array]:
+        """As it is: stops and releases of a contact that changes nothing else do not accumulate."""
+        return memory, at.v, at.a
+
+    def kind(self, memory: Contact, crossed: tuple[Array, ...], after: Contact) -> Array:
+        """Which of `kinds` an event was."""
+        first, second = crossed
+        sticks, rising = memory.direction == 0.0, memory.rising > 0.0
+        stops = jnp.where(after.direction == 0.0, 2.0, 3.0)
+        slipping = jnp.where(first, jnp.where(rising, 4.0, stops), jnp.where(second, 5.0, 0.0))
+        return jnp.where(sticks, jnp.where(first | second, 1.0, 0.0), slipping)
+
+
+def _way(at: Point, holds: Array) -> Array:
+    """Direction in which a mass moves from an instant on: the sign of its velocity, or without friction of the first rate that is not 0."""
+    sign = jnp.sign(at.v)
+    for rate in (at.a, at.jerk, at.snap):
+        sign = jnp.where(holds | (sign != 0.0), sign, jnp.sign(rate))
+    return sign

@@ -1,0 +1,282 @@
+"""The event loop: from one event of a contact law to the next, in closed form.
+
+The law says, as data, in which linear phase the mass is and which guards end it; `crossing` finds the first that does; the law's transition
+says what comes next. Beside the law's own events there are the ends of the stages (window start, window end, end of run). Derivatives: the
+search runs on values alone; the time of an event then gets its derivative by the implicit function theorem, dt/dp = -g_p / g'.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.law import Law, Point
+from kernels.exact.search.first_guard import MOST_LOOKS, first_crossing, stay
+from kernels.exact.search.roots import guard_time
+from kernels.excitation.harmonic import wrap
+from kernels.excitation.multi_tone import Driven, Excitation, Sampled
+from kernels.models.status import Status
+from kernels.numerics.elementary import sincos
+from kernels.numerics.fusion import decide, fusion_barrier
+from kernels.numerics.numbers import Array
+from kernels.observables.block_means import following
+from kernels.segments.damped import Damped, over_sines
+from kernels.segments.interface import Anchor, Motion
+from kernels.segments.taylor import Bent
+
+MOST_EVENTS = 1_000_000
+MOST_RAPID = 30  # so many events each in less than _NO_TIME of the fastest scale, without any other, are infinitely many
+_NO_TIME = 1e-9
+
+Memory = TypeVar("Memory")
+Sums = TypeVar("Sums")
+
+
+class State(NamedTuple, Generic[Memory, Sums]):
+    """One oscillator just after an event.
+
+    Attributes:
+        t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
+        x: displacement [m]. anchor: velocity, acceleration and excitation angle.
+        memory: what the law remembers. sums: observables. events: count. rapid: how many of the last ones came in no time.
+        kind: of the event, where a log is kept: as `Law.kind`, 0 where nothing but a look, -1 to -3 where a stage ended; else None.
+        sample: of the record that shakes it, the one that it has reached; else None.
+    """
+
+    t: Array
+    stage: Array
+    x: Array
+    anchor: Anchor
+    memory: Memory
+    sums: Sums
+    events: Array
+    rapid: Array
+    kind: Array | None = None
+    sample: Array | None = None
+
+
+class Stretch(NamedTuple):
+    """A piece of a phase, between two events.
+
+    Attributes:
+        time: at its end [s]. duration: its length [s]. inside: whether it lies in the window.
+        x: displacement at its end [m]. moved: displacement during it [m]. v0: velocity at its start [m/s].
+        before, v: velocity before and after the event that ends it [m/s].
+        area: integral of the displacement since its start [m s].
+        motion: time since its start [s] -> the motion, of a mass that is held that of which its guards see the external force.
+        start: where that starts. segment: its constants. bend: see `phases.Phase`.
+    """
+
+    time: Array
+    duration: Array
+    inside: Array
+    x: Array
+    moved: Array
+    v0: Array
+    before: Array
+    v: Array
+    area: Array
+    motion: Callable[[Array], Motion]
+    start: Anchor
+    segment: Damped
+    bend: Array | None
+
+
+class Machine(NamedTuple, Generic[Memory, Sums]):
+    """The event loop of one oscillator, taken apart.
+
+    Attributes:
+        start: the state at t = 0; over at once where the row is not worth running.
+        next_event: from one event to the next.
+        place: (state, x [m], v [m/s], memory) -> the same at t = 0 and with these, in the window.
+    """
+
+    start: State[Memory, Sums]
+    next_event: Callable[[State[Memory, Sums]], State[Memory, Sums]]
+    place: Callable[[State[Memory, Sums], Array, Array, Array, Memory], State[Memory, Sums]]
+
+
+def machine(
+    law: Law[Memory],
+    excitation: Excitation,
+    p: dict[str, Any],
+    observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
+    sums: Sums,
+    finite: Array,
+    log: bool = False,
+    instants: Array | None = None,
+) -> Machine[Memory, Sums]:
+    """The event loop of one oscillator with any contact law.
+
+    Args:
+        law: the contact. excitation: the external force.
+        p: resolved parameters, of which m, k, c, x0, v0 and the times are read here (scalars, SI units).
+        observe: (sums, the law's memory during a stretch and after it, the stretch) -> sums. sums: before the run.
+        finite: whether the row is worth running; else it is over at once.
+        log: whether the state tells which event it was (compile-time).
+        instants: ascending times [s] from the start of the window to its end at which a stretch ends, too; None where there are no others.
+    """
+    alpha, omega = excitation.amplitude / p["m"], excitation.omega
+    driven = excitation if isinstance(excitation, Driven) else None
+    record = None if driven is None else driven.record
+
+    def fixed(tree: Any) -> Any:
+        return jax.tree.map(jax.lax.stop_gradient, tree)
+
+    def next_event(s: State[Memory, Sums]) -> State[Memory, Sums]:
+        target, sampled, within = _target(s, p, instants, record)
+        limit = target - s.t
+        phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
+        moves = 1.0 if phase.moves is None else phase.moves
+        # a mass that is held has a motion of its own here, of which its guards see the external force
+        zeta, w2 = fusion_barrier(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
+        ramp = None if record is None or s.sample is None else record.slope(s.sample) / p["m"]
+        segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
+        bent, bends = None, jnp.zeros_like(limit, dtype=bool)
+        if phase.bend is not None:
+            bent, bends = Bent(alpha, omega, zeta, w2, phase.bend / p["m"], ramp), phase.bend != 0.0
+        search = limit if bent is None else jnp.where(bends, 0.0, limit)
+        if sampled is None:
+            found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search))
+        else:  # mostly nothing happens from sample to sample
+            (clear,) = decide(stay(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search)))
+            found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(clear, 0.0, search)))
+            found = found._replace(tau=jnp.where(clear, limit, found.tau))
+        if bent is not None:
+            step = fixed(bent).first_crossing(fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(bends, limit, 0.0)))
+            found = jax.tree.map(lambda other, one: jnp.where(bends, other, one), step, found)
+        crossed = decide(*(found.happens & (found.which == float(i)) for i in range(len(phase.guards))))
+        tau = jnp.where(found.tau < limit, found.tau, limit)
+        for each, guard in zip(crossed, phase.guards, strict=True):
+            crossing = guard_time(found.tau, segment, s.anchor, guard)
+            if bent is not None:
+                crossing = jnp.where(bends, guard_time(found.tau, bent, s.anchor, guard), crossing)
+            tau = jnp.where(each, crossing, tau)
+        (tau,) = fusion_barrier(tau)
+        happens = functools.reduce(operator.or_, crossed)
+        given_up = ~happens & (found.tau < limit)
+        passes = ~happens & ~given_up
+        arrives = None if sampled is None else passes & sampled  # at the next sample
+        ends = _without(passes, sampled, within)
+
+        def motion(tau: Array) -> Motion:
+            m = segment.motion(s.anchor, tau)
+            if bent is None:
+                return m
+            other = bent.motion(s.anchor, jnp.where(bends, tau, 0.0))
+            return Motion(*(jnp.where(bends, each, one) for each, one in zip(other, m, strict=True)))
+
+        m, area = motion(tau), segment.area(s.anchor, tau)  # nobody computes what nobody asks for
+        if bent is not None:
+            area = jnp.where(bends, bent.area(s.anchor, jnp.where(bends, tau, 0.0)), area)
+        if phase.moves is not None:
+            m = Motion(*(jnp.where(phase.moves > 0.0, value, 0.0) for value in m))
+        x = s.x + m.d
+        angle = wrap(s.anchor.angle + omega * tau)
+        sine, cosine = sincos(angle)
+        force, sample = _recorded(s, record, excitation.force(sine), s.t + tau, arrives)
+        needed = force - p["k"] * x
+        at = Point(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
+        memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
+        # events that follow each other in no time at all, again and again, have come to their limit
+        rapid = jnp.where(happens & (tau * segment.rate < _NO_TIME), s.rapid + 1.0, 0.0)
+        (endless,) = decide(rapid >= MOST_RAPID)
+        memory, v, a = jax.tree.map(
+            lambda rests, goes: jnp.where(endless, rests, goes), law.rest(memory, at._replace(v=v, a=a)), (memory, v, a)
+        )
+        v, a = fusion_barrier(v, a)
+        memory = jax.tree.map(lambda value: fusion_barrier(value)[0], memory)
+        time = jnp.where(passes, target, s.t + tau)
+        stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, phase.bend)
+        return State(
+            t=time,
+            stage=jnp.where(ends, s.stage + 1.0, s.stage),
+            x=x,
+            anchor=Anchor(v, a, angle, sine, cosine),
+            memory=memory,
+            sums=observe(s.sums, s.memory, memory, stretch),
+            events=s.events + jnp.where(given_up & ~bends, float(MOST_LOOKS), _counted(arrives)),
+            rapid=rapid,
+            kind=jnp.where(ends, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if log else None,
+            sample=sample,
+        )
+
+    zero = jnp.zeros_like(p["m"])
+    angle = wrap(excitation.phase + jnp.zeros_like(alpha))
+    sine, cosine = sincos(angle)
+    x, v = p["x0"] + zero, p["v0"] + zero
+    first = excitation.force(sine)
+    needed = (first if record is None else first + record.sample(zero)) - p["k"] * x
+    free_a = (needed - p["c"] * v) / p["m"]
+    free_jerk = over_sines(alpha * omega * cosine) - (p["c"] * free_a + p["k"] * v) / p["m"]
+    free_jerk = free_jerk if record is None else free_jerk + record.slope(zero) / p["m"]
+    free_snap = over_sines(-alpha * omega**2 * sine) - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
+    memory, force = law.start(Point(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"]))
+    a = (needed - p["c"] * v + force) / p["m"]
+    start = State(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
+    start = start._replace(kind=zero if log else None, sample=None if record is None else zero)
+
+    def place(s: State[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> State[Memory, Sums]:
+        return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), memory=memory)
+
+    return Machine(start, next_event, place)
+
+
+def _target(
+    s: State[Any, Any], p: dict[str, Any], instants: Array | None, record: Sampled | None
+) -> tuple[Array, Array | None, Array | None]:
+    """The instant [s] at which a stretch ends at the latest; whether it is a sample, and whether a block ends there and no stage."""
+    target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
+    sampled = within = None  # which costs nothing where there are none
+    if instants is not None:
+        within = (s.stage == 1.0) & (s.t < instants[-2])
+        target = jnp.where(within, following(instants, s.t), target)
+    if record is not None and s.sample is not None:  # from sample to sample the force is a ramp, and at one it goes on as it is
+        sample = record.time(s.sample + 1.0)
+        (sampled,) = decide(sample <= target)
+        target = jnp.where(sampled, sample, target)
+    return target, sampled, within
+
+
+def _without(mask: Array, *others: Array | None) -> Array:
+    """Where a mask holds and none of the others, as far as there are any."""
+    for other in others:
+        mask = mask if other is None else mask & ~other
+    return mask
+
+
+def _counted(arrives: Array | None) -> Array | float:
+    """How many events a stretch ends in: that it arrives at a sample is none."""
+    return 1.0 if arrives is None else jnp.where(arrives, 0.0, 1.0)
+
+
+def _recorded(s: State[Any, Any], record: Sampled | None, others: Array, time: Array, arrives: Array | None) -> tuple[Array, Array | None]:
+    """External force [N] at the end of a stretch, `others` and the record's, and the sample there, the next one if it `arrives`."""
+    if record is None or s.sample is None or arrives is None:
+        return others, s.sample
+    ramped = record.sample(s.sample) + record.slope(s.sample) * (time - record.time(s.sample))
+    return others + jnp.where(arrives, record.sample(s.sample + 1.0), ramped), jnp.where(arrives, s.sample + 1.0, s.sample)
+
+
+def run(
+    law: Law[Memory],
+    excitation: Excitation,
+    p: dict[str, Any],
+    observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
+    sums: Sums,
+    finite: Array,
+) -> tuple[State[Memory, Sums], Array]:
+    """Run one oscillator with any contact law from 0 to `end` (for the arguments see `machine`): its state there, and the status code."""
+    start, next_event, _ = machine(law, excitation, p, observe, sums, finite)
+    last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
+    return last, outcome(last, finite)
+
+
+def outcome(last: State[Memory, Sums], finite: Array) -> Array:
+    """The status code of a run that ended in a state."""
+    return jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))

@@ -1,0 +1,86 @@
+"""The motion and the forces at an instant: between two events of a run, and at its end, with derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.combined import Both
+from kernels.contact.coulomb import Penalised
+from kernels.exact import event_loop, oscillator
+from kernels.exact.forward_sensitivity import follow
+from kernels.excitation.multi_tone import Driven
+from kernels.numerics.elementary import sincos
+from kernels.numerics.numbers import Array
+from kernels.segments.damped import Damped
+from kernels.segments.taylor import Bent
+
+
+class Moment(NamedTuple):
+    """The motion and what acts at an instant between two events.
+
+    Attributes:
+        x, v: displacement [m] and velocity [m/s]. driven: excitation and load [N].
+        friction: on the mass [N]. wall: force of the wall [N], against the compression. side: of the wall, +1 or -1.
+    """
+
+    x: jax.Array
+    v: jax.Array
+    driven: jax.Array
+    friction: jax.Array
+    wall: jax.Array
+    side: jax.Array
+
+
+def between(made: oscillator.Setup, s: Any) -> Callable[[jax.Array], Moment]:
+    """The moment a time [s] after a state `s` of the event loop, up to the next event."""
+    p, law = made.p, made.law
+    phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
+    moves = 1.0 if phase.moves is None else phase.moves
+    alpha, omega = made.excitation.amplitude / p["m"], made.excitation.omega
+    record = made.excitation.record if isinstance(made.excitation, Driven) else None
+    zeta, w2 = 0.5 * (p["c"] + phase.damping) / p["m"], (p["k"] + phase.stiffness) / p["m"]
+    ramp = None if record is None else record.slope(s.sample) / p["m"]
+    segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
+    contact = None if made.friction is None else (s.memory.friction if isinstance(s.memory, Both) else s.memory)
+    pressed = None if made.wall is None else (s.memory.wall if isinstance(s.memory, Both) else s.memory)
+
+    def moment(tau: jax.Array) -> Moment:
+        m = segment.motion(s.anchor, tau)
+        if phase.bend is not None:
+            bent = Bent(alpha, omega, zeta, w2, phase.bend / p["m"], ramp).motion(s.anchor, jnp.where(phase.bend != 0.0, tau, 0.0))
+            m = jax.tree.map(lambda other, one: jnp.where(phase.bend != 0.0, other, one), bent, m)
+        x, v = s.x + m.d * moves, m.v * moves
+        friction = wall = jnp.zeros_like(x)
+        side = wall + 1.0
+        driven = made.excitation.force(sincos(s.anchor.angle + omega * tau)[0])
+        if record is not None:
+            driven = driven + record.sample(s.sample) + record.slope(s.sample) * (s.t + tau - record.time(s.sample))
+        if pressed is not None and made.wall is not None:
+            y, side = made.wall.compression(pressed, x), pressed.side
+            wall = made.wall.force(pressed, y).at(y, side * v)
+        if contact is not None and made.friction is not None:
+            holds = p["k"] * x + side * wall - driven
+            if isinstance(made.friction.law, Penalised):
+                grip = made.friction.law
+                holds = contact.force - grip.k_t * m.d - grip.c_t * (m.v - s.anchor.v)
+            friction = jnp.where(contact.direction == 0.0, holds, contact.force + wall * 0.0)
+        return Moment(x, v, driven, friction, wall, side)
+
+    return moment
+
+
+def simulate(p: dict[str, Any], kind: oscillator.Kind) -> tuple[dict[str, Array], Array]:
+    """Run one oscillator and say what acts on it at the end: the observables of `oscillators.simulate`, and of that instant x and v
+    (displacement [m] and velocity [m/s], of two bodies those of the first less the second), friction_force and wall_force [N].
+
+    Args, derivatives and status are those of `oscillators.simulate`. Validated by tests/kernels/test_moment.py.
+    """  # noqa: D205 - one sentence
+    made = oscillator.setup(p, kind)
+    last = follow(lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=kind.wall is not None)
+    found, status = oscillator.finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))
+    now = between(made, last)(jnp.zeros_like(last.t))
+    return found | {"x": now.x, "v": now.v, "friction_force": now.friction, "wall_force": now.wall}, status

@@ -1,0 +1,146 @@
+"""From the start of a run to its end, event by event, with derivatives along several directions at little more than the cost of one.
+
+The loop carries the derivatives as separate numbers and not as one array: each event is linearised once, and what it gave is applied to
+every direction by arithmetic that vectorises over oscillators as that of the values does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+
+from kernels.numerics.fusion import for_every_lane
+
+State = Any
+Params = dict[str, Any]
+
+
+class Machine(Protocol):
+    """The event loop of one oscillator, taken apart."""
+
+    @property
+    def start(self) -> State:
+        """The state at t = 0, of which `stage` and `events` are read here."""
+
+    @property
+    def next_event(self) -> Callable[[State], State]:
+        """From one event to the next."""
+
+
+@jax.custom_batching.custom_vmap
+def _axes_in_order(x: Any) -> Any:
+    """The same array; whatever it is mapped over comes first, in the order of the maps."""
+    return x
+
+
+@_axes_in_order.def_vmap
+def _(_size: int, batched: Any, x: Any) -> Any:
+    return _axes_in_order(x), batched[0]
+
+
+def _front(tree: Any) -> Any:
+    """`_axes_in_order` on every float: the two rules of a function must agree on it."""
+    return jax.tree.map(lambda x: _axes_in_order(x) if jnp.issubdtype(x.dtype, jnp.floating) else x, tree)
+
+
+def _of_one_row(p: Params) -> Params:
+    """The parameters that may differ between lanes: a bank of records, as long as it may be, is one for all."""
+    return {name: value for name, value in p.items() if name != "bank"}
+
+
+def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
+    """What a linear map makes of each of several arguments."""
+    if one_by_one and len(along[0]) > 1:
+        stacked = jax.lax.map(lambda each: push(*each), tuple(jax.tree.map(lambda *leaves: jnp.stack(leaves), *each) for each in along))
+        return [jax.tree.map(lambda leaf, i=i: leaf[i], stacked) for i in range(len(along[0]))]
+    return [push(*each) for each in zip(*along, strict=True)]
+
+
+def follow(build: Callable[[Params], Machine], most_events: int, p: Params, one_by_one: bool = False) -> State:
+    """The state at the end of the run of one oscillator, or after `most_events`.
+
+    Args:
+        build: parameters -> its event loop. p: resolved parameters (scalars, tables (n,)).
+        one_by_one: apply an event to one direction after the other, by a loop: for events so large that a program with a copy for every
+            direction takes minutes to compile.
+    """
+
+    def goes_on(s: State) -> Any:
+        return (s.stage < 3.0) & (s.events < most_events)
+
+    def end(p: Params) -> State:
+        machine = build(p)
+        return jax.lax.while_loop(goes_on, machine.next_event, for_every_lane(machine.start, _of_one_row(p)))
+
+    def end_and_rates(p: Params, directions: list[Params]) -> tuple[State, list[State]]:
+        """The state at the end, and its derivatives along every direction (of which all have the same names)."""
+        chosen = {name: p[name] for name in directions[0]}
+        shape = jax.eval_shape(lambda: build(p).start)
+        leaves, tree = jax.tree.flatten(shape)
+        counts = [not jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in leaves]
+
+        def split(s: State) -> tuple[list[Any], list[Any]]:
+            each = list(zip(jax.tree.leaves(s), counts, strict=True))
+            return [leaf for leaf, count in each if not count], [leaf for leaf, count in each if count]
+
+        def join(floats: list[Any], whole: list[Any]) -> State:
+            ours, others = iter(floats), iter(whole)
+            return jax.tree.unflatten(tree, [next(others) if count else next(ours) for count in counts])
+
+        def begin(chosen: Params) -> Any:
+            return split(build({**p, **chosen}).start)
+
+        def event(whole: list[Any]) -> Callable[[Params, list[Any]], Any]:
+            return lambda chosen, floats: split(build({**p, **chosen}).next_event(join(floats, whole)))
+
+        def body(carry: Any) -> Any:
+            floats, whole, rates = carry
+            after, push, left = jax.linearize(event(whole), chosen, floats, has_aux=True)
+            return after, left, _along_all(push, one_by_one, directions, rates)
+
+        floats, push, whole = jax.linearize(begin, chosen, has_aux=True)
+        first = for_every_lane((floats, whole, _along_all(push, one_by_one, directions)), _of_one_row(p))
+        floats, whole, rates = jax.lax.while_loop(lambda carry: goes_on(join(*carry[:2])), body, first)
+        none = [jnp.zeros_like(count, float) for count in whole]
+        return join(floats, whole), [join(rate, none) for rate in rates]
+
+    def along_one(p: Params, direction: Params) -> tuple[State, State]:
+        last, (rate,) = end_and_rates(p, [direction])
+        return last, rate
+
+    along_each = jax.custom_batching.custom_vmap(along_one)
+
+    @along_each.def_vmap
+    def _(size: int, batched: Any, p: Params, direction: Params) -> Any:
+        if any(jax.tree.leaves(batched[0])):  # oscillators, not directions of one
+            axes = jax.tree.map(lambda each: 0 if each else None, tuple(batched))
+            found = jax.vmap(along_one, axes, axis_size=size)(p, direction)
+            return found, jax.tree.map(lambda _: True, found)
+        each = [{name: value[i] if batched[1][name] else value for name, value in direction.items()} for i in range(size)]
+        last, rates = end_and_rates(p, each)
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *rates)
+        return (last, stacked), (jax.tree.map(lambda _: False, last), jax.tree.map(lambda _: True, stacked))
+
+    rate_along = jax.custom_jvp(lambda p, direction: _front(along_each(p, direction)))
+    # a derivative of the derivative is that of one direction
+    rate_along.defjvp(lambda primals, tangents: _front(jax.jvp(along_one, primals, tangents)))
+    differentiable = jax.custom_jvp(end)
+
+    def jvp(primals: tuple[Params], tangents: tuple[Params]) -> tuple[State, State]:
+        (p,), (rates,) = primals, tangents
+        last, rate = rate_along(
+            p, {name: each for name, each in rates.items() if not isinstance(each, jax.custom_derivatives.SymbolicZero)}
+        )
+
+        def of_float(value: Any, each: Any) -> Any:
+            is_float = jnp.issubdtype(value.dtype, jnp.floating)
+            return each if is_float else jax.custom_derivatives.zero_from_primal(value, symbolic_zeros=True)
+
+        return last, jax.tree.map(of_float, last, rate)
+
+    differentiable.defjvp(jvp, symbolic_zeros=True)
+    state: State = differentiable(p)
+    return state

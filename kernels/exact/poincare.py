@@ -1,0 +1,195 @@
+"""Poincare sections of the oscillators: the instants t = n T, T = 2 pi / omega, at which a motion is a point.
+
+Its coordinates are the velocity, where something holds the mass to a place (a spring, a wall) its displacement, and of a penalised contact
+that holds its stretch, all in units of velocity; and whether the contact slips. An elastic stop remembers nothing: its force follows from
+displacement and velocity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.combined import Both
+from kernels.contact.coulomb import Contact, Penalised
+from kernels.contact.law import Point
+from kernels.exact import oscillator, rigid_loop
+from kernels.excitation.harmonic import wrap
+from kernels.numerics.elementary import sincos
+from kernels.numerics.fusion import for_every_lane
+from kernels.numerics.numbers import Array
+from kernels.observables import impact_pattern, impacts, rubbing
+from kernels.observables.slip import Slip
+
+NOT_OF_A_WINDOW = ("first_contact_time", "separation_time", "return_time")  # a steady motion has no time 0
+
+
+class Section(NamedTuple):
+    """An event loop as its section sees it. States are those of the loop.
+
+    Attributes:
+        start: the state at t = 0. finite: whether all parameters are finite numbers.
+        next_event: from one event to the next; stage 1 ends after the periods that were asked for.
+        read: state -> y (n,) [m/s]. write: (state, y) -> the same state with that y, at the beginning of those periods and of the window.
+        direction: state -> +1 or -1 in slip, 0 where the contact holds or there is none.
+        scale: (state after some periods, y before them, speed amplitude of the excitation [m/s]) -> (n,) how large y is [m/s].
+        observe: (state at the end of the window, parameters of `lasting`, whether it is periodic) -> observables by name, without the ends.
+    """
+
+    start: Any
+    finite: Array
+    next_event: Callable[[Any], Any]
+    read: Callable[[Any], Array]
+    write: Callable[[Any, Array], Any]
+    direction: Callable[[Any], Array]
+    scale: Callable[[Any, Array, Array], Array]
+    observe: Callable[[Any, dict[str, Any], Array], dict[str, Array]]
+
+    def after(self, s: Any) -> Any:
+        """The state at the end of the periods that begin with `s`."""
+        return jax.lax.while_loop(_goes_on, self.next_event, for_every_lane(s, self.finite))
+
+    def image(self, s: Any, y: Array) -> tuple[Any, Array]:
+        """The state after the periods that begin with `s` at y, and the Jacobian (n, n) of its section point by y.
+
+        As in `follow`, each event is linearised once, and the derivatives are carried as separate numbers; those of the sums are not.
+        """
+
+        def split(s: Any) -> tuple[Any, Any]:
+            return s._replace(sums=None, events=None), (s.sums, s.events)
+
+        def join(motion: Any, rest: Any) -> Any:
+            return motion._replace(sums=rest[0], events=rest[1])
+
+        def event(carry: Any) -> Any:
+            motion, rest, rates = carry
+            after, push, left = jax.linearize(lambda motion: split(self.next_event(join(motion, rest))), motion, has_aux=True)
+            return after, left, [push(rate) for rate in rates]
+
+        motion, push, rest = jax.linearize(lambda y: split(self.write(s, y)), y, has_aux=True)
+        first = for_every_lane((motion, rest, [push(direction) for direction in jnp.eye(y.shape[0])]), self.finite)
+        motion, rest, rates = jax.lax.while_loop(lambda carry: _goes_on(join(*carry[:2])), event, first)
+        _, push = jax.linearize(lambda motion: self.read(join(motion, rest)), motion)
+        return join(motion, rest), jnp.stack([push(rate) for rate in rates], axis=1)
+
+
+def _goes_on(s: Any) -> Array:
+    """Whether there are periods left."""
+    goes_on: Array = (s.stage < 2.0) & (s.events < rigid_loop.MOST_EVENTS)
+    return goes_on
+
+
+Build = Callable[[dict[str, Any]], Section]
+
+
+def lasting(p: dict[str, Any], periods: Array | float) -> dict[str, Any]:
+    """The parameters of a run over a number of periods of the excitation, all of it in the window."""
+    end = periods * (2.0 * math.pi / p["omega"])
+    return {**p, "window_start": jnp.zeros_like(end), "window_end": end, "end": end}
+
+
+def rigid(p: dict[str, Any], free: bool) -> Section:
+    """The section of a mass with rigid friction alone (`loop.machine`); `free` promises k = c = 0."""
+    machine = rigid_loop.machine(p, free)
+    omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
+
+    def read(s: rigid_loop.State) -> Array:
+        return jnp.stack([s.anchor.v] if free else [s.anchor.v, jnp.where(p["k"] > 0.0, s.x * omega, 0.0)])
+
+    def write(s: rigid_loop.State, y: Array) -> rigid_loop.State:
+        origin = p["x0"] + zero
+        placed = machine.place(s, origin if free else jnp.where(p["k"] > 0.0, y[1] / omega, origin), y[0])
+        sums = rubbing.established(zero, (placed.direction != 0.0) & (placed.anchor.v != 0.0))
+        return placed._replace(stage=jnp.where(machine.finite, placed.stage, 3.0), sums=sums)
+
+    return Section(
+        machine.start, machine.finite, machine.next_event, read, write, lambda s: s.direction,
+        lambda s, y, speed: _slipped(s.sums.slip, y, speed, omega), lambda s, p, _: _rubbed(s.sums, p),
+    )  # fmt: skip
+
+
+def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
+    """The section of an oscillator whose contacts the loop of all laws runs: penalised friction, an elastic stop, friction and a stop."""
+    made = oscillator.setup(p, kind)
+    machine = oscillator.build(made)
+    friction, wall = made.friction, made.wall
+    grip = friction.law if friction is not None and isinstance(friction.law, Penalised) else None
+    omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
+    held = p["k"] > 0.0 if wall is None else jnp.ones_like(zero, dtype=bool)
+
+    def rubs(s: Any) -> Contact:
+        contact: Contact = s.memory.friction if isinstance(s.memory, Both) else s.memory
+        return contact
+
+    def read(s: Any) -> Array:
+        y = [s.anchor.v, jnp.where(held, s.x * omega, 0.0)]
+        if grip is not None:
+            y.append(jnp.where(rubs(s).direction == 0.0, -rubs(s).force / grip.k_t, 0.0) * omega)
+        return jnp.stack(y)
+
+    def write(s: Any, y: Array) -> Any:
+        v, x = y[0], jnp.where(held, y[1] / omega, p["x0"])
+        sine, _ = sincos(wrap(p["phase"] + zero))
+        needed = made.excitation.force(sine) - p["k"] * x
+        pressed, push = None, zero
+        if wall is not None:
+            free = Point(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
+            pressed, push = wall.start(free)
+        if friction is None:
+            memory: Any = pressed
+            a = (needed + push - p["c"] * v) / p["m"]
+        else:
+            contact = rubs(s)
+            slips = contact.direction != 0.0
+            direction = jnp.where(slips & (v != 0.0), jnp.sign(v), contact.direction)
+            hold = -(needed + push) if grip is None else -grip.k_t * y[2] / omega
+            force = jnp.where(slips, -friction.law.dynamic_force * direction, hold)
+            a = (needed + push - p["c"] * v + force) / p["m"]
+            if grip is None:  # what it holds does not move
+                v, a = jnp.where(slips, v, 0.0), jnp.where(slips, a, 0.0)
+            a = jnp.where(slips & (v == 0.0), s.anchor.a, a)
+            rising = jnp.where(v == 0.0, contact.rising, jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0))
+            contact = contact._replace(direction=direction, rising=rising, force=force, last=jnp.where(slips, direction, contact.last))
+            memory = contact if wall is None or pressed is None else Both(contact, wall.refreshed(pressed, x, v, a))
+        placed = machine.place(s, x, v, a, memory)
+        rubbed = None if friction is None else rubbing.established(zero, slips & (v != 0.0))
+        hits = None if wall is None else impacts.init(zero, zero > 0.0, zero, zero > 0.0)
+        seen = None if wall is None else impact_pattern.init(zero) if s.sums.impacting is None else impact_pattern.window(s.sums.impacting)
+        return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=oscillator.Sums(rubbed, hits, seen))
+
+    def scale(s: Any, y: Array, speed: Array) -> Array:
+        if wall is None:
+            return _slipped(s.sums.rubbing.slip, y, speed, omega)
+        return jnp.full_like(y, speed + jnp.max(jnp.abs(y)))
+
+    def observe(s: Any, lasts: dict[str, Any], periodic: Array) -> dict[str, Array]:
+        found = rubbing.nothing(zero) if friction is None else _rubbed(s.sums.rubbing, lasts)
+        if wall is not None:
+            found |= impacts.finish(s.sums.shock) | dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
+            del found["buckling_time"]
+            found["regime"] = impact_pattern.finish(s.sums.impacting, jnp.abs(made.excitation.amplitude) / (p["m"] * omega), periodic)
+            found |= {"x_end_2": zero, "v_end_2": zero}
+        return found
+
+    start = machine.start
+    if wall is not None:
+        start = start._replace(sums=start.sums._replace(impacting=impact_pattern.init(zero)))
+    direction = (lambda s: rubs(s).direction) if friction is not None else (lambda s: jnp.zeros_like(s.t))
+    return Section(start, made.finite, machine.next_event, read, write, direction, scale, observe)
+
+
+def _slipped(slip: Slip, y: Array, speed: Array, omega: Array) -> Array:
+    """How large y is where nothing but friction meets the mass: its largest speed, and for the other coordinates the distance slipped."""
+    sizes = jnp.where(jnp.arange(y.shape[0]) == 0, slip.top_speed, slip.distance * omega)
+    return jnp.where(slip.distance > 0.0, sizes, speed)
+
+
+def _rubbed(sums: rubbing.Rubbing, p: dict[str, Any]) -> dict[str, Array]:
+    """The observables of friction; slip that never ends is one phase, under way at both ends of the window."""
+    slip = sums.slip
+    phases = jnp.maximum(slip.phases, jnp.where(slip.distance > 0.0, 1.0, 0.0))
+    return rubbing.finish(sums._replace(slip=slip._replace(phases=phases)), p)

@@ -1,0 +1,235 @@
+"""The event loop: from one event of rigid friction to the next, in closed form.
+
+An event is a reversal (v = 0), a release from rest, or the end of a stage (window start, window end, end of run). Between two events v
+has one sign, so the distance slipped is |x1 - x0|. A rest and the slip after it are taken together, so that all lanes of a block do the
+same. The search stops beside the root; one evaluation there, a step and Taylor series give the motion at it. Derivatives: the search for
+an event runs on values alone; its time then gets its derivative by the implicit function theorem, dt/dp = -v_p / a.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.coulomb import Coulomb
+from kernels.contact.coulomb import release as first_release
+from kernels.exact.forward_sensitivity import follow
+from kernels.exact.search.reversal_scan import MOST_PIECES
+from kernels.exact.search.roots import crossing_time, root_step
+from kernels.excitation.harmonic import Harmonic, wrap
+from kernels.models.status import Status
+from kernels.numerics.elementary import sincos
+from kernels.numerics.fusion import decide, fusion_barrier
+from kernels.numerics.numbers import Array, all_finite
+from kernels.observables import rubbing
+from kernels.observables.interval import Interval
+from kernels.segments.damped import Damped
+from kernels.segments.interface import Anchor, Guess, Motion, Segment
+from kernels.segments.undamped import Free
+
+MOST_EVENTS = 1_000_000
+
+
+class State(NamedTuple):
+    """One oscillator where it has come to rest, has turned back, or where a stage ended.
+
+    Attributes:
+        t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
+        x: displacement [m]. anchor: velocity, acceleration and excitation angle.
+        direction: of slip, +1 or -1; 0 at rest.
+        last, before: where the last slip and the one before it were fastest and stopped, for a guess of the next. sums: observables.
+        events: count.
+    """
+
+    t: Array
+    stage: Array
+    x: Array
+    anchor: Anchor
+    direction: Array
+    last: Guess
+    before: Guess
+    sums: rubbing.Rubbing
+    events: Array
+
+
+class Machine(NamedTuple):
+    """The event loop of one oscillator, taken apart.
+
+    Attributes:
+        start: the state at t = 0; over at once where a parameter is not a finite number. finite: whether all are.
+        rest: from one state to the release, or to the end of the stage; where the mass slips, the same state.
+        slip: from one state to the end of the slip, or of the stage; where the mass rests, the same state.
+        place: (state, x [m], v [m/s]) -> the same at t = 0, in the window, with that displacement and velocity. What rests goes on resting.
+    """
+
+    start: State
+    finite: Array
+    rest: Callable[[State], State]
+    slip: Callable[[State], State]
+    place: Callable[[State, Array, Array], State]
+
+    @property
+    def next_event(self) -> Callable[[State], State]:
+        """From one state to the next: a rest, if there is one, and the slip that it ends in, so that all lanes do the same."""
+        return lambda s: self.slip(self.rest(s))
+
+
+def machine(p: dict[str, Any], free: bool) -> Machine:
+    """The event loop of one rubbing mass with rigid friction (see `simulate`)."""
+    excitation, friction = Harmonic.of(p), Coulomb.of(p)
+    alpha = excitation.amplitude / p["m"]
+    segment: Segment = Free.of(alpha, p["omega"]) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"])
+    by_omega = 1.0 / p["omega"]
+    thresholds_at_origin = friction.thresholds(excitation, excitation.load)
+    # 0 where the two are equal: a difference of forces would be the rounding error of one, whose sign makes events
+    after_release = (p["mu_s"] - p["mu_d"]) * p["normal_force"] / p["m"]
+    fixed = jax.lax.stop_gradient
+    fixed_segment = jax.tree.map(fixed, segment)
+
+    def held_force(x: Array, sine: Array) -> Array:
+        force: Array = excitation.force(sine) - p["k"] * x
+        return force
+
+    def slip_acceleration(direction: Array, x: Array, v: Array, sine: Array) -> Array:
+        a: Array = (held_force(x, sine) - p["c"] * v - direction * friction.dynamic_force) / p["m"]
+        return a
+
+    def target(s: State) -> Array:
+        return fusion_barrier(jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"])))[0]
+
+    def rest(s: State) -> State:
+        rests = (s.direction == 0.0) & (s.stage < 3.0)
+        limit = target(s) - s.t
+        thresholds = thresholds_at_origin if free else friction.thresholds(excitation, excitation.load - p["k"] * s.x)
+        release = first_release(thresholds, excitation, s.anchor.angle)
+        turn, until_release = fusion_barrier(release.turn, release.turn * by_omega)
+        rests, released = decide(rests, rests & release.happens & (until_release <= limit))
+        tau = jnp.where(released, until_release, jnp.where(rests, limit, 0.0))
+        nothing = jnp.zeros_like(tau)
+        now = Interval(
+            duration=jnp.where(s.stage == 1.0, tau, 0.0),
+            displacement=nothing,
+            slip=nothing,
+            slipping=jnp.zeros_like(rests),
+            resting=rests & (tau > 0.0),
+            sticking=rests,
+            begins=rests,
+            top_speed=nothing,
+        )
+        t = jnp.where(released, s.t + tau, jnp.where(rests, target(s), s.t))
+        angle = wrap(s.anchor.angle + jnp.where(released, turn, jnp.where(rests, p["omega"] * limit, 0.0)))
+        direction, t, angle = fusion_barrier(jnp.where(released, release.direction, s.direction), t, angle)
+        return s._replace(
+            t=t,
+            stage=jnp.where(rests & ~released, s.stage + 1.0, s.stage),
+            anchor=s.anchor._replace(a=jnp.where(released, direction * after_release, s.anchor.a), angle=angle),
+            direction=direction,
+            sums=rubbing.update(s.sums, now),
+        )
+
+    def slip(s: State) -> State:
+        (slips,) = decide((s.direction != 0.0) & (s.stage < 3.0))
+        limit = jnp.where(slips, target(s) - s.t, 0.0)
+        sine, cosine = fusion_barrier(*sincos(s.anchor.angle))
+        anchor = s.anchor._replace(sine=sine, cosine=cosine)
+        seen = jax.tree.map(fixed, anchor.facing(s.direction))
+        found = fixed_segment.first_reversal(seen, fixed(limit), jax.tree.map(fixed, s.before))
+        near = found.tau
+        m = segment.motion(anchor, near)
+        step = root_step(Motion(*(fixed(value * s.direction) for value in m)), fixed_segment.rate)
+        (stops,) = decide(slips & found.stops & (near + step <= fixed(limit)))
+        given_up = slips & ~stops & ~found.stops & (near < fixed(limit))
+        root = crossing_time(near + step, segment, anchor)
+        (tau,) = fusion_barrier(jnp.where(stops, root, jnp.where(given_up, near, limit)))
+        m = m.later(tau - near)
+
+        moved = jnp.where(slips, m.d, 0.0)
+        (x,) = fusion_barrier(s.x + moved)
+        v = jnp.where(stops, 0.0, jnp.where(slips, m.v, anchor.v))
+        angle = wrap(anchor.angle + p["omega"] * tau)
+        v, angle = fusion_barrier(v, angle)
+        sine, cosine = sincos(angle)
+        turned = friction.direction_at_rest(held_force(x, sine))
+        (direction,) = fusion_barrier(jnp.where(stops, turned, s.direction))
+        a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
+
+        inside = s.stage == 1.0
+        # a largest speed at the end is `v`, which knows how the end moves with the parameters
+        peak = jnp.where(found.peak < near, segment.motion(anchor, found.peak).v, 0.0)
+        top_speed = jnp.maximum(jnp.abs(peak), jnp.maximum(jnp.abs(anchor.v), jnp.abs(v)))
+        now = Interval(
+            duration=jnp.where(inside & slips, tau, 0.0),
+            displacement=jnp.where(inside, moved, 0.0),
+            slip=jnp.where(inside, jnp.abs(moved), 0.0),
+            slipping=slips & (tau > 0.0),
+            resting=jnp.zeros_like(slips),
+            sticking=jnp.zeros_like(slips),
+            begins=slips & (anchor.v == 0.0),
+            top_speed=top_speed,
+        )
+        ends = slips & ~stops & ~given_up
+        return State(
+            t=jnp.where(ends, target(s), s.t + tau),
+            stage=jnp.where(ends, s.stage + 1.0, s.stage),
+            x=x,
+            anchor=Anchor(v, jnp.where(slips, a, anchor.a), angle, sine, cosine),
+            direction=direction,
+            last=jax.tree.map(lambda new, old: jnp.where(stops, new, old), found.guess, s.last),
+            # slips alternate between two directions; the first has none before it
+            before=jax.tree.map(
+                lambda new, last, old: jnp.where(stops, jnp.where(s.last.stop < 0.0, new, last), old), found.guess, s.last, s.before
+            ),
+            sums=rubbing.update(s.sums, now),
+            events=s.events + jnp.where(given_up, MOST_PIECES, 1),
+        )
+
+    finite = all_finite(p.values())
+    zero = jnp.zeros_like(alpha)
+    angle = wrap(excitation.phase + zero)
+    sine, cosine = sincos(angle)
+    x, v = p["x0"] + zero, p["v0"] + zero
+    direction = jnp.where(v != 0.0, jnp.sign(v), friction.direction_at_rest(held_force(x, sine)))
+    a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
+    start = State(
+        t=zero,
+        stage=jnp.where(finite, zero, 3.0),
+        x=x,
+        anchor=Anchor(v, a, angle, sine, cosine),
+        direction=direction,
+        last=Guess(zero - 1.0, zero - 1.0),
+        before=Guess(zero - 1.0, zero - 1.0),
+        sums=rubbing.init(alpha),
+        events=jnp.zeros_like(finite, dtype=jnp.int32),
+    )
+
+    def place(s: State, x: Array, v: Array) -> State:
+        direction = jnp.where((s.direction != 0.0) & (v != 0.0), jnp.sign(v), s.direction)
+        v = jnp.where(direction != 0.0, v, 0.0)
+        a = jnp.where(v != 0.0, slip_acceleration(direction, x, v, sine), s.anchor.a)
+        return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), direction=direction)
+
+    return Machine(start, finite, rest, slip, place)
+
+
+def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
+    """Run one rubbing mass with rigid friction.
+
+    Args:
+        p: resolved parameters of the model `rubbing_mass` (scalars, SI units; k_t, c_t and the steps are not read).
+        free: compile-time promise that k = c = 0, which takes a leaner segment.
+
+    Returns:
+        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
+
+    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_exact.py.
+    """
+    last: State = follow(functools.partial(machine, free=free), MOST_EVENTS, p)
+    finite, zero = all_finite(p.values()), jnp.zeros_like(last.t)
+    status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
+    found = rubbing.finish(last.sums, p)
+    ends = {"x_end": last.x, "v_end": last.anchor.v, "period": zero, "time_reached": last.t, "accepted_steps": zero, "rejected_steps": zero}
+    return {**found, **ends}, status

@@ -1,0 +1,142 @@
+"""Root of a velocity inside a bracket: Householder steps of order four, held by the bracket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.law import Guard
+from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
+from kernels.numerics.numbers import Array, by_width
+from kernels.segments.interface import Anchor, Motion, Moving, Segment
+
+# Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
+CLOSE = 1e-3
+# Below this fraction they leave one of 1e-6 of it, which one step more takes away.
+NEAR = 0.03
+_MOST_EVALUATIONS = 200
+
+
+class Search(NamedTuple):
+    """Bracket [low, high] with v(low) > 0 >= v(high), the next trial, the last step, and whether the root is found."""
+
+    low: Array
+    high: Array
+    trial: Array
+    step: Array
+    found: Array
+    evaluations: Array
+
+    @classmethod
+    def of(cls, low: Array, high: Array, guess: Array) -> Search:
+        """The search before its first look, which is at `guess`, or in the middle where that is outside."""
+        start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
+        zero = jnp.zeros_like(start)
+        return cls(low, high, start, high - low + zero, low + zero >= high, jnp.zeros_like(start, dtype=jnp.int32))
+
+    @property
+    def goes_on(self) -> Array:
+        """Whether the root is yet to be found."""
+        return ~self.found & (self.evaluations < _MOST_EVALUATIONS)
+
+    def improved(self, m: Motion, rate: Array, close: float) -> Search:
+        """The search after it has looked at its trial, where the motion is `m` (see `falling_root`)."""
+        (positive,) = decide(m.v > 0.0, like=m.v)
+        low, high = jnp.where(positive, self.trial, self.low), jnp.where(positive, self.high, self.trial)
+        step, neglected = householder(m)
+        (step,) = fusion_barrier(step)
+        target = self.trial + step
+        inside = (target >= low) & (target <= high)
+        narrow = high - low <= by_width(high, 4e-16, 2.4e-7) * high
+        (found,) = decide(narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)), like=m.v)
+        converging = jnp.abs(step) < 0.5 * jnp.abs(self.step)
+        trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
+        return Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, self.evaluations + 1)
+
+
+@jax.custom_jvp
+def crossing_time(tau: Array, segment: Segment, anchor: Anchor) -> Array:  # noqa: ARG001 (its derivative needs them)
+    """The time [s] from `anchor` at which v vanishes, found elsewhere as `tau`, as a function of the segment's constants and the anchor.
+
+    Its derivative is that of the implicit function v(tau; p) = 0, dtau = -v_p / a, to any order; taken as 0 at a graze, where a = 0.
+    """
+    return tau
+
+
+@crossing_time.defjvp
+def _crossing_time_jvp(primals: tuple[Array, Segment, Anchor], tangents: tuple[Array, Segment, Anchor]) -> tuple[Array, Array]:
+    """See `crossing_time`; the root itself is asked for again, so that derivatives of derivatives see it move."""
+    tau = crossing_time(*primals)
+    _, segment, anchor = primals
+    m, rate = jax.jvp(lambda s, a: s.motion(a, tau), (segment, anchor), tangents[1:])
+    return tau, jnp.where(m.a != 0.0, -rate.v / jnp.where(m.a != 0.0, m.a, 1.0), 0.0)
+
+
+@jax.custom_jvp
+def guard_time(tau: Array, segment: Moving, anchor: Anchor, guard: Guard) -> Array:  # noqa: ARG001 (its derivative needs them)
+    """The time [s] from `anchor` at which `guard` vanishes, found elsewhere as `tau`, as a function of segment, anchor and guard.
+
+    Its derivative is that of the implicit function g(tau; p) = 0, dtau = -g_p / g', to any order; taken as 0 at a graze, where g' = 0.
+    """
+    return tau
+
+
+@guard_time.defjvp
+def _guard_time_jvp(primals: tuple[Array, Moving, Anchor, Guard], tangents: tuple[Array, Moving, Anchor, Guard]) -> tuple[Array, Array]:
+    """See `guard_time`; the root itself is asked for again, so that derivatives of derivatives see it move."""
+    tau = guard_time(*primals)
+    _, segment, anchor, guard = primals
+
+    def value(segment: Moving, anchor: Anchor, guard: Guard) -> tuple[Array, Array]:
+        m = segment.motion(anchor, tau)
+        g = guard.value + guard.on_d * m.d + guard.on_v * (m.v - anchor.v) + guard.on_a * (m.a - anchor.a)
+        return g, guard.on_d * m.v + guard.on_v * m.a + guard.on_a * m.jerk
+
+    (_, slope), (rate, _) = jax.jvp(value, (segment, anchor, guard), tangents[1:])
+    return tau, jnp.where(slope != 0.0, -rate / jnp.where(slope != 0.0, slope, 1.0), 0.0)
+
+
+@traced_once
+def householder(m: Motion) -> tuple[Array, Array]:
+    """Step [s] from a point to the nearby zero of v, by reversion of its Taylor series to fourth order.
+
+    Returns:
+        The step, and the size of its first corrections relative to it (small means trustworthy).
+    """
+    by_slope = 1.0 / jnp.where(m.a < 0.0, m.a, by_width(m.a, -1e-300, -1e-30))
+    h = -m.v * by_slope
+    r1, r2, r3 = m.jerk * by_slope / 2.0, m.snap * by_slope / 6.0, m.crackle * by_slope / 24.0
+    step = h * (1.0 + h * (-r1 + h * ((2.0 * r1 * r1 - r2) + h * (-5.0 * r1 * r1 * r1 + 5.0 * r1 * r2 - r3))))
+    return step, jnp.abs(r1 * h) + jnp.abs(r2 * h * h)
+
+
+def root_step(m: Motion, rate: Array) -> Array:
+    """The step [s] from a point to the zero of v, which is at most CLOSE (float32: NEAR) of the fastest time away; 0 where that cannot be
+    relied on.
+    """  # noqa: D205 - one sentence
+    step, neglected = householder(m)
+    close = by_width(step, CLOSE, NEAR)
+    return jnp.where((jnp.abs(step) * rate < close) & (neglected < close), step, 0.0)
+
+
+def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, guess: Array, rate: Array, close: float = CLOSE) -> Array:
+    """The zero of v in a bracket where v goes from positive to non-positive once.
+
+    Args:
+        motion: time [s] -> Motion (scalars).
+        low, high: bracket [s] with v(low) >= 0 >= v(high) and a single crossing in (low, high].
+        guess: first trial [s]; outside the bracket its middle is taken.
+        rate: sum of the rates of the motion [1/s], the inverse of its shortest time scale.
+        close: CLOSE for the root to rounding, or NEAR, after which `root_step` leads to it.
+
+    Returns:
+        The root [s]. Derivatives are not defined through the search: the caller applies the implicit function theorem.
+    """
+    return jax.lax.while_loop(
+        lambda s: s.goes_on,
+        lambda s: s.improved(motion(s.trial), rate, close),
+        for_every_lane(Search.of(low, high, guess), low, high, rate),
+    ).trial

@@ -1,1 +1,0 @@
-"""Rigid friction in float32: an event loop and a lean segment of their own, in units of the oscillator."""

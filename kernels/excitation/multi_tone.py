@@ -1,0 +1,128 @@
+"""Excitation beyond one sine: a sum of sines of which the first may sweep, and a record of base acceleration, piecewise linear.
+
+    (f0 - m a0) sin(omega t + sweep_rate t^2 / 2 + phase) + load - m [sum of tone_a0 sin(tone_omega t + tone_phase) + record_scale a(t)]
+
+What of it there is, is known while compiling: by the parameters that a program is given (`record.FEATURES`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.excitation.harmonic import Harmonic, Turn, wrap
+from kernels.models.schemes import DRIVEN, FEATURES
+from kernels.numerics.elementary import chord, sincos
+from kernels.numerics.numbers import Array
+
+
+class Sampled(NamedTuple):
+    """The force of a record: linear from sample to sample, 0 from the second place behind its last sample on.
+
+    Attributes:
+        bank: accelerations of all records (R, L + 2) [m/s^2]. row: which of them, a whole float. interval: between samples [s].
+        factor: force over acceleration [N s^2/m].
+    """
+
+    bank: Array
+    row: Array
+    interval: Array
+    factor: Array
+
+    @property
+    def last(self) -> int:
+        """Number of the place from which on the force is 0."""
+        return self.bank.shape[1] - 2
+
+    def sample(self, number: Array) -> Array:
+        """Force at a sample [N], `number` a whole number of any type from 0 to last + 1."""
+        place = self.row.astype(int) * self.bank.shape[1] + number.astype(int)
+        return self.factor * self.bank.reshape(-1).at[place].get(mode="promise_in_bounds")
+
+    def time(self, number: Array) -> Array:
+        """When a place is reached [s]: a sample, or never what comes after the last."""
+        return jnp.where(number <= self.last, number * self.interval, jnp.inf)
+
+    def slope(self, number: Array) -> Array:
+        """Rate of the force between a sample and the next [N/s]."""
+        return (self.sample(number + 1.0) - self.sample(number)) / self.interval
+
+    def at(self, time: Array) -> Array:
+        """Force [N] at a time [s], float64 whatever the type of the others; before 0 it goes on as it begins."""
+        place = jnp.minimum(time / self.interval, float(self.last))
+        number = jnp.maximum(jnp.floor(place), 0.0)
+        part = (place - number).astype(self.factor.dtype)
+        here = self.sample(number)
+        return here + part * (self.sample(number + 1.0) - here)
+
+
+class Driven(NamedTuple):
+    """External force on one oscillator.
+
+    Attributes:
+        amplitude, omega, phase: of the sines (n,) [N], [rad/s], [rad]; the harmonic excitation, where there is one, is the first.
+        load: constant force [N].
+        sweep: rate of the first frequency [rad/s^2]; None where it is constant. record: None where there is none.
+    """
+
+    amplitude: Array
+    omega: Array
+    phase: Array
+    load: Array
+    sweep: Array | None
+    record: Sampled | None
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Driven:
+        """The excitation of resolved parameters (scalars; tones (n,) padded with NaN; the bank)."""
+        sines = []
+        if "a0" in p:
+            sines.append(tuple(jnp.asarray(value)[None] for value in (p["f0"] - p["m"] * p["a0"], p["omega"], p["phase"])))
+        if "tone_a0" in p:
+            a0, omega, phase = (p[name] for name in FEATURES["tones"])
+            there = ~jnp.isnan(a0)
+            sines.append((-p["m"] * jnp.where(there, a0, 0.0), jnp.where(there, omega, 1.0), jnp.where(there, phase, 0.0)))
+        nothing = [jnp.zeros((0,), jnp.result_type(p["m"]))]
+        amplitude, omega, phase = (jnp.concatenate([each[i] for each in sines] or nothing) for i in range(3))
+        record = None
+        if "record" in p:
+            none, most = jnp.isnan(p["record"]), p["bank"].shape[0] - 1.0
+            row = jnp.clip(jnp.where(none, 0.0, p["record"]), 0.0, most)  # no place outside of the bank is ever read
+            record = Sampled(p["bank"], row, p["interval"], jnp.where(none, 0.0, -p["m"] * p["record_scale"]))
+        return cls(amplitude, omega, phase, p["load"], p.get("sweep_rate"), record)
+
+    @property
+    def largest(self) -> Array:
+        """A bound of the force [N]."""
+        most = jnp.sum(jnp.abs(self.amplitude)) + jnp.abs(self.load)
+        if self.record is not None:
+            most = most + jnp.abs(self.record.factor) * jnp.max(jnp.abs(self.record.bank))
+        return most
+
+    def turn(self, time: Array) -> Turn:
+        """How far the sines turn in a time [s], those of constant frequency."""
+        return Turn(*chord(self.omega * time))
+
+    def force(self, sine: Array) -> Array:
+        """Force [N] but for the record, where the sines (n,) are `sine`."""
+        return jnp.sum(self.amplitude * sine) + self.load
+
+    def at(self, time: Array) -> Array:
+        """Force [N] at a time [s], which may be of a wider type than the other numbers."""
+        angle = self.omega.astype(time.dtype) * time + self.phase.astype(time.dtype)
+        if self.sweep is not None:
+            angle = jnp.concatenate([angle[:1] + (0.5 * self.sweep).astype(time.dtype) * time * time, angle[1:]])
+        return self.with_record(self.force(sincos(wrap(angle).astype(self.amplitude.dtype))[0]), time)
+
+    def with_record(self, force: Array, time: Array) -> Array:
+        """A force [N] and that of the record at a time [s], where there is one."""
+        return force if self.record is None else force + self.record.at(time)
+
+
+Excitation = Harmonic | Driven
+
+
+def excitation_of(p: dict[str, Any]) -> Excitation:
+    """The excitation of resolved parameters (scalars): more than one sine where one of the parameters is there that only that reads."""
+    return Driven.of(p) if any(name in p for feature in DRIVEN for name in FEATURES[feature]) else Harmonic.of(p)

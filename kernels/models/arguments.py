@@ -1,0 +1,75 @@
+"""What is given to one call from Python: names, numbers, shapes. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from kernels.models.model import Model
+from kernels.models.quantity import Quantity, by_name
+
+
+def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> None:
+    """Refuse parameters that no program could take, by their name.
+
+    Args:
+        model: the model that takes them.
+        params: parameter name -> number or array (numpy, JAX, traced), SI units; a table has one axis more, the last.
+        one: whether they are of one oscillator alone.
+
+    Raises:
+        TypeError: `params` is no mapping.
+        KeyError: a name that the model does not have; says the nearest.
+        ValueError: what is no number, a plain number out of bounds, or shapes that do not broadcast together (or, of one oscillator, that
+            are more than one number or table).
+    """
+    if not isinstance(params, Mapping):
+        raise TypeError(f"params must map names of parameters to numbers, not {type(params).__name__}")
+    known = by_name(model.parameters)
+    shapes = {}
+    for name, value in params.items():
+        if name not in known:
+            raise KeyError(f"{model.name} has no parameter {name!r}; {nearest(name, known)}it has {', '.join(known)}")
+        shape = _shape(known[name], value)
+        shapes[name] = shape[:-1] if known[name].kind == "list" else shape
+    if one and (more := {name: shape for name, shape in shapes.items() if shape}):
+        raise ValueError(f"{_told(more)}: this is of one oscillator, whose parameters are single numbers")
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        more = {name: shape for name, shape in shapes.items() if shape}
+        raise ValueError(f"shapes of parameters do not broadcast together: {_told(more)}") from None
+
+
+def nearest(name: Any, known: Collection[str]) -> str:
+    """What is meant, perhaps: "did you mean 'mu'? ", or nothing."""
+    near = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
+def _shape(quantity: Quantity, value: Any) -> tuple[int, ...]:
+    """The shape of a value, which must be numbers, and if it is one plain number within its bounds."""
+    what = quantity.name + (f" [{quantity.unit}]" if quantity.unit_suffix else "")
+    plain = not hasattr(value, "dtype")
+    try:
+        array = np.asarray(value) if plain else value
+    except TypeError:  # a list of traced numbers
+        return (len(value),)
+    except ValueError:  # lists of different lengths
+        array = np.asarray(None)
+    if getattr(array.dtype, "kind", "f") in "OSUc":
+        codes = ", ".join(f"{code} is {word}" for code, word in enumerate(quantity.words))
+        raise ValueError(f"{what}: {value!r} is neither a number nor an array of numbers{f' ({codes})' if codes else ''}")
+    if quantity.kind == "list" and not array.shape:
+        raise ValueError(f"{what}: {value!r} is one number, but a table is a list of them")
+    if plain and array.ndim == 0 and quantity.out_of_bounds(array):
+        raise ValueError(f"{what}: {value!r} is out of bounds: must be {quantity.bounds}")
+    return tuple(array.shape)
+
+
+def _told(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """Names with their shapes: "a0 (3,), mu (4,)"."""
+    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())

@@ -1,0 +1,47 @@
+"""Block means: the wear energy of each of the equal blocks of the window, and how the wear powers of the blocks scatter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from kernels.models.schemes import OBSERVED
+from kernels.numerics.numbers import Array
+
+
+def bounds(p: dict[str, Any], count: int) -> Array:
+    """(count + 1,) instants [s] that bound the blocks, the first and the last being those of the window to the last bit.
+
+    Args:
+        p: resolved parameters, of which the window is read (scalars). count: of the blocks (compile-time).
+    """
+    parts = jnp.arange(count + 1) / count
+    inner = p["window_start"] + (p["window_end"] - p["window_start"]) * parts
+    return jnp.where(parts == 0.0, p["window_start"], jnp.where(parts == 1.0, p["window_end"], inner))
+
+
+def following(instants: Array, t: Array) -> Array:
+    """The first of the ascending instants after `t` [s]; the last where there is none."""
+    return jnp.min(jnp.where(instants > t, instants, instants[-1]))
+
+
+def init(like: Array, count: int) -> Array:
+    """Wear energies (count,) before the run [J]."""
+    return jnp.zeros(count, like.dtype) + jnp.zeros_like(like)
+
+
+def update(worn: Array, instants: Array, end: Array, energy: Array) -> Array:
+    """Wear energies after a stretch that ends at `end` [s], of the wear energy `energy` [J], which lies in one block or in none."""
+    return worn + jnp.where((instants[:-1] < end) & (end <= instants[1:]), energy, 0.0)
+
+
+def finish(worn: Array, p: dict[str, Any]) -> dict[str, Array]:
+    """The wear powers of the blocks (OBSERVED,) [W], padded with NaN, their standard deviation and the standard error of their mean [W]."""
+    count = worn.shape[0]
+    powers = worn * (count / (p["window_end"] - p["window_start"]))
+    squares = jnp.sum((powers - jnp.mean(powers)) ** 2)
+    scatters = squares > 0.0
+    scatter = jnp.where(scatters, jnp.sqrt(jnp.where(scatters, squares, 1.0) / (count - 1)), 0.0)
+    padded = jnp.concatenate([powers, jnp.full(OBSERVED - count, jnp.nan)])
+    return {"wear_power_blocks": padded, "wear_power_scatter": scatter, "wear_power_error": scatter / count**0.5}

@@ -1,0 +1,100 @@
+"""Shock: impacts on a wall and what they did, over the whole run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.numerics.numbers import Array, choice
+
+
+class Shock(NamedTuple):
+    """Sums over the run; times and velocities are NaN where the thing has not happened.
+
+    Attributes:
+        impacts: entries into the wall. peak: largest force [N]. contact_time: time with a force [s]. impulse: integral of the force [N s].
+        first_time, first_velocity: of the first entry [s], [m/s]. buckling_time: when the force first reached the criterion [s].
+        compression: largest [m]. rebound, separation: velocity [m/s] and time [s] when the force last came to 0. returned: when the mass
+            last left the wall [s].
+    """
+
+    impacts: Array
+    peak: Array
+    contact_time: Array
+    impulse: Array
+    first_time: Array
+    first_velocity: Array
+    buckling_time: Array
+    compression: Array
+    rebound: Array
+    separation: Array
+    returned: Array
+
+
+class Push(NamedTuple):
+    """What an engine tells about the wall over a stretch of time: one step of a scheme, or one segment of the exact engine.
+
+    Attributes:
+        time: at its end [s]. velocity: of the mass at its end, before anything there changes it [m/s].
+        entered, left: whether at its end the mass comes into the wall or goes out of it. parted: whether the force comes to 0 there.
+        buckled: whether the force reaches the criterion for the first time.
+        force: the largest force in it [N]. pressed: how long there was one [s]. impulse: integral of the force [N s].
+        compression: the largest in it [m].
+    """
+
+    time: Array
+    velocity: Array
+    entered: Array
+    left: Array
+    parted: Array
+    buckled: Array
+    force: Array
+    pressed: Array
+    impulse: Array
+    compression: Array
+
+
+def init(like: Array, inside: Array, velocity: Array, buckled: Array) -> Shock:
+    """Sums before the run; a mass that starts `inside` the wall, at `velocity` [m/s], enters it at t = 0."""
+    zero = jnp.zeros_like(like)
+    never = zero + jnp.nan
+    return Shock(
+        jnp.where(inside, 1.0, zero), zero, zero, zero, jnp.where(inside, zero, never), jnp.where(inside, velocity, never),
+        jnp.where(buckled, zero, never), zero, never, never, never,
+    )  # fmt: skip
+
+
+def update(sums: Shock, now: Push) -> Shock:
+    """Sums after one more stretch."""
+    first = now.entered & (sums.impacts == 0.0)
+    return Shock(
+        impacts=sums.impacts + choice(now.entered, 1.0, 0.0, now.force),
+        peak=jnp.maximum(sums.peak, now.force),
+        contact_time=sums.contact_time + now.pressed,
+        impulse=sums.impulse + now.impulse,
+        first_time=jnp.where(first, now.time, sums.first_time),
+        first_velocity=jnp.where(first, now.velocity, sums.first_velocity),
+        buckling_time=jnp.where(now.buckled, now.time, sums.buckling_time),
+        compression=jnp.maximum(sums.compression, now.compression),
+        rebound=jnp.where(now.parted, now.velocity, sums.rebound),
+        separation=jnp.where(now.parted, now.time, sums.separation),
+        returned=jnp.where(now.left, now.time, sums.returned),
+    )
+
+
+def finish(sums: Shock) -> dict[str, Array]:
+    """The observables of shock by name (scalars, SI units), but for what a buckling wall remembers."""
+    return {
+        "impacts": sums.impacts,
+        "peak_force": sums.peak,
+        "contact_time": sums.contact_time,
+        "impulse": sums.impulse,
+        "first_contact_time": sums.first_time,
+        "first_contact_velocity": sums.first_velocity,
+        "max_compression": sums.compression,
+        "rebound_velocity": sums.rebound,
+        "separation_time": sums.separation,
+        "return_time": sums.returned,
+        "buckling_time": sums.buckling_time,
+    }

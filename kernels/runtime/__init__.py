@@ -1,0 +1,1 @@
+"""How JAX is set up, where compiled programs are kept, and tasks side by side."""

@@ -1,0 +1,248 @@
+"""Compiled programs are kept between processes: those of batches as a whole, all others by JAX's persistent compilation cache.
+
+They lie in XDG_CACHE_HOME/tribosweep (~/.cache where that is not set), which is for its owner alone, for what lies there is run; below, one
+folder for every kind of CPU, for a program made for one may not run on another. Where JAX's own variables say something else, or nothing
+can be kept there, this does nothing.
+
+JAX finds a program by its text, for which it traces and lowers it first: 1 to 2 s for the programs of a study. Those of `batch` are found
+by what makes them instead: the files of this package, versions, options and shapes (`kept`).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pickle
+import platform
+import re
+import secrets
+import stat
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+WORTH_KEEPING = 0.2  # s of compiling; JAX would keep what takes 1 s
+JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")
+# XLA asks LLVM not to prefer gather and scatter instructions, and notes that among the features of the CPU that a program needs. When it
+# loads the program it misses them among the features of the host, which lists no preferences, and warns of crashes in two lines of 3 kB
+# each (jax issue 38445). A feature that is really missing is named in a line of its own, which is not held back.
+# It also calls a program that takes two minutes to compile very slow, in a box of asterisks: on a busy machine those of walls are.
+FALSE_ALARM = re.compile(
+    rb"cpu_aot_loader\.cc:\d+\] .*Target machine feature \+prefer-no-(gather|scatter) is not +supported"
+    rb"|slow_operation_alarm\.cc:\d+\]|^\*{32}$|Very slow compile\?"
+)
+FORGOTTEN = 30 * 86400.0  # s after which a program that was not used is removed: those of other versions would stay for ever
+HIT = "/jax/compilation_cache/cache_hits"  # what JAX tells its listeners when it takes a program from its own cache
+STDERR = 2
+FLUSHING = 2.0  # s that a process about to end waits for what it still has to say
+_HOLDING = threading.Lock()
+_held: list[tuple[int, threading.Thread] | None] = []  # what `_hold` gave, once for everybody who is in `without_false_alarm`
+
+
+@functools.lru_cache(maxsize=1)
+def use() -> Path | None:
+    """Keep the programs that this process compiles from now on, and take those that are there; where that is, None for nowhere."""
+    import jax
+
+    if any(name in os.environ for name in JAX_VARIABLES) or jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
+        return None
+    folder = private_folder(cache_home() / "tribosweep", cpu())
+    if folder is not None:
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
+    return folder
+
+
+def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object]) -> Any:
+    """The program that `key` and the present setup make, from where it is kept; else made, and kept where that took long.
+
+    Args:
+        key: what tells this program from others of this package; its text counts.
+        make: makes it, with the name that it is to have: a `jax.stages.Compiled` for all devices.
+        works: tries one that was kept, without much work; whatever it raises, the program is made again.
+    """
+    import jax
+
+    folder = use() if use.cache_info().currsize else None  # who has not called `use` wants nothing kept
+    if folder is None or jax.default_backend() != "cpu":  # of other devices nobody has tried it
+        return make("program")
+    digest = hashlib.sha256(f"{key}\n{setup()}".encode()).hexdigest()
+    file = folder / f"{digest}.program"
+    with suppress(Exception):  # missing, cut short, or of a JAX that cannot read it: then it is made again
+        program = _read(file)
+        works(program)
+        os.utime(file)
+        return program
+    begun, hits = time.perf_counter(), _hits()
+    # a name of its own, so that JAX's cache, which has it too, never gives it for another version of this package
+    program = make(f"program_{digest[:16]}")
+    # one that JAX had kept cannot be kept again: XLA would leave out functions that it calls
+    if time.perf_counter() - begun > WORTH_KEEPING and _hits() == hits:
+        with suppress(Exception):
+            _write(file, program)
+    return program
+
+
+def _read(file: Path) -> Any:
+    from jax.experimental import serialize_executable
+
+    return serialize_executable.deserialize_and_load(*pickle.loads(zlib.decompress(file.read_bytes())))  # noqa: S301 - our owner's alone
+
+
+def _write(file: Path, program: Any) -> None:
+    from jax.experimental import serialize_executable
+
+    data = zlib.compress(pickle.dumps(serialize_executable.serialize(program)), 1)
+    temporary = file.with_suffix(f".{secrets.token_hex(4)}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+    for other in file.parent.iterdir():
+        if other.suffix in (".program", ".tmp") and other.stat().st_mtime < time.time() - FORGOTTEN:
+            other.unlink(missing_ok=True)
+
+
+_told = threading.local()  # how often JAX has told this thread of a hit
+
+
+@functools.lru_cache(maxsize=1)
+def _listen() -> None:
+    import jax
+
+    def listener(event: str, **_: Any) -> None:
+        if event == HIT:
+            _told.hits = getattr(_told, "hits", 0) + 1
+
+    jax.monitoring.register_event_listener(listener)
+
+
+def _hits() -> int:
+    """How many programs JAX has taken from its own cache for this thread."""
+    _listen()
+    return getattr(_told, "hits", 0)
+
+
+def setup() -> str:
+    """What programs depend on besides their own key: the files of this package, versions, options of JAX and XLA, devices."""
+    import jax
+    import jaxlib.version
+    import numpy as np
+
+    options = {name: getattr(jax.config, name, value) for name, value in sorted(jax.config.values.items())}
+    versions = (sys.version, jax.__version__, jaxlib.version.__version__, np.__version__)
+    devices = [device.device_kind for device in jax.devices()]
+    return f"{sources()} {versions} {devices} {os.cpu_count()} {os.environ.get('XLA_FLAGS')} {options}"
+
+
+@functools.lru_cache(maxsize=1)
+def sources() -> str:
+    """A hash of the files of this package."""
+    package = Path(__file__).parents[1]
+    found = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        data = path.read_bytes()
+        found.update(f"{path.relative_to(package)} {len(data)}\n".encode())
+        found.update(data)
+    return found.hexdigest()
+
+
+def cache_home() -> Path:
+    """Where programs of this user keep what can be made again (XDG Base Directory Specification 0.8: a relative path is ignored)."""
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
+
+
+def private_folder(parent: Path, name: str) -> Path | None:
+    """A folder in `parent`, both made where they are not there; None where `parent` is not this user's alone, or cannot be written."""
+    try:
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = parent.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            return None
+        parent.chmod(0o700)
+        folder = parent / name
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: no home directory
+        return None
+    return folder if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else None
+
+
+def cpu() -> str:
+    """A short name for this kind of CPU: equal where model and features are."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    told = sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part", "CPU implementer"))})
+    text = "\n".join([platform.system(), platform.machine(), platform.processor(), *told])
+    return f"{platform.machine()}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+@contextmanager
+def without_false_alarm() -> Iterator[None]:
+    """Hold back XLA's false alarms; every other line of stderr passes, as it comes."""
+    import jax
+
+    if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
+        yield
+        return
+    with _HOLDING:  # of those who are here at the same time the first begins, and the last ends
+        held = _held[-1] if _held else _hold()
+        _held.append(held)
+    try:
+        yield
+    finally:
+        with _HOLDING:
+            _held.remove(held)
+            if held and not _held:
+                original, reader = held
+                os.dup2(original, STDERR)  # which closes the pipe
+                reader.join()
+                os.close(original)
+
+
+def _hold() -> tuple[int, threading.Thread] | None:
+    """Let stderr lead through a filter: where it led, and who forwards it; None where nobody listens."""
+    try:
+        original = os.dup(STDERR)
+    except OSError:
+        return None
+    end, begin = os.pipe()
+
+    def forward() -> None:
+        with os.fdopen(end, "rb", buffering=0) as lines:
+            rest = b""
+            while chunk := lines.read(65536):
+                *whole, rest = (rest + chunk).split(b"\n")
+                write_all(original, b"".join(line + b"\n" for line in whole if not FALSE_ALARM.search(line)))
+            write_all(original, rest)
+
+    reader = threading.Thread(target=forward, name="stderr", daemon=True)
+    reader.start()
+    os.dup2(begin, STDERR)
+    os.close(begin)
+    return original, reader
+
+
+def flush_stderr() -> None:
+    """Let everything that was written to stderr reach it, for a process that ends without leaving `without_false_alarm`."""
+    for original, reader in filter(None, _held[:1]):
+        with suppress(OSError):  # it was left meanwhile
+            os.dup2(original, STDERR)
+            reader.join(FLUSHING)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write everything, in as many pieces as it takes; nothing where nobody listens."""
+    with suppress(OSError):
+        while data:
+            data = data[os.write(descriptor, data) :]

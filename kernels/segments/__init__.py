@@ -1,0 +1,1 @@
+"""Motion between two events in closed form."""

@@ -1,0 +1,115 @@
+"""What the event loop asks of a closed-form segment, and the state that a segment starts from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import jax.numpy as jnp
+
+from kernels.numerics.numbers import Array
+
+
+class Anchor(NamedTuple):
+    """Where a segment starts.
+
+    The acceleration is carried, not recomputed: just after a release it is exactly (mu_s - mu_d) F_n / m, and the sign of a rounding
+    error there would make false events.
+
+    Attributes:
+        v: velocity [m/s].
+        a: acceleration [m/s^2].
+        angle: omega t + phase [rad], reduced to a few turns.
+        sine, cosine: of that angle.
+    """
+
+    v: Array
+    a: Array
+    angle: Array
+    sine: Array
+    cosine: Array
+
+    def facing(self, direction: Array) -> Anchor:
+        """The same state seen along `direction` (+1 or -1): the motion is linear, so everything changes sign together."""
+        turned = self.angle + 0.5 * jnp.pi * (1.0 - direction)
+        return Anchor(self.v * direction, self.a * direction, turned, self.sine * direction, self.cosine * direction)
+
+
+class Motion(NamedTuple):
+    """A segment `tau` after its anchor: displacement from the anchor [m], then velocity and its time derivatives.
+
+    Attributes:
+        d: displacement since the anchor [m].
+        v, a, jerk, snap, crackle: velocity [m/s] and its first to fourth time derivatives.
+    """
+
+    d: Array
+    v: Array
+    a: Array
+    jerk: Array
+    snap: Array
+    crackle: Array
+
+    def later(self, h: Array) -> Motion:
+        """The same a little time `h` [s] later, so short that five powers of it are enough."""
+        d, v, a, jerk, snap, crackle = self
+        return Motion(
+            d + h * (v + h / 2.0 * (a + h / 3.0 * (jerk + h / 4.0 * (snap + h / 5.0 * crackle)))),
+            v + h * (a + h / 2.0 * (jerk + h / 3.0 * (snap + h / 4.0 * crackle))),
+            a + h * (jerk + h / 2.0 * (snap + h / 3.0 * crackle)),
+            jerk + h * (snap + h / 2.0 * crackle),
+            snap + h * crackle,
+            crackle,
+        )
+
+
+class Guess(NamedTuple):
+    """Where a slip was fastest and where it ended: angles of the excitation [rad], seen along the slip.
+
+    In [0, 2 pi); negative where there was none yet. In motion that repeats in the other direction after half a period they are those of
+    the next slip.
+    """
+
+    peak: Array
+    stop: Array
+
+
+class Reversal(NamedTuple):
+    """The first instant at which slip stops.
+
+    Attributes:
+        tau: time from the anchor [s], so close to that of the first zero of the velocity that `refine.root_step` leads there, also if
+            it lies as little beyond the limit; when it does not `stop`, the time up to which there is none: the limit, or less where the
+            search was given up.
+        stops: True when the velocity vanishes near `tau`.
+        peak: time from the anchor [s] of the largest speed in [0, tau], where that exceeds the speeds at both ends; else any time in it.
+        guess: for the next slip.
+    """
+
+    tau: Array
+    stops: Array
+    peak: Array
+    guess: Guess
+
+
+class Moving(Protocol):
+    """Motion from an anchor on. Implementations hold the constants of one oscillator (scalars)."""
+
+    def motion(self, anchor: Anchor, tau: Array) -> Motion:
+        """The motion `tau` [s] after `anchor`."""
+
+
+class Segment(Moving, Protocol):
+    """Closed-form motion under constant plus harmonic force."""
+
+    @property
+    def rate(self) -> Array:
+        """Sum of the rates of the motion [1/s], the inverse of its shortest time scale."""
+
+    def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
+        """First zero of the velocity in (0, limit], never a later one.
+
+        Args:
+            anchor: state seen along the slip direction: v >= 0, and rising when v = 0.
+            limit: time to stop looking [s]; where it is not positive there is nothing to look for.
+            guess: of the angles at which it is fastest and stops; any numbers do.
+        """

@@ -1,0 +1,124 @@
+"""Responses at rest of x'' + 2 zeta x' + w2 x, through critical damping and k -> 0, to rounding."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.numerics.elementary import sincos
+from kernels.numerics.fusion import traced_once
+from kernels.numerics.numbers import Array, by_width, horner
+
+_COSH_SERIES = tuple(1.0 / math.factorial(2 * n) for n in range(9))
+_SINHC_SERIES = tuple(1.0 / math.factorial(2 * n + 1) for n in range(9))
+_MEAN_SERIES = tuple((-1.0) ** n / math.factorial(n + 1) for n in range(16))
+_LAG_SERIES = tuple((-1.0) ** n / math.factorial(n + 2) for n in range(16))
+_AREA_SERIES = tuple((-1.0) ** n / math.factorial(n + 3) for n in range(16))
+_STEP_TERMS = 20
+
+
+@traced_once
+def _mean_decay(y: Array) -> Array:
+    """(1 - exp(-y)) / y, through y = 0."""
+    small = jnp.abs(y) < 0.5
+    inside, outside = jnp.where(small, y, 0.0), jnp.where(small, 1.0, y)
+    return jnp.where(small, horner(_MEAN_SERIES, inside), (1.0 - jnp.exp(-outside)) / outside)
+
+
+@traced_once
+def _mean_lag(y: Array) -> Array:
+    """(y - 1 + exp(-y)) / y^2, through y = 0."""
+    small = jnp.abs(y) < 0.5
+    inside, outside = jnp.where(small, y, 0.0), jnp.where(small, 1.0, y)
+    return jnp.where(small, horner(_LAG_SERIES, inside), (outside - 1.0 + jnp.exp(-outside)) / (outside * outside))
+
+
+@traced_once
+def _mean_area(y: Array) -> Array:
+    """(y^2 / 2 - y + 1 - exp(-y)) / y^3, through y = 0."""
+    small = jnp.abs(y) < 0.5
+    inside, outside = jnp.where(small, y, 0.0), jnp.where(small, 1.0, y)
+    return jnp.where(small, horner(_AREA_SERIES, inside), (0.5 * outside * outside - outside + 1.0 - jnp.exp(-outside)) / outside**3)
+
+
+class Responses(NamedTuple):
+    """Free and step responses at tau, and what resonance needs.
+
+    C = e^(-zeta tau) cosh(delta tau), S = e^(-zeta tau) sinh(delta tau) / delta, H = integral of S, G = integral of H.
+    """
+
+    C: Array
+    S: Array
+    H: Array
+    G: Array
+    oscillates: Array
+    damped_frequency: Array
+
+
+@traced_once
+def responses(zeta: Array, w2: Array, tau: Array) -> Responses:
+    """Responses of x'' + 2 zeta x' + w2 x at tau (scalars); all entire in zeta, w2 and tau, to rounding times a small factor.
+
+    With z = (zeta^2 - w2) tau^2: exponentials of the two real roots for z > 0.1, sine and cosine for z < -0.3, series between; H by the
+    slow and the fast root, by 1 - C - zeta S = w2 H, or by its Taylor series when both zeta tau and w2 tau^2 are small; G likewise, by
+    tau - S - 2 zeta H = w2 G. What is not asked for is not computed.
+    """
+    discriminant = zeta * zeta - w2
+    z = discriminant * tau * tau
+    over, under = z > 0.1, z < -0.3
+    between = ~(over | under)
+
+    delta = jnp.sqrt(jnp.where(over, discriminant, 1.0))
+    fast = zeta + delta
+    slow_root = w2 / jnp.where(over, fast, 1.0)
+    decay = jnp.exp(-jnp.where(over, slow_root, zeta) * tau)
+    gap = jnp.exp(-2.0 * jnp.where(over, delta * tau, 0.0))
+
+    oscillates = discriminant < 0.0
+    frequency = jnp.sqrt(jnp.where(oscillates, -discriminant, 1.0))
+    sine, cosine = sincos(jnp.where(under, frequency * tau, 0.0))
+    series_z, terms = jnp.where(between, z, 0.0), by_width(tau, len(_COSH_SERIES), 5)
+
+    c = decay * jnp.where(over, 0.5 * (1.0 + gap), jnp.where(under, cosine, horner(_COSH_SERIES[:terms], series_z)))
+    s = decay * jnp.where(
+        over, (1.0 - gap) / (2.0 * delta), jnp.where(under, sine / frequency, tau * horner(_SINHC_SERIES[:terms], series_z))
+    )
+
+    by_roots = tau * (_mean_decay(slow_root * tau) - _mean_decay(jnp.where(over, fast * tau, 1.0))) / (2.0 * delta)
+    taylor = between & (zeta * tau < 0.5)
+    p, q = jnp.where(taylor, 2.0 * zeta * tau, 0.0), jnp.where(taylor, w2 * tau * tau, 0.0)
+    previous, term, total, area = jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 1.0 / 6.0 + jnp.zeros_like(tau)
+    for n in range(1, by_width(tau, _STEP_TERMS, 12) - 2):
+        previous, term = term, -(p * (n + 1) * term + q * previous) / ((n + 2) * (n + 1))
+        total, area = total + term, area + term / (n + 3)
+    by_balance = (1.0 - c - zeta * s) / jnp.where(over | taylor, 1.0, w2)
+    h = jnp.where(over, by_roots, jnp.where(taylor, total * tau * tau, by_balance))
+    lag_by_roots = tau * tau * (_mean_lag(slow_root * tau) - _mean_lag(jnp.where(over, fast * tau, 1.0))) / (2.0 * delta)
+    lag_by_balance = (tau - s - 2.0 * zeta * h) / jnp.where(over | taylor, 1.0, w2)
+    g = jnp.where(over, lag_by_roots, jnp.where(taylor, area * tau**3, lag_by_balance))
+    return Responses(c, s, h, g, oscillates, frequency)
+
+
+@traced_once
+def lag_area(zeta: Array, w2: Array, tau: Array, r: Responses) -> Array:
+    """The integral of G over tau, given the responses there: that of the displacement under a ramp of 1 over the mass.
+
+    By the two real roots, by tau^2 / 2 - H - 2 zeta G = w2 times it, or by its Taylor series, as `responses` has H and G.
+    """
+    discriminant = zeta * zeta - w2
+    z = discriminant * tau * tau
+    over, under = z > 0.1, z < -0.3
+    delta = jnp.sqrt(jnp.where(over, discriminant, 1.0))
+    fast = zeta + delta
+    slow_root = w2 / jnp.where(over, fast, 1.0)
+    by_roots = tau**3 * (_mean_area(slow_root * tau) - _mean_area(jnp.where(over, fast * tau, 1.0))) / (2.0 * delta)
+    taylor = ~(over | under) & (zeta * tau < 0.5)
+    p, q = jnp.where(taylor, 2.0 * zeta * tau, 0.0), jnp.where(taylor, w2 * tau * tau, 0.0)
+    previous, term, total = jnp.zeros_like(tau), 0.5 + jnp.zeros_like(tau), 1.0 / 24.0 + jnp.zeros_like(tau)
+    for n in range(1, _STEP_TERMS - 2):
+        previous, term = term, -(p * (n + 1) * term + q * previous) / ((n + 2) * (n + 1))
+        total = total + term / ((n + 3) * (n + 4))
+    by_balance = (0.5 * tau * tau - r.H - 2.0 * zeta * r.G) / jnp.where(over | taylor, 1.0, w2)
+    return jnp.where(over, by_roots, jnp.where(taylor, total * tau**4, by_balance))

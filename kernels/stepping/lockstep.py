@@ -1,0 +1,119 @@
+"""Runs of fixed steps that share their steps and their window.
+
+Every step but the two at the ends of the window is then known to lie in it or not, and is a fraction of the work.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, TypeAlias, cast
+
+import jax
+import jax.numpy as jnp
+
+from kernels.excitation.multi_tone import Driven
+from kernels.models.schemes import MOST_STEPS
+from kernels.numerics.numbers import Array
+from kernels.observables import impacts
+from kernels.runtime import jax_setup
+from kernels.stepping import observe_friction, observe_wall, two_level_sums
+from kernels.stepping.loop import (
+    STEPPERS,
+    Counted,
+    Even,
+    Run,
+    Setup,
+    Sums,
+    Turned,
+    attempt,
+    begin,
+    finish,
+    prepare,
+    rubs_of,
+    turn,
+    turned_to,
+)
+from kernels.stepping.scheme import State, Stepper
+
+Stretch: TypeAlias = tuple[
+    Turned, State, impacts.Shock | None, observe_friction.Few | None
+]  # what steps carry that lie all inside the window, or none
+
+
+def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
+    """Run one oscillator as `loop.simulate` does, at a fixed step, abreast of others that, as `vmap` knows, share it and the window.
+
+    Args:
+        p: as for `loop.simulate`; step, end and window are one number for all. Without `k` and `c` where both are 0: that is cheaper.
+        scheme: one of fixed step.
+
+    Returns:
+        As `loop.simulate`, but for rounding.
+    """
+    stepper = STEPPERS[scheme]
+    setup = prepare(stepper, p)
+    run, whole = begin(stepper, setup), cast("Even", setup.pace).whole
+    first = jnp.minimum(jnp.floor(p["window_start"] * whole / p["end"]), whole)  # the steps in which the window begins and ends
+    last = jnp.minimum(jnp.maximum(first, jnp.ceil(p["window_end"] * whole / p["end"]) - 1.0), whole)
+    run = run._replace(clock=cast("Counted", run.clock)._replace(steps=jnp.where(whole > MOST_STEPS, whole, 0.0)))
+    run = _attempts(stepper, setup, _stretch(stepper, setup, run, first, inside=False), first + 1.0)
+    memory = run.state.memory
+    memory = memory._replace(grip=observe_friction.counted(run.sums.friction, memory.grip))
+    run = run._replace(state=run.state._replace(memory=memory))
+    left_over = jnp.mod(jnp.maximum(whole - last - 1.0, 0.0), _each(stepper, setup))
+    run = _attempts(stepper, setup, _stretch(stepper, setup, run, last, inside=True), last + 1.0 + left_over)
+    return finish(setup, _stretch(stepper, setup, run, whole, inside=False))
+
+
+def _attempts(stepper: Stepper, setup: Setup, run: Run, end: Array) -> Run:
+    """The steps from the present one up to number `end` (a whole float), one by one, wherever they lie."""
+    done = cast("Counted", run.clock).steps
+    return cast("Run", jax.lax.fori_loop(done.astype(int), end.astype(int), lambda _, now: attempt(stepper, setup, now), run))
+
+
+def _each(stepper: Stepper, setup: Setup) -> int:
+    """Steps of an iteration."""
+    plain = setup.body.wall is None and setup.varied is None and not isinstance(setup.excitation, Driven)
+    return jax_setup.steps(little=plain and len(stepper.fractions) == 1)
+
+
+def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool) -> Run:
+    """The steps from the present one up to number `end` (a whole float), all of them `inside` the window, or none.
+
+    As many in an iteration of the loop as suits the device, of which the last ones may be left.
+    """
+    clock, each = cast("Counted", run.clock), _each(stepper, setup)
+
+    def step(number: Array, now: Stretch) -> Stretch:
+        rotation, state, hits, few = now
+        turned, trial, swings = turn(stepper, setup, state, rotation, setup.h, number)
+        hits = observe_wall.update(hits, setup.body.wall, state, trial.state, number * setup.h, setup.h)
+        if few is not None:
+            speed, rubs = rubs_of(setup, state, trial, setup.h, swings)
+            few = observe_friction.one_more(few, state.memory.grip, trial.state.memory.grip, speed, trial.moved, rubs)
+        return turned, trial.state, hits, few
+
+    def iterations(count: Array, first: Array, now: Stretch) -> Stretch:
+        several = lambda n, now: functools.reduce(lambda now, i: step(first + n * each + i, now), range(each), now)  # noqa: E731
+        return cast("Stretch", jax.lax.fori_loop(0, count, several, now))
+
+    def several(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
+        left, rotation, state, (friction, hits, _, totals) = now
+        count = jnp.minimum(left, observe_friction.MOST // each)
+        first, left = start + (total - left) * each, left - count
+        turned, after, hits, few = iterations(count, first, (rotation, state, hits, observe_friction.few(friction) if inside else None))
+        if few is not None:
+            friction = observe_friction.add(friction, few, after.x - state.x, setup.h, (count * each).astype(setup.h.dtype))
+        if totals is not None:
+            turned = turned_to(setup, start + (total - left) * each)
+            friction, hits, totals = two_level_sums.close(friction, hits, totals)
+        return left, turned, after, Sums(friction, hits, None, totals)
+
+    start = clock.steps.astype(int)
+    total = jnp.maximum(end.astype(int) - start, 0) // each
+    if inside or run.sums.totals is not None:
+        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] > 0, several, (total, clock.rotation, run.state, run.sums))
+    else:
+        turned, state, hits, _ = iterations(total, start, (clock.rotation, run.state, run.sums.shock, None))
+        sums = run.sums._replace(shock=hits)
+    return Run(Counted(clock.steps + total * each, turned), state, sums)

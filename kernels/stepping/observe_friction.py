@@ -1,0 +1,152 @@
+"""What a time scheme counts of friction, step by step: the sums of `observables`, with fewer numbers to carry.
+
+A step is so little work that every number carried along shows in the time. Two of them are left out: in a window a slip or a rest has been
+counted unless it begins now or none was counted yet. Where every step lies in the window, few steps at a time are counted in three numbers
+(`Few`), which also keeps sums of many small numbers exact in float32.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.coulomb import UNMOVED, Grip
+from kernels.contact.varying_friction import Varied, is_away
+from kernels.numerics.numbers import Array, choice
+from kernels.observables import regime, rubbing, slip
+from kernels.stepping.observe_varying_friction import Rubbed
+
+BASE = 256.0  # three counts below it are one whole number of 24 bits, which float32 holds
+MOST = int(BASE) - 1  # steps that `Few` can count
+
+
+class Tally(NamedTuple):
+    """Sums over the window: see `slip.Slip`; `stops`: rests after the first slip of the run.
+
+    Where friction varies, also integrals over slip: `wear` of F_n |w| and `friction` of mu F_n |w| [J] (see `rubbed.Rubbed`), else None.
+    """
+
+    distance: Array
+    drift: Array
+    stuck_time: Array
+    top_speed: Array
+    phases: Array
+    stops: Array
+    wear: Array | None = None
+    friction: Array | None = None
+
+
+class Part(NamedTuple):
+    """The part of a step that lies in the window: its length [s] and displacement [m]; where friction varies, what it rubs."""
+
+    duration: Array
+    displacement: Array
+    rubbed: Rubbed | None = None
+
+
+class Few(NamedTuple):
+    """Sums of at most MOST steps; `counts`: steps that do not stick + BASE x slips + BASE^2 x rests."""
+
+    distance: Array
+    top_speed: Array
+    counts: Array
+    wear: Array | None
+    friction: Array | None
+
+
+def init(like: Array, law: Varied | None = None) -> Tally:
+    """Sums before the run; `law` where friction varies."""
+    zero = jnp.zeros_like(like)
+    wear = None if law is None or law.pressing is None else zero
+    return Tally(zero, zero, zero, zero, zero, zero, wear, None if law is None or law.stribeck is None else zero)
+
+
+def _more(total: Array | None, work: Array | None, counts: Array) -> Array | None:
+    """A work [J] after one more, where it counts."""
+    return None if total is None or work is None else total + jnp.where(counts, work, 0.0)
+
+
+def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: Part) -> Tally:
+    """Sums after one more step.
+
+    Args:
+        before, after: the contact at its start and end. speed: velocity at its end, against the support [m/s].
+        part: what of it counts.
+    """
+    inside = part.duration > 0.0
+    slips = after.slips & inside
+    begins = slips & (after.begins(before) | (sums.phases == 0.0))
+    stops = (after.way == 0.0) & inside & (after.stops(before) | (sums.stops == 0.0))
+    rubbed = part.rubbed or Rubbed(part.displacement)
+    rubs, works = rubbed.slips(after) & inside, rubbed.works(after) & inside
+    touching = part.duration if sums.wear is None else jnp.where(is_away(after), 0.0, part.duration)
+    return Tally(
+        distance=sums.distance + jnp.where(rubs, jnp.abs(rubbed.slid), 0.0),
+        drift=sums.drift + part.displacement,
+        stuck_time=sums.stuck_time + jnp.where(after.slips, 0.0, touching),
+        top_speed=jnp.where(rubs, jnp.maximum(sums.top_speed, jnp.abs(speed)), sums.top_speed),
+        phases=sums.phases + choice(begins, 1.0, 0.0, speed),
+        stops=sums.stops + choice(stops, 1.0, 0.0, speed),
+        wear=_more(sums.wear, rubbed.wear, works),
+        friction=_more(sums.friction, rubbed.friction, works),
+    )
+
+
+def counted(sums: Tally, grip: Grip) -> Grip:
+    """The contact once the first step of the window is counted: a slip that is still to be counted begins when it goes on."""
+    held = ~grip.slips & (grip.way != 0.0) & (sums.phases == 0.0)
+    if sums.wear is not None:
+        held = held & ~is_away(grip)
+    return grip._replace(way=jnp.where(held, UNMOVED, grip.way))
+
+
+def few(sums: Tally) -> Few:
+    """No step yet."""
+    zero = jnp.zeros_like(sums.distance)
+    return Few(zero, sums.top_speed, zero, *(None if total is None else zero for total in (sums.wear, sums.friction)))
+
+
+def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, rubbed: Rubbed | None = None) -> Few:
+    """Sums of few steps after one more, of displacement `moved` [m]; other arguments as those of `update`."""
+    rubbed = rubbed or Rubbed(moved)
+    works = rubbed.works(after)
+    # of what holds, 1e-30 at most is counted, which `add` leaves out where there is nothing else
+    slid, speed, slips = jnp.abs(after.way * rubbed.slid), after.way * speed, after.way * after.way
+    if sums.wear is not None:  # where contact may be lost
+        rubs = rubbed.slips(after)
+        slid, speed = jnp.where(rubs, jnp.abs(rubbed.slid), 0.0), jnp.where(rubs, jnp.abs(speed), 0.0)
+        slips = slips + choice(is_away(after), 1.0, 0.0, speed)
+    counts = sums.counts + slips
+    counts = jnp.where(after.begins(before), counts + BASE, counts)
+    return Few(
+        distance=sums.distance + slid,
+        top_speed=jnp.where(speed > sums.top_speed, speed, sums.top_speed),
+        counts=jnp.where(after.stops(before), counts + BASE * BASE, counts),
+        wear=_more(sums.wear, rubbed.wear, works),
+        friction=_more(sums.friction, rubbed.friction, works),
+    )
+
+
+def add(sums: Tally, now: Few, drift: Array, h: Array, steps: Array) -> Tally:
+    """Sums after a few `steps` (a whole float) of `h` [s], over which the mass moved by `drift` [m]."""
+    stops = jnp.floor(now.counts / BASE**2)
+    phases = jnp.floor(now.counts / BASE) - BASE * stops
+    slips = jnp.round(now.counts - BASE * (phases + BASE * stops))
+    return Tally(
+        sums.distance + jnp.where(slips > 0.0, now.distance, 0.0),
+        sums.drift + drift,
+        sums.stuck_time + (steps - slips) * h,
+        jnp.where(slips > 0.0, now.top_speed, sums.top_speed),
+        sums.phases + phases,
+        sums.stops + stops,
+        None if sums.wear is None or now.wear is None else sums.wear + now.wear,
+        None if sums.friction is None or now.friction is None else sums.friction + now.friction,
+    )
+
+
+def finish(sums: Tally, p: dict[str, Any]) -> dict[str, Array]:
+    """The observables of friction and wear by name (SI units; `regime` as its code)."""
+    zero, seen = jnp.zeros_like(sums.stops), jnp.minimum(sums.stops, 1.0)
+    slips = slip.Slip(sums.distance, sums.drift, sums.stuck_time, sums.top_speed, sums.phases, zero)
+    return rubbing.finish(rubbing.Rubbing(slips, regime.Regime(zero, seen, sums.stops, zero)), p, sums.wear, sums.friction)

@@ -1,0 +1,66 @@
+"""What a time scheme observes of a run that is asked for more: wear energies of the blocks of the window, and statistics by trapezoids."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.varying_friction import Varied, is_away
+from kernels.numerics.numbers import Array
+from kernels.observables import block_means, statistics
+from kernels.stepping.scheme import Body, State
+
+
+class Watched(NamedTuple):
+    """Wear energies (blocks,) [J] and statistics, None where they are not asked for."""
+
+    worn: Array | None
+    statistics: statistics.Statistics | None
+
+
+def init(body: Body, instants: Array | None, asked: bool) -> Watched:
+    """Sums before the run, of as many blocks as `instants` bound; `asked`: for statistics."""
+    zero = 0.0 * body.one
+    return Watched(
+        None if instants is None else block_means.init(zero, instants.shape[0] - 1),
+        statistics.init(zero, 2 if body.wall is None else 3) if asked else None,
+    )
+
+
+def update(sums: Watched, body: Body, before: State, after: State, h: Array, parts: Array, ways: Array, energies: Array) -> Watched:
+    """Sums after one more step.
+
+    Args:
+        body: the oscillator. before, after: its state at the start and end of the step. h: its length [s].
+        parts: (n,) where in the step the bounds of the blocks are, or the ends of the window, in [0, 1]. ways: displacement to there [m].
+        energies: (n - 1,) wear energy between them [J].
+    """
+    worn = None if sums.worn is None else sums.worn + energies
+    seen = sums.statistics
+    if seen is not None:
+        ends = jnp.stack([parts[0], parts[-1]])
+        first, last = (values_at(body, state) for state in (before, after))
+        values = first[:, None] + (last - first)[:, None] * ends
+        values = values.at[0].set(before.x + jnp.stack([ways[0], ways[-1]]))
+        speeds = before.v + (after.v - before.v) * ends
+        length = h * (ends[1] - ends[0])
+        seen = statistics.add(seen, 0.5 * length * jnp.ones(2, length.dtype), values, speeds)
+        seen = statistics.widen(seen, length > 0.0, values)
+    return Watched(worn, seen)
+
+
+def values_at(body: Body, state: State) -> Array:
+    """Displacement [m], friction force and, where there is a wall, its force [N] after a step, in the order of `statistics.SEEN`."""
+    grip, crush = state.memory.grip, state.memory.crush
+    law, against = body.friction, state.v
+    if isinstance(law, Varied) and law.belt is not None:
+        against = against - law.belt
+    friction = jnp.where(grip.slips | is_away(grip), grip.spring, grip.spring - law.c_t * against)
+    return jnp.stack([state.x, friction, *([] if crush is None else [crush.force])])
+
+
+def finish(sums: Watched, p: dict[str, Any]) -> dict[str, Array]:
+    """The observables of both by name (SI units)."""
+    found = {} if sums.worn is None else block_means.finish(sums.worn, p)
+    return found if sums.statistics is None else found | statistics.finish(sums.statistics)

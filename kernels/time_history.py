@@ -1,0 +1,314 @@
+"""What happened in one run of the exact engine: its events one by one, its impacts, and its motion and forces in time."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kernels.contact.combined import Both
+from kernels.exact import event_loop, oscillator
+from kernels.exact.forces import Moment, between
+from kernels.excitation.record import Records, check_record, features_of
+from kernels.models import MODELS
+from kernels.models.arguments import check_given, nearest
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import EXACT, FEATURES, VARIED, varied
+from kernels.segments.damped import highest
+
+CHUNK = 256
+PER_CALL = 512  # moments of a trace in one call
+PARTS = 8  # of a stretch between two events that is short against the steps of a trace
+NODES, WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(16)[0] + 1.0)), 0.5 * np.polynomial.legendre.leggauss(16)[1]
+STAGES = ("window start", "window end", "end")
+
+EVENT_COLUMNS = (
+    Quantity("time", "s", "time of the event"),
+    Quantity("event", "", "what happened", kind="word", words=("...",)),
+    Quantity("x", "m", "displacement"),
+    Quantity("v", "m/s", "velocity after the event"),
+    Quantity("a", "m/s^2", "acceleration after the event"),
+    Quantity("friction_force", "N", "friction on the mass after the event"),
+    Quantity("wall_force", "N", "force of the wall after the event"),
+    Quantity("compression", "m", "compression of the wall that is or was touched last"),
+    Quantity("plastic_set", "m", "plastic set of the wall"),
+    Quantity("kinetic_energy", "J", "kinetic energy"),
+    Quantity("spring_energy", "J", "energy of the spring k"),
+    Quantity("wall_energy", "J", "elastic energy of the wall"),
+    Quantity("input_work", "J", "work of excitation and load since the start"),
+    Quantity("viscous_work", "J", "work against the damper c since the start"),
+    Quantity("friction_work", "J", "work against friction since the start"),
+    Quantity("wall_work", "J", "work against the wall since the start: elastic, plastic and viscous"),
+)
+WORKS = ("input_work", "viscous_work", "friction_work", "wall_work")
+
+IMPACT_COLUMNS = (
+    Quantity("time", "s", "when the mass came into the wall"),
+    Quantity("approach_velocity", "m/s", "velocity there"),
+    Quantity("peak_force", "N", "largest force of the wall"),
+    Quantity("impulse", "N s", "integral of the force of the wall"),
+    Quantity("duration", "s", "time until the mass left the wall; NaN where the run ends before"),
+)
+
+TRACE_COLUMNS = (
+    Quantity("time", "s", "time"),
+    Quantity("x", "m", "displacement", "x"),
+    Quantity("v", "m/s", "velocity", "v"),
+    Quantity("friction_force", "N", "friction on the mass", r"F_t"),
+    Quantity("wall_force", "N", "force of the wall", "F"),
+)
+
+
+def event_log(
+    model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None
+) -> dict[str, np.ndarray]:
+    """The events of one oscillator in their order, the start among them.
+
+    Args:
+        model: name of a model (`kernels.MODELS`).
+        params: parameter name -> number (a table: its numbers), SI units; omitted names take their documented default.
+        most: how many events, at most. records: which the parameter `record` chooses from.
+
+    Returns:
+        The columns of EVENT_COLUMNS, (n,) each; forces and compression are 0 where there is no such contact. Of two bodies, x and v are
+        those of the first less the second. Looks at the motion that change nothing are left out.
+
+    Raises:
+        KeyError: unknown model or parameter. ValueError: what is no number or many, a plain number out of bounds, friction that varies
+            (`schemes.VARIED`).
+    """
+    columns = _follow(model, params, most, records)
+    return {quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}
+
+
+def impacts(
+    model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None
+) -> dict[str, np.ndarray]:
+    """The impacts of one oscillator on its wall in their order.
+
+    Args:
+        model, params, most, records: see `event_log`.
+
+    Returns:
+        The columns of IMPACT_COLUMNS, (n,) each.
+    """
+    columns = _follow(model, params, most, records)
+    happened = columns["event"]
+    starts = np.flatnonzero((happened == "impact") | ((happened == "start") & (columns["compression"] > 0.0)))
+    ends = np.flatnonzero(columns["outside"])
+    rows = []
+    for start in starts:
+        later = ends[ends > start]
+        end = int(later[0]) if later.size else len(happened) - 1
+        inside = slice(int(start), end + 1)
+        peak = max(columns["wall_force"][start], *columns["largest_force"][inside][1:], 0.0)
+        impulse = columns["impulse"][end] - columns["impulse"][start]
+        duration = columns["time"][end] - columns["time"][start] if later.size else np.nan
+        rows.append((columns["time"][start], columns["approach"][start], peak, impulse, duration))
+    return {quantity.name: np.array([row[i] for row in rows]) for i, quantity in enumerate(IMPACT_COLUMNS)}
+
+
+def trace(
+    model: str,
+    params: Mapping[str, Any],
+    start: float = 0.0,
+    samples: int = 600,
+    most: int = event_loop.MOST_EVENTS,
+    records: Records | None = None,
+) -> dict[str, np.ndarray]:
+    """One oscillator in time: at equal steps, just before and just after every event, and more closely where events are close.
+
+    Every moment is computed in closed form from the event before it.
+
+    Args:
+        model, params, records: see `event_log`.
+        start: time where the trace begins [s], before the end of the run.
+        samples: how many moments at equal steps, the first and the last included.
+        most: how many events of the run, at most; the trace ends there.
+
+    Returns:
+        The columns of TRACE_COLUMNS, (n,) each, n >= samples, ascending in time; forces are 0 where there is no such contact. Of two
+        bodies, x and v are those of the first less the second.
+
+    Raises:
+        KeyError: unknown model or parameter. ValueError: what is no number or many, a plain number out of bounds, friction that varies
+            (`schemes.VARIED`).
+    """
+    kind, resolved = _resolve(model, params, records)
+    state = _start(kind, resolved)
+    parts = [jax.tree.map(lambda value: np.asarray(value)[None], state)]
+    while float(state.stage) < len(STAGES) and int(state.events) < most:
+        state, part = _walk(kind, resolved, state)
+        parts.append(jax.tree.map(np.asarray, part))
+    states: Any = jax.tree.map(lambda *values: np.concatenate(values), *parts)
+    begins: np.ndarray = states.t
+    evenly = np.linspace(min(start, begins[-1]), begins[-1], samples)
+    after = 1 + np.flatnonzero((np.diff(begins) > 0.0) & (begins[1:] > evenly[0]))  # events at one instant are one here
+    knots = np.concatenate([evenly[:1], begins[after]])
+    short = np.diff(knots) < 4.0 * (evenly[1] - evenly[0]) if samples > 1 else np.zeros(len(after), dtype=bool)
+    within = np.arange(1, PARTS)[:, np.newaxis] / PARTS
+    evenly = np.concatenate([evenly, (knots[:-1][short] + within * np.diff(knots)[short]).ravel()])
+    at = np.concatenate([begins[after], begins[after], evenly])
+    # the state that an instant is reached from: before an event the one before, after it the last one there
+    since = np.concatenate([after - 1, *(np.searchsorted(begins, times, side="right") - 1 for times in (begins[after], evenly))])
+    order = np.lexsort((since, at))
+    at, since = at[order], since[order]
+    room = -len(at) % PER_CALL
+    padded = np.concatenate([since, np.zeros(room, int)]), np.concatenate([at, np.zeros(room)])
+    found = []
+    for place in range(0, len(at), PER_CALL):
+        which, times = (values[place : place + PER_CALL] for values in padded)
+        chosen = jax.tree.map(lambda values, which=which: values[which], states)
+        found.append(jax.tree.map(np.asarray, _moments(kind, resolved, chosen, times)))
+    x, v, friction, wall = (np.concatenate([getattr(m, name) for m in found])[: len(at)] for name in ("x", "v", "friction", "wall"))
+    return dict(zip((quantity.name for quantity in TRACE_COLUMNS), (at, x, v, friction, wall), strict=True))
+
+
+def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[oscillator.Kind, dict[str, np.ndarray]]:
+    """The contacts of one oscillator and its parameters, those of an excitation that it does not have apart."""
+    if model not in MODELS:
+        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
+    check_given(MODELS[model], params, one=True)
+    if has := [name for name, rows in varied(params).items() if np.any(rows)]:
+        raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {has[0]}")
+    resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}
+    kind, features = kind_of(model, resolved), features_of(params)
+    if "record" in features:
+        check_record(params["record"], records)
+        resolved |= {} if records is None else records.arguments()
+    unread = {name for feature, names in FEATURES.items() if feature not in features for name in names}
+    unread |= {name for names in VARIED.values() for name in names}
+    return kind, {name: value for name, value in resolved.items() if name not in unread}
+
+
+def _follow(model: str, params: Mapping[str, Any], most: int, records: Records | None) -> dict[str, np.ndarray]:
+    """Every event with all that is known of it."""
+    kind, resolved = _resolve(model, params, records)
+    state = _start(kind, resolved)
+    parts = [jax.tree.map(lambda value: np.asarray(value)[None], _seen(kind, resolved, state))]
+    while float(state.stage) < len(STAGES) and int(state.events) < most:
+        state, part = _chunk(kind, resolved, state)
+        parts.append(jax.tree.map(np.asarray, part))
+    columns: dict[str, np.ndarray] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    made, _ = _machine(kind, resolved)
+    names = np.array([*made.law.kinds, *reversed(STAGES)], dtype=object)
+    columns["event"] = names[columns.pop("kind").astype(int)]
+    columns["event"][0] = "start"
+    columns |= {name: np.cumsum(columns[name]) for name in WORKS}
+    keep = columns.pop("live") & (columns["event"] != "")
+    keep[0] = True
+    # what was seen over looks that are left out belongs to the event after them
+    pieces = np.cumsum(keep[::-1])[::-1]
+    largest = np.zeros(pieces[0] + 1)
+    np.maximum.at(largest, pieces, columns["largest_force"])
+    columns["largest_force"] = largest[pieces]
+    return {name: values[keep] for name, values in columns.items()}
+
+
+def kind_of(model: str, resolved: Mapping[str, np.ndarray]) -> oscillator.Kind:
+    """The contacts of one oscillator."""
+    friction = oscillator.PENALISED if np.isfinite(resolved["k_t"]) else oscillator.RIGID
+    if "k_n" not in resolved:
+        return oscillator.Kind(friction)
+    bends = "damping_criterion" in resolved and bool(resolved["damping_criterion"] != 0.0)
+    return oscillator.Kind(None if resolved["normal_force"] == 0.0 else friction, model, bends)
+
+
+def _machine(kind: oscillator.Kind, p: dict[str, Any]) -> tuple[oscillator.Setup, Any]:
+    made = oscillator.setup({name: jnp.asarray(value) for name, value in p.items()}, kind)
+    return made, event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite, log=True)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _start(kind: oscillator.Kind, p: dict[str, Any]) -> Any:
+    return _machine(kind, p)[1].start
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _seen(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> dict[str, jax.Array]:
+    return _columns(_machine(kind, p)[0], s, s)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _chunk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, dict[str, jax.Array]]:
+    """CHUNK events further; those after the end are not live."""
+    made, machine = _machine(kind, p)
+
+    def one(s: Any, _: None) -> tuple[Any, dict[str, jax.Array]]:
+        live = s.stage < len(STAGES)
+        after = jax.tree.map(lambda new, old: jnp.where(live, new, old), machine.next_event(s), s)
+        works = _works(made, s, jnp.where(live, after.t - s.t, 0.0))
+        return after, {**_columns(made, s, after), **works, "live": live}
+
+    return jax.lax.scan(one, s, None, length=CHUNK)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _walk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
+    """CHUNK events further: the last state, and all of them; after the end it stays as it is."""
+    machine = _machine(kind, p)[1]
+
+    def one(s: Any, _: None) -> tuple[Any, Any]:
+        after = jax.tree.map(lambda new, old: jnp.where(s.stage < len(STAGES), new, old), machine.next_event(s), s)
+        return after, after
+
+    return jax.lax.scan(one, s, None, length=CHUNK)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _moments(kind: oscillator.Kind, p: dict[str, Any], states: Any, times: jax.Array) -> Moment:
+    """The moments at `times` (n,) [s], each from its own of the `states`, none later than it."""
+    made = _machine(kind, p)[0]
+    moments: Moment = jax.vmap(lambda s, time: between(made, s)(time - s.t))(states, times)
+    return moments
+
+
+def _columns(made: oscillator.Setup, before: Any, s: Any) -> dict[str, jax.Array]:
+    """What is known just after an event."""
+    zero = jnp.zeros_like(s.t)
+    columns = {"time": s.t, "kind": s.kind, "x": s.x, "v": s.anchor.v, "a": s.anchor.a, "live": s.t >= 0.0}
+    columns |= dict.fromkeys(("friction_force", "wall_force", "compression", "plastic_set", "impulse", "largest_force"), zero)
+    columns |= {"approach": s.anchor.v, "outside": s.t < 0.0, "wall_energy": zero, **dict.fromkeys(WORKS, zero)}
+    columns |= {"kinetic_energy": 0.5 * made.p["m"] * s.anchor.v**2, "spring_energy": 0.5 * made.p["k"] * s.x**2}
+    if made.friction is not None:
+        contact = s.memory.friction if isinstance(s.memory, Both) else s.memory
+        columns["friction_force"] = contact.force
+    if made.wall is not None:
+        wall = made.wall
+        pressed, was = (each.memory.wall if isinstance(each.memory, Both) else each.memory for each in (s, before))
+        y, side = wall.compression(pressed, s.x), pressed.side
+        columns["compression"] = y
+        columns["wall_force"] = jnp.maximum(0.0, wall.force(pressed, y).at(y, side * s.anchor.v))
+        columns["plastic_set"] = wall.plastic_set(pressed, s.x)
+        columns["wall_energy"] = wall.energy(pressed, s.x)
+        columns["impulse"] = s.sums.shock.impulse
+        y0, y1 = wall.compression(was, before.x), wall.compression(was, s.x)
+        ends = [wall.force(was, y0).at(y0, was.side * before.anchor.v), wall.force(was, y1).at(y1, was.side * s.anchor.v)]
+        columns["largest_force"] = jnp.maximum(0.0, jnp.maximum(*ends))
+        columns["outside"] = (pressed.phase == 0.0) & (was.phase != 0.0)
+    return columns
+
+
+def _works(made: oscillator.Setup, s: Any, duration: jax.Array) -> dict[str, jax.Array]:
+    """Works [J] over the `duration` [s] from a state to the next event, by a Gauss-Legendre rule on pieces short against its scales."""
+    p, moment = made.p, between(made, s)
+    phase = made.law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
+    rate = highest(made.excitation.omega) + jnp.sqrt(jnp.abs(p["k"] + phase.stiffness) / p["m"]) + jnp.abs(p["c"] + phase.damping) / p["m"]
+
+    def power(tau: jax.Array) -> jax.Array:
+        now = moment(tau)
+        return jnp.stack([now.driven * now.v, p["c"] * now.v * now.v, -now.friction * now.v, now.wall * now.side * now.v])
+
+    count = jnp.floor(duration * rate) + 1.0
+    length = duration / count
+
+    def piece(n: jax.Array, total: jax.Array) -> jax.Array:
+        values = jax.vmap(lambda node: power((n + node) * length))(jnp.asarray(NODES))
+        return total + length * jnp.sum(values * jnp.asarray(WEIGHTS)[:, None], axis=0)
+
+    total = jax.lax.fori_loop(0, count.astype(int), piece, jnp.zeros(len(WORKS)))
+    return dict(zip(WORKS, total, strict=True))
