@@ -77,7 +77,7 @@ def simulate(p: dict[str, Any], kind: oscillator.Kind) -> tuple[dict[str, Array]
     """Run one oscillator and say what acts on it at the end: the observables of `oscillators.simulate`, and of that instant x and v
     (displacement [m] and velocity [m/s], of two bodies those of the first less the second), friction_force and wall_force [N].
 
-    Args, derivatives and status are those of `oscillators.simulate`. Validated by tests/kernels/test_moment.py.
+    Args, derivatives and status are those of `oscillators.simulate`. Validated by tests/kernels/exact/test_forces.py.
     """  # noqa: D205 - one sentence
     made = oscillator.setup(p, kind)
     last = follow(lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=kind.wall is not None)

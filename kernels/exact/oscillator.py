@@ -270,8 +270,9 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tupl
     Returns:
         Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
 
-    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_penalised_exact.py and
-    tests/kernels/test_shock.py.
+    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by
+    tests/kernels/exact/test_penalised_friction.py and
+    tests/kernels/exact/test_walls.py.
     """
     kind = kind._replace(asked=asked)
     made = setup(p, kind)

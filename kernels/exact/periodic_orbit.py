@@ -288,7 +288,7 @@ def simulate(p: dict[str, Any], build: Build) -> tuple[dict[str, Array], Array]:
         mass may lie anywhere; it is taken to begin at x0.
 
     Differentiable in every parameter (forward mode), by the implicit function theorem; without a period derivatives are NaN. Validated by
-    tests/kernels/test_steady.py and tests/kernels/test_steady_stop.py.
+    tests/kernels/exact/test_periodic_orbit.py and tests/kernels/exact/test_periodic_orbit_of_a_stop.py.
     """
     found = search(build, p)
     periodic = found.multiple > 0.0

@@ -225,7 +225,7 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
     Returns:
         Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
 
-    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/test_exact.py.
+    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/exact/test_rigid_friction.py.
     """
     last: State = follow(functools.partial(machine, free=free), MOST_EVENTS, p)
     finite, zero = all_finite(p.values()), jnp.zeros_like(last.t)

@@ -281,7 +281,8 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
         Observables by name (scalars, float64), and the status code. A row whose numbers are not finite returns at once.
 
     Every slip has an error of its own, about 1e-6 of the largest speed, and they do not grow: where mu_s = mu_d friction is a
-    monotone function of the velocity, so that two motions never part. Not differentiable. Validated by tests/kernels/test_single.py.
+    monotone function of the velocity, so that two motions never part. Not differentiable. Validated by
+    tests/kernels/exact/test_rigid_friction_float32.py.
     """
     c, start, next_event = machine(p, free)
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, for_every_lane(start, p))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models.contacts import WallContact
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import DRIVEN, EXACT, FEATURES, SCHEMES, STEADY, VARIED, Values, varied
 
@@ -46,6 +47,7 @@ class Model:
         steady: whether a run to its steady motion can be asked for.
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.
+        walls: the walls that the mass may hit. Friction on a support is part of every model.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Model:
     steady: bool
     derive: Callable[[Values, Any], dict[str, Any]]
     rules: tuple[Rule, ...]
+    walls: tuple[WallContact, ...] = ()
 
     def parameter(self, name: str) -> Quantity:
         """The parameter of that name; KeyError when the model has none."""

@@ -168,7 +168,7 @@ def devogelaere_stability(values: Values) -> Any:
 
     Returns:
         h [s], the shape of the parameters; inf when nothing limits it. There an eigenvalue of the map of one step reaches +1, as tests show
-        (tests/kernels/test_stability.py); without damping it is the known bound 2 sqrt(2) / sqrt(k / m).
+        (tests/kernels/models/test_stability.py); without damping it is the known bound 2 sqrt(2) / sqrt(k / m).
     """
     stiffness, damping = _held(values, 6.0)
     with np.errstate(divide="ignore", invalid="ignore"):

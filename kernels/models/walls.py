@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import SCHEMES, Values, rubs
@@ -240,6 +241,7 @@ STOP = Model(
     steady=True,
     derive=derive_stop,
     rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
+    walls=(WallContact(sides=0),),
 )
 
 BUCKLING_WALL = Model(
@@ -261,4 +263,5 @@ BUCKLING_WALL = Model(
     steady=False,
     derive=derive_wall,
     rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *PAIR_RULES, *BUCKLING_RULES, *STEP_RULES),
+    walls=(WallContact(buckles=True),),
 )

@@ -5,7 +5,7 @@ the restitution: gamma cos(theta) is that at the angle theta of the impact. The 
 1 + e^2 - (1 + e)^2 gamma sin(theta); the period doubles where the sum is -1 - e^2.
 
 Source: Holmes 1982, J. Sound Vib. 84, 173-189, for a table that moves little; exact: Luo and Han 1996, Nonlinear Dynamics 10, 1-18. These
-are formulas, derived again and tested in tests/kernels/test_steady_stop.py.
+are formulas, derived again and tested in tests/kernels/exact/test_periodic_orbit_of_a_stop.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Written in increments from the anchor, whose acceleration absorbs b and w2 x: nothing large cancels as k -> 0. Every function is the
 response at rest to 1 (`H`), to an impulse (`S`), or to exp(i omega t) (`R`), each with a form that stays accurate where another loses
-digits. Validated by tests/kernels/test_exact.py against computation in 70 digits.
+digits. Validated by tests/kernels/exact/test_rigid_friction.py against computation in 70 digits.
 """
 
 from __future__ import annotations

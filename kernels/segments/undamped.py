@@ -3,7 +3,7 @@
     x'' = b + alpha sin(omega t + phase)
 
 Stationary points of the velocity are known in closed form, so the half period that holds its first zero is too; the zero itself
-solves Kepler's equation. Validated by tests/kernels/test_exact.py against event-by-event computation in 70 digits.
+solves Kepler's equation. Validated by tests/kernels/exact/test_rigid_friction.py against event-by-event computation in 70 digits.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     x'' = b + alpha sin(t + phase)        alpha >= 0, seen along the slip
 
 Angles come in float64, so that they are known to rounding relative to how far the next extremum is, and what a slip is made of keeps its
-digits however short it is: t - sin t and t^2 / 2 - 1 + cos t are not differences. Validated by tests/kernels/test_single.py.
+digits however short it is: t - sin t and t^2 / 2 - 1 + cos t are not differences. Validated by
+tests/kernels/exact/test_rigid_friction_float32.py.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ With F the force but for the damper over m, C = c/m, and F_h, v_h at the middle 
     start: x_e = x_0 - h/2 v_0 + h^2/8 (F_0 - C v_0),  v_e = [(4 + h C) v_0 - h (F_0 + F_e)] / (4 - h C)
 
 The contact remembers the half step too: judged by the whole step alone, a slip that ends in it can move one way and end the other, and its
-friction then pushes the wrong way (wear powers of SDND104 off by per cents at one step in four, as tests/kernels/test_time_schemes.py
+friction then pushes the wrong way (wear powers of SDND104 off by per cents at one step in four, as
+tests/kernels/stepping/test_time_schemes.py
 shows).
 
 Source: scheme DEVOGE of the tool that SDND104 and SDND105 validate; De Vogelaere (1955).

@@ -19,7 +19,7 @@ from kernels.models import BUCKLING_WALL, STOP, Model
 from kernels.models.status import RESULTS, Status
 from kernels.models.walls import CRITERIA, WALL_REGIMES
 
-FILE = Path(__file__).resolve().parents[1] / "data" / "shock.json"
+FILE = Path(__file__).resolve().parents[2] / "data" / "shock.json"
 NODES = 6  # most in the reference
 OBSERVED = (
     "impacts", "peak_force", "contact_time", "impulse", "first_contact_time", "first_contact_velocity", "buckling_time", "plastic_set",

@@ -17,7 +17,7 @@ from kernels.batch.programs import PROGRAMS
 from kernels.models import REGIMES, RUBBING_MASS, STOP
 from kernels.models.schemes import Asked
 from kernels.numerics.elementary import single_sincos, single_swing
-from tests.kernels.test_exact import worst_errors
+from tests.kernels.exact.test_rigid_friction import worst_errors
 
 Solve = Callable[..., dict[str, np.ndarray]]
 Reference = Callable[[str], list[dict[str, Any]]]

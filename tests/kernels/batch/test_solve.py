@@ -23,7 +23,7 @@ from kernels.models.status import SENTENCES, Status
 from kernels.runtime.threads import side_by_side
 
 Solve = Callable[..., dict[str, np.ndarray]]
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 OBSERVABLES = [quantity.name for quantity in RUBBING_MASS.returns(None)]
 
 

@@ -30,7 +30,7 @@ BACK: Params = {
     "m": 1.0, "k": 0.25, "v0": 3.0, "gap": 0.5, "k_n": 4.0, "c_n": 0.4, "f_crit": 2.0, "f_post": 1.0, "plateau": 0.2, "softening": 0.4,
     "post_set": [0.6, 1.1], "post_stiffness": [1.6, 1.2], "c_buckled": 1.5, "post_damping": [1.0, 0.6], "a0": 0.6, "omega": 0.7,
 }  # fmt: skip
-FILE = Path(__file__).resolve().parents[1] / "data" / "shock.json"
+FILE = Path(__file__).resolve().parents[2] / "data" / "shock.json"
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from kernels.exact import event_loop
 from kernels.models import REGIMES, RUBBING_MASS
 from kernels.models.status import Status
 from tests.kernels.compiling import hastily
-from tests.kernels.test_exact import worst_errors
+from tests.kernels.exact.test_rigid_friction import worst_errors
 from tests.oracle import penalised_friction
 from tests.oracle.generate import as_text
 
