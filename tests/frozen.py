@@ -161,15 +161,15 @@ def _exact(count: int = 300) -> Iterator[tuple[str, Case]]:
     yield "exact, rigid, static friction", by_batch("rubbing_mass", EXACT, static, count)
 
 
-def _walls(count: int = 200) -> Iterator[tuple[str, Case]]:
+def _walls(count: int = 60) -> Iterator[tuple[str, Case]]:
     for wall, (model, parameters) in WALLS.items():
         count = 16 if "excluded" in wall else count
         for friction, pressed in FRICTION.items():
             name = f"exact, {wall}, {friction}"
-            rows = oscillators(name, count) | {"a0": 2.0} | parameters(name, count) | pressed(name, count)
+            rows = oscillators(name, count) | {"a0": 2.0} | short | parameters(name, count) | pressed(name, count)
             yield name, by_batch(model, EXACT, rows, count)
         name = f"exact, {wall}, rigid"
-        rows = oscillators(name, count) | {"a0": 2.0} | parameters(name, count) | FRICTION["rigid"](name, count)
+        rows = oscillators(name, count) | {"a0": 2.0} | short | parameters(name, count) | FRICTION["rigid"](name, count)
         if wall != "two bodies":
             yield f"{name}, observed", by_batch(model, EXACT, rows, count, asked=EVERYTHING)
             for drive in ("tones", "record"):
