@@ -163,8 +163,10 @@ def _exact(count: int = 300) -> Iterator[tuple[str, Case]]:
 
 def _walls(count: int = 60) -> Iterator[tuple[str, Case]]:
     for wall, (model, parameters) in WALLS.items():
-        count = 16 if "excluded" in wall else count
+        short = {"end": 0.5, "window_start": 0.1} if "excluded" in wall else {}  # Taylor series take long
         for friction, pressed in FRICTION.items():
+            if wall == "two bodies" and friction != "bare":  # a rule forbids it
+                continue
             name = f"exact, {wall}, {friction}"
             rows = oscillators(name, count) | {"a0": 2.0} | short | parameters(name, count) | pressed(name, count)
             yield name, by_batch(model, EXACT, rows, count)
