@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from sweep import load
-from sweep.shards import produce
+from sweep.execution.shard import produce
 
 SIZES = (1_000, 1_000), (1_000, 1_000), (4_000, 5_000)  # of the grid; the first run compiles
 STUDY = """

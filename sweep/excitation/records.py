@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep import tables
-from sweep.axes import report
-from sweep.excitation.columns import Wanted, read_columns
-from sweep.problems import Problem
+from sweep.io import tables
+from sweep.io.columns import Wanted, read_columns
+from sweep.io.errors import Problem, report
 
 TIME, ACCELERATION = "time", "acceleration"
 UNEVEN = 0.02  # of the interval: what rounding of written times may do

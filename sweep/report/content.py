@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,9 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
-from sweep.axes import SCHEME
-from sweep.boundaries import Boundary
-from sweep.directory import RunDirectory
-from sweep.maps import (
+from sweep.analysis.map_places import limits_of, nearest_rows, spread
+from sweep.analysis.palette import EMPTY
+from sweep.analysis.regime_map import (
     FAILED,
     MISSING,
     NOTHING,
@@ -28,22 +26,20 @@ from sweep.maps import (
     choose_shade,
     map_of,
     must_be_told,
-    theory_of,
 )
-from sweep.maps import codes as codes_of
-from sweep.pictures import ramps_of
-from sweep.plots import EMPTY, FLAT, limits_of, nearest_rows, spread
-from sweep.problems import ConfigError, Problem
+from sweep.analysis.regime_map import codes as codes_of
+from sweep.analysis.run_rows import Rows, read_rows
+from sweep.analysis.run_state import POINT
+from sweep.execution.directory import RunDirectory
+from sweep.io.errors import ConfigError, Problem
+from sweep.report.boundary_lines import boundaries_of, limits_of_line, line_of
+from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of, shown, unit_of
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
 from sweep.report.traces import trace_rows
-from sweep.rows import Rows, read_rows
-from sweep.show import POINT, facts_of
 
 MOST_ROWS = 1_000_000
 MOST_FINE = 100_000  # rows whose numbers are kept to 7 digits
 ROOM = 13_000_000  # bytes of packed columns; with plotly.js (4.8 MB) and traces a file stays under 20 MB
-LINE_NODES = 600
-GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "eta": "η", "beta": "β"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +168,6 @@ def order_of(rows: Rows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.n
     return order, [rows.along(axis)[order] for axis in rows.axes], note
 
 
-def ordinal(number: int) -> str:
-    """2nd, 3rd, 4th ..."""
-    return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }".replace(" ", "")
-
-
 def pick(rows: Rows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, most: int) -> list[int]:
     """Positions in the order of the report of at most so many rows, evenly over the map; rows that failed have no trace."""
     if not most:
@@ -257,68 +248,3 @@ def is_number(column: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
-
-
-def boundaries_of(drawn: RegimeMap) -> Iterable[Boundary]:
-    """What theory and the run itself say of where the regimes meet."""
-    values = (drawn.x_values, drawn.y_values)
-    x, y = (spread(float(v.min()), float(v.max()), log, LINE_NODES) for v, log in zip(values, drawn.logarithmic, strict=True))
-    return [*theory_of(drawn, x, y), *drawn.measured]
-
-
-def line_of(boundary: Boundary) -> dict[str, Any]:
-    """A boundary for plotly: pieces apart by null."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for piece in boundary.pieces:
-        x += [*(float(f"{value:.7g}") for value in piece[:, 0]), None]
-        y += [*(float(f"{value:.7g}") for value in piece[:, 1]), None]
-    return {"name": boundary.plain, "theory": boundary.theory, "x": x, "y": y}
-
-
-def limits_of_line(values: np.ndarray) -> tuple[float, float]:
-    """The ends of the only axis."""
-    return float(values[0]), float(values[-1])
-
-
-def axis_of(rows: Rows, quantity: Quantity) -> dict[str, Any]:
-    """An axis for the page."""
-    return {
-        "name": quantity.name, "unit": quantity.unit_suffix.strip(), "label": html_label(quantity), "about": quantity.description,
-        "log": rows.is_logarithmic(quantity),
-    }  # fmt: skip
-
-
-def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
-    """The regimes with the ends of their colours."""
-    ramps = ramps_of(words)
-    return [{"name": word, "ramp": list(ramp), "flat": FLAT.get(word)} for word, ramp in ramps.items()]
-
-
-def provenance_of(rows: Rows) -> list[tuple[str, str]]:
-    """Who computed the run, when and with what."""
-    return [(name, value) for name, value in facts_of(rows.state) if name not in ("shards", "writer")]
-
-
-def shown(value: Any) -> str:
-    """The value of a parameter as a person reads it."""
-    if isinstance(value, list):
-        return "; ".join(f"{node:g}" for node in value)
-    return f"{value:.10g}" if isinstance(value, float | int) else str(value)
-
-
-def unit_of(model: Model, name: str) -> str:
-    """The unit of a parameter or an observable; empty where it has none."""
-    quantity = (by_name(model.parameters) | by_name(model.observables)).get(name)
-    return quantity.unit_suffix.strip() if quantity and name != SCHEME else ""
-
-
-def html_label(quantity: Quantity) -> str:
-    """The label of an axis, its symbol and unit as HTML."""
-    unit = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", quantity.unit_suffix.strip())
-    base, _, below = quantity.symbol.partition("_")
-    below = re.sub(r"\\mathrm\{([^}]*)\}", r"\1", below.strip())
-    below = below[1:-1] if below.startswith("{") else below
-    base = GREEK.get(base.removeprefix("\\"), base)
-    head = f"<i>{base}</i>" + (f"<sub>{below}</sub>" if below else "") if base else quantity.name.replace("_", " ")
-    return f"{head} [{unit}]" if unit else head

@@ -7,8 +7,8 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from sweep.directory import write_text
-from sweep.problems import ConfigError, Problem
+from sweep.io.atomic import write_text
+from sweep.io.errors import ConfigError, Problem
 from sweep.report.content import Content
 
 SCRIPTS = ("data.js", "picture.js", "charts.js", "page.js")

@@ -12,11 +12,11 @@ import numpy as np
 from kernels.models import Model
 from kernels.quantity import by_name
 from kernels.schemes import EXACT
-from sweep.config import load
-from sweep.excitation.bank import of_one
-from sweep.excitation.reading import Excitation
-from sweep.rows import Rows
-from sweep.rules import check_fixed
+from sweep.analysis.run_rows import Rows
+from sweep.execution.record_bank import of_one
+from sweep.study.excitation import Excitation
+from sweep.study.load import load
+from sweep.study.rules import check_fixed
 
 PERIODS = 20  # of the excitation: longer traces show their last ones
 SETTLING = 50  # periods that a contact with a memory is given to come to its steady motion again

@@ -15,10 +15,11 @@ from matplotlib.image import imread
 from kernels.models import STOP
 from kernels.reference.closed_forms import damped_impact
 from sweep import ConfigError, run
-from sweep.bifurcation import APERIODIC, MARKERS, known_bifurcations, read_bifurcation, style_of
-from sweep.cli import main
-from sweep.config import load
-from sweep.store import schema
+from sweep.analysis.bifurcation import APERIODIC, known_bifurcations, read_bifurcation
+from sweep.cli.app import main
+from sweep.execution.parquet import schema
+from sweep.plots.bifurcation import MARKERS, style_of
+from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]

@@ -17,11 +17,11 @@ import pytest
 from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit, slip_slip_wear_power, stick_slip_wear_power
 from kernels.status import Status
 from sweep import Run, load, resume, run
-from sweep.adaptive import beginning
-from sweep.boundary.brackets import Brackets
-from sweep.boundary.table import read_boundaries
-from sweep.cli import main
-from sweep.shards import produce_points
+from sweep.cli.app import main
+from sweep.execution.adaptive.bisection import Brackets
+from sweep.execution.adaptive.boundary_table import read_boundaries
+from sweep.execution.adaptive.registry import beginning
+from sweep.execution.shard import produce_points
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]

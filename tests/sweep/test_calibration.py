@@ -17,15 +17,15 @@ from scipy import optimize, stats
 import sweep
 from kernels import simulate
 from kernels.models import RUBBING_MASS
-from sweep.calibration import analysis, fitting, reading
-from sweep.calibration.fitting import CONVERGED, FAILED, STUCK, fit
-from sweep.calibration.jumps import crossings
-from sweep.calibration.optima import optima_of, starts_of
-from sweep.calibration.parameters import Free, Prior, Space
-from sweep.calibration.system import Point, System
-from sweep.calibration.uncertainty import knowledge, profiles
-from sweep.cli import main
-from sweep.sensitivity.distributions import log_normal_scale
+from sweep.analysis.calibration import analysis, fitting, load, results
+from sweep.analysis.calibration.fitting import CONVERGED, FAILED, STUCK, fit
+from sweep.analysis.calibration.jumps import crossings
+from sweep.analysis.calibration.optima import optima_of, starts_of
+from sweep.analysis.calibration.parameters import Free, Prior, Space
+from sweep.analysis.calibration.system import Point, System
+from sweep.analysis.calibration.uncertainty import knowledge, profiles
+from sweep.cli.app import main
+from sweep.design.distributions import log_normal_scale
 
 K_T, C_T, X0 = (RUBBING_MASS.parameter(name) for name in ("k_t", "c_t", "x0"))
 TWO = Space([Free("k_t", K_T, None, 0.1, 10.0, True, 1.0), Free("x0", X0, None, -1.0, 3.0, False, 0.0)])
@@ -198,7 +198,7 @@ def sliding(folder: Path, noise: float = 0.0, free: dict[str, Any] | None = None
 
 
 def test_exact_data_give_the_parameters_back(tmp_path: Path) -> None:
-    result = analysis.carry_out(reading.load(sliding(tmp_path)))
+    result = analysis.carry_out(load.load(sliding(tmp_path)))
     assert result.converged
     assert dict(zip(result.space.names, result.estimates, strict=True)) == pytest.approx(TRUE, rel=1e-9)
     assert result.known[0].told.all()
@@ -208,16 +208,16 @@ def test_an_unidentifiable_pair_is_named_and_has_no_interval(tmp_path: Path) -> 
     free = {"mu": {"from": 0.02, "to": 1.0, "scale": "log"}, "normal_force": {"from": 1.0, "to": 100.0}}
     study = sliding(tmp_path, free=free, compare={"slip_distance": {"relative_sd": 1e-6}})
     study["parameters"] = {**SLIDES, "m": TRUE["m"]}
-    result = analysis.carry_out(reading.load(study))
+    result = analysis.carry_out(load.load(study))
     assert not result.known[0].told.any()
     assert "mu and normal_force move together" in result.notes[0] or "normal_force and mu move together" in result.notes[0]
-    assert {row["low"] for row in analysis.records(result) if row["optimum"] == 0} == {None}
+    assert {row["low"] for row in results.records(result) if row["optimum"] == 0} == {None}
     product = result.space.values(result.fits.coordinates[result.optima[0].lanes]).prod(axis=1)
     assert product == pytest.approx(np.full(len(product), 3.0), rel=1e-6)  # which the data do tell
 
 
 def test_the_gradient_of_the_loss_is_that_of_differences_on_both_sides_of_a_boundary(tmp_path: Path) -> None:
-    calibration = reading.load(sliding(tmp_path))
+    calibration = load.load(sliding(tmp_path))
     system = System(calibration.config, calibration.space, calibration.data)
 
     def loss(mu: float) -> tuple[float, float, np.ndarray]:
@@ -247,7 +247,7 @@ def test_an_observable_that_jumps_at_a_boundary_is_found_on_the_way(tmp_path: Pa
     frame = pd.read_csv(tmp_path / "slides.csv").assign(slips=1.0)
     frame[["a0", "wear_power", "slips"]].to_csv(tmp_path / "slides.csv", index=False)
     study["calibration"]["compare"]["stick_fraction"] = {"column": "slips", "sd": 0.1}
-    calibration = reading.load(study)
+    calibration = load.load(study)
     system = System(calibration.config, calibration.space, calibration.data)
     ends = calibration.space.coordinates(np.array([[0.21, 1.5], [0.23, 1.5]]))
     path = [fitting.Step(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
@@ -261,8 +261,8 @@ def test_an_observable_that_jumps_at_a_boundary_is_found_on_the_way(tmp_path: Pa
 def test_the_command_leaves_tables_pictures_and_a_study_that_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = sliding(tmp_path, noise=0.01)
     toml = tmp_path / "slides.toml"
-    config = reading.load(study)
-    from sweep.document import to_toml
+    config = load.load(study)
+    from sweep.io.toml import to_toml
 
     document = {key: value for key, value in config.config.document.items() if key != "sweep"}
     toml.write_text(to_toml({**document, "calibration": config.section}))
@@ -296,18 +296,18 @@ def test_the_command_leaves_tables_pictures_and_a_study_that_runs(tmp_path: Path
 
 def test_a_prior_and_a_weight_count_as_measurements(tmp_path: Path) -> None:
     study = sliding(tmp_path, noise=0.01)
-    plain = analysis.carry_out(reading.load(study))
+    plain = analysis.carry_out(load.load(study))
     study["calibration"]["compare"] = {name: {**each, "weight": 4.0} for name, each in study["calibration"]["compare"].items()}
-    weighed = analysis.carry_out(reading.load(study))
+    weighed = analysis.carry_out(load.load(study))
     assert weighed.estimates == pytest.approx(plain.estimates, rel=1e-7)
     assert weighed.known[0].sd == pytest.approx(0.5 * plain.known[0].sd, rel=1e-6)
     study["calibration"]["free"]["mu"]["prior"] = {"mean": 0.3, "std": 1e-6}
-    tied = analysis.carry_out(reading.load(study))
+    tied = analysis.carry_out(load.load(study))
     assert tied.estimates[0] == pytest.approx(0.3, rel=1e-3)
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say(tmp_path: Path) -> None:
-    calibration = reading.load(sliding(tmp_path))
+    calibration = load.load(sliding(tmp_path))
     system, space, data = System(calibration.config, calibration.space, calibration.data), calibration.space, calibration.data
     rng = np.random.default_rng(11)
     replicates = data.measured + data.spread * rng.standard_normal((200, data.count))

@@ -15,9 +15,10 @@ import pandas as pd
 import pytest
 
 from sweep import ConfigError, load
-from sweep.calibration import reading
-from sweep.calibration.analysis import Request, check
-from sweep.cli import main
+from sweep.analysis.calibration import load as reading
+from sweep.analysis.calibration.analysis import check
+from sweep.analysis.calibration.results import Request
+from sweep.cli.app import main
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 STUDY: dict[str, Any] = {
@@ -241,7 +242,7 @@ def test_reading_a_calibration_starts_neither_jax_nor_optimistix() -> None:
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sweep.calibration import fitting
+    from sweep.analysis.calibration import fitting
 
     monkeypatch.setitem(sys.modules, "optimistix", None)
     solver: Callable[[], Any] = fitting.solver.__wrapped__

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from sweep.calibration import reading
-from sweep.calibration.fitting import CONVERGED, fit
-from sweep.calibration.optima import optima_of
-from sweep.calibration.system import System
-from sweep.calibration.uncertainty import knowledge
+from sweep.analysis.calibration import load
+from sweep.analysis.calibration.fitting import CONVERGED, fit
+from sweep.analysis.calibration.optima import optima_of
+from sweep.analysis.calibration.system import System
+from sweep.analysis.calibration.uncertainty import knowledge
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("calibration")]
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -39,7 +39,7 @@ def wall(folder: Path) -> tuple[System, np.ndarray]:
     made.drops(0.0, 1).to_csv(folder / "drops.csv", index=False, float_format="%.17g")
     bounds = [f'calibration.free.{name}={{ from = {low}, to = {high}, scale = "log" }}' for name, low, high in
               (("k_n", 0.15, 7.0), ("f_crit", 0.15, 7.0), ("f_post", 0.08, 3.5))]  # fmt: skip
-    found = reading.load(CONFIGS / "calibrate_wall.toml", [f"calibration.data={folder}/drops.csv", *bounds])
+    found = load.load(CONFIGS / "calibrate_wall.toml", [f"calibration.data={folder}/drops.csv", *bounds])
     truth = np.array([*(made.WALL[name] for name in ("k_n", "f_crit", "f_post")), *made.WALL["post_stiffness"]])
     return System(found.config, found.space, found.data), truth
 
@@ -77,7 +77,7 @@ def test_stiffness_and_damping_of_a_shoe_are_found_from_its_displacement(tmp_pat
     study = tomllib.loads((CONFIGS / "calibrate_friction.toml").read_text())
     for trace, name in zip(study["calibration"]["traces"], made.SHAKES, strict=True):
         trace["file"] = str(tmp_path / f"{name}.csv")
-    found = reading.load(study)
+    found = load.load(study)
     system, space = System(found.config, found.space, found.data), found.space
     truth = np.array([made.SHOE[name] for name in space.names])
     factors = np.array([[2.0, 0.5, 1.5], [0.5, 2.0, 0.7], [3.0, 1.5, 1.2], [0.4, 0.5, 1.0], [1.5, 3.0, 0.8], [0.8, 0.4, 1.4]])

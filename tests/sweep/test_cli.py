@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from kernels.models import MODELS
-from sweep import terminal
-from sweep.cli import main
+from sweep.cli import terminal
+from sweep.cli.app import main
 from tests.sweep.conftest import COMMAND, FakeKernels
 
 ROOT = Path(__file__).parents[2]

@@ -15,9 +15,9 @@ import pytest
 from kernels.schemes import MOST_STEPS, SCHEMES
 from kernels.status import Status
 from sweep import Run, load, run
-from sweep.cli import main
-from sweep.convergence.orders import agree, estimate
-from sweep.convergence.refinement import refined_by
+from sweep.cli.app import main
+from sweep.design.refinement import refined_by
+from sweep.execution.adaptive.richardson import agree, estimate
 from tests.sweep.conftest import FakeKernels
 
 EULER = {"scheme": "euler"}

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sweep import load, run
-from sweep.directory import RunDirectory
-from sweep.locks import holders
-from sweep.running import look
+from sweep.execution.directory import RunDirectory
+from sweep.execution.lock import holders
+from sweep.execution.shard_check import look
 from tests.sweep.conftest import COMMAND
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pyarrow import csv
 
 from sweep import ConfigError, load
-from sweep.axes import Listed, Spaced
-from sweep.design import Concatenation, Design
+from sweep.design.axis import Listed, Spaced
+from sweep.design.designs import Concatenation, Design
 
 
 def design(sweep: dict[str, Any], **study: Any) -> Design:

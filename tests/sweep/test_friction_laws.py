@@ -8,9 +8,9 @@ import pytest
 
 from kernels.models import RUBBING_MASS
 from sweep import load
-from sweep.boundaries import known_levels
-from sweep.events import follow
-from sweep.problems import ConfigError
+from sweep.analysis.event_log import follow
+from sweep.analysis.theory import known_levels
+from sweep.io.errors import ConfigError
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

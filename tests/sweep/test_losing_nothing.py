@@ -21,8 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import sweep
-from sweep import ConfigError, Share, load, locks, resume, run
-from sweep.cli import main
+from sweep import ConfigError, Share, load, resume, run
+from sweep.cli.app import main
+from sweep.execution import lock
 from tests.sweep.conftest import FakeKernels
 
 ROOT = Path(__file__).parents[2]
@@ -195,8 +196,8 @@ def test_a_second_writer_is_told_who_writes_and_a_dead_one_is_no_writer(fake: Fa
 
 
 def test_a_directory_that_was_locked_and_left_empty_goes_again(tmp_path: Path) -> None:
-    with locks.hold(tmp_path / "runs" / "a"):
-        assert [one["pid"] for one in locks.holders(tmp_path / "runs" / "a")] == [os.getpid()]
+    with lock.hold(tmp_path / "runs" / "a"):
+        assert [one["pid"] for one in lock.holders(tmp_path / "runs" / "a")] == [os.getpid()]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -15,11 +15,12 @@ from matplotlib.image import imread
 
 from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit
 from sweep import ConfigError, run
-from sweep.boundaries import friction_ratio, no_stops
-from sweep.cli import main
-from sweep.maps import FAILED, MISSING, read_map, theory_of
-from sweep.pictures import RAMPS, mixed, ramps_of
-from sweep.plots import fill, nearest_rows, title
+from sweep.analysis.map_places import nearest_rows
+from sweep.analysis.palette import RAMPS, mixed, ramps_of
+from sweep.analysis.regime_map import FAILED, MISSING, read_map, theory_of
+from sweep.analysis.theory import friction_ratio, no_stops
+from sweep.cli.app import main
+from sweep.plots.regime_map import fill, title
 from tests.sweep.conftest import FakeKernels
 
 A0 = {"from": 1.0, "to": 10.0, "count": 6}

@@ -21,14 +21,16 @@ from scipy import signal, stats
 from scipy.integrate import quad
 
 from sweep import ConfigError, load, resume, run
-from sweep.calibration import reading as calibration
-from sweep.cli import main
-from sweep.excitation.bank import MOST_BANK, most_draws, placed
+from sweep.analysis.calibration import load as calibration
+from sweep.analysis.regime_map import read_map, theory_of
+from sweep.analysis.sensitivity import analysis, results
+from sweep.cli.app import main
+from sweep.design.draws import most_draws
 from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
-from sweep.maps import read_map, theory_of
-from sweep.sensitivity import analysis
-from sweep.store import read_facts
+from sweep.execution.parquet import read_facts
+from sweep.execution.record_bank import placed
+from sweep.study.shard_size import MOST_BANK
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]
@@ -238,7 +240,7 @@ def test_draws_and_records_do_not_mix() -> None:
 def test_what_follows_derivatives_takes_no_records() -> None:
     raw = {**study(design="sobol", count=8, axes={"mu": {"from": 0.1, "to": 0.2}, "draw": [0, 1]}), "study": {"name": "some"}}
     with pytest.raises(ConfigError, match="--derivatives: are of oscillators that a sine shakes"):
-        analysis.check(analysis.Request(derivatives=4), load(raw))
+        analysis.check(results.Request(derivatives=4), load(raw))
     with pytest.raises(ConfigError, match="excitation: a calibration is of oscillators that a sine shakes"):
         calibration.load({"excitation": {"random": RANDOM}, "calibration": {"data": "a.csv"}})
 

@@ -14,10 +14,10 @@ import pytest
 
 from kernels.excitation.record import Records
 from sweep import Config, ConfigError, load, resume, run
-from sweep.cli import main
-from sweep.excitation.bank import placed
+from sweep.cli.app import main
 from sweep.excitation.records import Recorded
-from sweep.shards import solve_points
+from sweep.execution.record_bank import placed
+from sweep.execution.shard import solve_points
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]

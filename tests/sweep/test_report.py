@@ -15,8 +15,9 @@ import pytest
 from matplotlib.image import imread
 
 from sweep import ConfigError, run
-from sweep.cli import main
-from sweep.report.content import MOST_FINE, html_label, read_content
+from sweep.cli.app import main
+from sweep.report.content import MOST_FINE, read_content
+from sweep.report.labels import html_label
 from sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
 from tests.sweep.browser import PHONE, Browser, open_browser
 from tests.sweep.conftest import FakeKernels

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, qmc
 
 from sweep import load
-from sweep.axes import Continuous, Listed
-from sweep.design import Design
-from sweep.sampling import BITS, LatinHypercube, Sobol, permuted, sobol
+from sweep.design.axis import Continuous, Listed
+from sweep.design.designs import Design
+from sweep.design.latin_hypercube import LatinHypercube, permuted
+from sweep.design.sobol import BITS, Sobol, sobol
 
 UNIT = tuple(Continuous(name, 0.0, 1.0, logarithmic=False) for name in ("a0", "mu", "k", "c", "x0"))
 

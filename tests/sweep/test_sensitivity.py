@@ -25,11 +25,12 @@ from scipy.stats import binom, gamma, qmc
 
 from kernels.status import Status
 from sweep import ConfigError, load
-from sweep.cli import main
-from sweep.running import run
-from sweep.sampling import BITS
-from sweep.sensitivity.analysis import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Request, Study, analyse
-from sweep.sensitivity.uncertainty import describe, order_statistics, propagate
+from sweep.analysis.sensitivity.analysis import analyse
+from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Request, Study
+from sweep.analysis.sensitivity.uncertainty import describe, order_statistics, propagate
+from sweep.api import run
+from sweep.cli.app import main
+from sweep.design.sobol import BITS
 from tests.sweep.conftest import FakeKernels, FakeSolution
 
 PI = math.pi

@@ -19,9 +19,10 @@ from SALib.analyze import dgsm as salib_dgsm
 from kernels import simulate
 from kernels.reference.closed_forms import slip_slip_wear_power, stick_slip_wear_power
 from sweep import ConfigError, load
-from sweep.running import run
-from sweep.sensitivity.analysis import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Request, Study, analyse
-from sweep.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes
+from sweep.analysis.sensitivity.analysis import analyse
+from sweep.analysis.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes
+from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Request, Study
+from sweep.api import run
 
 pytestmark = pytest.mark.xdist_group("sensitivity")
 NODES = 24

@@ -12,8 +12,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import Run, directory, run, store
-from sweep.config import load
+from sweep import Run, run
+from sweep.execution import directory, parquet
+from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
 
 STUDY = {
@@ -93,18 +94,18 @@ def test_a_shard_that_cannot_be_finished_leaves_nothing_under_its_name(tmp_path:
 def test_a_shard_tells_whose_it_is_and_whether_its_bytes_are_those_that_were_written(finished: Run, tmp_path: Path) -> None:
     shard = finished.directory / "points" / "part-000001.parquet"
     whole = shard.read_bytes()
-    facts = store.read_facts(shard)
+    facts = parquet.read_facts(shard)
     assert facts is not None
     assert {key: facts[key] for key in ("config_hash", "number", "statuses", "rows")} == {
         "config_hash": finished.config.digest, "number": 1, "statuses": {"ok": 10}, "rows": 10,
     }  # fmt: skip
     assert facts["seconds"].keys() == {"compiling", "computing", "encoding"}
-    assert store.is_intact(whole) is True
+    assert parquet.is_intact(whole) is True
     for content in (b"", b"PAR1", whole[: len(whole) // 2], json.dumps({}).encode()):
-        assert store.is_intact(content) is None
+        assert parquet.is_intact(content) is None
     pq.write_table(finished.to_arrow().replace_schema_metadata(None), tmp_path / "foreign.parquet")
-    assert store.read_facts(tmp_path / "foreign.parquet") is None
-    assert store.is_intact((tmp_path / "foreign.parquet").read_bytes()) is None
+    assert parquet.read_facts(tmp_path / "foreign.parquet") is None
+    assert parquet.is_intact((tmp_path / "foreign.parquet").read_bytes()) is None
 
 
 def test_no_byte_of_a_shard_can_change_unnoticed(finished: Run) -> None:
@@ -112,4 +113,4 @@ def test_no_byte_of_a_shard_can_change_unnoticed(finished: Run) -> None:
     for place in range(len(whole)):
         changed = bytearray(whole)
         changed[place] ^= 1 << place % 8
-        assert store.is_intact(bytes(changed)) is not True, place
+        assert parquet.is_intact(bytes(changed)) is not True, place

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import sweep
-from sweep.problems import ConfigError
-from sweep.units import in_unit
+from sweep.io.errors import ConfigError
+from sweep.io.units import in_unit
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 
 from kernels.models import MODELS
 from kernels.reference.checks import CASES as PUBLISHED
-from sweep.cli import main
-from sweep.verify import verify
+from sweep.analysis.verification import verify
+from sweep.cli.app import main
 from tests.sweep.conftest import FakeKernels
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from kernels.status import Status
 from sweep import ConfigError, Share, load, run
-from sweep.blocks import Points
-from sweep.cli import main
-from sweep.events import parameters_of, read_study
-from sweep.maps import read_map
+from sweep.analysis.event_log import parameters_of, read_study
+from sweep.analysis.regime_map import read_map
+from sweep.cli.app import main
+from sweep.design.points import Points
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]
@@ -192,7 +192,7 @@ def test_tables_of_a_file_that_is_read_in_pieces_are_as_wide_as_the_widest(tmp_p
 def read_axes(path: Path) -> Any:
     """The axes of a file of points."""
     from kernels.models import BUCKLING_WALL
-    from sweep import tables
+    from sweep.study import point_table as tables
 
     problems: list[Any] = []
     axes = tables.read_points(path, BUCKLING_WALL, "exact", "sweep.file", problems)

@@ -18,8 +18,8 @@ import pytest
 from kernels.models import BUCKLING_WALL
 from kernels.status import Status
 from sweep import ConfigError, load, run
-from sweep.cli import main
-from sweep.maps import FAILED, VOID, read_map
+from sweep.analysis.regime_map import FAILED, VOID, read_map
+from sweep.cli.app import main
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]

@@ -1,0 +1,95 @@
+"""A calibration carried out: fits from every start, the optima they end in, what is known there, and what it leaves on disk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from sweep.analysis.calibration.fitting import FAILED, fit
+from sweep.analysis.calibration.jumps import crossings
+from sweep.analysis.calibration.load import Calibration
+from sweep.analysis.calibration.notes import notes_on
+from sweep.analysis.calibration.optima import Optimum, optima_of, starts_of
+from sweep.analysis.calibration.parameters import Space
+from sweep.analysis.calibration.results import Landscape, Request, Result
+from sweep.analysis.calibration.system import System
+from sweep.analysis.calibration.uncertainty import Knowledge, knowledge, profiles
+from sweep.io.errors import ConfigError, Problem, advise
+
+
+def check(request: Request, calibration: Calibration) -> None:
+    """ConfigError where a request names what is not free, or a slice is not of two parameters."""
+    names = calibration.space.names
+    problems = []
+    for option, asked in (("--profile", request.profiles), ("--slice", request.slice)):
+        problems += [Problem(option, f"{name!r} is not free; {advise(name, names)}") for name in asked if name not in names]
+    if request.slice and len(set(request.slice)) != 2:
+        problems.append(Problem("--slice", "two parameters make a slice: --slice k_t --slice c_t"))
+    if request.landscape and len(names) < 2:
+        problems.append(Problem("--landscape", "one free parameter has no slice of two: --profile shows its loss"))
+    if problems:
+        raise ConfigError(calibration.config.source, problems)
+
+
+def carry_out(calibration: Calibration, request: Request | None = None, tell: Callable[[int, int], None] | None = None) -> Result:
+    """Fit from every start, and say what the data tell.
+
+    Args:
+        calibration: see `reading.load`. request: what is wanted besides. tell: called with the fits that are done and their number.
+
+    Raises:
+        ConfigError: all fits failed at their start, the request makes no sense, or optimistix is missing.
+    """
+    request = request or Request()
+    check(request, calibration)
+    system = System(calibration.config, calibration.space, calibration.data)
+    fits = fit(system, starts_of(system, calibration.starts, calibration.seed), trace=True, tell=tell)
+    if (fits.outcome == FAILED).all():
+        message = f"all {len(fits.outcome)} starts failed: at none of them all runs have results; choose other bounds or another start"
+        raise ConfigError(calibration.config.source, [Problem("calibration.free", message)])
+    optima = optima_of(fits, system)
+    known = [
+        knowledge(
+            calibration.space, each.coordinates, fits.point.jacobian[each.lanes[0]], each.chi2, calibration.known, calibration.confidence
+        )
+        for each in optima
+    ]
+    found = crossings(system, fits, optima[0].lanes.tolist())
+    profiled = profiles(system, optima[0].coordinates, optima[0].chi2, known[0], request.profiles) if request.profiles else []
+    drawn = landscape(system, optima[0], known[0], request.slice) if request.landscape else None
+    result = Result(calibration, system, fits, optima, known, found, profiled, drawn)
+    result.notes.extend(notes_on(result))
+    return result
+
+
+def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[str, ...]) -> Landscape:
+    """The loss around an optimum, four standard deviations to each side, or to the bounds where the data do not tell."""
+    space = system.space
+    pair = names or pair_of(space, known)
+    side = max(13, min(31, math.isqrt(20_000 // len(system.data.runs))))
+    axes = []
+    for name in pair:
+        place = space.names.index(name)
+        reach = 4.0 * known.sd[place] if known.told[place] else space.width[place]
+        low, high = space.low[place], space.low[place] + space.width[place]
+        axes.append(np.linspace(max(low, optimum.coordinates[place] - reach), min(high, optimum.coordinates[place] + reach), side))
+    places = [space.names.index(name) for name in pair]
+    lanes = np.tile(optimum.coordinates, (side * side, 1))
+    lanes[:, places] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    chi2 = np.sum(system.at(lanes).residuals ** 2, axis=1).reshape(side, side)
+    values = [np.exp(u) if space.logarithmic[place] else u for place, u in zip(places, axes, strict=True)]
+    return Landscape((pair[0], pair[1]), (values[0], values[1]), chi2)
+
+
+def pair_of(space: Space, known: Knowledge) -> tuple[str, ...]:
+    """The two parameters that the data tell apart the least."""
+    for direction in known.blind:
+        members = direction.members(space)
+        if len(members) > 1:
+            return members[0].name, members[1].name
+    closeness = np.abs(np.nan_to_num(known.correlation))
+    np.fill_diagonal(closeness, -1.0)
+    first, second = np.unravel_index(int(np.argmax(closeness)), closeness.shape)
+    return space.names[min(first, second)], space.names[max(first, second)]

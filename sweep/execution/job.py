@@ -1,0 +1,186 @@
+"""What every run does, whatever its design: begin, compute shards while those before are written, and finish."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from sweep.design.designs import CONCATENATION
+from sweep.design.points import Points
+from sweep.execution.directory import RunDirectory, total_statuses
+from sweep.execution.executors import Team
+from sweep.execution.shard import Setting, Shard, examine, produce, produce_points
+from sweep.io.atomic import write_text, write_whole
+from sweep.io.version import VERSION
+from sweep.study.config import Config
+from sweep.io.version import SCHEMA_VERSION
+
+Progress = Callable[[int, int], None]
+COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL = "compiling", "computing", "encoding", "writing", "waiting", "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run that is being computed.
+
+    Attributes:
+        config: the study.
+        directory: where it is written.
+        team: who computes it.
+        setting: what they compute with.
+        manifest: what is known of the run before it ends.
+        seconds: compiling, computing, encoding and writing so far, summed over the shards.
+        begun: when the job began, by the performance counter [s].
+    """
+
+    config: Config
+    directory: RunDirectory
+    team: Team
+    setting: Setting
+    manifest: dict[str, Any]
+    seconds: dict[str, float]
+    begun: float
+
+    def compute(self, numbers: Iterable[int], points: Mapping[int, Points] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Compute and write shards, and yield the number and the facts of each once it is written; in any order.
+
+        Args:
+            numbers: of the shards.
+            points: of each shard by its number, where the design alone does not say.
+
+        Raises:
+            OSError: a shard cannot be written. What has not begun is given up; what is written is whole.
+        """
+
+        def submit(number: int) -> Future[Shard]:
+            if points is None:
+                return self.team.executor.submit(produce, self.config, number)
+            return self.team.executor.submit(produce_points, self.config, number, points[number])
+
+        queue = iter(numbers)
+        futures = {submit(number) for number in islice(queue, self.team.ahead)}
+        try:
+            while futures:
+                ready, futures = wait(futures, return_when=FIRST_COMPLETED)
+                for number in islice(queue, len(ready)):
+                    futures.add(submit(number))
+                for future in ready:
+                    shard = future.result()
+                    yield shard.number, self.write(shard)
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def write(self, shard: Shard) -> dict[str, Any]:
+        """Write a shard and return its facts; OSError when it cannot be written."""
+        start = time.perf_counter()
+        write_whole(self.directory.shard(shard.number), lambda temporary: temporary.write_bytes(shard.data))
+        for part, seconds in {**shard.facts["seconds"], WRITING: time.perf_counter() - start}.items():
+            self.seconds[part] += seconds
+        return shard.facts
+
+    def split(self) -> dict[str, float]:
+        """Where the time has gone [s].
+
+        Encoding and writing go on beside computing; waiting is the time during which those who compute had nothing to compile or compute.
+        """
+        total = time.perf_counter() - self.begun
+        busy = self.seconds[COMPILING] + self.seconds[COMPUTING]
+        return {**self.seconds, WAITING: max(0.0, total * self.team.places - busy), TOTAL: total}
+
+
+def begin(config: Config, directory: RunDirectory, team: Team, begun: float, tell: Callable[[str], None]) -> Job:
+    """Start who computes, and write the study and what is known of the run.
+
+    Raises:
+        ConfigError: JAX cannot start; nothing was written.
+        OSError: the directory cannot be written.
+    """
+    setting = team.executor.submit(examine).result()
+    before = directory.read_manifest()
+    manifest = new_manifest(config, before, setting)
+    for name, there in before.get("provenance", {}).items():
+        here = setting.provenance.get(name)
+        if here != there:
+            tell(f"Note: the run was begun with {name} {there}, now it is {here}: the last digits of its rows may differ.")
+    # the manifest first: whatever happens from here on, the directory is known to be that of this run
+    write_text(directory.manifest, json.dumps(manifest, indent=2))
+    write_text(directory.config, manifest["config"])
+    directory.points.mkdir(exist_ok=True)
+    directory.success.unlink(missing_ok=True)
+    seconds = dict.fromkeys((COMPILING, COMPUTING, ENCODING, WRITING), 0.0)
+    return Job(config, directory, team, setting, manifest, seconds, begun)
+
+
+def new_manifest(config: Config, before: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    """What is known of a run before it ends; one that goes on keeps the time when it was created and what it extends."""
+    sweeps = config.document.get("sweep", {})
+    extends = dict(before.get("extends", {}))
+    if before and before["config_hash"] != config.digest:
+        extends[before["config_hash"]] = before["points"]
+    return {
+        "version": VERSION,
+        "schema_version": SCHEMA_VERSION,
+        "study": config.name,
+        "config_hash": config.digest,
+        "extends": extends,
+        "design": CONCATENATION if isinstance(sweeps, list) else sweeps.get("design", "grid"),
+        "points": config.design.count,
+        "shards": config.shards,
+        "shard_points": config.shard_points,
+        "created": before.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
+        "provenance": before.get("provenance") or setting.provenance,
+        "config": config.to_toml(),
+    }
+
+
+def mark_complete(directory: RunDirectory, shards: dict[int, dict[str, Any]], seconds: dict[str, float], computed: int) -> None:
+    """Mark a run complete.
+
+    Args:
+        directory: of the run.
+        shards: all of them by number, with their facts.
+        seconds: of the call that ends it, empty where it computed nothing. computed: how many rows it computed.
+    """
+    finished = {
+        "shards": len(shards),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "statuses": total_statuses(shards),
+        "computed": computed,
+        **({"seconds": seconds} if seconds else {}),
+    }
+    write_text(directory.manifest, json.dumps({**directory.read_manifest(), **finished}, indent=2))
+    write_text(directory.success, "")
+
+
+def clean(directory: RunDirectory) -> None:
+    """Remove what a process that was killed has left half written; only for who is alone in the directory."""
+    for folder in (directory.path, directory.points, directory.boundaries.parent):
+        for path in folder.glob(".*.tmp"):
+            path.unlink(missing_ok=True)
+
+
+def set_aside(directory: RunDirectory, names: Iterable[str]) -> None:
+    """Rename files that have no place in the dataset, so that no reader takes their rows for rows of the run."""
+    for name in names:
+        with suppress(FileNotFoundError):
+            (directory.points / name).rename(directory.points / f".{name}.foreign")
+
+
+def compute_shards(job: Job, missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:
+    """Compute the shards that are `missing`, adding them to those that are `done`, and return how many rows they have."""
+    total = job.config.design.count
+    rows, computed = sum(shard["rows"] for shard in done.values()), 0
+    progress(rows, total)
+    for number, facts in job.compute(missing):
+        done[number] = facts
+        computed += facts["rows"]
+        progress(rows + computed, total)
+    return computed

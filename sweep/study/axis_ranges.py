@@ -1,0 +1,89 @@
+"""An axis given as a range { from, to, count, spacing }."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from kernels.quantity import Quantity
+from sweep.design.axis import INTEGER, Axis, Continuous, Spaced, Whole
+from sweep.io.errors import Problem, advise, report, shorten
+from sweep.io.values import number
+from sweep.study.axis_lists import TABLES
+from sweep.study.schema import Range, read_range
+
+SPACINGS = ("linear", "log", INTEGER)
+FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, count = 10, spacing = "linear" }'
+SAMPLED_FORMS = (
+    'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, spacing = "linear" } or { distribution = "normal", mean = 2.0, std = 0.1 }'
+)
+
+
+def forms(quantity: Quantity, sampled: bool) -> str:
+    """How an axis of a parameter can be given, of a design that draws values from ranges or of another."""
+    numbers_ = SAMPLED_FORMS if sampled else FORMS
+    return {"list": TABLES, "word": f"a list of words, such as {list(quantity.words)}"}.get(quantity.kind, numbers_)
+
+
+def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
+    """An axis given as { from, to, count, spacing }; of whole numbers its values are whole, words and tables have none."""
+    if quantity.kind in ("word", "list"):
+        problems.append(Problem(path, f"must be {forms(quantity, sampled)}, not {shorten(raw)}"))
+        return None
+    found: list[Problem] = []
+    counted = not sampled and raw.get("spacing") != INTEGER
+    shape = read_range(path, raw, counted, found)
+    ends: list[float] = []
+    for key, value in (("from", shape.start), ("to", shape.stop)):
+        if key in raw:
+            try:
+                ends.append(number(quantity, value))
+            except ValueError as error:
+                found.append(Problem(f"{path}.{key}", str(error)))
+    if shape.spacing not in SPACINGS:
+        found.append(Problem(f"{path}.spacing", f"{shape.spacing!r} is no spacing; {advise(shape.spacing, SPACINGS)}"))
+    elif len(ends) == 2:
+        check_ends(path, ends, shape.spacing, sampled, found)
+    if counted and shape.count is not None and shape.count < 1:
+        found.append(Problem(f"{path}.count", f"{shape.count} is out of bounds: must be >= 1, or the design has 0 points"))
+    if not counted and shape.count is not None:
+        why = (
+            "sweep.count says how many points there are" if sampled else "they are as many as there are whole numbers from one to the other"
+        )
+        found.append(Problem(f"{path}.count", f"this range has no count of its own: {why}"))
+    if quantity.kind == "integer" and not found:
+        check_whole(quantity, path, ends, shape, found)
+    if report(found, path, problems):
+        return None
+    if shape.spacing == INTEGER:
+        return Whole(quantity.name, int(ends[0]), int(ends[1]))
+    if shape.count is None:
+        return Continuous(quantity.name, ends[0], ends[1], shape.spacing == "log")
+    return Spaced(quantity.name, ends[0], ends[1], shape.count, shape.spacing == "log")
+
+
+def check_ends(path: str, ends: list[float], spacing: str, sampled: bool, found: list[Problem]) -> None:
+    """Whether a range can go between its two ends in that spacing."""
+    first, last = ends
+    if spacing == "log" and not (first > 0.0 < last or first < 0.0 > last):
+        found.append(Problem(path, f"a log axis cannot touch or cross 0: from = {first:g}, to = {last:g}"))
+    elif spacing == INTEGER and not (first.is_integer() and last.is_integer() and first <= last and abs(first) + abs(last) < 2**53):
+        found.append(Problem(path, f"an integer axis goes up from one whole number to another: from = {first!r}, to = {last!r}"))
+    elif sampled and spacing != INTEGER and not math.isfinite(last - first):
+        found.append(Problem(path, f"too wide to draw from: from = {first:g}, to = {last:g}"))
+
+
+def check_whole(quantity: Quantity, path: str, ends: list[float], shape: Range, found: list[Problem]) -> None:
+    """Whether a range between two whole numbers gives whole numbers only."""
+    if shape.spacing == INTEGER:
+        return
+    if shape.count is None:
+        wrong, advice = "a range that is drawn from", f'spacing = "{INTEGER}", or list the values'
+    elif shape.spacing == "log":
+        wrong, advice = "a log range", "list the values, or take a whole step"
+    else:
+        step = (ends[1] - ends[0]) / max(shape.count - 1, 1)
+        if shape.count == 1 or step.is_integer():
+            return
+        wrong, advice = f"a step of {step:g}", "list the values, or take a whole step"
+    found.append(Problem(path, f"{wrong} does not give whole numbers ({quantity.description}): {advice}"))
