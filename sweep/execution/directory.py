@@ -14,9 +14,8 @@ from kernels.status import RESULTS
 from sweep.design.boundary import Boundary
 from sweep.design.designs import Adaptive, Design
 from sweep.io.errors import ConfigError, Problem, advise_path, shorten
-from sweep.io.version import VERSION
+from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
-from sweep.io.version import SCHEMA_VERSION
 
 SHOWN = 8
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")

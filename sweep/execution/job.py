@@ -18,9 +18,8 @@ from sweep.execution.directory import RunDirectory, total_statuses
 from sweep.execution.executors import Team
 from sweep.execution.shard import Setting, Shard, examine, produce, produce_points
 from sweep.io.atomic import write_text, write_whole
-from sweep.io.version import VERSION
+from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
-from sweep.io.version import SCHEMA_VERSION
 
 Progress = Callable[[int, int], None]
 COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL = "compiling", "computing", "encoding", "writing", "waiting", "total"

@@ -19,9 +19,8 @@ from sweep.design.axis import SCHEME, SCHEME_NAMES
 from sweep.design.designs import Adaptive
 from sweep.design.points import Points
 from sweep.design.refinement import Convergence
-from sweep.io.version import VERSION
+from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
-from sweep.io.version import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from kernels.batch import Solution

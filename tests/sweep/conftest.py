@@ -14,6 +14,8 @@ import pytest
 import kernels
 from kernels.models import Model
 from kernels.status import Status
+from sweep.execution import executors
+from sweep.study import shard_size
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> int:
     """Ten points to a shard, one after the other."""
-    monkeypatch.setattr("sweep.executors.THREADS", 1)
-    monkeypatch.setattr("sweep.config.SHARD_OF_EXACT", 10)
-    monkeypatch.setattr("sweep.config.SHARD_OF_STEPS", 10)
+    monkeypatch.setattr(executors, "THREADS", 1)
+    monkeypatch.setattr(shard_size, "SHARD_OF_EXACT", 10)
+    monkeypatch.setattr(shard_size, "SHARD_OF_STEPS", 10)
     return 10
 
 

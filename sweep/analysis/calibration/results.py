@@ -22,6 +22,7 @@ from sweep.io.atomic import write_text, write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.toml import to_toml
 from sweep.study.config import Config
+from sweep.study.load import load
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,7 +108,7 @@ class Result:
         """The study at the fitted values, with the tests as its points."""
         document = {**self.calibration.config.document}
         document["parameters"] = at_values(document.get("parameters", {}), self.space.frees, self.estimates.tolist())
-        return studies.load(document)
+        return load(document)
 
 
 def records(result: Result) -> list[dict[str, Any]]:

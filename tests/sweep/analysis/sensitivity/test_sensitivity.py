@@ -29,7 +29,7 @@ from sweep.analysis.sensitivity.analysis import analyse
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Request, Study
 from sweep.analysis.sensitivity.uncertainty import describe, order_statistics, propagate
 from sweep.api import run
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.design.sobol import BITS
 from tests.sweep.conftest import FakeKernels, FakeSolution
 

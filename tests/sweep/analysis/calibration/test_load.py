@@ -18,9 +18,9 @@ from sweep import ConfigError, load
 from sweep.analysis.calibration import load as reading
 from sweep.analysis.calibration.analysis import check
 from sweep.analysis.calibration.results import Request
-from sweep.cli.app import main
+from sweep.cli import main
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[4] / "configs"
 STUDY: dict[str, Any] = {
     "study": {"model": "buckling_wall"},
     "parameters": {"plateau": 1.0, "softening": 1.0, "f_crit": 1.0, "f_post": 0.5, "post_set": [2.0, 3.0], "post_stiffness": [0.2, 0.15]},

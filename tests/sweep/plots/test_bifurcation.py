@@ -16,7 +16,7 @@ from kernels.models import STOP
 from kernels.reference.closed_forms import damped_impact
 from sweep import ConfigError, run
 from sweep.analysis.bifurcation import APERIODIC, known_bifurcations, read_bifurcation
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.execution.parquet import schema
 from sweep.plots.bifurcation import MARKERS, style_of
 from sweep.study.load import load

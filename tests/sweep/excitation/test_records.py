@@ -14,7 +14,7 @@ import pytest
 
 from kernels.excitation.record import Records
 from sweep import Config, ConfigError, load, resume, run
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.excitation.records import Recorded
 from sweep.execution.record_bank import placed
 from sweep.execution.shard import solve_points

@@ -22,11 +22,11 @@ import pytest
 
 import sweep
 from sweep import ConfigError, Share, load, resume, run
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.execution import lock
 from tests.sweep.conftest import FakeKernels
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STUDY: dict[str, Any] = {"sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 45}}}}
 SOBOL: dict[str, Any] = {"design": "sobol", "count": 45, "axes": {"a0": {"from": 1.0, "to": 2.0}, "mu": [0.1, "default"]}}
 Captured = pytest.CaptureFixture[str]
@@ -385,7 +385,7 @@ def test_a_directory_that_cannot_be_written_is_a_sentence(
             raise OSError(number, os.strerror(number), str(path))
         return real(path, flags, *rest, **more)
 
-    monkeypatch.setattr("os.open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     assert main(command) == 2
     assert os.strerror(number) in capsys.readouterr().err
     assert not (tmp_path / "ro").exists()

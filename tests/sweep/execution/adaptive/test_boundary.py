@@ -17,10 +17,11 @@ import pytest
 from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit, slip_slip_wear_power, stick_slip_wear_power
 from kernels.status import Status
 from sweep import Run, load, resume, run
-from sweep.cli.app import main
+from sweep.cli import main
+from sweep.execution.adaptive import boundary_tracing
 from sweep.execution.adaptive.bisection import Brackets
 from sweep.execution.adaptive.boundary_table import read_boundaries
-from sweep.execution.adaptive.registry import beginning
+from sweep.execution.adaptive.boundary_tracing import beginning
 from sweep.execution.shard import produce_points
 from tests.sweep.conftest import FakeKernels
 
@@ -50,7 +51,9 @@ def fields(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> dict[str, Fiel
                 solution.observables[name] = np.where(failed, -1 if word else np.nan, field(x, y)).astype(np.int8 if word else np.float64)
         return solution
 
-    monkeypatch.setattr("kernels.batch.solve", compute)
+    from kernels import batch
+
+    monkeypatch.setattr(batch, "solve", compute)
     return given
 
 
@@ -348,14 +351,14 @@ def test_the_resolved_study_is_the_same_study(tmp_path: Path) -> None:
 
 def test_boundaries_that_fill_the_plane_are_given_up(fields: dict[str, Field], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fields["regime"] = lambda x, y: (np.abs(np.sin(1e5 * x + 3e4 * y)) * 2.99).astype(int)
-    monkeypatch.setattr("sweep.boundary.tracing.MOST_POINTS", 2000)
+    monkeypatch.setattr(boundary_tracing, "MOST_POINTS", 2000)
     path = tmp_path / "study.toml"
     path.write_text(load(study({"halvings": 8})).to_toml())
     assert main(["run", str(path), "--out", "a"]) == 2
     assert not Path("a/_SUCCESS").exists()
 
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[4] / "configs"
 
 
 def test_the_regimes_of_a_rubbing_mass_are_where_theory_puts_them(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from kernels.status import Status
 from sweep import ConfigError, Share, load, run
 from sweep.analysis.event_log import parameters_of, read_study
 from sweep.analysis.regime_map import read_map
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.design.points import Points
+from sweep.study import load as loading
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]
@@ -79,7 +80,7 @@ DESIGNS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ["sobol", "latin_hypercube"])
 def test_a_design_that_samples_draws_tables_and_words_from_the_list(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sweep.config.check_rules", lambda _config: [])  # tables of equal length are not drawn together
+    monkeypatch.setattr(loading, "check_rules", lambda _config: [])  # tables of equal length are not drawn together
     design = load(study(DESIGNS[name])).design
     points = design.points(0, design.count)
     drawn = lists(points, "post_set")
@@ -148,8 +149,8 @@ def test_any_block_is_the_same_part_of_the_whole_and_as_wide(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", [*DESIGNS, "parts"])
 def test_a_study_with_tables_reads_back_as_itself_here_and_elsewhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sweep.config.check_rules", lambda _config: [])
-    monkeypatch.setattr("sweep.config.RECALLED", {})
+    monkeypatch.setattr(loading, "check_rules", lambda _config: [])
+    monkeypatch.setattr(loading, "RECALLED", {})
     config = load(study(parts(tmp_path) if name == "parts" else DESIGNS[name]))
     (tmp_path / "config.toml").write_text(config.to_toml())
     points = config.design.points(0, config.design.count).digest()
@@ -273,7 +274,9 @@ def test_remarks_are_no_failures_in_shards_lists_and_exit_statuses(
         solution.status[:] = np.where(v0 == 2.0, Status.BEYOND_TABLE, np.where(v0 == 3.0, Status.TOO_MANY_EVENTS, Status.OK))
         return solution
 
-    monkeypatch.setattr("kernels.batch.solve", solve)
+    from kernels import batch
+
+    monkeypatch.setattr(batch, "solve", solve)
     axes = {"v0": [1.0] * 9 + [2.0], "post_set": SETS[:1], "post_stiffness": STIFFNESSES[:1]}
     (tmp_path / "study.toml").write_text(load(study({"axes": axes})).to_toml())
     assert main(["run", str(tmp_path / "study.toml")]) == 0
@@ -307,7 +310,9 @@ def test_failed_rows_show_their_tables_as_csv_has_them(
         solution.status[:] = Status.TOO_MANY_EVENTS
         return solution
 
-    monkeypatch.setattr("kernels.batch.solve", solve)
+    from kernels import batch
+
+    monkeypatch.setattr(batch, "solve", solve)
     assert run(study(ZIP), tmp_path / "a").failed == 2
     assert main(["show", str(tmp_path / "a"), "--failed"]) == 0
     shown = capsys.readouterr().out

@@ -24,7 +24,7 @@ from sweep.analysis.calibration.optima import optima_of, starts_of
 from sweep.analysis.calibration.parameters import Free, Prior, Space
 from sweep.analysis.calibration.system import Point, System
 from sweep.analysis.calibration.uncertainty import knowledge, profiles
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.design.distributions import log_normal_scale
 
 K_T, C_T, X0 = (RUBBING_MASS.parameter(name) for name in ("k_t", "c_t", "x0"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep.cli.app import main
+from sweep.cli import main
 
 Captured = pytest.CaptureFixture[str]
 AXES = "[sweep.axes]\na0 = { from = 1.0, to = 2.0, count = 3 }\nmu = { from = 0.1, to = 0.2, count = 3 }\n"

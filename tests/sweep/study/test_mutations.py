@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sweep.cli.app import main
+from sweep.cli import main
 
 BASES = (
     """

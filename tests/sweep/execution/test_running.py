@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from sweep import ConfigError, run
+from sweep.execution import directory as run_directory
+from sweep.execution import job
 from tests.sweep.conftest import FakeKernels
 
 STUDY = {"sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 25}}}}
@@ -88,7 +90,7 @@ def test_a_failure_of_the_writer_stops_the_run(fake: FakeKernels, tmp_path: Path
     def full(path: Path, _: object) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr("sweep.computing.write_whole", full)
+    monkeypatch.setattr(job, "write_whole", full)
     with pytest.raises(OSError, match="No space left"):
         run(STUDY, tmp_path / "a")
     assert len(fake.calls) <= 3  # the third may have begun when the first could not be written
@@ -136,7 +138,7 @@ def test_an_incomplete_run_of_another_version_is_refused(fake: FakeKernels, tmp_
     fake.fail_at = 1
     with pytest.raises(KeyboardInterrupt):
         run(STUDY, tmp_path / "a")
-    monkeypatch.setattr("sweep.__version__", "99")
+    monkeypatch.setattr(run_directory, "VERSION", "99")
     with pytest.raises(ConfigError, match="begun by tribosweep"):
         run(STUDY, tmp_path / "a")
 

@@ -26,7 +26,7 @@ from sweep.api import run
 
 pytestmark = pytest.mark.xdist_group("sensitivity")
 NODES = 24
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[4] / "configs"
 RANGES = {
     "slip-slip": {"m": (0.5, 2.0), "mu": (0.3, 0.7), "a0": (15.0, 25.0), "omega": (5.0, 8.0)},  # eta from 0.12 to 0.467
     "stick-slip": {"m": (0.5, 2.0), "mu": (0.7, 0.9), "a0": (10.0, 12.0), "omega": (5.0, 8.0)},  # eta from 0.583 to 0.9
@@ -138,7 +138,9 @@ def test_derivatives_go_through_distributions_and_scaled_tables(monkeypatch: pyt
         value = params["v0"] ** 2 * (params["post_stiffness"] ** 2).sum() * params["f_post"]
         return {"plastic_set": value, "status": 0}
 
-    monkeypatch.setattr("kernels.simulate", product_of)
+    import kernels
+
+    monkeypatch.setattr(kernels, "simulate", product_of)
     raw = load(CONFIGS / "sensitivity_shock.toml").document
     config = load({**raw, "sweep": {**{k: v for k, v in raw["sweep"].items() if k != "levels"}, "design": "halton", "count": 40}})
     smooth = smooth_axes(config, config.design.axes)
@@ -175,7 +177,7 @@ def test_one_seed_gives_one_table_on_any_number_of_devices_and_shards(tmp_path: 
         out = tmp_path / f"run{devices}"
         environment = {**os.environ, "JAX_NUM_CPU_DEVICES": str(devices)}
         command = [sys.executable, "-c", SCRIPT, str(study), str(out), str(shard_points), str(devices)]
-        subprocess.run(command, check=True, env=environment, cwd=Path(__file__).parents[2], timeout=300)
+        subprocess.run(command, check=True, env=environment, cwd=Path(__file__).parents[4], timeout=300)
         tables.append([pq.ParquetFile(out / "sensitivity" / f"{name}.parquet").read() for name in ("indices", "uncertainty", "sizes")])
     for other in tables[1:]:
         assert [table.to_pylist() for table in other] == [table.to_pylist() for table in tables[0]]

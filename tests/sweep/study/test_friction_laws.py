@@ -8,18 +8,18 @@ import pytest
 
 from kernels.models import RUBBING_MASS
 from sweep import load
-from sweep.analysis.event_log import follow
+from sweep.analysis.event_log import events_of
 from sweep.analysis.theory import known_levels
 from sweep.io.errors import ConfigError
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 
 
 @pytest.mark.parametrize("name", ["stribeck", "fretting"])
 def test_events_of_friction_that_varies_are_refused(name: str) -> None:
     config = load(CONFIGS / f"{name}.toml")
     with pytest.raises(ConfigError, match="choose a time scheme"):
-        follow(config, [config.design.count - 1], impacts=False)
+        events_of(config, [config.design.count - 1], impacts=False)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from kernels.schemes import MOST_STEPS, SCHEMES
 from kernels.status import Status
 from sweep import Run, load, run
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.design.refinement import refined_by
 from sweep.execution.adaptive.richardson import agree, estimate
 from tests.sweep.conftest import FakeKernels
@@ -47,7 +47,9 @@ def law(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
         solution.observables["accepted_steps"][:] = np.where(failed | ~np.isfinite(steps), np.nan, np.floor(steps))
         return solution
 
-    monkeypatch.setattr("kernels.batch.solve", power)
+    from kernels import batch
+
+    monkeypatch.setattr(batch, "solve", power)
     return fake
 
 
@@ -243,7 +245,9 @@ def test_the_table_compares_with_exact_at_the_same_parameters(law: FakeKernels, 
         asked.append((scheme, {"k_t", "c_t", "step"} & {*columns, *absent}))
         return solve(model, scheme, columns, absent, *rest, **others)
 
-    monkeypatch.setattr("kernels.batch.solve", listen)
+    from kernels import batch
+
+    monkeypatch.setattr(batch, "solve", listen)
     finished = run(study({"k_t": [9e5, 9e6], "c_t": ["default", 1.0]}, parameters={"a0": 1.0}), tmp_path / "a")
     assert asked[0] == ("euler", {"k_t", "c_t", "step"})
     assert asked[-1] == ("exact", {"k_t", "c_t"})

@@ -13,7 +13,7 @@ import pytest
 from kernels.models import MODELS
 from kernels.reference.checks import CASES as PUBLISHED
 from sweep.analysis.verification import verify
-from sweep.cli.app import main
+from sweep.cli import main
 from tests.sweep.conftest import FakeKernels
 
 
@@ -52,7 +52,7 @@ def cases(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> types.ModuleTyp
 
 def test_no_reference_case_is_dropped_or_loosened_unnoticed() -> None:
     names = [f"{case.model} | {case.scheme} | {case.quantity} | {case.case}" for case in PUBLISHED]
-    known = (Path(__file__).parents[1] / "data" / "reference_cases.txt").read_text().splitlines()
+    known = (Path(__file__).parents[2] / "data" / "reference_cases.txt").read_text().splitlines()
     assert names == known
     assert len(set(names)) == len(names)
     for case in PUBLISHED:

@@ -19,7 +19,7 @@ from sweep.analysis.map_places import nearest_rows
 from sweep.analysis.palette import RAMPS, mixed, ramps_of
 from sweep.analysis.regime_map import FAILED, MISSING, read_map, theory_of
 from sweep.analysis.theory import friction_ratio, no_stops
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.plots.regime_map import fill, title
 from tests.sweep.conftest import FakeKernels
 
@@ -250,7 +250,9 @@ def test_a_column_of_nothing_but_nan_is_refused(fake: FakeKernels, tmp_path: Pat
         solution.observables["drift"][:] = np.nan
         return solution
 
-    monkeypatch.setattr("kernels.batch.solve", nowhere)
+    from kernels import batch
+
+    monkeypatch.setattr(batch, "solve", nowhere)
     directory = run(GRID, tmp_path / "a").directory
     with pytest.raises(ConfigError, match="drift is NaN in every row"):
         read_map(directory, color="drift")

@@ -17,7 +17,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
-OUTPUT = Path(__file__).resolve().parents[2] / "test-output"
+OUTPUT = Path(__file__).resolve().parents[3] / "test-output"
 PHONE = (390, 844)
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sweep import ConfigError, load
-from sweep.cli.app import main
+from sweep.cli import main
 
 TABLE = '[sweep]\ndesign = "table"\nfile = "points.csv"\n'
 EULER = '[study]\nscheme = "euler"\n'

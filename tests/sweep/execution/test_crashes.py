@@ -22,7 +22,7 @@ from sweep.execution.lock import holders
 from sweep.execution.shard_check import look
 from tests.sweep.conftest import COMMAND
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 KILLS = 40
 STUDY = """
 [study]

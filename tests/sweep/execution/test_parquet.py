@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sweep import Run, run
-from sweep.execution import directory, parquet
+from sweep.execution import parquet
 from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
 
@@ -87,7 +87,7 @@ def test_a_shard_that_cannot_be_finished_leaves_nothing_under_its_name(tmp_path:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        directory.write_whole(tmp_path / "part-000000.parquet", fail)
+        atomic.write_whole(tmp_path / "part-000000.parquet", fail)
     assert list(tmp_path.iterdir()) == []
 
 

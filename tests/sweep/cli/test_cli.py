@@ -8,16 +8,16 @@ import signal
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from kernels.models import MODELS
-from sweep.cli import terminal
-from sweep.cli.app import main
+from sweep.cli import main, terminal
 from tests.sweep.conftest import COMMAND, FakeKernels
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
 
 
@@ -193,17 +193,21 @@ def test_doctor_is_content_with_a_sound_installation_and_status_4_otherwise(
 ) -> None:
     assert main(["doctor"]) == 0
     assert "no known problem" in capsys.readouterr().out
-    monkeypatch.setattr("kernels.runtime.problems", lambda: ["jax 0.10.2 returns wrong numbers"])
+    from kernels import runtime
+
+    monkeypatch.setattr(runtime, "problems", lambda: ["jax 0.10.2 returns wrong numbers"])
     assert main(["doctor"]) == 4
     assert "jax 0.10.2 returns wrong numbers" in capsys.readouterr().out
-    monkeypatch.setattr("kernels.__file__", "/elsewhere/kernels/__init__.py")
+    import kernels
+
+    monkeypatch.setattr(kernels, "__file__", "/elsewhere/kernels/__init__.py")
     assert main(["doctor", "--json"]) == 4
     assert "another package named kernels" in capsys.readouterr().out
     assert fake.calls == []
 
 
 def test_doctor_notices_a_package_of_the_same_name(fake: FakeKernels, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.packages_distributions", lambda: {"kernels": ["tribosweep", "kernels"]})
+    monkeypatch.setattr(metadata, "packages_distributions", lambda: {"kernels": ["tribosweep", "kernels"]})
     assert main(["doctor", "--json"]) == 4
     assert "kernels is installed too and writes to the same folder: pip uninstall kernels" in capsys.readouterr().out
     assert fake.calls == []
@@ -215,7 +219,9 @@ def test_a_jax_that_cannot_start_is_a_sentence_with_its_settings(
     def broken() -> dict[str, str]:
         raise AssertionError
 
-    monkeypatch.setattr("kernels.runtime.describe", broken)
+    from kernels import runtime
+
+    monkeypatch.setattr(runtime, "describe", broken)
     monkeypatch.setenv("JAX_PLATFORMS", "cuda")
     assert main(["doctor", "--json"]) == 4
     assert "JAX cannot start (AssertionError)" in capsys.readouterr().out
@@ -238,7 +244,9 @@ def test_doctor_sees_that_jax_had_started_before() -> None:
 def test_what_is_wrong_with_the_setup_is_said_after_a_run(
     fake: FakeKernels, study: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernels.runtime.problems", lambda: ["float64 is off"])
+    from kernels import runtime
+
+    monkeypatch.setattr(runtime, "problems", lambda: ["float64 is off"])
     assert main(["run", study]) == 0
     assert "Warning: float64 is off." in capsys.readouterr().err
     assert fake.calls == [6]

@@ -24,7 +24,7 @@ from sweep import ConfigError, load, resume, run
 from sweep.analysis.calibration import load as calibration
 from sweep.analysis.regime_map import read_map, theory_of
 from sweep.analysis.sensitivity import analysis, results
-from sweep.cli.app import main
+from sweep.cli import main
 from sweep.design.draws import most_draws
 from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
@@ -123,7 +123,7 @@ def test_a_draw_is_the_same_in_every_process_and_shard() -> None:
         "s = Spectrum(np.array([0.5, 2.0, 6.0, 15.0]), np.array([0.01, 0.3, 0.3, 0.02]));"
         "print(Stationary(s, 20.0, 0.01, 5).draw(123456789).tobytes().hex())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
     assert done.stdout.strip() == made.draw(123456789).tobytes().hex()
     config = load(
         {**study(axes={"a0": [0.0, 1.0, 2.0], "draw": {"from": 0, "to": 6, "spacing": "integer"}}), "output": {"shard_points": 5}}

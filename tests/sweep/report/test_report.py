@@ -15,16 +15,17 @@ import pytest
 from matplotlib.image import imread
 
 from sweep import ConfigError, run
-from sweep.cli.app import main
+from sweep.cli import main
+from sweep.report import content as report_content
 from sweep.report.content import MOST_FINE, read_content
 from sweep.report.labels import html_label
 from sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
-from tests.sweep.browser import PHONE, Browser, open_browser
 from tests.sweep.conftest import FakeKernels
+from tests.sweep.report.browser import PHONE, Browser, open_browser
 
 A0 = {"from": 1.0, "to": 10.0, "count": 12}
 MU = {"from": 0.02, "to": 0.8, "count": 9, "spacing": "log"}
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 MOST_BYTES = 20_000_000
 MOST_SECONDS = 3.0
 SLACK = 4.0  # a machine that does other things besides
@@ -210,12 +211,12 @@ def test_one_parameter_many_and_a_slice_are_shown_each_in_its_way(fake: FakeKern
 
 def test_columns_for_which_there_is_no_room_are_named(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a").directory
-    monkeypatch.setattr("sweep.report.content.ROOM", 1500)
+    monkeypatch.setattr(report_content, "ROOM", 1500)
     content = read_content(directory, traces=0)
     assert content.left_out
     assert "wear_power" not in content.left_out
     assert any(content.left_out[-1] in note for note in content.facts["notes"])
-    monkeypatch.setattr("sweep.report.content.MOST_ROWS", 30)
+    monkeypatch.setattr(report_content, "MOST_ROWS", 30)
     thin = read_content(directory, traces=0)
     assert thin.facts["count"] == 6 * 5
     assert any("Every 2nd value" in note for note in thin.facts["notes"])
@@ -272,7 +273,9 @@ def test_a_column_of_nothing_but_nan_is_refused_where_it_is_asked_for(
             solution.observables[name][:] = np.nan
         return solution
 
-    monkeypatch.setattr("kernels.batch.solve", nowhere)
+    from kernels import batch
+
+    monkeypatch.setattr(batch, "solve", nowhere)
     directory = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a").directory
     with pytest.raises(ConfigError, match="drift is NaN in every row"):
         read_content(directory, color="drift", traces=0)
