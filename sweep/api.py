@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from sweep.execution import executors
 from sweep.execution.directory import RunDirectory, count_failed, total_statuses
 from sweep.execution.executors import Team
 from sweep.execution.extension import claim
-from sweep.execution.job import Job, Progress, begin, clean, compute_shards, mark_complete, set_aside
+from sweep.execution.job import Progress, begin, compute_shards, mark_complete, tidy
 from sweep.execution.job_share import Share
 from sweep.execution.lock import hold
 from sweep.execution.shard_check import complaints, is_complete, look
@@ -196,9 +196,7 @@ def run_with(
         found = look(directory, config, share)
         for sentence in complaints(directory, found):
             tell(sentence)
-        set_aside(directory, found.strays)
-        if share is None:
-            clean(directory)
+        tidy(directory, found.strays, alone=share is None)
         every = range(0 if adaptive else config.shards)
         missing = [number for number in every if number not in found.whole and (share is None or number in share)]
         computed, seconds = 0, dict[str, float]()
@@ -206,7 +204,12 @@ def run_with(
         if missing or adaptive:
             with team as ready:
                 job = begin(config, directory, ready, begun, tell)
-                computed = (compute_levels if adaptive else compute_shards)(job, missing, found.whole, progress)
+                if adaptive:
+                    from sweep.execution.adaptive.levels import compute_levels
+
+                    computed = compute_levels(job, found.whole, progress)
+                else:
+                    computed = compute_shards(job, missing, found.whole, progress)
                 seconds, problems = job.split(), job.setting.problems
         if share is not None:
             found = look(directory, config, trust=True)
@@ -214,10 +217,3 @@ def run_with(
         if complete:
             mark_complete(directory, found.whole, seconds, computed)
         return Run(path, config, complete, total_statuses(found.whole), seconds, computed, problems)
-
-
-def compute_levels(job: Job, _missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:
-    """Compute the levels of an adaptive design, adding their shards to those that are `done`, and return how many rows they have."""
-    from sweep.execution.adaptive import levels as adaptive  # with what it is refined by
-
-    return adaptive.compute_levels(job, done, progress)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.schemes import EXACT, STEADY
-from sweep.design.points import take
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
@@ -48,9 +47,9 @@ def parameters_of(config: Config, point: int) -> dict[str, Any]:
         raise ConfigError(
             config.source, [Problem("--point", f"{point} is not a point of the study, which has 0 to {config.design.count - 1}")]
         )
-    columns, absent, _ = take(config.design.points(point, point + 1), slice(None))
-    fixed = {name: value for name, value in config.fixed.items() if name not in columns}
-    return fixed | {name: values[0] for name, values in columns.items() if name not in absent or not absent[name][0]}
+    row = config.design.points(point, point + 1)
+    fixed = {name: value for name, value in config.fixed.items() if name not in row.columns}
+    return fixed | {name: values[0] for name, values in row.columns.items() if name not in row.absent or not row.absent[name][0]}
 
 
 def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:

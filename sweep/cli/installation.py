@@ -54,7 +54,7 @@ def kernels_is_ours() -> Finding:
     import kernels
 
     found = Path(kernels.__file__ or "").resolve().parent
-    if found.parent != Path(__file__).resolve().parent.parent:
+    if found.parent != Path(__file__).resolve().parents[2]:
         return Finding("kernels", f"{found} is another package named kernels: uninstall it", good=False)
     others = sorted(set(metadata.packages_distributions().get("kernels", ())) - {DISTRIBUTION})
     if others:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,11 +16,11 @@ class Grid:
     """Every combination of the axes' values, the last axis fastest; without axes, one point."""
 
     axes: tuple[Counted, ...]
+    count: int = field(init=False)  # how many points
 
-    @property
-    def count(self) -> int:
-        """How many points."""
-        return math.prod(axis.count for axis in self.axes)
+    def __post_init__(self) -> None:
+        """Count the points."""
+        object.__setattr__(self, "count", math.prod(axis.count for axis in self.axes))
 
     def points(self, start: int, stop: int) -> Points:
         """The points from `start` up to, not including, `stop`."""

@@ -9,15 +9,14 @@ import numpy as np
 
 from sweep.design.axis import Axis
 from sweep.design.copula import Correlation, correlate
-from sweep.design.points import Points
-from sweep.design.sampling import drawn
+from sweep.design.sampling import Sampled
 
 SPARE_BITS = 50  # of a place in a Latin hypercube, those of the number of its part included
 ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class LatinHypercube:
+class LatinHypercube(Sampled):
     """A Latin hypercube: each of `count` equal parts of each axis has exactly one point, somewhere within.
 
     Attributes:
@@ -36,10 +35,6 @@ class LatinHypercube:
         """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
         numbers = np.arange(start, stop)
         return correlate(self.axes, self.correlations, [self.coordinate(axis, numbers) for axis in range(len(self.axes))])
-
-    def points(self, start: int, stop: int) -> Points:
-        """The points from `start` up to, not including, `stop`."""
-        return drawn(self.axes, self.coordinates(start, stop), start, stop)
 
     def coordinate(self, axis: int, numbers: np.ndarray) -> np.ndarray:
         """(n,) places in [0, 1) of the points `numbers` along one axis."""

@@ -39,7 +39,7 @@ class Points:
         starts = range(0, self.count, most)
         return [self.part(slice(start, start + most)) for start in starts]
 
-    def part(self, rows: slice) -> Points:
+    def part(self, rows: np.ndarray | slice) -> Points:
         """Some of the points."""
         columns = {name: values[rows] for name, values in self.columns.items()}
         absent = {name: mask[rows] for name, mask in self.absent.items()}
@@ -127,15 +127,31 @@ def join(blocks: list[Points], numbers: np.ndarray, missing: Mapping[str, Missin
     return Points(numbers, columns, absent, schemes)
 
 
-def by_scheme(points: Points, scheme: str) -> list[tuple[str, np.ndarray | slice]]:
-    """The rows of a block by the scheme that runs them."""
+@dataclass(frozen=True, slots=True)
+class SchemeRows:
+    """The rows of a block that one scheme runs.
+
+    Attributes:
+        scheme: its name.
+        rows: where they stand in the block.
+        columns, absent: as of `Points`, of these rows.
+        count: how many.
+    """
+
+    scheme: str
+    rows: np.ndarray | slice
+    columns: dict[str, np.ndarray]
+    absent: dict[str, np.ndarray]
+    count: int
+
+
+def by_scheme(points: Points, scheme: str) -> list[SchemeRows]:
+    """The rows of a block by the scheme that runs them; `scheme` where it is not swept."""
     if points.schemes is None:
-        return [(scheme, slice(None))]
-    return [(SCHEME_NAMES[code], np.flatnonzero(points.schemes == code)) for code in np.unique(points.schemes)]
-
-
-def take(points: Points, rows: np.ndarray | slice) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], int]:
-    """Columns, absent masks and number of the given rows of a block."""
-    columns = {name: values[rows] for name, values in points.columns.items()}
-    absent = {name: mask[rows] for name, mask in points.absent.items()}
-    return columns, absent, len(rows) if isinstance(rows, np.ndarray) else points.count
+        return [SchemeRows(scheme, slice(None), points.columns, points.absent, points.count)]
+    found = []
+    for code in np.unique(points.schemes):
+        rows = np.flatnonzero(points.schemes == code)
+        part = points.part(rows)
+        found.append(SchemeRows(SCHEME_NAMES[code], rows, part.columns, part.absent, part.count))
+    return found

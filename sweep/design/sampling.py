@@ -8,6 +8,21 @@ from sweep.design.axis import Axis, Counted
 from sweep.design.points import Points, gather
 
 
+class Sampled:
+    """What designs that sample share: every point has a place in the unit cube, and each axis turns its coordinate into a value."""
+
+    __slots__ = ()
+    axes: tuple[Axis, ...]
+
+    def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
+        """The (n,) places in [0, 1] of the points from `start` up to, not including, `stop`, one array an axis."""
+        raise NotImplementedError
+
+    def points(self, start: int, stop: int) -> Points:
+        """The points from `start` up to, not including, `stop`."""
+        return drawn(self.axes, self.coordinates(start, stop), start, stop)
+
+
 def drawn(axes: tuple[Axis, ...], coordinates: list[np.ndarray], start: int, stop: int) -> Points:
     """The points from `start` up to, not including, `stop`, whose (n,) coordinates in the unit cube are given, one array an axis."""
     return gather(axes, places(axes, coordinates), np.arange(start, stop))

@@ -17,15 +17,14 @@ import numpy as np
 from sweep.design.axis import Axis
 from sweep.design.copula import Correlation, correlate
 from sweep.design.latin_hypercube import LatinHypercube
-from sweep.design.points import Points
-from sweep.design.sampling import drawn
+from sweep.design.sampling import Sampled
 from sweep.design.sobol import Sobol, sobol
 
 LEVELS, HARMONICS = 4, 4  # unless given
 
 
 @dataclass(frozen=True, slots=True)
-class Halton:
+class Halton(Sampled):
     """Points of the scrambled Halton sequence, those of `scipy.stats.qmc.Halton`.
 
     Attributes:
@@ -47,10 +46,6 @@ class Halton:
         found = engine.random(stop - start) if stop > start else np.empty((0, len(self.axes)))
         return correlate(self.axes, self.correlations, list(np.ascontiguousarray(found.T)))
 
-    def points(self, start: int, stop: int) -> Points:
-        """The points from `start` up to, not including, `stop`."""
-        return drawn(self.axes, self.coordinates(start, stop), start, stop)
-
 
 @functools.lru_cache(maxsize=8)
 def halton(dimensions: int, seed: int) -> Any:
@@ -61,7 +56,7 @@ def halton(dimensions: int, seed: int) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Saltelli:
+class Saltelli(Sampled):
     """Saltelli's crossings of two samples A and B, the halves of a scrambled Sobol sequence of twice as many dimensions.
 
     A group is a row of A; the same with one coordinate from B, for each; with `second_order` the row of B with one coordinate from A, for
@@ -103,13 +98,9 @@ class Saltelli:
             found.append(np.where(of_b, base[d + axis][group - first], base[axis][group - first]))
         return found
 
-    def points(self, start: int, stop: int) -> Points:
-        """The points from `start` up to, not including, `stop`."""
-        return drawn(self.axes, self.coordinates(start, stop), start, stop)
-
 
 @dataclass(frozen=True, slots=True)
-class Morris:
+class Morris(Sampled):
     """Trajectories through a grid of `levels` levels an axis, in each of which every parameter moves once.
 
     Trajectory t is that of `SALib.sample.morris` with the random numbers of `numpy.random.default_rng([seed, t])`. Source: M. D. Morris,
@@ -156,13 +147,9 @@ class Morris:
         moved = np.arange(d + 1)[:, np.newaxis] > np.argmax(turn, axis=1)
         return np.asarray(base + step / 2.0 * ((2.0 * moved - 1.0) * direction + 1.0))
 
-    def points(self, start: int, stop: int) -> Points:
-        """The points from `start` up to, not including, `stop`."""
-        return drawn(self.axes, self.coordinates(start, stop), start, stop)
-
 
 @dataclass(frozen=True, slots=True)
-class Fast:
+class Fast(Sampled):
     """Curves of the extended Fourier amplitude sensitivity test, one a parameter, each with a random phase.
 
     The points are those of `SALib.sample.fast_sampler` with the same seed. Source: A. Saltelli, S. Tarantola and K. Chan, Technometrics 41
@@ -216,10 +203,6 @@ class Fast:
         most = math.floor(own / (2 * self.harmonics))
         others = np.floor(np.linspace(1, most, d - 1)) if most >= d - 1 else np.arange(d - 1) % most + 1.0
         return float(own), others
-
-    def points(self, start: int, stop: int) -> Points:
-        """The points from `start` up to, not including, `stop`."""
-        return drawn(self.axes, self.coordinates(start, stop), start, stop)
 
 
 Plain = Sobol | LatinHypercube | Halton

@@ -13,8 +13,7 @@ import numpy as np
 
 from sweep.design.axis import Axis
 from sweep.design.copula import Correlation, correlate
-from sweep.design.points import Points
-from sweep.design.sampling import drawn
+from sweep.design.sampling import Sampled
 
 BITS = 53  # of a coordinate: as many as a float64 between 1/2 and 1 holds
 LOW_BITS = 17  # of an index, whose part of a Sobol point is looked up
@@ -22,7 +21,7 @@ MOST_SAMPLED = 2**BITS
 
 
 @dataclass(frozen=True, slots=True)
-class Sobol:
+class Sobol(Sampled):
     """Points of the scrambled Sobol sequence: more evenly spread than random ones, and going on where a shorter design ended.
 
     Scrambling is that of `scipy.stats.qmc.Sobol` (a random linear matrix and a random digital shift), with 53 bits a coordinate. A power
@@ -43,10 +42,6 @@ class Sobol:
     def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
         """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
         return correlate(self.axes, self.correlations, sobol(len(self.axes), self.seed, np.arange(start, stop)))
-
-    def points(self, start: int, stop: int) -> Points:
-        """The points from `start` up to, not including, `stop`."""
-        return drawn(self.axes, self.coordinates(start, stop), start, stop)
 
 
 def sobol(dimensions: int, seed: int, numbers: np.ndarray) -> list[np.ndarray]:

@@ -6,7 +6,6 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,49 +20,32 @@ SHOWN = 8
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
 
 
-@dataclass(frozen=True, slots=True)
 class RunDirectory:
-    """Names within the directory of a run.
+    """The directory of a run, and the names within it.
 
     Attributes:
         path: the directory itself.
+        config: the study as resolved; running it again gives the same rows.
+        manifest: whose run it is, and what is known of it.
+        points: the dataset.
+        convergence: the table of a convergence study.
+        boundaries: the curves that a study of boundaries has found.
+        success: the mark of a complete run, written last.
     """
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        """The study as resolved; running it again gives the same rows."""
-        return self.path / "config.toml"
-
-    @property
-    def manifest(self) -> Path:
-        """Whose run it is, and what is known of it."""
-        return self.path / "manifest.json"
-
-    @property
-    def points(self) -> Path:
-        """The dataset."""
-        return self.path / "points"
-
-    @property
-    def convergence(self) -> Path:
-        """The table of a convergence study."""
-        return self.path / "convergence.parquet"
-
-    @property
-    def boundaries(self) -> Path:
-        """The curves that a study of boundaries has found."""
-        return self.path / "boundaries" / "boundaries.parquet"
+    def __init__(self, path: Path) -> None:
+        """Name the files."""
+        self.path = path
+        self.config = path / "config.toml"
+        self.manifest = path / "manifest.json"
+        self.points = path / "points"
+        self.convergence = path / "convergence.parquet"
+        self.boundaries = path / "boundaries" / "boundaries.parquet"
+        self.success = path / "_SUCCESS"
 
     def table(self, design: Design) -> Path:
         """What an adaptive design has found."""
         return self.boundaries if isinstance(design, Boundary) else self.convergence
-
-    @property
-    def success(self) -> Path:
-        """The mark of a complete run, written last."""
-        return self.path / "_SUCCESS"
 
     def shard(self, number: int) -> Path:
         """The file of shard `number`."""

@@ -159,18 +159,21 @@ def mark_complete(directory: RunDirectory, shards: dict[int, dict[str, Any]], se
     write_text(directory.success, "")
 
 
-def clean(directory: RunDirectory) -> None:
-    """Remove what a process that was killed has left half written; only for who is alone in the directory."""
-    for folder in (directory.path, directory.points, directory.boundaries.parent):
-        for path in folder.glob(".*.tmp"):
-            path.unlink(missing_ok=True)
+def tidy(directory: RunDirectory, strays: Iterable[str], alone: bool) -> None:
+    """Put away what is not of the run.
 
-
-def set_aside(directory: RunDirectory, names: Iterable[str]) -> None:
-    """Rename files that have no place in the dataset, so that no reader takes their rows for rows of the run."""
-    for name in names:
+    Args:
+        directory: of the run.
+        strays: files that have no place in the dataset. They are renamed, so that no reader takes their rows for rows of the run.
+        alone: whether nobody else writes to the directory. Then what a killed process left half written is removed.
+    """
+    for name in strays:
         with suppress(FileNotFoundError):
             (directory.points / name).rename(directory.points / f".{name}.foreign")
+    if alone:
+        for folder in (directory.path, directory.points, directory.boundaries.parent):
+            for path in folder.glob(".*.tmp"):
+                path.unlink(missing_ok=True)
 
 
 def compute_shards(job: Job, missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sweep.design.designs import Adaptive
-from sweep.design.points import Points, by_scheme, take
+from sweep.design.points import Points, SchemeRows, by_scheme
 from sweep.execution.record_bank import placed
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
@@ -104,13 +104,11 @@ def solve_points(config: Config, points: Points) -> Solution:
     fixed, points, records = placed(config, points)
     model = config.model if records is None else as_kernels_have_it(config.model)
     asked: dict[str, Any] = {"dtype": np.dtype(config.precision).type, "records": records, "asked": config.asked}
-    groups = by_scheme(points, config.scheme)
 
-    def part(scheme: str, rows: np.ndarray | slice) -> tuple[np.ndarray | slice, Solution]:
-        columns, absent, count = take(points, rows)
-        return rows, solve(model, scheme, {**fixed, **columns}, absent, count, config.window, most, **asked)
+    def part(of: SchemeRows) -> tuple[np.ndarray | slice, Solution]:
+        return of.rows, solve(model, of.scheme, {**fixed, **of.columns}, of.absent, of.count, config.window, most, **asked)
 
-    parts = side_by_side([partial(part, *group) for group in groups])
+    parts = side_by_side([partial(part, each) for each in by_scheme(points, config.scheme)])
     first = parts[0][1]
     if len(parts) == 1:
         return first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,16 +26,19 @@ from sweep.analysis.regime_map import (
     choose_shade,
     map_of,
     must_be_told,
+    theory_of,
 )
 from sweep.analysis.regime_map import codes as codes_of
 from sweep.analysis.run_rows import Rows, read_rows
 from sweep.analysis.run_state import POINT
+from sweep.analysis.theory import Boundary
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
-from sweep.report.boundary_lines import boundaries_of, limits_of_line, line_of
 from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of, shown, unit_of
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
 from sweep.report.traces import trace_rows
+
+LINE_NODES = 600
 
 MOST_ROWS = 1_000_000
 MOST_FINE = 100_000  # rows whose numbers are kept to 7 digits
@@ -248,3 +251,25 @@ def is_number(column: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+
+
+def boundaries_of(drawn: RegimeMap) -> Iterable[Boundary]:
+    """What theory and the run itself say of where the regimes meet."""
+    values = (drawn.x_values, drawn.y_values)
+    x, y = (spread(float(v.min()), float(v.max()), log, LINE_NODES) for v, log in zip(values, drawn.logarithmic, strict=True))
+    return [*theory_of(drawn, x, y), *drawn.measured]
+
+
+def line_of(boundary: Boundary) -> dict[str, Any]:
+    """A boundary for plotly: pieces apart by null."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for piece in boundary.pieces:
+        x += [*(float(f"{value:.7g}") for value in piece[:, 0]), None]
+        y += [*(float(f"{value:.7g}") for value in piece[:, 1]), None]
+    return {"name": boundary.plain, "theory": boundary.theory, "x": x, "y": y}
+
+
+def limits_of_line(values: np.ndarray) -> tuple[float, float]:
+    """The ends of the only axis."""
+    return float(values[0]), float(values[-1])

@@ -26,7 +26,7 @@ from sweep.design.distributions import (
 from sweep.design.sensitivity import SAMPLERS
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import number, read_nodes
-from sweep.study.axis_lists import read_list
+from sweep.study.axes import read_list
 
 WEIGHT = Quantity("weight", "1", "weight of a value", lower=0.0)
 FACTOR = Quantity("factor", "1", "what the table is multiplied by", lower=0.0, lower_open=True)

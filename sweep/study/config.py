@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from kernels.models import WEAR_LAW, Model
@@ -10,8 +11,7 @@ from kernels.quantity import Quantity
 from kernels.schemes import RUN, STEADY, Asked
 from sweep.design.axis import SCHEME
 from sweep.design.boundary import Boundary
-from sweep.design.designs import Design, schemes_of
-from sweep.design.draws import most_draws
+from sweep.design.designs import Design, most_draws, schemes_of
 from sweep.design.refinement import Convergence
 from sweep.io.toml import inline, to_toml
 from sweep.io.values import Value, written
@@ -63,7 +63,7 @@ class Config:
         """The study as a file that runs it again, with the defaults in force as comments."""
         known = {*self.fixed, *(axis.name for axis in self.design.axes)}
         defaults = [
-            f"# default: {q.name} = {q.default_rule or default_text(q)}{q.unit_suffix if not q.default_rule else ''}"
+            f"# default: {q.name} = {default_text(q)}"
             for q in self.model.parameters
             if q.name not in known and not (self.window == STEADY and q.name in RUN)
         ]
@@ -79,7 +79,7 @@ class Config:
         unread |= laws - needed if needed & laws else {q.name for q in WEAR_LAW}
         return [path for name, path in self.paths.items() if name in unread]
 
-    @property
+    @cached_property
     def returns(self) -> tuple[Quantity, ...]:
         """The observables of a row."""
         return self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names})
@@ -92,17 +92,17 @@ class Config:
         missing = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in quantity.needs if name not in there)
         return f"{quantity.name} is told where the study gives {missing}" if missing else f'{quantity.name} is of a window = "{STEADY}"'
 
-    @property
+    @cached_property
     def swept(self) -> list[str]:
         """The swept parameters, in the order of their axes; the scheme is not among them."""
         return list(dict.fromkeys(axis.name for axis in self.design.axes if axis.name != SCHEME))
 
-    @property
+    @cached_property
     def most_draws(self) -> int:
         """How many different random draws the rows of a shard have at most."""
         return most_draws(self.design, self.shard_points)
 
-    @property
+    @cached_property
     def shards(self) -> int:
         """How many shards hold the points; of a design that goes level by level, at most."""
         if isinstance(self.design, Boundary):
@@ -112,7 +112,10 @@ class Config:
 
 
 def default_text(quantity: Quantity) -> str:
-    """The default of a parameter that has one, as a file would give it."""
+    """The default of a parameter as a comment of a file states it: how it is derived, or its value with its unit."""
+    if quantity.default_rule:
+        return quantity.default_rule
+    unit = "" if quantity.unit in ("", "1") else f" {quantity.unit}"
     if quantity.kind == "float":
-        return f"{quantity.default:.12g}"
-    return inline(written(quantity, quantity.default))
+        return f"{quantity.default:.12g}{unit}"
+    return f"{inline(written(quantity, quantity.default))}{unit}"

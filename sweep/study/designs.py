@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
+from kernels.quantity import Quantity
 from sweep.design.axis import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
 from sweep.design.boundary import Boundary
 from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS, Adaptive, Concatenation, Design, Part
@@ -18,16 +19,16 @@ from sweep.design.grid import Grid, Zip
 from sweep.design.points import Missing, widened
 from sweep.design.sensitivity import OPTIONS, SAMPLERS, Sampling, settings_of
 from sweep.io import tables
-from sweep.io.errors import Problem, advise
-from sweep.io.values import Value
+from sweep.io.errors import Problem, advise, shorten
+from sweep.io.values import Value, number_like
 from sweep.study import point_table
-from sweep.study.axes import read_axis
+from sweep.study.axes import forms, read_list, read_schemes, read_spacing
 from sweep.study.boundary import BOUNDARY, read_boundary
 from sweep.study.boundary import KEYS as BOUNDARY_KEYS
 from sweep.study.convergence import CONVERGENCE, read_convergence
 from sweep.study.convergence import KEYS as CONVERGENCE_KEYS
 from sweep.study.sampling import read_sample
-from sweep.study.schema import Sweep
+from sweep.study.schema import Sweep, Time, of_another
 
 TABLE = "table"
 # the keys of [sweep] that are of some designs alone, in the order in which a study is written
@@ -164,3 +165,45 @@ def part_document(section: Sweep, design: Design, folder: Path) -> dict[str, Any
     settings = {key: value for key, value in settings.items() if value not in (None, [])}
     axes = {"axes": {axis.name: axis.to_document() for axis in design.axes}} if design.axes else {}
     return {"design": section.design, **settings, **axes}
+
+
+def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, problems: list[Problem]) -> Axis | None:
+    """Check one entry of [sweep.axes].
+
+    Args:
+        model: the model whose parameters are swept.
+        path: key of the entry, which ends in a parameter or in "scheme".
+        raw: its value: a list, or a table of from, to, count, spacing.
+        scheme: the scheme that the word "default" stands for.
+        sampled: whether the design draws values from ranges, which have no count of their own then.
+        problems: where problems are added.
+
+    Returns:
+        The axis, or None when it has problems.
+    """
+    name = path.rpartition(".axes.")[2]
+    quantities = {quantity.name: quantity for quantity in model.parameters}
+    if name not in quantities and name != SCHEME:
+        problems.append(Problem(path, of_another(name, model) or f"unknown parameter; {advise(name, [*quantities, SCHEME])}"))
+    elif isinstance(raw, list) and not raw:
+        problems.append(Problem(path, "empty: an axis needs at least one value, or the design has 0 points"))
+    elif isinstance(raw, list):
+        return read_schemes(model, path, raw, scheme, problems) if name == SCHEME else read_list(quantities[name], path, raw, problems)
+    elif name == SCHEME:
+        problems.append(Problem(path, f"must be a list of words, such as {list(model.schemes)}, not {shorten(raw)}"))
+    elif isinstance(raw, dict):
+        return read_keyed(quantities[name], path, raw, sampled, problems)
+    else:
+        single = number_like(raw) or (isinstance(raw, str) and quantities[name].kind == "word")
+        place = f"; a single value goes to [{'time' if name in Time.model_fields else 'parameters'}]" if single else ""
+        problems.append(Problem(path, f"must be {forms(quantities[name], sampled)}, not {shorten(raw)}{place}"))
+    return None
+
+
+def read_keyed(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
+    """An axis given as a table of keys: a range, a distribution, or a table times a factor."""
+    if "distribution" in raw or (quantity.kind == "list" and "times" in raw):
+        from sweep.study.axis_distributions import read_distribution
+
+        return read_distribution(quantity, path, raw, sampled, problems)
+    return read_spacing(quantity, path, raw, sampled, problems)

@@ -14,18 +14,18 @@ from typing import Any
 
 from kernels.models import MODELS, SINGLE_RULES, Model
 from kernels.quantity import by_name
-from kernels.schemes import BLOCKS, SINGLE, STEADY
+from kernels.schemes import BLOCKS, DOUBLE, SINGLE, STEADY
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive, schemes_of
 from sweep.io.errors import ConfigError, Problem, advise, shorten
 from sweep.io.toml import apply_overrides, plain, read_toml
-from sweep.io.values import Value, number, read_value
+from sweep.io.values import Value, number, read_value, written
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study import excitation as excitations
-from sweep.study.canonical import canonical_document, without_files
 from sweep.study.capabilities import check_asked, check_precision, check_steady
 from sweep.study.config import Config
-from sweep.study.designs import Reading, read_sweep
+from sweep.study.designs import Reading, read_sweep, sweep_document
+from sweep.study.excitation import Excitation
 from sweep.study.rules import check_fixed, check_rules
 from sweep.study.schema import TIME_KEYS, Document, Time, belongs, read_document
 from sweep.study.shard_size import check_shards
@@ -112,11 +112,12 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     excitations.check_choice(model, raw, paths, problems)
     design = read.design
     window = STEADY if document.time.window == STEADY else None
+    schemes = schemes_of(design, scheme)
     if window == STEADY:
-        check_steady(model, schemes_of(design, scheme), paths, problems)
+        check_steady(model, schemes, paths, problems)
     asked = check_asked(document, problems)
-    check_precision(document.study.precision, model, schemes_of(design, scheme), window, asked, paths, design, problems)
-    shard_points = check_shards(document.output.shard_points, design, schemes_of(design, scheme), window, asked, excitation, problems)
+    check_precision(document.study.precision, model, schemes, window, asked, paths, design, problems)
+    shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
         if all(part.file is None for part in document.sweep):
@@ -197,12 +198,13 @@ def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[st
         entries += [("window_start", "time.window[0]", time.window[0]), ("window_end", "time.window[1]", time.window[1])]
     elif time.window is not None and time.window != STEADY:
         problems.append(Problem("time.window", f'must be two times [start, end] in s, or "{STEADY}", not {shorten(time.window)}'))
+    known = by_name(model.parameters)
     for name, path, value in entries:
         if value is None:
             continue
         paths[name] = path
         try:
-            fixed[name] = number(model.parameter(name), value)
+            fixed[name] = number(known[name], value)
         except ValueError as error:
             problems.append(Problem(path, str(error)))
 
@@ -222,3 +224,37 @@ def check_sought(config: Config) -> list[Problem]:
         return []
     lacking = config.lacking(by_name(config.model.observables)[config.design.observable])
     return [Problem("sweep.observable", lacking)] if lacking else []
+
+
+def canonical_document(
+    document: Document, name: str, model: Model, fixed: dict[str, Value], read: Reading, excitation: Excitation | None, folder: Path
+) -> dict[str, Any]:
+    """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
+    precision = document.study.precision if document.study.precision != DOUBLE else None
+    study = {"name": name, "model": document.study.model, "scheme": document.study.scheme, "precision": precision}
+    time: dict[str, Any] = {key: fixed[key] for key in Time.model_fields if key in fixed}
+    if "window_start" in fixed:
+        time["window"] = [fixed["window_start"], fixed["window_end"]]
+    elif document.time.window == STEADY:
+        time["window"] = STEADY
+    if document.time.blocks is not None:
+        time["blocks"] = document.time.blocks
+    known = by_name(model.parameters)
+    tables: dict[str, Any] = {
+        "study": {key: value for key, value in study.items() if value is not None},
+        "parameters": {key: written(known[key], value) for key, value in fixed.items() if key not in TIME_KEYS},
+        "time": time,
+        "excitation": {}
+        if excitation is None or document.excitation is None
+        else excitations.section_document(document.excitation, excitation),
+        "sweep": sweep_document(document.sweep, read.design, folder),
+        "output": {key: value for key, value in dict(document.output).items() if value not in (None, False)},
+    }
+    return {key: table for key, table in tables.items() if table}
+
+
+def without_files(sweeps: dict[str, Any] | list[dict[str, Any]] | None) -> Any:
+    """[sweep] without the paths of its tables."""
+    if isinstance(sweeps, list):
+        return [without_files(each) for each in sweeps]
+    return sweeps if sweeps is None else {key: value for key, value in sweeps.items() if key != "file"}

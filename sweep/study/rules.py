@@ -10,7 +10,7 @@ import numpy as np
 
 from kernels.models import Model, Rule
 from sweep.design.axis import SCHEME
-from sweep.design.points import Points, by_scheme, take
+from sweep.design.points import SchemeRows, by_scheme
 from sweep.io.errors import Problem
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def check_rules(config: Config) -> list[Problem]:
     broken: dict[int, Broken] = {}
     for start in starts:
         points = config.design.points(start, min(start + CHUNK, total))
-        for scheme, rows in by_scheme(points, config.scheme):
-            check_block(config, points, scheme, rows, broken)
+        for part in by_scheme(points, config.scheme):
+            check_block(config, part, points.numbers[part.rows], broken)
     looked_at = min(total, CHUNK * CHUNKS)
     return [
         found.problem
@@ -59,9 +59,9 @@ def check_rules(config: Config) -> list[Problem]:
     ]
 
 
-def check_block(config: Config, points: Points, scheme: str, rows: np.ndarray | slice, broken: dict[int, Broken]) -> None:
+def check_block(config: Config, part: SchemeRows, numbers: np.ndarray, broken: dict[int, Broken]) -> None:
     """Add to `broken`, by the rule's position, how many of the rows break it and what to say about one of them."""
-    columns, absent, count = take(points, rows)
+    scheme, columns, absent, count = part.scheme, part.columns, part.absent, part.count
     with np.errstate(all="ignore"):
         resolved = config.model.resolve({**config.fixed, **columns}, absent)
         usable = np.ones(count, dtype=bool)
@@ -79,7 +79,7 @@ def check_block(config: Config, points: Points, scheme: str, rows: np.ndarray | 
             if before is not None and before.margin <= margin[worst]:
                 broken[position] = replace(before, count=before.count + hits)
                 continue
-            point = int(points.numbers[rows][worst])
+            point = int(numbers[worst])
             problem = explain(config, rule, resolved, scheme, worst, point)
             broken[position] = Broken(hits + (before.count if before else 0), float(margin[worst]), problem)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kernels.schemes import EXACT, STEADY, Asked
-from sweep.design.designs import Adaptive, Design
-from sweep.design.draws import most_draws
+from sweep.design.designs import Adaptive, Design, most_draws
 from sweep.excitation.stationary import Stationary
 from sweep.io.errors import Problem
 from sweep.study.excitation import Excitation

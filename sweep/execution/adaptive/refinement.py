@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.design.axis import SCHEME_NAMES
-from sweep.design.points import Points, by_scheme, take
+from sweep.design.points import Points, by_scheme
 from sweep.design.refinement import Convergence, divisor_of, refined_by
 
 if TYPE_CHECKING:
@@ -56,12 +56,11 @@ def last_levels(config: Config) -> np.ndarray:
     for level in range(1, design.halvings + 1):
         points = level_points(config, level, positions)
         broken = np.zeros(points.count, dtype=bool)
-        for scheme, rows in by_scheme(points, config.scheme):
-            columns, absent, _ = take(points, rows)
+        for part in by_scheme(points, config.scheme):
             with np.errstate(all="ignore"):
-                resolved = config.model.resolve({**config.fixed, **columns}, absent)
+                resolved = config.model.resolve({**config.fixed, **part.columns}, part.absent)
                 for rule in config.model.rules:
-                    broken[rows] |= np.asarray(rule.broken(resolved, scheme))
+                    broken[part.rows] |= np.asarray(rule.broken(resolved, part.scheme))
         positions = positions[~broken]
         last[positions] = level
     return last

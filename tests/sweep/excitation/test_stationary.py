@@ -25,7 +25,7 @@ from sweep.analysis.calibration import load as calibration
 from sweep.analysis.regime_map import read_map, theory_of
 from sweep.analysis.sensitivity import analysis, results
 from sweep.cli import main
-from sweep.design.draws import most_draws
+from sweep.design.designs import most_draws
 from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
 from sweep.execution.parquet import read_facts

@@ -14,6 +14,7 @@ import pytest
 
 from sweep import Run, run
 from sweep.execution import parquet
+from sweep.io import atomic
 from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
 

@@ -235,7 +235,8 @@ def test_the_calibrations_of_the_project_are_sound(name: str) -> None:
 
 def test_reading_a_calibration_starts_neither_jax_nor_optimistix() -> None:
     code = (
-        f"import sys; from sweep.calibration import reading, analysis, command, pictures; reading.load('{CONFIGS}/calibrate_wall.toml'); "
+        "import sys; import sweep.analysis.calibration.analysis, sweep.cli.calibration, sweep.plots.calibration; "
+        f"from sweep.analysis.calibration.load import load; load('{CONFIGS}/calibrate_wall.toml'); "
         "assert not {'jax', 'optimistix', 'matplotlib'} & set(sys.modules), [m for m in sys.modules if m in ('jax', 'optimistix')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=CONFIGS.parent, timeout=60)
