@@ -18,12 +18,12 @@ from sweep.design.designs import Adaptive
 from sweep.design.refinement import Convergence
 from sweep.execution import executors
 from sweep.execution.directory import RunDirectory, count_failed, total_statuses
-from sweep.execution.executors import Team
+from sweep.execution.executors import WorkerPool
 from sweep.execution.extension import claim
-from sweep.execution.job import Progress, begin, compute_shards, mark_complete, tidy
+from sweep.execution.job import Progress, begin_job, compute_shards, mark_complete, tidy
 from sweep.execution.job_share import Share
 from sweep.execution.lock import hold
-from sweep.execution.shard_check import complaints, is_complete, look
+from sweep.execution.shard_check import describe_faults, inspect_run, is_complete
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
 from sweep.study.load import load
@@ -80,9 +80,9 @@ class Run:
 
     def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95) -> pa.Table:
         """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others: see `averages.averages`."""
-        from sweep.analysis.group_statistics import averages
+        from sweep.analysis.group_statistics import group_statistics
 
-        return averages(self.directory, parameter, observables, confidence)
+        return group_statistics(self.directory, parameter, observables, confidence)
 
     def convergence(self) -> pa.Table:
         """The table of a convergence study, one row a point; FileNotFoundError where the run is none."""
@@ -139,8 +139,8 @@ def run(
     """
     checked = load(config, overrides)
     path = default_directory(checked) if out is None else Path(out)
-    team = executors.in_process() if executor is None else executors.given(executor, workers)
-    return run_with(team, checked, path, extend, share, progress or (lambda _done, _total: None), tell or getLogger("tribosweep").warning)
+    pool = executors.in_process() if executor is None else executors.given(executor, workers)
+    return run_with(pool, checked, path, extend, share, progress or (lambda _done, _total: None), tell or getLogger("tribosweep").warning)
 
 
 def resume(
@@ -174,9 +174,9 @@ def load_run(path: Path, tell: Tell) -> Config:
 
 
 def run_with(
-    team: AbstractContextManager[Team], config: Config, path: Path, extend: bool, share: Share | None, progress: Progress, tell: Tell
+    pool: AbstractContextManager[WorkerPool], config: Config, path: Path, extend: bool, share: Share | None, progress: Progress, tell: Tell
 ) -> Run:
-    """Run a checked study with a team that is ready to start; see `run`."""
+    """Run a checked study with a pool that is ready to start; see `run`."""
     begun = time.perf_counter()
     directory = RunDirectory(path)
     adaptive = isinstance(config.design, Adaptive)
@@ -188,13 +188,13 @@ def run_with(
         raise ConfigError("--extend", [Problem("", message)])
     claim(directory, config, extend)
     if directory.success.exists():
-        found = look(directory, config)
+        found = inspect_run(directory, config)
         if is_complete(directory, config, found):
             return Run(path, config, True, total_statuses(found.whole), directory.read_manifest().get("seconds", {}), 0)
     with hold(path, share):
         claim(directory, config, extend)  # somebody else may have been here meanwhile
-        found = look(directory, config, share)
-        for sentence in complaints(directory, found):
+        found = inspect_run(directory, config, share)
+        for sentence in describe_faults(directory, found):
             tell(sentence)
         tidy(directory, found.strays, alone=share is None)
         every = range(0 if adaptive else config.shards)
@@ -202,8 +202,8 @@ def run_with(
         computed, seconds = 0, dict[str, float]()
         problems: tuple[str, ...] = ()
         if missing or adaptive:
-            with team as ready:
-                job = begin(config, directory, ready, begun, tell)
+            with pool as ready:
+                job = begin_job(config, directory, ready, begun, tell)
                 if adaptive:
                     from sweep.execution.adaptive.levels import compute_levels
 
@@ -212,7 +212,7 @@ def run_with(
                     computed = compute_shards(job, missing, found.whole, progress)
                 seconds, problems = job.split(), job.setting.problems
         if share is not None:
-            found = look(directory, config, trust=True)
+            found = inspect_run(directory, config, trust=True)
         complete = adaptive or len(found.whole) == config.shards
         if complete:
             mark_complete(directory, found.whole, seconds, computed)

@@ -9,13 +9,13 @@ from typing import Any
 
 from sweep.design.boundary import Boundary
 from sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, FAILED_SIDES, WIDTH, read_boundaries
-from sweep.execution.adaptive.boundary_tracing import design_of
+from sweep.execution.adaptive.boundary_tracing import boundary_design
 from sweep.execution.directory import RunDirectory
 from sweep.study.load import load
 
 
 @dataclass(frozen=True, slots=True)
-class Curves:
+class BoundarySummary:
     """What a study of boundaries has found, in numbers.
 
     Attributes:
@@ -38,14 +38,14 @@ class Curves:
         }
 
 
-def curves_of(path: Path) -> Curves:
+def curves_of(path: Path) -> BoundarySummary:
     """What the study of boundaries in a directory has found; FileNotFoundError where it is not complete."""
     table = read_boundaries(path)
-    design = design_of(load(RunDirectory(path).read_document()))
+    design = boundary_design(load(RunDirectory(path).read_document()))
     columns: dict[str, list[Any]] = table.select([CURVE, BETWEEN, CLOSED, WIDTH]).to_pydict()
     places, widest = Counter(columns[CURVE]), dict[int, float]()
     for curve, width in zip(columns[CURVE], columns[WIDTH], strict=True):
         widest[curve] = max(width, widest.get(curve, 0.0))
     facts = dict(zip(columns[CURVE], zip(columns[BETWEEN], columns[CLOSED], strict=True), strict=True))
     rows = [(curve, between, places[curve], closed, widest[curve]) for curve, (between, closed) in facts.items()]
-    return Curves(design, rows, int(table.schema.metadata[FAILED_SIDES]))
+    return BoundarySummary(design, rows, int(table.schema.metadata[FAILED_SIDES]))

@@ -14,8 +14,8 @@ from sweep.design.axis import SCHEME
 from sweep.design.refinement import divisor_of, refined_by
 from sweep.execution.adaptive.convergence_table import relative
 from sweep.execution.adaptive.history import read_levels
-from sweep.execution.adaptive.refinement import design_of
-from sweep.execution.adaptive.step_halving import beginning
+from sweep.execution.adaptive.refinement import convergence_design
+from sweep.execution.adaptive.step_halving import empty_history
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.units import raised
@@ -26,7 +26,7 @@ MOST = 8  # curves that can be told apart
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ConvergenceCurve:
     """One point of a study.
 
     Attributes:
@@ -50,7 +50,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Curves:
+class ConvergenceCurves:
     """What is drawn of a study.
 
     Attributes:
@@ -62,11 +62,11 @@ class Curves:
 
     title: str
     observable: Quantity
-    curves: tuple[Curve, ...]
+    curves: tuple[ConvergenceCurve, ...]
     notes: tuple[str, ...]
 
 
-def read_curves(path: Path) -> Curves:
+def read_curves(path: Path) -> ConvergenceCurves:
     """What is to be drawn of the convergence study in a directory, complete or not.
 
     Raises:
@@ -75,7 +75,7 @@ def read_curves(path: Path) -> Curves:
     table = study_table(path)
     directory = RunDirectory(path)
     config = load(directory.read_document())
-    design, history = design_of(config), read_levels(directory, config, beginning(config))
+    design, history = convergence_design(config), read_levels(directory, config, empty_history(config))
     if table is None:
         raise ConfigError(str(path), [Problem("", "no level is written yet: nothing to draw")])
     columns: dict[str, list[Any]] = table.to_pydict()
@@ -91,7 +91,9 @@ def read_curves(path: Path) -> Curves:
         limit = columns["extrapolated"][point]
         limit = values[-1] if np.isnan(limit) else limit
         name = ", ".join(describe(config, name, columns[name][point]) for name in told) or scheme
-        curves.append(Curve(name, refined, places, relative(values - exact, np.array(exact)), relative(values - limit, np.array(limit))))
+        curves.append(
+            ConvergenceCurve(name, refined, places, relative(values - exact, np.array(exact)), relative(values - limit, np.array(limit)))
+        )
     visible = [curve for curve in curves if curve.visible]
     if not visible:
         raise ConfigError(str(path), [Problem("", "no point has two results that differ: nothing to draw")])
@@ -103,7 +105,7 @@ def read_curves(path: Path) -> Curves:
         notes.append(f"{len(drawn)} of {len(visible):,} curves are drawn, spread evenly over the points.")
     observable = by_name(config.model.observables)[design.observable]
     count = f"{len(drawn)} of {design.count:,} points" if len(drawn) < design.count else f"{design.count:,} points"
-    return Curves(f"{config.name}: {count}", observable, tuple(drawn), tuple(notes))
+    return ConvergenceCurves(f"{config.name}: {count}", observable, tuple(drawn), tuple(notes))
 
 
 def describe(config: Config, name: str, value: Any) -> str:

@@ -67,7 +67,7 @@ def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
     import pandas as pd
 
     from kernels import log
-    from sweep.execution.record_bank import of_one
+    from sweep.execution.record_bank import record_of_row
 
     if impacts and "k_n" not in {quantity.name for quantity in config.model.parameters}:
         raise ConfigError(config.source, [Problem("study.model", f"{config.model.name} has no wall, hence no impacts")])
@@ -78,7 +78,7 @@ def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
     ask = log.impacts if impacts else log.event_log
     frames = []
     for point, row in zip(points, rows, strict=True):
-        shaken, records = of_one(config.excitation, row)
+        shaken, records = record_of_row(config.excitation, row)
         table = ask(config.model.name, shaken) if records is None else ask(config.model.name, shaken, records=records)
         count = len(table["time"])
         frames.append(pd.DataFrame({POINT: np.full(count, point), **table}))

@@ -37,7 +37,7 @@ ABOUT = {
 }
 
 
-def averages(path: Path, over: str, observables: Sequence[str] = (), confidence: float = CONFIDENCE) -> pa.Table:
+def group_statistics(path: Path, over: str, observables: Sequence[str] = (), confidence: float = CONFIDENCE) -> pa.Table:
     """Mean and spread over one parameter at each point of the others.
 
     Args:

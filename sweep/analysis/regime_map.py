@@ -13,8 +13,8 @@ import numpy as np
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from kernels.status import RESULTS
-from sweep.analysis.run_rows import KINDS, Rows, read_rows
-from sweep.analysis.theory import Boundary, known_boundaries, read_measured
+from sweep.analysis.run_rows import KINDS, RunRows, read_rows
+from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.capabilities import KEYS_OF_ASKED
 
@@ -69,7 +69,7 @@ class RegimeMap:
     held: dict[str, Any]
     steady: bool
     loose: tuple[str, ...]
-    measured: tuple[Boundary, ...]
+    measured: tuple[BoundaryLine, ...]
     rows: int
     done: int
     points: int
@@ -118,11 +118,11 @@ def read_map(
         return [*words, "status", *(quantity.name for quantity in chosen), *choose_areas(model, areas, problems)]
 
     rows = read_rows(path, wanted, x, y, at)
-    must_be_told(path, rows, chosen[0] if chosen else None)
+    require_shade(path, rows, chosen[0] if chosen else None)
     return map_of(path, rows, chosen[0] if chosen else None, areas_of(path, rows, areas))
 
 
-def map_of(path: Path, rows: Rows, shade: Quantity | None, areas: Areas) -> RegimeMap:
+def map_of(path: Path, rows: RunRows, shade: Quantity | None, areas: Areas) -> RegimeMap:
     """The map of rows with two axes, shaded by an observable that is among their columns (see `read_map`)."""
     if shade and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         message = f"{shade.name} is NaN in every row; --color none leaves it out, the column `status` says why"
@@ -146,13 +146,13 @@ def map_of(path: Path, rows: Rows, shade: Quantity | None, areas: Areas) -> Regi
     )  # fmt: skip
 
 
-def theory_of(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> list[Boundary]:
+def theory_of(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> list[BoundaryLine]:
     """The boundaries that theory gives for a map, by values of its axes (see `known_boundaries`); none where more varies than these."""
     fixed = drawn.fixed | drawn.held
     return [] if drawn.loose else known_boundaries(drawn.model, (drawn.x, drawn.y), fixed, drawn.steady, x, y)
 
 
-def lay(rows: Rows) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
+def lay(rows: RunRows) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
     """The places of rows with two axes.
 
     Returns:
@@ -185,7 +185,7 @@ def choose_areas(model: Model, areas: str | None, problems: list[Problem]) -> li
     return [areas] if areas in able else []
 
 
-def areas_of(path: Path, rows: Rows, areas: str | None) -> Areas:
+def areas_of(path: Path, rows: RunRows, areas: str | None) -> Areas:
     """What the areas of a map of rows are.
 
     Args:
@@ -224,7 +224,7 @@ def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity 
     return numeric.get(color)
 
 
-def must_be_told(path: Path, rows: Rows, shade: Quantity | None) -> None:
+def require_shade(path: Path, rows: RunRows, shade: Quantity | None) -> None:
     """ConfigError where the run has no column of what is to be shaded."""
     if shade and shade.name not in rows.table.column_names:
         needed = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in shade.needs)

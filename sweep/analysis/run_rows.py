@@ -27,7 +27,7 @@ REPEATED = 4  # rows a value, from which on the rows of one value are worth a pi
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RunRows:
     """The rows of a run, or of a slice of it, and the parameters that are its axes.
 
     Attributes:
@@ -73,7 +73,7 @@ class Rows:
 
 def read_rows(
     path: Path, wanted: Callable[[Model, list[Problem]], Sequence[str]], x: str | None, y: str | None, at: Sequence[str], fewest: int = 2
-) -> Rows:
+) -> RunRows:
     """Read the rows of a run, complete or not.
 
     Args:
@@ -105,7 +105,7 @@ def read_rows(
     there = [name for name in wanted(model, problems) if name in dataset.schema.names]
     table = dataset.to_table(columns=list(dict.fromkeys([*swept, *there])))
     in_run = varying_of(table, swept)
-    table, held = hold(table, in_run, at, problems)
+    table, held = slice_at(table, in_run, at, problems)
     varying = varying_of(table, swept)
     fixed |= {n: table.column(n)[0].as_py() for n in swept if n not in varying and n != SCHEME and table.column(n).null_count == 0}
     numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS]
@@ -120,7 +120,7 @@ def read_rows(
     ]
     if problems:
         raise ConfigError(str(path), problems)
-    return Rows(state, document, model, table, tuple(parameters[name] for name in axes), fixed, held, tuple(loose))
+    return RunRows(state, document, model, table, tuple(parameters[name] for name in axes), fixed, held, tuple(loose))
 
 
 def is_logarithmic(values: np.ndarray) -> bool:
@@ -184,7 +184,7 @@ def repeats(column: pa.ChunkedArray) -> bool:
     return len(column.unique()) * REPEATED <= len(column)
 
 
-def hold(table: pa.Table, varying: Sequence[str], at: Sequence[str], problems: list[Problem]) -> tuple[pa.Table, dict[str, Any]]:
+def slice_at(table: pa.Table, varying: Sequence[str], at: Sequence[str], problems: list[Problem]) -> tuple[pa.Table, dict[str, Any]]:
     """The rows whose parameters have the values nearest to those wanted, and these values; problems where there is none."""
     held: dict[str, Any] = {}
     for wish in at:

@@ -14,7 +14,7 @@ from kernels.status import RESULTS
 from sweep.execution.directory import RunDirectory, count_failed, total_statuses
 from sweep.execution.job import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
 from sweep.execution.lock import describe_writer, holders
-from sweep.execution.shard_check import Expected, inspect
+from sweep.execution.shard_check import ExpectedShards, inspect_shards
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.boundary import BOUNDARY
 from sweep.study.convergence import CONVERGENCE
@@ -42,7 +42,7 @@ def state_of(path: Path) -> dict[str, Any]:
     study, levelled = manifest.get("design") == CONVERGENCE, manifest.get("design") in (CONVERGENCE, BOUNDARY)
     digests = {**manifest.get("extends", {}), manifest["config_hash"]: manifest["points"]}
     points = None if levelled else manifest["points"]
-    found = inspect(directory, Expected(digests, manifest["shards"], manifest["shard_points"], points), trust=True)
+    found = inspect_shards(directory, ExpectedShards(digests, manifest["shards"], manifest["shard_points"], points), trust=True)
     shards = found.whole
     whole = directory.success.exists() and len(shards) == manifest["shards"]
     writers = holders(path)
@@ -114,11 +114,11 @@ def failed_rows(path: Path, most: int | None) -> pa.Table:
 def settled_points(path: Path) -> int:
     """How many points of a convergence study that is not complete are refined no more."""
     from sweep.execution.adaptive.history import read_levels
-    from sweep.execution.adaptive.step_halving import beginning
+    from sweep.execution.adaptive.step_halving import empty_history
 
     directory = RunDirectory(path)
     config = load(directory.read_document())
-    return config.design.count - len(read_levels(directory, config, beginning(config)).unfinished())
+    return config.design.count - len(read_levels(directory, config, empty_history(config)).unfinished())
 
 
 def study_table(path: Path) -> pa.Table | None:

@@ -28,7 +28,7 @@ Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Boundary:
+class BoundaryLine:
     """A line on a map.
 
     Attributes:
@@ -50,10 +50,10 @@ class Level:
     """A boundary as a level line of a function of the parameters.
 
     Attributes:
-        name, plain: see `Boundary`.
+        name, plain: see `BoundaryLine`.
         axes: the parameters on which it may depend.
         field: resolved values, arrays that broadcast together -> a quantity that is 1 on the line; NaN where the theory does not hold.
-        tends: see `Boundary`.
+        tends: see `BoundaryLine`.
     """
 
     name: str
@@ -181,7 +181,7 @@ def resolved(model: Model, given: Values) -> dict[str, Any]:
 
 def known_boundaries(
     model: Model, axes: tuple[Quantity, Quantity], fixed: Values, steady: bool, x: np.ndarray, y: np.ndarray
-) -> list[Boundary]:
+) -> list[BoundaryLine]:
     """The boundaries that theory gives for a map.
 
     Args:
@@ -202,11 +202,13 @@ def known_boundaries(
             values = np.ma.masked_invalid(np.log(np.maximum(field, 0.0)))
         pieces = contour_generator(x, y, values).lines(0.0) if values.count() else []
         if pieces:
-            found.append(Boundary(level.name, level.plain, tuple(np.asarray(piece) for piece in pieces), theory=True, tends=level.tends))
+            found.append(
+                BoundaryLine(level.name, level.plain, tuple(np.asarray(piece) for piece in pieces), theory=True, tends=level.tends)
+            )
     return found
 
 
-def read_measured(path: Path, x: str, y: str) -> tuple[Boundary, ...]:
+def read_measured(path: Path, x: str, y: str) -> tuple[BoundaryLine, ...]:
     """The boundaries that a run has found over two parameters; none where it has not looked for any.
 
     Raises:
@@ -231,4 +233,4 @@ def read_measured(path: Path, x: str, y: str) -> tuple[Boundary, ...]:
         if "closed" in table.column_names and table.column("closed")[int(rows[0])].as_py():
             line = np.concatenate([line, line[:1]])
         pieces.setdefault(names[rows[0]], []).append(line)
-    return tuple(Boundary(name, name, tuple(lines), theory=False) for name, lines in pieces.items())
+    return tuple(BoundaryLine(name, name, tuple(lines), theory=False) for name, lines in pieces.items())

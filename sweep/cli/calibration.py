@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.analysis.calibration.results import Result, facts, records
+from sweep.analysis.calibration.results import CalibrationResult, facts, records
 from sweep.api import default_directory
 from sweep.cli.exits import FAILED_ROWS
 from sweep.cli.options import AsJson
@@ -18,7 +18,7 @@ from sweep.cli.terminal import emit, print_json, print_table, progress, say_note
 FEW = 10  # optima that are listed
 
 
-def print_result(result: Result) -> None:
+def print_result(result: CalibrationResult) -> None:
     """The tables of a result on stdout."""
     data, known, best = result.calibration.data, result.known[0], result.optima[0]
     counts = result.counts()
@@ -44,7 +44,7 @@ def print_result(result: Result) -> None:
         print_table("Correlations", ["", *names], rows, right=names)
 
 
-def print_parameters(result: Result) -> None:
+def print_parameters(result: CalibrationResult) -> None:
     """One row a parameter: its value, and how well it is known."""
     level = f"{100.0 * result.calibration.confidence:g} %"
     header = ["parameter", "unit", "value", "+-", f"from ({level})", "to"]
@@ -68,7 +68,7 @@ def short(value: float | None, digits: int = 5) -> str:
     return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
 
 
-def print_as_json(result: Result, directory: Path, files: Sequence[Path]) -> None:
+def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Path]) -> None:
     """The whole result as one JSON value on stdout."""
     print_json({"directory": str(directory), **facts(result), "calibration": records(result), "files": [str(file) for file in files]})
 
@@ -91,7 +91,7 @@ def calibrate(
 
     found = load.load(config, settings or [])
     names = found.space.names if profile == ["all"] else tuple(profile or ())
-    request = results.Request(profiles=names, slice=tuple(over or ()), landscape=landscape is not None)
+    request = results.CalibrationRequest(profiles=names, slice=tuple(over or ()), landscape=landscape is not None)
     directory = out if out is not None else default_directory(found.config)
     analysis.check(request, found)
     results.check_directory(directory)

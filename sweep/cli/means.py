@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import Model
-from sweep.analysis.group_statistics import ABOUT, averages, keys_of
+from sweep.analysis.group_statistics import ABOUT, group_statistics, keys_of
 from sweep.analysis.run_rows import as_text, is_numeric
 from sweep.analysis.run_state import model_of, records, state_of
 from sweep.cli.terminal import emit, print_json, print_table, say
@@ -38,7 +38,7 @@ def show_means(directory: Path, over: str, observables: Sequence[str], confidenc
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*TABLES, *SUFFIXES))}")])
     model = model_of(directory)
     whole = as_json or (out is not None and out.suffix.lower() in TABLES)
-    table = averages(directory, over, observables if observables or whole else [model.main], confidence)
+    table = group_statistics(directory, over, observables if observables or whole else [model.main], confidence)
     if out is not None:
         write(table, model, state_of(directory)["study"], out)
         emit(str(out))

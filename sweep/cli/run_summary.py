@@ -15,7 +15,7 @@ from sweep.study.config import Config
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sweep.analysis.boundary_summary import Curves
+    from sweep.analysis.boundary_summary import BoundarySummary
 
 
 def describe_study(study: Config, directory: Path, as_json: bool) -> None:
@@ -94,14 +94,14 @@ def summarise(finished: Run, as_json: bool) -> bool:
     return well
 
 
-def found_curves(finished: Run) -> Curves:
+def found_curves(finished: Run) -> BoundarySummary:
     """What a study of boundaries has found."""
     from sweep.analysis.boundary_summary import curves_of
 
     return curves_of(finished.directory)
 
 
-def study_results(table: pa.Table | None, curves: Curves | None) -> dict[str, Any]:
+def study_results(table: pa.Table | None, curves: BoundarySummary | None) -> dict[str, Any]:
     """What a convergence study or one of boundaries has found, for JSON."""
     from sweep.analysis import run_state
 

@@ -19,7 +19,7 @@ from sweep.cli.terminal import progress, say
 from sweep.design.sensitivity import remarks_on
 from sweep.execution import executors
 from sweep.execution.directory import RunDirectory
-from sweep.execution.executors import Team
+from sweep.execution.executors import WorkerPool
 from sweep.execution.job_share import Share
 from sweep.io.errors import ConfigError, Problem, RunError
 from sweep.study.config import Config
@@ -40,7 +40,7 @@ ShareText = Annotated[str | None, typer.Option("--shard", help="Compute one part
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class ExecutorOptions:
     """How a run is to be computed, as the command line says it."""
 
     executor: ExecutorName
@@ -48,7 +48,7 @@ class Means:
     scheduler: str | None
     shard: str | None
 
-    def team(self) -> AbstractContextManager[Team]:
+    def pool(self) -> AbstractContextManager[WorkerPool]:
         """Who computes; ConfigError where the options do not go together."""
         dask = self.executor is ExecutorName.dask
         problems = []
@@ -70,12 +70,12 @@ class Means:
         return [*dask, *(word for name, value in given.items() if value is not None for word in (name, str(value)))]
 
 
-def compute(study: Config, directory: Path, means: Means, extend: bool = False) -> Run:
+def compute(study: Config, directory: Path, means: ExecutorOptions, extend: bool = False) -> Run:
     """Run a study with a progress bar; where it was stopped, say how to go on."""
-    team, share = means.team(), None if means.shard is None else Share.parse(means.shard)
+    pool, share = means.pool(), None if means.shard is None else Share.parse(means.shard)
     try:
         with progress() as update:
-            return run_with(team, study, directory, extend, share, update, say)
+            return run_with(pool, study, directory, extend, share, update, say)
     except (KeyboardInterrupt, OSError, RunError) as error:
         begun = "config_hash" in RunDirectory(directory).read_manifest()
         going_on = f"What is written is whole; to go on:\n  {shlex.join(['tribosweep', 'resume', str(directory), *means.words()])}"
@@ -86,7 +86,7 @@ def compute(study: Config, directory: Path, means: Means, extend: bool = False) 
         raise typer.Exit(BAD_CONFIG) from None
 
 
-def carry_out(study: Config, directory: Path, means: Means, as_json: bool, extend: bool = False) -> None:
+def carry_out(study: Config, directory: Path, means: ExecutorOptions, as_json: bool, extend: bool = False) -> None:
     """Run a study with a progress bar, and say how it ended; where it was stopped, how to go on."""
     if not summarise(compute(study, directory, means, extend), as_json):
         raise typer.Exit(FAILED_ROWS)
@@ -118,7 +118,7 @@ def run(
     if dry_run:
         describe_study(study, directory, as_json)
         return
-    carry_out(study, directory, Means(executor, workers, scheduler, shard), as_json, extend)
+    carry_out(study, directory, ExecutorOptions(executor, workers, scheduler, shard), as_json, extend)
 
 
 def resume(
@@ -130,4 +130,4 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Compute what is missing of a run, and nothing else; shards that are damaged are computed again."""
-    carry_out(load_run(directory, say), directory, Means(executor, workers, scheduler, shard), as_json)
+    carry_out(load_run(directory, say), directory, ExecutorOptions(executor, workers, scheduler, shard), as_json)

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from kernels.quantity import Quantity
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY, Line, Study, records
+from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY, Line, SensitivityResult, records
 from sweep.analysis.sensitivity.sample import parts_of
 from sweep.api import default_directory, load_run
 from sweep.cli.exits import FAILED_ROWS
 from sweep.cli.options import AsJson
-from sweep.cli.runs import ExecutorName, Means, compute
+from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
@@ -68,7 +68,7 @@ def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
     return found
 
 
-def print_study(study: Study) -> None:
+def print_study(study: SensitivityResult) -> None:
     """The tables of a study on stdout."""
     for quantity in study.quantities:
         own = {which: [line for line in lines if line.observable == quantity.name] for which, lines in study.lines.items()}
@@ -85,11 +85,11 @@ def heading(quantity: Quantity, lines: Sequence[Line], things: str) -> str:
     return f"{quantity.name}: {lines[0].method} from {lines[0].groups:,} {things}"
 
 
-def print_indices(study: Study, quantity: Quantity, lines: Sequence[Line]) -> None:
+def print_indices(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
     """One row a parameter with all its indices, then one row a pair."""
-    from sweep.analysis.sensitivity.analysis import things
+    from sweep.analysis.sensitivity.analysis import group_noun
 
-    what = "points of a curve" if study.sample.method == "fast" else things(study.sample)
+    what = "points of a curve" if study.sample.method == "fast" else group_noun(study.sample)
     plain = [line for line in lines if not line.estimate.other]
     print_wide(heading(quantity, lines, what), plain)
     emit("")
@@ -126,7 +126,7 @@ def short(value: float, digits: int = 5) -> str:
     return f"{value:.{digits}g}" if math.isfinite(value) else "-"
 
 
-def print_uncertainty(study: Study, quantity: Quantity, lines: Sequence[Line]) -> None:
+def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
     """Mean, spread, quantiles and chances, each with the ends of its interval."""
     unit = f" [{quantity.unit}]" if quantity.unit not in ("", "1") else ""
     level = f"{100.0 * study.request.level:g} %"
@@ -146,7 +146,7 @@ def print_derivatives(quantity: Quantity, lines: Sequence[Line]) -> None:
         emit("")
 
 
-def print_as_json(study: Study, path: Path, files: Sequence[Path]) -> None:
+def print_as_json(study: SensitivityResult, path: Path, files: Sequence[Path]) -> None:
     """The whole study as one JSON value on stdout."""
     groups = {
         name: {"used": len(kept.groups), "total": kept.total, "missing": kept.missing, "failed": kept.failed, "void": kept.void,
@@ -178,7 +178,7 @@ def sensitivity(
     from sweep.analysis.sensitivity import analysis, results
     from sweep.plots.sensitivity import default_picture, draw
 
-    request = results.Request(
+    request = results.SensitivityRequest(
         observables=tuple(observable or ()), regime=regime, exceeds=tuple(read_numbers("--exceeds", exceeds or [])),
         quantiles=tuple(quantile or results.QUANTILES), derivatives=derivatives, at=dict(read_numbers("--at", at or [])),
         resamples=resamples, level=confidence, seed=seed, sizes=picture is Picture.sizes,
@@ -188,7 +188,7 @@ def sensitivity(
     study, directory, to_run = read_target(target, settings or [], say)
     analysis.check(request, study)
     if to_run:
-        compute(study, directory, Means(ExecutorName.local, None, None, None))
+        compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
     with progress():  # derivatives compile for a while
         found = analysis.analyse(directory, study, request)
     files = results.write(found, directory)

@@ -17,7 +17,7 @@ from sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, WIDT
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sweep.analysis.boundary_summary import Curves
+    from sweep.analysis.boundary_summary import BoundarySummary
 
 MANY_CURVES = 24  # curves, of which those between the same are counted together
 SHOCK = ("impacts", "peak_force", "max_compression", "plastic_set", "rebound_velocity", "separation_time")
@@ -115,7 +115,7 @@ def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
     print_table("", ["column", "value", "points"], rows, right=["points"])
 
 
-def print_curves(curves: Curves) -> None:
+def print_curves(curves: BoundarySummary) -> None:
     """The curves on stdout, one a row, or if they are many one row for all of those that are between the same."""
     if len(curves.rows) <= MANY_CURVES:
         rows = [
@@ -133,7 +133,7 @@ def print_curves(curves: Curves) -> None:
     print_table("", [BETWEEN, "curves", "places", WIDTH], totals, right=["curves", "places"])
 
 
-def say_curves(curves: Curves, points: int) -> None:
+def say_curves(curves: BoundarySummary, points: int) -> None:
     """Say what to know of them, given how many `points` it took."""
     design, widest = curves.design, max((row[-1] for row in curves.rows), default=0.0)
     what = f"{count_of(len(curves.rows), 'curve')}, every place within a relative {widest:.1e}," if curves.rows else "No curve,"

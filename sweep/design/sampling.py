@@ -20,10 +20,10 @@ class Sampled:
 
     def points(self, start: int, stop: int) -> Points:
         """The points from `start` up to, not including, `stop`."""
-        return drawn(self.axes, self.coordinates(start, stop), start, stop)
+        return points_at(self.axes, self.coordinates(start, stop), start, stop)
 
 
-def drawn(axes: tuple[Axis, ...], coordinates: list[np.ndarray], start: int, stop: int) -> Points:
+def points_at(axes: tuple[Axis, ...], coordinates: list[np.ndarray], start: int, stop: int) -> Points:
     """The points from `start` up to, not including, `stop`, whose (n,) coordinates in the unit cube are given, one array an axis."""
     return gather(axes, places(axes, coordinates), np.arange(start, stop))
 

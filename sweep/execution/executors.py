@@ -19,7 +19,7 @@ ANSWER = 5  # s: how long a scheduler may take to answer
 
 
 @dataclass(frozen=True, slots=True)
-class Team:
+class WorkerPool:
     """Who computes.
 
     Attributes:
@@ -39,11 +39,11 @@ class Team:
 
 
 @contextmanager
-def in_process() -> Iterator[Team]:
+def in_process() -> Iterator[WorkerPool]:
     """Threads of this process, on all its devices. What fails drops the shards that are being computed."""
     executor = ThreadPoolExecutor(THREADS, "shard")
     try:
-        yield Team(executor, 1, here=True)
+        yield WorkerPool(executor, 1, here=True)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
         raise
@@ -51,18 +51,18 @@ def in_process() -> Iterator[Team]:
 
 
 @contextmanager
-def given(executor: Executor, workers: int) -> Iterator[Team]:
+def given(executor: Executor, workers: int) -> Iterator[WorkerPool]:
     """An executor that the caller has, and goes on having."""
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        yield Team(executor, workers, here=False)
+        yield WorkerPool(executor, workers, here=False)
     except BrokenProcessPool as error:
         raise RunError(f"a worker process died: {error}") from error
 
 
 @contextmanager
-def dask(scheduler: str | None, workers: int | None) -> Iterator[Team]:
+def dask(scheduler: str | None, workers: int | None) -> Iterator[WorkerPool]:
     """Dask distributed: the workers of a `scheduler`, or a cluster of that many `workers` on this machine, which share its cores.
 
     Raises:
@@ -86,7 +86,7 @@ def dask(scheduler: str | None, workers: int | None) -> Iterator[Team]:
         executor = client.get_executor(pure=False)
         stack.callback(executor.shutdown, wait=False)
         try:
-            yield Team(executor, max(1, sum(worker["nthreads"] for worker in found.values())), here=False)
+            yield WorkerPool(executor, max(1, sum(worker["nthreads"] for worker in found.values())), here=False)
         except KilledWorker as error:
             message = f"a shard was lost with its worker {error.allowed_failures + 1} times, the last on {error.last_worker.address}"
             raise RunError(f"{message} (out of memory, or killed)") from error

@@ -15,8 +15,8 @@ from typing import Any
 from sweep.design.designs import CONCATENATION
 from sweep.design.points import Points
 from sweep.execution.directory import RunDirectory, total_statuses
-from sweep.execution.executors import Team
-from sweep.execution.shard import Setting, Shard, examine, produce, produce_points
+from sweep.execution.executors import WorkerPool
+from sweep.execution.shard import Setting, Shard, compute_shard, compute_shard_of, describe_runtime
 from sweep.io.atomic import write_text, write_whole
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
@@ -32,7 +32,7 @@ class Job:
     Attributes:
         config: the study.
         directory: where it is written.
-        team: who computes it.
+        pool: who computes it.
         setting: what they compute with.
         manifest: what is known of the run before it ends.
         seconds: compiling, computing, encoding and writing so far, summed over the shards.
@@ -41,7 +41,7 @@ class Job:
 
     config: Config
     directory: RunDirectory
-    team: Team
+    pool: WorkerPool
     setting: Setting
     manifest: dict[str, Any]
     seconds: dict[str, float]
@@ -60,11 +60,11 @@ class Job:
 
         def submit(number: int) -> Future[Shard]:
             if points is None:
-                return self.team.executor.submit(produce, self.config, number)
-            return self.team.executor.submit(produce_points, self.config, number, points[number])
+                return self.pool.executor.submit(compute_shard, self.config, number)
+            return self.pool.executor.submit(compute_shard_of, self.config, number, points[number])
 
         queue = iter(numbers)
-        futures = {submit(number) for number in islice(queue, self.team.ahead)}
+        futures = {submit(number) for number in islice(queue, self.pool.ahead)}
         try:
             while futures:
                 ready, futures = wait(futures, return_when=FIRST_COMPLETED)
@@ -92,17 +92,17 @@ class Job:
         """
         total = time.perf_counter() - self.begun
         busy = self.seconds[COMPILING] + self.seconds[COMPUTING]
-        return {**self.seconds, WAITING: max(0.0, total * self.team.places - busy), TOTAL: total}
+        return {**self.seconds, WAITING: max(0.0, total * self.pool.places - busy), TOTAL: total}
 
 
-def begin(config: Config, directory: RunDirectory, team: Team, begun: float, tell: Callable[[str], None]) -> Job:
+def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: float, tell: Callable[[str], None]) -> Job:
     """Start who computes, and write the study and what is known of the run.
 
     Raises:
         ConfigError: JAX cannot start; nothing was written.
         OSError: the directory cannot be written.
     """
-    setting = team.executor.submit(examine).result()
+    setting = pool.executor.submit(describe_runtime).result()
     before = directory.read_manifest()
     manifest = new_manifest(config, before, setting)
     for name, there in before.get("provenance", {}).items():
@@ -115,7 +115,7 @@ def begin(config: Config, directory: RunDirectory, team: Team, begun: float, tel
     directory.points.mkdir(exist_ok=True)
     directory.success.unlink(missing_ok=True)
     seconds = dict.fromkeys((COMPILING, COMPUTING, ENCODING, WRITING), 0.0)
-    return Job(config, directory, team, setting, manifest, seconds, begun)
+    return Job(config, directory, pool, setting, manifest, seconds, begun)
 
 
 def new_manifest(config: Config, before: dict[str, Any], setting: Setting) -> dict[str, Any]:

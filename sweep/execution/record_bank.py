@@ -26,7 +26,7 @@ def choice(excitation: Excitation | None) -> tuple[str, float | None]:
     return RECORD, 0.0 if excitation is not None and len(excitation.records) == 1 else None
 
 
-def placed(config: Config, points: Points) -> tuple[dict[str, Value], Points, Records | None]:
+def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Points, Records | None]:
     """What the rows of a study take from its excitation.
 
     Args:
@@ -55,7 +55,7 @@ def placed(config: Config, points: Points) -> tuple[dict[str, Value], Points, Re
     return fixed, replace(points, columns=columns, absent=absent), Records(bank, excitation.interval)
 
 
-def of_one(excitation: Excitation | None, given: Mapping[str, Any]) -> tuple[dict[str, Any], Records | None]:
+def record_of_row(excitation: Excitation | None, given: Mapping[str, Any]) -> tuple[dict[str, Any], Records | None]:
     """The parameters of one row as kernels read them, and its record alone; as given where it has none.
 
     Args:

@@ -12,10 +12,10 @@ import numpy as np
 
 from sweep.design.designs import Adaptive
 from sweep.design.points import Points, SchemeRows, by_scheme
-from sweep.execution.record_bank import placed
+from sweep.execution.record_bank import bind_records
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
-from sweep.study.excitation import as_kernels_have_it
+from sweep.study.excitation import kernel_model
 
 if TYPE_CHECKING:
     from kernels.batch import Solution
@@ -50,7 +50,7 @@ class Setting:
     problems: tuple[str, ...]
 
 
-def examine() -> Setting:
+def describe_runtime() -> Setting:
     """What computes here. Starts JAX; ConfigError when it cannot."""
     from kernels import cache, runtime
 
@@ -67,12 +67,12 @@ def span(config: Config, number: int) -> tuple[int, int]:
     return number * config.shard_points, min((number + 1) * config.shard_points, config.design.count)
 
 
-def produce(config: Config, number: int) -> Shard:
+def compute_shard(config: Config, number: int) -> Shard:
     """Compute and encode one shard of a study, from its number alone."""
-    return produce_points(config, number, config.design.points(*span(config, number)))
+    return compute_shard_of(config, number, config.design.points(*span(config, number)))
 
 
-def produce_points(config: Config, number: int, points: Points) -> Shard:
+def compute_shard_of(config: Config, number: int, points: Points) -> Shard:
     """Compute and encode the given points as shard `number` of a study."""
     from kernels import cache, runtime
 
@@ -101,8 +101,8 @@ def solve_points(config: Config, points: Points) -> Solution:
     most = config.shard_points  # of any shard: none of them compiles anything that another one has not
     if not isinstance(config.design, Adaptive):
         most = min(most, config.design.count)
-    fixed, points, records = placed(config, points)
-    model = config.model if records is None else as_kernels_have_it(config.model)
+    fixed, points, records = bind_records(config, points)
+    model = config.model if records is None else kernel_model(config.model)
     asked: dict[str, Any] = {"dtype": np.dtype(config.precision).type, "records": records, "asked": config.asked}
 
     def part(of: SchemeRows) -> tuple[np.ndarray | slice, Solution]:

@@ -22,7 +22,7 @@ READERS = 4  # threads; a shard is read as a whole
 
 
 @dataclass(slots=True)
-class Found:
+class ShardStates:
     """What lies in the dataset of a run.
 
     Attributes:
@@ -37,7 +37,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedShards:
     """What the shards of a run should be.
 
     Attributes:
@@ -56,7 +56,7 @@ class Expected:
         return None if self.points is None else min(self.shard_points, self.points - number * self.shard_points)
 
 
-def inspect(directory: RunDirectory, expected: Expected, share: Share | None = None, trust: bool = False) -> Found:
+def inspect_shards(directory: RunDirectory, expected: ExpectedShards, share: Share | None = None, trust: bool = False) -> ShardStates:
     """Look at every shard of a run.
 
     Args:
@@ -65,7 +65,7 @@ def inspect(directory: RunDirectory, expected: Expected, share: Share | None = N
         share: the shards that are looked at; all when omitted.
         trust: do not read more than footers, which tell a shard that is cut short or foreign but not one whose bytes have changed.
     """
-    found = Found()
+    found = ShardStates()
     files: dict[Path, int] = {}
     with suppress(FileNotFoundError, NotADirectoryError):
         for path in sorted(directory.points.iterdir()):
@@ -84,7 +84,7 @@ def inspect(directory: RunDirectory, expected: Expected, share: Share | None = N
     return found
 
 
-def examine_shard(path: Path, number: int, expected: Expected, trust: bool) -> dict[str, Any] | str | None:
+def examine_shard(path: Path, number: int, expected: ExpectedShards, trust: bool) -> dict[str, Any] | str | None:
     """The facts of a shard, or what is wrong with it; None when it has gone, or is to be completed."""
     facts = read_shard(path, trust)
     if not isinstance(facts, dict):
@@ -121,16 +121,16 @@ def read_shard(path: Path, trust: bool) -> dict[str, Any] | str | None:
     return facts if facts and intact else "it was not written by tribosweep, or by an older version"
 
 
-def look(directory: RunDirectory, config: Config, share: Share | None = None, trust: bool = False) -> Found:
-    """Which shards of a run are whole, of all or of a share; `trust` as in `inspect`."""
+def inspect_run(directory: RunDirectory, config: Config, share: Share | None = None, trust: bool = False) -> ShardStates:
+    """Which shards of a run are whole, of all or of a share; `trust` as in `inspect_shards`."""
     manifest = directory.read_manifest()
     digests = {**manifest.get("extends", {}), **({manifest["config_hash"]: manifest["points"]} if manifest else {})}
     points = None if isinstance(config.design, Adaptive) else config.design.count
-    expected = Expected({**digests, config.digest: config.design.count}, config.shards, config.shard_points, points)
-    return inspect(directory, expected, share, trust)
+    expected = ExpectedShards({**digests, config.digest: config.design.count}, config.shards, config.shard_points, points)
+    return inspect_shards(directory, expected, share, trust)
 
 
-def is_complete(directory: RunDirectory, config: Config, found: Found) -> bool:
+def is_complete(directory: RunDirectory, config: Config, found: ShardStates) -> bool:
     """Whether a run that is marked as complete is so."""
     if found.faulty or found.strays:
         return False
@@ -139,7 +139,7 @@ def is_complete(directory: RunDirectory, config: Config, found: Found) -> bool:
     return len(found.whole) == config.shards
 
 
-def complaints(directory: RunDirectory, found: Found) -> list[str]:
+def describe_faults(directory: RunDirectory, found: ShardStates) -> list[str]:
     """What is wrong with the files of a dataset, and what is done about it, in sentences."""
     faulty = [f"{directory.points / name}: {reason}; it is computed again." for name, reason in found.faulty.items()]
     strays = [f"{directory.points / name}: not of this run; it is set aside as .{name}.foreign." for name in found.strays]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.calibration.results import Landscape, Result
+from sweep.analysis.calibration.results import CalibrationResult, Landscape
 from sweep.io.units import raised
 from sweep.plots.figure import INK, label, save
 
@@ -26,7 +26,7 @@ LEAST_SHOWN = 0.3  # standard deviations: below this all is one shade
 TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
 
 
-def draw_fit(result: Result, out: Path) -> None:
+def draw_fit(result: CalibrationResult, out: Path) -> None:
     """Measured against fitted, one column of panels an observable, with the residuals below; of traces over time.
 
     Raises:
@@ -51,7 +51,7 @@ def draw_fit(result: Result, out: Path) -> None:
     save(out, (1.2 + wide * across, 5.2 * down), fill, "calibrate")
 
 
-def panels_of(result: Result) -> list[tuple[Quantity, np.ndarray, bool]]:
+def panels_of(result: CalibrationResult) -> list[tuple[Quantity, np.ndarray, bool]]:
     """(observable, positions of its numbers, whether they are of traces), one a panel."""
     data = result.calibration.data
     traced = np.isfinite(data.times[data.run])
@@ -64,7 +64,7 @@ def panels_of(result: Result) -> list[tuple[Quantity, np.ndarray, bool]]:
     return found
 
 
-def against(axes: Axes, result: Result, quantity: Quantity, numbers: np.ndarray) -> None:
+def against(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray) -> None:
     """What was measured over what is computed, with the line of equals."""
     data, point = result.calibration.data, result.fits.point
     fitted, measured, sd = point.predicted[result.best, numbers], data.measured[numbers], data.spread[numbers]
@@ -76,7 +76,7 @@ def against(axes: Axes, result: Result, quantity: Quantity, numbers: np.ndarray)
     axes.grid(linewidth=0.4, alpha=0.5)
 
 
-def in_time(axes: Axes, result: Result, quantity: Quantity, numbers: np.ndarray) -> None:
+def in_time(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray) -> None:
     """What was measured, as points, and what is computed, as lines, over time."""
     data, point = result.calibration.data, result.fits.point
     for place, own in enumerate(by_test(result, numbers)):
@@ -90,14 +90,14 @@ def in_time(axes: Axes, result: Result, quantity: Quantity, numbers: np.ndarray)
     axes.grid(linewidth=0.4, alpha=0.5)
 
 
-def by_test(result: Result, numbers: np.ndarray) -> list[np.ndarray]:
+def by_test(result: CalibrationResult, numbers: np.ndarray) -> list[np.ndarray]:
     """The numbers of each test, in their order."""
     data = result.calibration.data
     tests = data.tests[data.run[numbers]]
     return [numbers[tests == test] for test in dict.fromkeys(tests.tolist())]
 
 
-def residuals(axes: Axes, result: Result, quantity: Quantity, numbers: np.ndarray, traced: bool) -> None:
+def residuals(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray, traced: bool) -> None:
     """Residuals over what is computed, or over time, in standard deviations."""
     data, point = result.calibration.data, result.fits.point
     axes.axhspan(-2.0, 2.0, color="#e4e2dd", linewidth=0)
@@ -115,7 +115,7 @@ def unit_of(quantity: Quantity) -> str:
     return f" [{raised(quantity.unit)}]" if quantity.unit not in ("", "1") else ""
 
 
-def draw_landscape(result: Result, drawn: Landscape, out: Path) -> None:
+def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path) -> None:
     """The loss over two parameters, the others at the optimum, with the ways of the fits that end there as far as they come by.
 
     Raises:
@@ -124,7 +124,7 @@ def draw_landscape(result: Result, drawn: Landscape, out: Path) -> None:
     save(out, (7.4, 5.6), lambda figure: slice_of(figure, result, drawn), "calibrate")
 
 
-def slice_of(figure: Figure, result: Result, drawn: Landscape) -> None:
+def slice_of(figure: Figure, result: CalibrationResult, drawn: Landscape) -> None:
     """One panel: root of what chi^2 has above its least, in lines of confidence."""
     from matplotlib.colors import LogNorm
 
@@ -140,7 +140,7 @@ def slice_of(figure: Figure, result: Result, drawn: Landscape) -> None:
     if levels:
         lines = axes.contour(x, y, rise, levels=levels, colors=INK, linewidths=1.0)
         axes.clabel(lines, fmt=lambda level: f"{level:g} sd", fontsize=9)
-    ways(axes, result, places)
+    draw_paths(axes, result, places)
     axes.plot(*(result.estimates[place] for place in places), "*", markersize=14, color=HUES[1], markeredgecolor="white", label="optimum")
     for free, which in zip(frees, (axes.set_xscale, axes.set_yscale), strict=True):
         which("log" if free.logarithmic and free.upper > 10.0 * free.lower and not result.known[0].told.all() else "linear")
@@ -168,7 +168,7 @@ def refined(drawn: Landscape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return fine[0], fine[1], np.maximum(RectBivariateSpline(x, y, drawn.chi2)(*fine), drawn.chi2.min())
 
 
-def ways(axes: Axes, result: Result, places: list[int]) -> None:
+def draw_paths(axes: Axes, result: CalibrationResult, places: list[int]) -> None:
     """The accepted steps of the fits that ended at the best optimum."""
     space, wanted = result.space, result.optima[0].lanes.tolist()
     lines: dict[int, list[np.ndarray]] = {lane: [] for lane in wanted}

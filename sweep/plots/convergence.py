@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.quantity import Quantity
-from sweep.analysis.convergence_curves import Curves
+from sweep.analysis.convergence_curves import ConvergenceCurves
 from sweep.design.refinement import LARGEST_STEP, STEP, TOLERANCE
 from sweep.plots.figure import INK, save
 
@@ -27,7 +27,7 @@ FAN = (0.76, 0.94, 0.05)  # left, right and bottom of the reference slopes, as p
 PANELS = {(STEP, LARGEST_STEP): (1.0, 2.0, 4.0), (TOLERANCE,): (0.5, 1.0)}  # what shares an axis, and the reference slopes over it
 
 
-def draw(drawn: Curves, out: Path) -> None:
+def draw(drawn: ConvergenceCurves, out: Path) -> None:
     """Draw a convergence study into a .png, .svg or .pdf file.
 
     Raises:
@@ -38,7 +38,7 @@ def draw(drawn: Curves, out: Path) -> None:
     save(out, (WIDTH * len(panels) + LEGEND, HEIGHT), lambda figure: fill(figure, drawn, panels), "convergence")
 
 
-def fill(figure: Figure, drawn: Curves, panels: list[tuple[str, ...]]) -> None:
+def fill(figure: Figure, drawn: ConvergenceCurves, panels: list[tuple[str, ...]]) -> None:
     """Put the curves into an empty figure, beside one another where different things are refined."""
     from matplotlib.lines import Line2D
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sweep.analysis.palette import EMPTY, Ramp, flat
 from sweep.analysis.regime_map import FREE, RegimeMap, theory_of
-from sweep.analysis.theory import Boundary
+from sweep.analysis.theory import BoundaryLine
 from sweep.plots.figure import INK
 
 if TYPE_CHECKING:
@@ -75,14 +75,14 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
             axes.contour(*thinned(drawn, drawn.regimes), between, colors=INK, linewidths=1.2)
 
 
-def line_style(boundary: Boundary, drawn: RegimeMap) -> dict[str, Any]:
+def line_style(boundary: BoundaryLine, drawn: RegimeMap) -> dict[str, Any]:
     """How a boundary is drawn: theory white and dashed on what the run has found, else black; dashed where the rows only tend to it."""
     if boundary.theory and drawn.measured:
         return {"color": "white", "linewidth": 1.0, "linestyle": DASHES, "zorder": 4}
     return {"color": INK, "linewidth": 1.2 if boundary.tends else 1.8, "linestyle": DASHES if boundary.tends else "-", "zorder": 3}
 
 
-def add_legend(axes: Axes, drawn: RegimeMap, theory: list[Boundary], nameless: list[str]) -> None:
+def add_legend(axes: Axes, drawn: RegimeMap, theory: list[BoundaryLine], nameless: list[str]) -> None:
     """What the kinds of lines are, with the names for which there was no room on them."""
     from matplotlib.lines import Line2D
 
@@ -95,7 +95,7 @@ def add_legend(axes: Axes, drawn: RegimeMap, theory: list[Boundary], nameless: l
     axes.legend(handles=handles, loc="upper right", fontsize=8.5, facecolor="#c9c9c9", framealpha=0.9, edgecolor="none")
 
 
-def name_line(axes: Axes, boundary: Boundary, taken: list[Place]) -> bool:
+def name_line(axes: Axes, boundary: BoundaryLine, taken: list[Place]) -> bool:
     """The name of a boundary on its longest piece, along it; False where there is no room."""
     from matplotlib.patheffects import withStroke
 

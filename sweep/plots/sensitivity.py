@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.quantity import Quantity, by_name
-from sweep.analysis.sensitivity.analysis import things
-from sweep.analysis.sensitivity.results import INDICES, SIZES, Line, Study
+from sweep.analysis.sensitivity.analysis import group_noun
+from sweep.analysis.sensitivity.results import INDICES, SIZES, Line, SensitivityResult
 from sweep.analysis.sensitivity.sample import REGIME
 from sweep.design.distributions import Scaled
 from sweep.design.sensitivity import Morris
@@ -31,12 +31,12 @@ BARS, PLANE, SCATTER = "bars", "plane", "scatter"  # what can be drawn, besides 
 LEFT_OUT = "mu"  # of the elementary effects, in pictures of intervals
 
 
-def default_picture(study: Study) -> str:
+def default_picture(study: SensitivityResult) -> str:
     """What is drawn unless told otherwise."""
     return PLANE if isinstance(study.sample.design, Morris) else BARS
 
 
-def draw(study: Study, out: Path, picture: str) -> None:
+def draw(study: SensitivityResult, out: Path, picture: str) -> None:
     """Draw a study, one row of panels an observable (one panel each for bars, planes and sizes), into a .png, .svg or .pdf file.
 
     Raises:
@@ -68,20 +68,20 @@ def draw(study: Study, out: Path, picture: str) -> None:
     save(out, (7.5, max(height, 2.4) * len(drawn)), fill, "sensitivity")
 
 
-def symbol(study: Study, name: str) -> str:
+def symbol(study: SensitivityResult, name: str) -> str:
     """A parameter as pictures name it."""
     quantity = by_name(study.sample.config.model.parameters)[name]
     return f"${quantity.symbol}$" if quantity.symbol else name.replace("_", " ")
 
 
-def title(study: Study, quantity: Quantity, lines: Sequence[Line]) -> str:
+def title(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> str:
     """What a panel shows."""
-    what = "points of a curve" if study.sample.method == "fast" else things(study.sample)
+    what = "points of a curve" if study.sample.method == "fast" else group_noun(study.sample)
     within = f", {study.request.regime} only" if study.request.regime else ""
     return f"{quantity.name.replace('_', ' ')}: {lines[-1].method}, {lines[-1].groups:,} {what}{within}"
 
 
-def bars(axes: Axes, study: Study, quantity: Quantity, lines: Sequence[Line]) -> None:
+def bars(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
     """One bar a parameter and measure, with its interval; the largest at the top."""
     plain = [line.estimate for line in lines if not line.estimate.other and line.estimate.measure not in (LEFT_OUT, "sigma")]
     measures = list(dict.fromkeys(each.measure for each in plain))
@@ -107,7 +107,7 @@ def bars(axes: Axes, study: Study, quantity: Quantity, lines: Sequence[Line]) ->
     axes.set_axisbelow(True)
 
 
-def plane(axes: Axes, study: Study, quantity: Quantity, lines: Sequence[Line]) -> None:
+def plane(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
     """mu* across, sigma up: far right matters; far up compared with mu* is curved or goes with others."""
     cells = {(line.estimate.parameter, line.estimate.measure): line.estimate for line in lines}
     names = study.sample.names
@@ -132,7 +132,7 @@ def plane(axes: Axes, study: Study, quantity: Quantity, lines: Sequence[Line]) -
     axes.set_title(title(study, quantity, lines), loc="left", fontsize=10.5)
 
 
-def scatter(figure: Figure, study: Study, down: int, across: int) -> None:
+def scatter(figure: Figure, study: SensitivityResult, down: int, across: int) -> None:
     """The observable over each parameter, evenly chosen points of the groups that served, in the colour of their regime."""
     sample = study.sample
     panels = figure.subplots(down, across, squeeze=False).reshape(len(study.quantities), -1)
@@ -178,7 +178,7 @@ def positions(axis: Any, u: np.ndarray) -> tuple[np.ndarray, list[str]]:
     return found + 0.5 * jitter, words if max(map(len, words)) < 12 else [str(place + 1) for place in range(len(words))]
 
 
-def paint(axes: Axes, study: Study, x: np.ndarray, y: np.ndarray, places: np.ndarray) -> None:
+def paint(axes: Axes, study: SensitivityResult, x: np.ndarray, y: np.ndarray, places: np.ndarray) -> None:
     """Points, those of each regime in its colour where the model has regimes."""
     sample = study.sample
     size = 9.0 if len(x) < 500 else 4.0
@@ -193,7 +193,7 @@ def paint(axes: Axes, study: Study, x: np.ndarray, y: np.ndarray, places: np.nda
             )
 
 
-def sizes(figure: Figure, study: Study, drawn: Sequence[Quantity]) -> None:
+def sizes(figure: Figure, study: SensitivityResult, drawn: Sequence[Quantity]) -> None:
     """Estimates with their intervals over the sample size: one index of every parameter on the left, mean and quantiles on the right."""
     own = {quantity.name: [line for line in study.lines[SIZES] if line.observable == quantity.name] for quantity in drawn}
     sides = [
@@ -207,7 +207,7 @@ def sizes(figure: Figure, study: Study, drawn: Sequence[Quantity]) -> None:
         for axes, measures in zip(row, shown, strict=True):
             chosen = [line for line in own[quantity.name] if line.estimate.measure in measures]
             curves(axes, study, chosen)
-            what = "points" if measures[0] == "mean" else things(study.sample)
+            what = "points" if measures[0] == "mean" else group_noun(study.sample)
             axes.set(xscale="log", xlabel=f"{what} that are used", ylabel=words.get(measures[0], label(quantity)))
             if measures[0] in words:  # the first intervals may be wider than anything that an index can be
                 low, high = axes.get_ylim()
@@ -218,7 +218,7 @@ def sizes(figure: Figure, study: Study, drawn: Sequence[Quantity]) -> None:
                 axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False, fontsize=9.5, ncols=5)
 
 
-def curves(axes: Axes, study: Study, lines: Sequence[Line]) -> None:
+def curves(axes: Axes, study: SensitivityResult, lines: Sequence[Line]) -> None:
     """One curve with a band for each parameter and measure."""
     for place, (name, measure) in enumerate(dict.fromkeys((line.estimate.parameter, line.estimate.measure) for line in lines)):
         own = [line for line in lines if (line.estimate.parameter, line.estimate.measure) == (name, measure)]

@@ -25,13 +25,13 @@ from sweep.analysis.regime_map import (
     choose_areas,
     choose_shade,
     map_of,
-    must_be_told,
+    require_shade,
     theory_of,
 )
 from sweep.analysis.regime_map import codes as codes_of
-from sweep.analysis.run_rows import Rows, read_rows
+from sweep.analysis.run_rows import RunRows, read_rows
 from sweep.analysis.run_state import POINT
-from sweep.analysis.theory import Boundary
+from sweep.analysis.theory import BoundaryLine
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
 from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of, shown, unit_of
@@ -89,7 +89,7 @@ def read_content(
 
     rows = read_rows(path, wanted, x, y, at, fewest=1)
     shade = chosen[0]
-    must_be_told(path, rows, shade)
+    require_shade(path, rows, shade)
     if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
     found_areas = areas_of(path, rows, areas)
@@ -152,7 +152,7 @@ def read_content(
     return Content(state["study"], facts, columns, left_out, len(found))
 
 
-def order_of(rows: Rows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.ndarray], str]:
+def order_of(rows: RunRows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.ndarray], str]:
     """The rows as the report has them: cell by cell of a grid, along a line, or as they are.
 
     Returns:
@@ -171,7 +171,7 @@ def order_of(rows: Rows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.n
     return order, [rows.along(axis)[order] for axis in rows.axes], note
 
 
-def pick(rows: Rows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, most: int) -> list[int]:
+def pick(rows: RunRows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, most: int) -> list[int]:
     """Positions in the order of the report of at most so many rows, evenly over the map; rows that failed have no trace."""
     if not most:
         return []
@@ -195,7 +195,7 @@ def pick(rows: Rows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, m
 
 
 def pack_columns(
-    rows: Rows, areas: Areas, order: np.ndarray, shade: Quantity
+    rows: RunRows, areas: Areas, order: np.ndarray, shade: Quantity
 ) -> tuple[dict[str, str], list[dict[str, Any]], tuple[str, ...]]:
     """The columns of the rows: packed; described; and those that were left out.
 
@@ -253,14 +253,14 @@ def is_number(column: Any) -> bool:
     return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
 
 
-def boundaries_of(drawn: RegimeMap) -> Iterable[Boundary]:
+def boundaries_of(drawn: RegimeMap) -> Iterable[BoundaryLine]:
     """What theory and the run itself say of where the regimes meet."""
     values = (drawn.x_values, drawn.y_values)
     x, y = (spread(float(v.min()), float(v.max()), log, LINE_NODES) for v, log in zip(values, drawn.logarithmic, strict=True))
     return [*theory_of(drawn, x, y), *drawn.measured]
 
 
-def line_of(boundary: Boundary) -> dict[str, Any]:
+def line_of(boundary: BoundaryLine) -> dict[str, Any]:
     """A boundary for plotly: pieces apart by null."""
     x: list[float | None] = []
     y: list[float | None] = []

@@ -9,7 +9,7 @@ from typing import Any
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
 from sweep.analysis.palette import FLAT, ramps_of
-from sweep.analysis.run_rows import Rows
+from sweep.analysis.run_rows import RunRows
 from sweep.analysis.run_state import facts_of
 from sweep.design.axis import SCHEME
 
@@ -21,7 +21,7 @@ def ordinal(number: int) -> str:
     return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }".replace(" ", "")
 
 
-def axis_of(rows: Rows, quantity: Quantity) -> dict[str, Any]:
+def axis_of(rows: RunRows, quantity: Quantity) -> dict[str, Any]:
     """An axis for the page."""
     return {
         "name": quantity.name, "unit": quantity.unit_suffix.strip(), "label": html_label(quantity), "about": quantity.description,
@@ -35,7 +35,7 @@ def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
     return [{"name": word, "ramp": list(ramp), "flat": FLAT.get(word)} for word, ramp in ramps.items()]
 
 
-def provenance_of(rows: Rows) -> list[tuple[str, str]]:
+def provenance_of(rows: RunRows) -> list[tuple[str, str]]:
     """Who computed the run, when and with what."""
     return [(name, value) for name, value in facts_of(rows.state) if name not in ("shards", "writer")]
 

@@ -12,8 +12,8 @@ import numpy as np
 from kernels.models import Model
 from kernels.quantity import by_name
 from kernels.schemes import EXACT
-from sweep.analysis.run_rows import Rows
-from sweep.execution.record_bank import of_one
+from sweep.analysis.run_rows import RunRows
+from sweep.execution.record_bank import record_of_row
 from sweep.study.excitation import Excitation
 from sweep.study.load import load
 from sweep.study.rules import check_fixed
@@ -39,7 +39,7 @@ class Trace:
     period: float
 
 
-def trace_rows(rows: Rows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
+def trace_rows(rows: RunRows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
     """The traces of rows, and a sentence on how they come about.
 
     Over a fixed window a trace is that of the run from t = 0 on, its last PERIODS periods where it has more. Of a steady window it is one
@@ -79,13 +79,13 @@ def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | N
 
     end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
     start = max(0.0, end - PERIODS * period) if math.isfinite(period) else 0.0
-    shaken, records = of_one(excitation, given)
+    shaken, records = record_of_row(excitation, given)
     known = {} if records is None else {"records": records}
     columns = kernels.trace(model.name, shaken, start, SAMPLES, MOST_EVENTS, **known)
     return (columns, period) if columns["time"][-1] >= end * (1.0 - 1e-12) else None
 
 
-def trace_steady(rows: Rows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
+def trace_steady(rows: RunRows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
     """One period of a steady motion; None where the row has none."""
     import kernels
 

@@ -92,7 +92,7 @@ def read_law(quantity: Quantity, path: str, raw: dict[str, Any], word: str, foun
     before = len(found)
     for key in keys:
         if key in raw:
-            meaning = spread(quantity) if key == "std" else free(quantity) if key in ("mean", "lower", "upper") else quantity
+            meaning = spread(quantity) if key == "std" else without_bounds(quantity) if key in ("mean", "lower", "upper") else quantity
             try:
                 given[key] = number(meaning, raw[key])
             except ValueError as error:
@@ -115,7 +115,7 @@ def spread(quantity: Quantity) -> Quantity:
     return Quantity("std", quantity.unit, "standard deviation", lower=0.0, lower_open=True)
 
 
-def free(quantity: Quantity) -> Quantity:
+def without_bounds(quantity: Quantity) -> Quantity:
     """A quantity of the same meaning without bounds."""
     return Quantity(quantity.name, quantity.unit, quantity.description)
 

@@ -40,7 +40,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedSweep:
     """What [sweep] says.
 
     Attributes:
@@ -56,7 +56,7 @@ class Reading:
 
 def read_sweep(
     sections: list[Sweep], model: Model, scheme: str, fixed: Mapping[str, Value], folder: Path, problems: list[Problem]
-) -> Reading:
+) -> ParsedSweep:
     """Check the designs of a study, adding to `problems`.
 
     Args:
@@ -79,13 +79,13 @@ def read_sweep(
     everywhere = set.intersection(*swept) if swept else set()
     listed = [(name, path, name in everywhere) for each in paths for name, path in dict(each).items()]
     if len(parts) < 2:
-        return Reading(parts[0] if parts else Grid(()), digests, listed)
+        return ParsedSweep(parts[0] if parts else Grid(()), digests, listed)
     studies = [number for number, section in enumerate(sections) if section.design in (CONVERGENCE, BOUNDARY)]
     problems += [Problem(f"sweep[{n}].design", f"a {sections[n].design} study stands alone, in one [sweep]") for n in studies]
     joined = tuple(part for part in parts if not isinstance(part, Adaptive))
     names = dict.fromkeys(axis.name for part in joined for axis in part.axes)
     missing = {name: missing_of(name, joined, fixed) for name in names if name != SCHEME}
-    return Reading(Concatenation(joined, missing, SCHEME_NAMES.index(scheme) if SCHEME in names else None), digests, listed)
+    return ParsedSweep(Concatenation(joined, missing, SCHEME_NAMES.index(scheme) if SCHEME in names else None), digests, listed)
 
 
 def missing_of(name: str, parts: tuple[Part, ...], fixed: Mapping[str, Value]) -> Missing:

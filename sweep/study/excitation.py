@@ -58,7 +58,7 @@ def model_with(model: Model, section: Mapping[str, Any] | None) -> Model:
     return replace(model, parameters=tuple(known.values()))
 
 
-def as_kernels_have_it(model: Model) -> Model:
+def kernel_model(model: Model) -> Model:
     """A study's model with the parameters that kernels read, and the study's rules."""
     return replace(MODELS[model.name], rules=model.rules)
 

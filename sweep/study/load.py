@@ -24,7 +24,7 @@ from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study import excitation as excitations
 from sweep.study.capabilities import check_asked, check_precision, check_steady
 from sweep.study.config import Config
-from sweep.study.designs import Reading, read_sweep, sweep_document
+from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
 from sweep.study.excitation import Excitation
 from sweep.study.rules import check_fixed, check_rules
 from sweep.study.schema import TIME_KEYS, Document, Time, belongs, read_document
@@ -56,7 +56,7 @@ def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides:
     changed = apply_overrides(raw, overrides, problems)
     checked = check(raw, source, folder, name, problems)
     if checked is None:
-        marked = [Problem(f"--set {p.path}" if under(p.path, changed) else p.path, p.message) for p in problems]
+        marked = [Problem(f"--set {p.path}" if is_below(p.path, changed) else p.path, p.message) for p in problems]
         raise ConfigError(source, marked)
     return checked
 
@@ -87,7 +87,7 @@ def recall(document: dict[str, Any], digest: str, version: str) -> Config:
     return RECALLED[digest]
 
 
-def under(path: str, changed: list[str]) -> bool:
+def is_below(path: str, changed: list[str]) -> bool:
     """Whether a key's path is, or lies below, one that an override set."""
     return any(path == key or path.startswith((f"{key}.", f"{key}[", f"{key}:")) for key in changed)
 
@@ -209,7 +209,7 @@ def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[st
             problems.append(Problem(path, str(error)))
 
 
-def check_axes(read: Reading, paths: dict[str, str], problems: list[Problem]) -> None:
+def check_axes(read: ParsedSweep, paths: dict[str, str], problems: list[Problem]) -> None:
     """Add the axes to `paths`. What [parameters] or [time] set too is given twice, unless parts of the design are without that axis."""
     given = dict(paths)
     for name, path, everywhere in read.paths:
@@ -227,7 +227,7 @@ def check_sought(config: Config) -> list[Problem]:
 
 
 def canonical_document(
-    document: Document, name: str, model: Model, fixed: dict[str, Value], read: Reading, excitation: Excitation | None, folder: Path
+    document: Document, name: str, model: Model, fixed: dict[str, Value], read: ParsedSweep, excitation: Excitation | None, folder: Path
 ) -> dict[str, Any]:
     """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
     precision = document.study.precision if document.study.precision != DOUBLE else None

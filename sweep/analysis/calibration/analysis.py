@@ -9,11 +9,11 @@ import numpy as np
 from scipy import stats
 
 from sweep.analysis.calibration.fitting import FAILED, OUTCOMES, fit
-from sweep.analysis.calibration.jumps import Crossing, crossings
+from sweep.analysis.calibration.jumps import Crossing, find_crossings
 from sweep.analysis.calibration.load import Calibration
 from sweep.analysis.calibration.optima import Optimum, optima_of, starts_of
 from sweep.analysis.calibration.parameters import Space
-from sweep.analysis.calibration.results import Landscape, Request, Result
+from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult, Landscape
 from sweep.analysis.calibration.system import System
 from sweep.analysis.calibration.uncertainty import Knowledge, knowledge, pairs_together, profiles
 from sweep.io.errors import ConfigError, Problem, advise
@@ -23,7 +23,7 @@ SHOWN = 5  # jumps that are said in words
 RIDGE = 1e-3  # of the range between bounds: further apart, fits with the same numbers have different parameters
 
 
-def check(request: Request, calibration: Calibration) -> None:
+def check(request: CalibrationRequest, calibration: Calibration) -> None:
     """ConfigError where a request names what is not free, or a slice is not of two parameters."""
     names = calibration.space.names
     problems = []
@@ -37,7 +37,9 @@ def check(request: Request, calibration: Calibration) -> None:
         raise ConfigError(calibration.config.source, problems)
 
 
-def carry_out(calibration: Calibration, request: Request | None = None, tell: Callable[[int, int], None] | None = None) -> Result:
+def carry_out(
+    calibration: Calibration, request: CalibrationRequest | None = None, tell: Callable[[int, int], None] | None = None
+) -> CalibrationResult:
     """Fit from every start, and say what the data tell.
 
     Args:
@@ -46,7 +48,7 @@ def carry_out(calibration: Calibration, request: Request | None = None, tell: Ca
     Raises:
         ConfigError: all fits failed at their start, the request makes no sense, or optimistix is missing.
     """
-    request = request or Request()
+    request = request or CalibrationRequest()
     check(request, calibration)
     system = System(calibration.config, calibration.space, calibration.data)
     fits = fit(system, starts_of(system, calibration.starts, calibration.seed), trace=True, tell=tell)
@@ -60,10 +62,10 @@ def carry_out(calibration: Calibration, request: Request | None = None, tell: Ca
         )
         for each in optima
     ]
-    found = crossings(system, fits, optima[0].lanes.tolist())
+    found = find_crossings(system, fits, optima[0].lanes.tolist())
     profiled = profiles(system, optima[0].coordinates, optima[0].chi2, known[0], request.profiles) if request.profiles else []
     drawn = landscape(system, optima[0], known[0], request.slice) if request.landscape else None
-    result = Result(calibration, system, fits, optima, known, found, profiled, drawn)
+    result = CalibrationResult(calibration, system, fits, optima, known, found, profiled, drawn)
     result.notes.extend(notes_on(result))
     return result
 
@@ -99,7 +101,7 @@ def pair_of(space: Space, known: Knowledge) -> tuple[str, ...]:
     return space.names[min(first, second)], space.names[max(first, second)]
 
 
-def notes_on(result: Result) -> list[str]:
+def notes_on(result: CalibrationResult) -> list[str]:
     """What a reader should know, the most serious first."""
     space, best, known, data = result.space, result.optima[0], result.known[0], result.calibration.data
     notes = []
@@ -132,7 +134,7 @@ def notes_on(result: Result) -> list[str]:
     return notes + notes_on_crossings(result)
 
 
-def notes_on_crossings(result: Result) -> list[str]:
+def notes_on_crossings(result: CalibrationResult) -> list[str]:
     """What the fits of the best optimum passed through."""
     data, space = result.calibration.data, result.space
     jumping: dict[tuple[int, str, frozenset[str]], list[Crossing]] = {}

@@ -50,7 +50,7 @@ class Crossing:
     jumps: tuple[Jump, ...]
 
 
-def crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[Crossing]:
+def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[Crossing]:
     """The boundaries that some of the fits crossed, each kind once a run."""
     brackets = changes(fits, lanes)
     if not brackets:

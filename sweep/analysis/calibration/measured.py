@@ -30,7 +30,7 @@ from sweep.study.schema import TIME_KEYS, belongs
 TIME_COLUMN = "time"
 
 
-class Rows:
+class MeasuredRows:
     """Measured numbers of one source, as they are gathered: one entry a number."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ def read_data(
         where nothing can be made of the files.
     """
     before = len(problems)
-    rows, parts = Rows(), []
+    rows, parts = MeasuredRows(), []
     skipped = runs = 0
     for source in sources:
         sheet = read_sheet(source.file, source.path, problems)

@@ -31,7 +31,7 @@ MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CalibrationRequest:
     """What is asked of a calibration besides the fit.
 
     Attributes:
@@ -59,7 +59,7 @@ class Landscape:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CalibrationResult:
     """A calibration that was carried out.
 
     Attributes:
@@ -111,7 +111,7 @@ class Result:
         return load(document)
 
 
-def records(result: Result) -> list[dict[str, Any]]:
+def records(result: CalibrationResult) -> list[dict[str, Any]]:
     """One flat dict for each optimum and parameter; what there is none of is None."""
     space = result.space
     profiled = {profile.name: profile for profile in result.profiles}
@@ -136,7 +136,7 @@ def nothing(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def numbers(result: Result) -> list[dict[str, Any]]:
+def numbers(result: CalibrationResult) -> list[dict[str, Any]]:
     """One flat dict for each measured number: what was measured, what is computed at the best optimum, and the residual."""
     data, point = result.calibration.data, result.fits.point
     found = []
@@ -151,7 +151,7 @@ def numbers(result: Result) -> list[dict[str, Any]]:
     return found
 
 
-def facts(result: Result) -> dict[str, Any]:
+def facts(result: CalibrationResult) -> dict[str, Any]:
     """What is known besides the tables, as JSON takes it."""
     known = result.known[0]
     correlation = [[nothing(value) for value in row] for row in known.correlation]
@@ -177,7 +177,7 @@ def facts(result: Result) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def to_arrow(result: Result) -> dict[str, pa.Table]:
+def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
     """The tables of a result by the name of their file."""
     import pyarrow as pa
 
@@ -217,7 +217,7 @@ def to_arrow(result: Result) -> dict[str, pa.Table]:
     return found
 
 
-def write(result: Result, directory: Path) -> list[Path]:
+def write(result: CalibrationResult, directory: Path) -> list[Path]:
     """Write config.toml, fitted.toml and the tables into a directory, each whole; tables of an earlier call that are no longer there go.
 
     Raises:

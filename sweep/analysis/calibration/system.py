@@ -24,7 +24,7 @@ COUNTED = ("integer", "word")  # what jumps where a regime ends
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ComputedRows:
     """Runs of the engine, (rows,) of them.
 
     Attributes:
@@ -89,7 +89,7 @@ class System:
         """(position, mean, standard deviation) in the coordinates of the parameters that have one."""
         return [(place, *free.known) for place, free in enumerate(self.space.frees) if free.known is not None]
 
-    def rows(self, values: np.ndarray, runs: np.ndarray) -> Rows:
+    def rows(self, values: np.ndarray, runs: np.ndarray) -> ComputedRows:
         """Runs of the engine: free parameters (rows, n), and which run of the data each is (rows,)."""
         along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
         columns = {name: each[runs] for name, each in self.columns.items()}
@@ -97,7 +97,7 @@ class System:
             self.program = self.program or program_of(self)
             found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
         self.evaluations += len(runs)
-        return Rows(
+        return ComputedRows(
             values=np.stack([found[name] for name in self.names], axis=1),
             slopes=np.stack([np.stack([found[name, each] for each in self.space.names], axis=1) for name in self.names], axis=1),
             codes=np.stack([found[name] for name in self.words], axis=1).astype(float),

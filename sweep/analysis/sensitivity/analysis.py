@@ -10,7 +10,7 @@ import numpy as np
 
 from kernels.quantity import Quantity
 from sweep.analysis.sensitivity import indices
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Line, Request, Study
+from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Line, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
 from sweep.analysis.sensitivity.uncertainty import LEAST, propagate
 from sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
@@ -22,7 +22,7 @@ METHODS = {"saltelli": "Sobol indices", "morris": "elementary effects", "fast": 
 RBD = "RBD-FAST"
 
 
-def analyse(path: Path, config: Config, request: Request) -> Study:
+def analyse(path: Path, config: Config, request: SensitivityRequest) -> SensitivityResult:
     """Analyse the rows of a run.
 
     Args:
@@ -35,7 +35,7 @@ def analyse(path: Path, config: Config, request: Request) -> Study:
     return analyse_sample(read_sample(path, config, quantities), quantities, request)
 
 
-def check(request: Request, config: Config) -> list[Quantity]:
+def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
     """The observables of a request; ConfigError where a number or a name in it makes no sense."""
     problems = [Problem("--quantile", f"{q:g} is out of bounds: must be > 0 and < 1") for q in request.quantiles if not 0.0 < q < 1.0]
     if not 0.0 < request.level < 1.0:
@@ -56,7 +56,7 @@ def check(request: Request, config: Config) -> list[Quantity]:
     return chosen(config, [*request.observables, *(name for name, _ in request.exceeds)])
 
 
-def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Request) -> Study:
+def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: SensitivityRequest) -> SensitivityResult:
     """Analyse rows that are read; see `analyse`."""
     notes = [sentence for part in sample.parts for sentence in remarks_on(part)]
     kept = {quantity.name: sample.kept(quantity.name, request.regime) for quantity in quantities}
@@ -73,17 +73,17 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Requ
         from sweep.analysis.sensitivity.derivative_measures import derivatives_of
 
         lines[DERIVATIVES] = derivatives_of(sample, [q for q in quantities if q.kind == "float"], kept, request, notes)
-    return Study(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)))
+    return SensitivityResult(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)))
 
 
-def things(sample: Sample) -> str:
+def group_noun(sample: Sample) -> str:
     """What the groups of a design are called."""
     return {"saltelli": "Saltelli groups", "morris": "trajectories", "fast": "curves"}.get(sample.method, "points")
 
 
-def explain(sample: Sample, quantity: Quantity, kept: Kept, request: Request, notes: list[str]) -> None:
+def explain(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest, notes: list[str]) -> None:
     """Say which groups are dropped and what that means; ConfigError where none is left."""
-    what = things(sample)
+    what = group_noun(sample)
     if not len(kept.groups):
         raise ConfigError(sample.config.name, [Problem("", nothing_left(sample, quantity, kept, request))])
     size = f", of {sample.group_size} rows each, because of one row or more in each" if sample.group_size > 1 else ""
@@ -102,9 +102,9 @@ def explain(sample: Sample, quantity: Quantity, kept: Kept, request: Request, no
         )
 
 
-def nothing_left(sample: Sample, quantity: Quantity, kept: Kept, request: Request) -> str:
+def nothing_left(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest) -> str:
     """Why there is nothing to analyse."""
-    what = things(sample)
+    what = group_noun(sample)
     if sample.failed.all():
         return f"all {len(sample.failed):,} rows failed: there is nothing to analyse; tribosweep show DIR --failed says why"
     reasons = [
@@ -128,7 +128,7 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
         notes.append(f"{name} is {values.flat[0]:.7g} at all points: it is constant, and its indices are undefined.")
         return False
     if len(kept.groups) < LEAST and not isinstance(sample.design, Fast):
-        notes.append(f"{len(kept.groups)} is too small a number of {things(sample)} for indices: at least {LEAST} are needed.")
+        notes.append(f"{len(kept.groups)} is too small a number of {group_noun(sample)} for indices: at least {LEAST} are needed.")
         return False
     if sample.method not in METHODS and len(kept.groups) <= 4 * indices.RBD_HARMONICS:
         notes.append(f"{len(kept.groups)} points are too few for {RBD}: more than {4 * indices.RBD_HARMONICS} are needed.")
@@ -143,7 +143,7 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
     return True
 
 
-def indices_of(sample: Sample, name: str, groups: np.ndarray, request: Request) -> list[Line]:
+def indices_of(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:
     """The indices of an observable from some of the groups."""
     design, names = sample.design, sample.names
     settings = (request.resamples, request.level, request.seed)
@@ -163,7 +163,7 @@ def indices_of(sample: Sample, name: str, groups: np.ndarray, request: Request) 
     return [Line(name, method, len(groups), each) for each in found]
 
 
-def uncertainty_of(sample: Sample, name: str, groups: int, request: Request) -> list[Line]:
+def uncertainty_of(sample: Sample, name: str, groups: int, request: SensitivityRequest) -> list[Line]:
     """Mean, spread, quantiles and chances of an observable, from the first `groups` groups.
 
     Rows stand for themselves here: of Saltelli's groups those of A and B, whose coordinates all others repeat, whatever became of the rest.
@@ -184,7 +184,7 @@ def uncertainty_of(sample: Sample, name: str, groups: int, request: Request) -> 
     return [Line(name, method, sum(map(len, values)), each) for each in found]
 
 
-def by_size(sample: Sample, name: str, groups: np.ndarray, request: Request) -> list[Line]:
+def by_size(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:
     """Indices and uncertainties from the first half, quarter ... of the groups, and from all of them, the fewest first."""
     if isinstance(sample.design, Fast) or len(sample.parts) > 1:
         return []  # a curve is analysed as a whole, and replicates end one after the other

@@ -9,9 +9,9 @@ import numpy as np
 from kernels.quantity import Quantity
 from kernels.status import RESULTS
 from sweep.analysis.sensitivity.derivatives import dgsm, differentiate, elasticities, factors, smooth_axes
-from sweep.analysis.sensitivity.results import Line, Request
+from sweep.analysis.sensitivity.results import Line, SensitivityRequest
 from sweep.analysis.sensitivity.sample import Kept, Sample
-from sweep.design.sampling import drawn as points_at
+from sweep.design.sampling import points_at
 from sweep.design.sensitivity import Fast, Morris, Saltelli
 from sweep.io.errors import ConfigError, Problem
 
@@ -19,7 +19,7 @@ METHOD, POINT_METHOD = "exact derivatives", "derivatives at one point"
 
 
 def derivatives_of(
-    sample: Sample, quantities: Sequence[Quantity], kept: Mapping[str, Kept], request: Request, notes: list[str]
+    sample: Sample, quantities: Sequence[Quantity], kept: Mapping[str, Kept], request: SensitivityRequest, notes: list[str]
 ) -> list[Line]:
     """DGSM with the bounds of total indices, from the first points of a sample, and elasticities at the medians of the parameters.
 
@@ -43,7 +43,7 @@ def derivatives_of(
     return lines + [Line(name, POINT_METHOD, 1, each) for name in names for each in point[name]]
 
 
-def measures(sample: Sample, names: Sequence[str], name: str, kept: Kept, request: Request, notes: list[str]) -> list[Line]:
+def measures(sample: Sample, names: Sequence[str], name: str, kept: Kept, request: SensitivityRequest, notes: list[str]) -> list[Line]:
     """DGSM and bounds of one of the observables `names`, which one program computes."""
     step = sample.group_size if isinstance(sample.design, Saltelli) else 1  # the rows of A
     groups = kept.groups[: request.derivatives]

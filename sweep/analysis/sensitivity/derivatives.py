@@ -19,7 +19,7 @@ from sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, me
 from sweep.design.axis import SCHEME, Axis, Continuous
 from sweep.design.distributions import LOG_NORMAL, NORMAL, TRUNCATED, Drawn, Scaled, log_normal_scale
 from sweep.design.points import Points
-from sweep.design.sampling import drawn as points_at
+from sweep.design.sampling import points_at
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.config import Config
 

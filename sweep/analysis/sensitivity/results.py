@@ -24,7 +24,7 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SensitivityRequest:
     """What is asked of a run.
 
     Attributes:
@@ -67,7 +67,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class SensitivityResult:
     """A sensitivity study.
 
     Attributes:
@@ -79,7 +79,7 @@ class Study:
     """
 
     sample: Sample
-    request: Request
+    request: SensitivityRequest
     quantities: list[Quantity]
     kept: dict[str, Kept]
     lines: dict[str, list[Line]]
@@ -105,7 +105,7 @@ def records(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return found
 
 
-def to_arrow(study: Study, which: str) -> pa.Table:
+def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
     """One of the tables of a study, one line a number; what was asked and what was dropped in the schema's metadata."""
     import pyarrow as pa
 
@@ -130,7 +130,7 @@ def to_arrow(study: Study, which: str) -> pa.Table:
     return pa.Table.from_pylist(records(study.lines[which]), schema=pa.schema(fields, metadata=facts))
 
 
-def write(study: Study, path: Path) -> list[Path]:
+def write(study: SensitivityResult, path: Path) -> list[Path]:
     """Write the tables that have lines into `sensitivity/` of a run's directory, each whole; OSError where they cannot be written.
 
     Those of an earlier call that this one has no lines for are removed, so that all that lie there belong together.

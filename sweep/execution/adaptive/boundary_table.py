@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from kernels.quantity import Quantity, by_name
 from sweep.execution import parquet
-from sweep.execution.adaptive.boundary_tracing import design_of
+from sweep.execution.adaptive.boundary_tracing import boundary_design
 from sweep.execution.adaptive.quadtree import NONE
 from sweep.execution.directory import RunDirectory
 from sweep.execution.job import Job
@@ -44,7 +44,7 @@ def read_boundaries(path: str | os.PathLike[str]) -> pa.Table:
 
 def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
     """The Arrow schema of the table; `provenance` is what computed it (jax, device, dtype ...)."""
-    design = design_of(config)
+    design = boundary_design(config)
     fields = [
         parquet.described(CURVE, pa.int64(), "", "which curve, from 0 on", nullable=False),
         *(parquet.column(config.model.parameter(axis.name)) for axis in design.axes),

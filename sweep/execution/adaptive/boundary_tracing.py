@@ -17,7 +17,7 @@ from sweep.design.boundary import Boundary
 from sweep.design.points import Points
 from sweep.execution.adaptive import contour_lines as curves
 from sweep.execution.adaptive.bisection import Brackets, goals
-from sweep.execution.adaptive.contour_lines import Curve
+from sweep.execution.adaptive.contour_lines import ContourLine
 from sweep.execution.adaptive.quadtree import FAILED, NONE, Cells, Lattice, Nodes
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
@@ -44,7 +44,7 @@ class TracedCurves:
     """
 
     brackets: Brackets
-    curves: list[Curve]
+    curves: list[ContourLine]
     failed: int
 
 
@@ -100,14 +100,14 @@ class TracingHistory:
         return self
 
 
-def beginning(config: Config) -> TracingHistory:
+def empty_history(config: Config) -> TracingHistory:
     """The history of a study without levels."""
-    design = design_of(config)
+    design = boundary_design(config)
     steps = trace(design)
     return TracingHistory(config, design, steps, next(steps))
 
 
-def design_of(config: Config) -> Boundary:
+def boundary_design(config: Config) -> Boundary:
     """The design of a study of boundaries; TypeError for another one."""
     if not isinstance(config.design, Boundary):
         raise TypeError(f"{config.name} is no study of boundaries")

@@ -21,7 +21,7 @@ SADDLE = 4  # crossings of one boundary in a cell whose corners alternate
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ContourLine:
     """A piece of a boundary.
 
     Attributes:
@@ -55,7 +55,7 @@ def saddles(classes: np.ndarray) -> np.ndarray:
     return mask
 
 
-def join(found: Brackets, sides: np.ndarray, classes: np.ndarray, centres: np.ndarray) -> list[Curve]:
+def join(found: Brackets, sides: np.ndarray, classes: np.ndarray, centres: np.ndarray) -> list[ContourLine]:
     """The curves, in the order of their first crossings.
 
     Args:
@@ -79,7 +79,7 @@ def join(found: Brackets, sides: np.ndarray, classes: np.ndarray, centres: np.nd
         for crossing in [crossing for each in inside for crossing in each]:
             together[pairs[crossing]].append(crossing)
         couple_all(links, [(each[0], each[1]) for each in together.values() if len(each) == 2])
-    return [Curve(pairs[way[0]], np.array(way), closed) for way, closed in ways(links)]
+    return [ContourLine(pairs[way[0]], np.array(way), closed) for way, closed in ways(links)]
 
 
 def couple_all(links: list[list[int]], couples: Iterable[tuple[int, int]]) -> None:

@@ -14,9 +14,9 @@ from sweep.design.axis import SCHEME, SCHEME_NAMES
 from sweep.design.refinement import divisor_of, refined_by
 from sweep.execution import parquet
 from sweep.execution.adaptive.history import read_levels
-from sweep.execution.adaptive.refinement import design_of, leading, level_points, scheme_names
+from sweep.execution.adaptive.refinement import convergence_design, leading, level_points, scheme_names
 from sweep.execution.adaptive.richardson import estimate
-from sweep.execution.adaptive.step_halving import STEPS, HalvingHistory, beginning, has_results, solve_exactly
+from sweep.execution.adaptive.step_halving import STEPS, HalvingHistory, empty_history, has_results, solve_exactly
 from sweep.execution.directory import RunDirectory
 from sweep.execution.job import Job
 from sweep.io.atomic import write_whole
@@ -38,7 +38,7 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         where that is another thing), the steps and the observable at the finest level, what follows from the levels, `exact`, errors,
         `verdict`, `status`.
     """
-    design = design_of(config)
+    design = convergence_design(config)
     observable = by_name(config.model.observables)[design.observable]
     shown = [config.model.parameter(name) for name in leading(config)]
     results = (
@@ -79,7 +79,7 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
         exact: (n,) the observable by `exact`, NaN where there is none.
         provenance: what computed it.
     """
-    design = design_of(config)
+    design = convergence_design(config)
     points = level_points(config, 0, np.arange(design.count))
     schemes = scheme_names(config, points.schemes, design.count)
     halvings = np.maximum(np.isfinite(history.steps).sum(axis=0) - 1, 0)
@@ -114,7 +114,7 @@ def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
 
     if directory.success.exists() and directory.convergence.exists():
         return pq.ParquetFile(directory.convergence).read()
-    history = read_levels(directory, config, beginning(config))
+    history = read_levels(directory, config, empty_history(config))
     return judge(config, history, np.full(config.design.count, np.nan), {}) if history.levels else None
 
 
@@ -126,6 +126,6 @@ def relative(difference: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 def write(job: Job, history: HalvingHistory) -> None:
     """Write the table of a study whose levels are all there."""
-    exact = job.team.executor.submit(solve_exactly, job.config).result()
+    exact = job.pool.executor.submit(solve_exactly, job.config).result()
     table = judge(job.config, history, exact, job.setting.provenance)
     write_whole(job.directory.convergence, lambda temporary: pq.write_table(table, temporary))

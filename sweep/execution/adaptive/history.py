@@ -36,12 +36,12 @@ class History(Protocol):
 Known = TypeVar("Known", bound=History)
 
 
-def holds(facts: dict[str, Any] | None, points: Points) -> bool:
+def has_points(facts: dict[str, Any] | None, points: Points) -> bool:
     """Whether a shard, by its facts, has these points."""
     return facts is not None and facts["points_hash"] == points.digest()
 
 
-def read_rows(directory: RunDirectory, numbers: Sequence[int], columns: tuple[str, ...]) -> pa.Table:
+def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tuple[str, ...]) -> pa.Table:
     """Some columns of shards, one after the other; OSError where one cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -65,9 +65,9 @@ def read_levels(directory: RunDirectory, config: Config, history: Known) -> Know
     while (points := history.next_points()).count:
         blocks = dict(enumerate(points.cut(config.shard_points), first))
         try:
-            if not all(holds(parquet.read_facts(directory.shard(number)), block) for number, block in blocks.items()):
+            if not all(has_points(parquet.read_facts(directory.shard(number)), block) for number, block in blocks.items()):
                 break
-            rows = read_rows(directory, list(blocks), history.reads)
+            rows = read_level_rows(directory, list(blocks), history.reads)
         except (OSError, pa.ArrowException):
             break
         history, first = history.followed_by(rows), first + len(blocks)

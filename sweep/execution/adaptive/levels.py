@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sweep.design.boundary import Boundary
 from sweep.design.refinement import Convergence
 from sweep.execution.adaptive import boundary_table, boundary_tracing, convergence_table, step_halving
-from sweep.execution.adaptive.history import holds, read_rows
+from sweep.execution.adaptive.history import has_points, read_level_rows
 from sweep.execution.job import Job, Progress
 from sweep.execution.shard_check import SHARD_NAME
 from sweep.study.config import Config
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 ADAPTIVE: dict[type, tuple[Callable[[Config], Any], Callable[[Job, Any], None]]] = {
-    Convergence: (step_halving.beginning, convergence_table.write),
-    Boundary: (boundary_tracing.beginning, boundary_table.write),
+    Convergence: (step_halving.empty_history, convergence_table.write),
+    Boundary: (boundary_tracing.empty_history, boundary_table.write),
 }  # design -> how its history begins, and what writes its table at the end
 
 
@@ -46,11 +46,11 @@ def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress
     while (points := history.next_points()).count:
         progress(*history.progress)
         blocks = dict(enumerate(points.cut(job.config.shard_points), first))
-        missing = [number for number, block in blocks.items() if not holds(done.get(number), block)]
+        missing = [number for number, block in blocks.items() if not has_points(done.get(number), block)]
         for number, facts in job.compute(missing, blocks):
             done[number] = facts
             computed += facts["rows"]
-        history = history.followed_by(read_rows(job.directory, list(blocks), history.reads))
+        history = history.followed_by(read_level_rows(job.directory, list(blocks), history.reads))
         first += len(blocks)
     progress(*history.progress)
     drop_shards(job.directory, done, first)

@@ -31,7 +31,7 @@ def level_points(config: Config, level: int, positions: np.ndarray) -> Points:
     Returns:
         The points with what is refined as columns, absent where another thing is refined and it is not set; numbered by level.
     """
-    design = design_of(config)
+    design = convergence_design(config)
     whole = design.points(0, design.count)
     columns = {name: values[positions] for name, values in whole.columns.items()}
     absent = {name: mask[positions] for name, mask in whole.absent.items()}
@@ -50,7 +50,7 @@ def level_points(config: Config, level: int, positions: np.ndarray) -> Points:
 
 def last_levels(config: Config) -> np.ndarray:
     """(n,) the last level of every point: as many as the study allows, fewer where one more would break a rule, such as that on steps."""
-    design = design_of(config)
+    design = convergence_design(config)
     last = np.zeros(design.count, dtype=np.int64)
     positions = np.arange(design.count)
     for level in range(1, design.halvings + 1):
@@ -73,12 +73,12 @@ def scheme_names(config: Config, schemes: np.ndarray | None, count: int) -> list
 
 def leading(config: Config) -> list[str]:
     """What the accuracy of the study's points depends on: the step, the largest step, the tolerance."""
-    design = design_of(config)
+    design = convergence_design(config)
     schemes = scheme_names(config, design.points(0, design.count).schemes, design.count)
     return [name for name in design.refined if any(refined_by(scheme)[0] == name for scheme in set(schemes))]
 
 
-def design_of(config: Config) -> Convergence:
+def convergence_design(config: Config) -> Convergence:
     """The design of a convergence study; TypeError for another one."""
     if not isinstance(config.design, Convergence):
         raise TypeError(f"{config.name} is no convergence study")

@@ -13,7 +13,7 @@ EVEN = 1.5  # factor by which the last contraction may differ from that of the o
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class LimitEstimate:
     """What n series say, (n,) float64 each.
 
     Attributes:
@@ -35,7 +35,7 @@ def agree(previous: np.ndarray, last: np.ndarray, digits: int) -> np.ndarray:
     return mask
 
 
-def estimate(values: np.ndarray, divisor: np.ndarray) -> Estimate:
+def estimate(values: np.ndarray, divisor: np.ndarray) -> LimitEstimate:
     """Order, limit and error of series of results.
 
     With h divided by b from level to level and error ~ h^p, the differences d_n = v_n - v_(n-1) shrink by b^p, and the limit is
@@ -47,7 +47,7 @@ def estimate(values: np.ndarray, divisor: np.ndarray) -> Estimate:
         divisor: (n,) b > 1.
 
     Returns:
-        See `Estimate`. Source: L. F. Richardson, Phil. Trans. R. Soc. A 210 (1911), 307-357; tests/sweep/test_convergence.py.
+        See `LimitEstimate`. Source: L. F. Richardson, Phil. Trans. R. Soc. A 210 (1911), 307-357; tests/sweep/test_convergence.py.
     """
     columns = np.arange(values.shape[1])
     finest = np.isfinite(values).sum(axis=0) - 1
@@ -64,7 +64,7 @@ def estimate(values: np.ndarray, divisor: np.ndarray) -> Estimate:
         steady = even & (contraction >= LEAST_CONTRACTION) & (np.abs(last) > ROUNDING * np.abs(value))
         extrapolated = np.where(steady, value + last / (contraction - 1.0), np.nan)
         error = np.where(steady, np.abs(extrapolated - value), np.fmax(np.abs(before), np.abs(last)))
-    return Estimate(value, order, extrapolated, error)
+    return LimitEstimate(value, order, extrapolated, error)
 
 
 def slopes(heights: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from kernels.schemes import DOUBLE, EXACT
 from kernels.status import RESULTS, Status
 from sweep.design.points import Points
 from sweep.design.refinement import LARGEST_STEP, Convergence, refined_by
-from sweep.execution.adaptive.refinement import design_of, last_levels, level_points, scheme_names
+from sweep.execution.adaptive.refinement import convergence_design, last_levels, level_points, scheme_names
 from sweep.execution.adaptive.richardson import agree
 from sweep.execution.shard import solve_points
 from sweep.study.config import Config
@@ -98,9 +98,9 @@ def has_results(statuses: np.ndarray) -> np.ndarray:
     return np.isin(statuses.astype(str), [status.sentence for status in RESULTS])
 
 
-def beginning(config: Config) -> HalvingHistory:
+def empty_history(config: Config) -> HalvingHistory:
     """The history of a study without levels."""
-    design = design_of(config)
+    design = convergence_design(config)
     schemes = scheme_names(config, design.points(0, design.count).schemes, design.count)
     nothing = np.empty((0, design.count))
     well = np.full(design.count, Status.OK.sentence, dtype=object)
@@ -110,7 +110,7 @@ def beginning(config: Config) -> HalvingHistory:
 
 def solve_exactly(config: Config) -> np.ndarray:
     """(n,) the observable by `exact`; NaN where it cannot run a point."""
-    design = design_of(config)
+    design = convergence_design(config)
     if EXACT not in config.model.schemes:
         return np.full(design.count, np.nan)
     points = design.points(0, design.count)

@@ -16,7 +16,7 @@ from kernels.excitation.record import Records
 from sweep import Config, ConfigError, load, resume, run
 from sweep.cli import main
 from sweep.excitation.records import Recorded
-from sweep.execution.record_bank import placed
+from sweep.execution.record_bank import bind_records
 from sweep.execution.shard import solve_points
 from tests.sweep.conftest import FakeKernels
 
@@ -261,7 +261,7 @@ def test_a_study_is_another_one_when_its_records_are(tmp_path: Path, fake: FakeK
 def test_rows_take_the_records_they_name_and_short_ones_end_in_zeros(tmp_path: Path) -> None:
     config = two(tmp_path)
     points = config.design.points(0, 4)
-    fixed, _, records = placed(config, points)
+    fixed, _, records = bind_records(config, points)
     assert records is not None
     assert (records.samples.shape, records.interval) == ((2, 201), 0.01)
     np.testing.assert_array_equal(records.samples, [SHAKE, np.where(TIMES <= 1.0, 2.0 * SHAKE, 0.0)])
@@ -271,7 +271,7 @@ def test_rows_take_the_records_they_name_and_short_ones_end_in_zeros(tmp_path: P
 
 def test_the_only_record_is_that_of_every_row(tmp_path: Path) -> None:
     config = load(study(tmp_path, f"{STUDY}[sweep.axes]\nmu = [0.1, 0.2]\n", quake=csv()))
-    fixed, points, records = placed(config, config.design.points(0, 2))
+    fixed, points, records = bind_records(config, config.design.points(0, 2))
     assert (fixed["record"], list(points.columns)) == (0.0, ["mu"])
     assert isinstance(records, Records)
     assert '# default: record = "quake"' in config.to_toml()

@@ -29,7 +29,7 @@ from sweep.design.designs import most_draws
 from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
 from sweep.execution.parquet import read_facts
-from sweep.execution.record_bank import placed
+from sweep.execution.record_bank import bind_records
 from sweep.study.shard_size import MOST_BANK
 from tests.sweep.conftest import FakeKernels
 
@@ -130,7 +130,7 @@ def test_a_draw_is_the_same_in_every_process_and_shard() -> None:
     )
     assert isinstance(config.excitation, Stationary)
     for start in range(0, 21, 5):
-        _, points, records = placed(config, config.design.points(start, min(start + 5, 21)))
+        _, points, records = bind_records(config, config.design.points(start, min(start + 5, 21)))
         assert records is not None
         assert records.samples.shape == (config.most_draws, 401)
         for number, place in zip(range(start, start + points.count), points.columns["record"].astype(int), strict=True):
@@ -240,7 +240,7 @@ def test_draws_and_records_do_not_mix() -> None:
 def test_what_follows_derivatives_takes_no_records() -> None:
     raw = {**study(design="sobol", count=8, axes={"mu": {"from": 0.1, "to": 0.2}, "draw": [0, 1]}), "study": {"name": "some"}}
     with pytest.raises(ConfigError, match="--derivatives: are of oscillators that a sine shakes"):
-        analysis.check(results.Request(derivatives=4), load(raw))
+        analysis.check(results.SensitivityRequest(derivatives=4), load(raw))
     with pytest.raises(ConfigError, match="excitation: a calibration is of oscillators that a sine shakes"):
         calibration.load({"excitation": {"random": RANDOM}, "calibration": {"data": "a.csv"}})
 

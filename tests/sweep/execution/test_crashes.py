@@ -19,7 +19,7 @@ import pytest
 from sweep import load, run
 from sweep.execution.directory import RunDirectory
 from sweep.execution.lock import holders
-from sweep.execution.shard_check import look
+from sweep.execution.shard_check import inspect_run
 from tests.sweep.conftest import COMMAND
 
 ROOT = Path(__file__).parents[3]
@@ -115,7 +115,7 @@ def test_a_signal_ends_a_run_at_once_with_the_line_that_resumes_it(tmp_path: Pat
     assert f"Interrupted. What is written is whole; to go on:\n  tribosweep resume {out}\n" in told
     assert "Traceback" not in told
     config = load(study)
-    found = look(RunDirectory(out), config)
+    found = inspect_run(RunDirectory(out), config)
     assert not found.faulty
     assert 2 <= len(found.whole) < config.shards
     assert not list(out.rglob("*.tmp"))

@@ -19,7 +19,7 @@ from kernels import simulate
 from kernels.models import RUBBING_MASS
 from sweep.analysis.calibration import analysis, fitting, load, results
 from sweep.analysis.calibration.fitting import CONVERGED, FAILED, STUCK, fit
-from sweep.analysis.calibration.jumps import crossings
+from sweep.analysis.calibration.jumps import find_crossings
 from sweep.analysis.calibration.optima import optima_of, starts_of
 from sweep.analysis.calibration.parameters import Free, Prior, Space
 from sweep.analysis.calibration.system import Point, System
@@ -229,7 +229,7 @@ def test_the_gradient_of_the_loss_is_that_of_differences_on_both_sides_of_a_boun
     ends = calibration.space.coordinates(np.array([[0.17, 1.4], [0.25, 1.4]]))
     path = [fitting.Step(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
     nothing = system.at(ends[:1])
-    met = crossings(system, fitting.Fits(ends[1:], nothing, np.array([CONVERGED]), np.array([1]), path), [0])
+    met = find_crossings(system, fitting.Fits(ends[1:], nothing, np.array([CONVERGED]), np.array([1]), path), [0])
     words = {(each.before, each.after) for each in met}
     assert {"slip-slip", "stick-slip"} & {word for pair in words for word in " ".join(pair).replace(",", "").split()}
     assert not any(each.jumps for each in met)  # wear power and speed go through boundaries without a jump
@@ -251,7 +251,7 @@ def test_an_observable_that_jumps_at_a_boundary_is_found_on_the_way(tmp_path: Pa
     system = System(calibration.config, calibration.space, calibration.data)
     ends = calibration.space.coordinates(np.array([[0.21, 1.5], [0.23, 1.5]]))
     path = [fitting.Step(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
-    met = crossings(system, fitting.Fits(ends[1:], system.at(ends[:1]), np.array([CONVERGED]), np.array([1]), path), [0])
+    met = find_crossings(system, fitting.Fits(ends[1:], system.at(ends[:1]), np.array([CONVERGED]), np.array([1]), path), [0])
     onset = [each for each in met if each.after.endswith("stick") and each.run == 0]
     assert onset
     assert onset[0].where[0] == pytest.approx(0.22, rel=1e-9)  # mu g = a0

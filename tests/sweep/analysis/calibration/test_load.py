@@ -17,7 +17,7 @@ import pytest
 from sweep import ConfigError, load
 from sweep.analysis.calibration import load as reading
 from sweep.analysis.calibration.analysis import check
-from sweep.analysis.calibration.results import Request
+from sweep.analysis.calibration.results import CalibrationRequest
 from sweep.cli import main
 
 CONFIGS = Path(__file__).parents[4] / "configs"
@@ -228,7 +228,11 @@ def test_the_calibrations_of_the_project_are_sound(name: str) -> None:
     assert found.data.count > len(found.space.names)
     with pytest.raises(ConfigError, match="this study is a calibration"):
         load(CONFIGS / f"{name}.toml")
-    for request in (Request(profiles=("k",)), Request(slice=("k_t",)), Request(slice=(found.space.names[0],) * 2)):
+    for request in (
+        CalibrationRequest(profiles=("k",)),
+        CalibrationRequest(slice=("k_t",)),
+        CalibrationRequest(slice=(found.space.names[0],) * 2),
+    ):
         with pytest.raises(ConfigError, match=r"--profile|--slice"):
             check(request, found)
 

@@ -26,7 +26,7 @@ from scipy.stats import binom, gamma, qmc
 from kernels.status import Status
 from sweep import ConfigError, load
 from sweep.analysis.sensitivity.analysis import analyse
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Request, Study
+from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.uncertainty import describe, order_statistics, propagate
 from sweep.api import run
 from sweep.cli import main
@@ -77,14 +77,14 @@ def document(design: str, count: int, **keys: Any) -> dict[str, Any]:
     return {"study": {"name": "ishigami"}, "sweep": {"design": design, "count": count, "seed": 3, "axes": axes, **keys}}
 
 
-def study(design: str, count: int, request: Request | None = None, **keys: Any) -> Study:
+def study(design: str, count: int, request: SensitivityRequest | None = None, **keys: Any) -> SensitivityResult:
     """Run and analyse it."""
     config = load(document(design, count, **keys))
     run(config, "run")
-    return analyse(Path("run"), config, request or Request())
+    return analyse(Path("run"), config, request or SensitivityRequest())
 
 
-def table(found: Study, which: str = INDICES) -> dict[tuple[str, ...], tuple[float, float]]:
+def table(found: SensitivityResult, which: str = INDICES) -> dict[tuple[str, ...], tuple[float, float]]:
     """(measure, parameter, other) -> value and half an interval."""
     return {
         tuple(word for word in (e.measure, e.parameter, e.other) if word): (e.value, e.half_width)
@@ -196,7 +196,7 @@ def test_trajectories_and_curves_with_a_failed_row_are_dropped_whole(ishigami: F
 
 
 def test_a_regime_keeps_the_groups_that_are_in_it_throughout(ishigami: FakeIshigami) -> None:
-    made = study("saltelli", 256, Request(regime="slip-slip"))
+    made = study("saltelli", 256, SensitivityRequest(regime="slip-slip"))
     kept = made.kept["wear_power"]
     regimes = made.sample.regimes.reshape(256, 5)
     assert kept.groups.tolist() == np.flatnonzero((regimes == 2).all(axis=1)).tolist()
@@ -208,20 +208,20 @@ def test_a_regime_keeps_the_groups_that_are_in_it_throughout(ishigami: FakeIshig
     assert (mean.estimate.measure, mean.groups) == ("mean", np.count_nonzero(inside))
     assert mean.estimate.value == pytest.approx(made.sample.grouped("wear_power")[:, [0, -1]][inside].mean(), rel=1e-13)
     with pytest.raises(ConfigError, match="'slipslip' is no regime; did you mean 'slip-slip'"):
-        analyse(Path("run"), made.sample.config, Request(regime="slipslip"))
+        analyse(Path("run"), made.sample.config, SensitivityRequest(regime="slipslip"))
 
 
 def test_rows_that_are_not_computed_yet_drop_their_groups(ishigami: FakeIshigami, small_shards: int) -> None:
     made = study("saltelli", 64)
     (Path("run") / "points" / "part-000001.parquet").unlink()  # rows 10 to 19: groups 2 and 3
-    again = analyse(Path("run"), made.sample.config, Request())
+    again = analyse(Path("run"), made.sample.config, SensitivityRequest())
     assert again.kept["wear_power"].groups.tolist() == [0, 1, *range(4, 64)]
     assert "2 of 64 Saltelli groups are not computed yet" in again.notes[0]
 
 
 @pytest.mark.parametrize("shard_points", [7, 64, 1000])
 def test_the_tables_do_not_depend_on_the_shards(shard_points: int, ishigami: FakeIshigami) -> None:
-    request = Request(exceeds=(("wear_power", 2.0),), sizes=True)
+    request = SensitivityRequest(exceeds=(("wear_power", 2.0),), sizes=True)
     first = study("saltelli", 64, request)
     config = load({**document("saltelli", 64), "output": {"shard_points": shard_points}})
     run(config, "other")
@@ -229,7 +229,7 @@ def test_the_tables_do_not_depend_on_the_shards(shard_points: int, ishigami: Fak
 
 
 def test_sizes_end_with_the_whole_sample(ishigami: FakeIshigami) -> None:
-    made = study("saltelli", 256, Request(sizes=True))
+    made = study("saltelli", 256, SensitivityRequest(sizes=True))
     sizes = sorted({line.groups for line in made.lines[SIZES] if line.estimate.measure == "ST"})
     assert sizes == [8, 16, 32, 64, 128, 256]
     assert [line for line in made.lines[SIZES] if line.estimate.measure == "ST" and line.groups == 256] == [
@@ -263,7 +263,7 @@ def test_replicates_tell_their_own_error(ishigami: FakeIshigami) -> None:
     parts = [{"design": "sobol", "count": 512, "seed": seed, "axes": axes} for seed in range(8)]
     config = load({"study": {"name": "replicates"}, "sweep": parts})
     run(config, "run")
-    made = analyse(Path("run"), config, Request())
+    made = analyse(Path("run"), config, SensitivityRequest())
     mean = next(line for line in made.lines[UNCERTAINTY] if line.estimate.measure == "mean")
     assert (mean.method, mean.groups) == ("replicates", 4096)
     assert mean.estimate.low <= 3.5 <= mean.estimate.high
@@ -271,11 +271,11 @@ def test_replicates_tell_their_own_error(ishigami: FakeIshigami) -> None:
     assert mean.estimate.half_width < 0.3 * independent.half_width  # what one scramble cannot know
     parts[1] = {**parts[1], "count": 256}
     with pytest.raises(ConfigError, match="differ in their seed alone"):
-        analyse(Path("run"), load({"sweep": parts}), Request())
+        analyse(Path("run"), load({"sweep": parts}), SensitivityRequest())
 
 
 def test_one_sample_is_told_the_error_of_independent_points(ishigami: FakeIshigami) -> None:
-    made = study("sobol", 4096, Request(exceeds=(("wear_power", 5.0),), quantiles=(0.5,)))
+    made = study("sobol", 4096, SensitivityRequest(exceeds=(("wear_power", 5.0),), quantiles=(0.5,)))
     found = {line.estimate.measure: line.estimate for line in made.lines[UNCERTAINTY]}
     variance = 49 / 8 + 0.1 * PI**4 / 5 + 0.01 * PI**8 / 18 + 0.5
     assert found["mean"].value == pytest.approx(3.5, abs=0.01)
@@ -358,10 +358,10 @@ def test_too_few_groups_for_second_order(ishigami: FakeIshigami) -> None:
     assert made.notes == ["32 groups are too few for second-order indices, which need 64 at least: they are left out."]
     assert {line.estimate.measure for line in made.lines[INDICES]} == {"S1", "ST"}
     run(load(document("saltelli", 1)), "one")
-    one = analyse(Path("one"), load(document("saltelli", 1)), Request())
+    one = analyse(Path("one"), load(document("saltelli", 1)), SensitivityRequest())
     assert one.notes == ["1 is too small a number of Saltelli groups for indices: at least 2 are needed."]
     run(load(document("halton", 40)), "forty")
-    assert analyse(Path("forty"), load(document("halton", 40)), Request()).notes == [
+    assert analyse(Path("forty"), load(document("halton", 40)), SensitivityRequest()).notes == [
         "40 points are too few for RBD-FAST: more than 40 are needed."
     ]
 

@@ -21,7 +21,7 @@ from kernels.reference.closed_forms import slip_slip_wear_power, stick_slip_wear
 from sweep import ConfigError, load
 from sweep.analysis.sensitivity.analysis import analyse
 from sweep.analysis.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Request, Study
+from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
 from sweep.api import run
 
 pytestmark = pytest.mark.xdist_group("sensitivity")
@@ -69,7 +69,7 @@ def by_quadrature(kind: str) -> dict[tuple[str, str], float]:
     return found
 
 
-def analysed(path: Path, kind: str, design: str, count: int, request: Request, time: dict[str, Any]) -> Study:
+def analysed(path: Path, kind: str, design: str, count: int, request: SensitivityRequest, time: dict[str, Any]) -> SensitivityResult:
     """Run and analyse a study on the range of a regime."""
     axes = {name: {"from": low, "to": high} for name, (low, high) in RANGES[kind].items()}
     config = load({"time": time, "study": {"name": kind}, "sweep": {"design": design, "count": count, "seed": 11, "axes": axes}})
@@ -81,7 +81,7 @@ def analysed(path: Path, kind: str, design: str, count: int, request: Request, t
 @pytest.mark.parametrize("kind", list(RANGES))
 def test_indices_of_wear_power_are_those_of_the_closed_form(kind: str, tmp_path: Path) -> None:
     exact = by_quadrature(kind)
-    made = analysed(tmp_path, kind, "saltelli", 4096, Request(regime=kind, sizes=True, resamples=200), STEADY)
+    made = analysed(tmp_path, kind, "saltelli", 4096, SensitivityRequest(regime=kind, sizes=True, resamples=200), STEADY)
     assert len(made.kept["wear_power"].groups) == 4096  # every row is in the regime
     for line in made.lines[INDICES]:
         each = line.estimate
@@ -100,7 +100,7 @@ def test_indices_of_wear_power_are_those_of_the_closed_form(kind: str, tmp_path:
 def test_bounds_from_exact_derivatives_hold_and_agree_with_finite_differences(tmp_path: Path) -> None:
     kind = "slip-slip"
     exact = by_quadrature(kind)
-    made = analysed(tmp_path, kind, "sobol", 512, Request(derivatives=512), LATE)
+    made = analysed(tmp_path, kind, "sobol", 512, SensitivityRequest(derivatives=512), LATE)
     found = {(line.estimate.measure, line.estimate.parameter): line.estimate for line in made.lines[DERIVATIVES]}
     for name in RANGES[kind]:
         assert found["ST_bound", name].value >= exact["ST", name]

@@ -21,8 +21,8 @@ from sweep.cli import main
 from sweep.execution.adaptive import boundary_tracing
 from sweep.execution.adaptive.bisection import Brackets
 from sweep.execution.adaptive.boundary_table import read_boundaries
-from sweep.execution.adaptive.boundary_tracing import beginning
-from sweep.execution.shard import produce_points
+from sweep.execution.adaptive.boundary_tracing import empty_history
+from sweep.execution.shard import compute_shard_of
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]
@@ -331,11 +331,11 @@ def test_the_command_says_how_many_points_it_took(fields: dict[str, Field], tmp_
 def test_a_study_travels_to_other_processes(fields: dict[str, Field]) -> None:
     config = load(study({"observable": "wear_power", "level": 1, "seeds": [[0, 0.5]]}))
     fields["wear_power"] = lambda x, y: x + y
-    history = beginning(config)
+    history = empty_history(config)
     sent, points = pickle.loads(pickle.dumps((config, history.next_points())))
     assert sent.design == config.design
     assert points.digest() == history.next_points().digest()
-    one, other = (produce_points(each, 0, points) for each in (config, sent))
+    one, other = (compute_shard_of(each, 0, points) for each in (config, sent))
     assert one.facts["points_hash"] == other.facts["points_hash"]
 
 
