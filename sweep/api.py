@@ -1,4 +1,4 @@
-"""Running a study: what is missing of it is computed, shard after shard or level after level."""
+"""Run a study: compute its missing shards, or its missing levels."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Run:
         return frame
 
     def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95) -> pa.Table:
-        """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others: see `averages.averages`."""
+        """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others; see `group_statistics`."""
         from sweep.analysis.group_statistics import group_statistics
 
         return group_statistics(self.directory, parameter, observables, confidence)
@@ -98,7 +98,7 @@ class Run:
 
 
 def default_directory(config: Config) -> Path:
-    """Where a study runs unless told otherwise."""
+    """The default directory of a run."""
     return Path("runs") / config.name
 
 
@@ -159,7 +159,7 @@ def resume(
 
 
 def load_run(path: Path, tell: Tell) -> Config:
-    """The study of the run in a directory; ConfigError where there is none that can be continued."""
+    """The study of the run in a directory; ConfigError if no run there can be continued."""
     directory = RunDirectory(path)
     manifest = directory.read_run()
     try:

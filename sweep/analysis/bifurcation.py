@@ -53,7 +53,7 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
 
     Args:
         path: directory of the run, complete or not.
-        x: the parameter that the run varies; may be omitted where there is one besides the initial displacement and velocity.
+        x: the varied parameter; optional if the run varies only one parameter besides the initial displacement and velocity.
         y: `poincare_x`, `poincare_v`, or any observable that is a number.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a study of boundaries has found, in a few lines."""
+"""The number, length and width of the curves that a boundary study has found."""
 
 from __future__ import annotations
 

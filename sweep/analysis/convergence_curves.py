@@ -33,7 +33,7 @@ class ConvergenceCurve:
         name: what it is, for the legend.
         refined: what its accuracy depends on.
         places: (levels,) values of that, in its unit.
-        from_exact: (levels,) relative differences from exact; NaN where there is none.
+        from_exact: (levels,) relative differences from exact; NaN without an exact result.
         from_limit: (levels,) the same from the extrapolated result, or else from the finest.
     """
 

@@ -1,4 +1,4 @@
-"""Rows of the engine with their exact derivatives, in blocks of one compiled program (`kernels.simulate` in forward mode)."""
+"""Observables with their exact derivatives, in blocks of one compiled program (`kernels.simulate` in forward mode)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, obse
     Args:
         run: parameters of one row -> its observables, `status` among them.
         place: (numbers that derivatives are taken by, the other columns of the row) -> parameters.
-        observables: those that are differentiated. others: those of which the values alone are wanted.
+        observables: differentiated. others: computed without derivatives.
     """
     import jax
 

@@ -1,4 +1,4 @@
-"""The events and the impacts of points of a study, one by one: what `tribosweep events` shows."""
+"""The events and impacts of single points of a study."""
 
 from __future__ import annotations
 

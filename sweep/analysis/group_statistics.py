@@ -1,4 +1,4 @@
-"""Mean and spread of observables over a parameter, such as the draws of a random excitation: what `tribosweep show DIR --over` shows."""
+"""Mean and standard deviation of observables over one parameter, such as the draws of a random excitation."""
 
 from __future__ import annotations
 

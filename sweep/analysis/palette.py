@@ -23,7 +23,7 @@ Ramp = tuple[str, str]
 
 
 def ramps_of(words: Sequence[str]) -> dict[str, Ramp]:
-    """The colours of regimes, for small and for large values of what is shaded, as "#rrggbb"."""
+    """The colours of regimes for small and for large values of the shaded observable, as "#rrggbb"."""
     free = [word for word in words if word not in RAMPS]
     return {word: RAMPS[word] if word in RAMPS else OTHERS[free.index(word) % len(OTHERS)] for word in words}
 

@@ -1,4 +1,4 @@
-"""A run as a map: its regimes and one more observable over two of its parameters."""
+"""A regime map: the regimes of a run and one more observable over two parameters."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from sweep.study.capabilities import KEYS_OF_ASKED
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 REGIME = "regime"
 NOTHING = "none"
 FREE = "no friction"
@@ -37,14 +38,14 @@ class RegimeMap:
         study: name of the study.
         model: what was simulated.
         x, y: the parameters on the axes. logarithmic: of each, whether it is spaced in the logarithm.
-        cells: (n_y, n_x) positions of the rows on the grid, -1 where there is none so far; None where they are scattered.
+        cells: (n_y, n_x) positions of the rows on the grid, -1 for rows not computed yet; None for scattered rows.
         x_values, y_values: float64 in the unit of the axis. On a grid (n_x,) and (n_y,), ascending; else (n,) each, of every row.
         areas: the observable whose values are the areas. words: these by name, and what a row has that has none (of `regime`: FREE).
         regimes: int8 positions in `words`, (n_y, n_x) or (n,); FAILED where a row failed, MISSING where there is none, VOID where it has
             no value of the observable that is shaded, because the thing did not happen.
         shade: the observable that is shaded; None for none.
-        shades: float64 in its unit, shaped as `regimes`, NaN where there is none; None without `shade`.
-        fixed: parameter -> value of what is the same for all rows, as far as it is known. held: what makes it a slice of the run.
+        shades: float64 in its unit, shaped as `regimes`, NaN without a value; None without `shade`.
+        fixed: parameter -> value, for parameters known to be the same in all rows. held: parameters held at a value to make a slice.
         steady: whether the rows are of steady motions.
         loose: parameters that vary as well, among scattered rows.
         measured: the boundaries that the run itself has found.
@@ -86,7 +87,7 @@ class Areas:
     """What the areas of a map are.
 
     Attributes:
-        name: the observable. words: what it may be; the last is what rows with results have that have none of it.
+        name: the observable. words: its possible values; the last stands for rows that have results but no value of it.
         codes: (n,) int8 positions in `words` of rows, FAILED where one failed.
     """
 
@@ -102,12 +103,12 @@ def read_map(
 
     Args:
         path: directory of the run, complete or not.
-        x, y, at: see `rows.read_rows`.
+        x, y, at: see `run_rows.read_rows`.
         color: an observable to shade by that is a number, or "none"; that which the model shows first (`Model.main`) when omitted.
         areas: see `areas_of`.
 
     Raises:
-        ConfigError: see `rows.read_rows`; or an observable is not in the run, or holds nothing that can be drawn.
+        ConfigError: see `run_rows.read_rows`; or an observable is not in the run, or holds nothing that can be drawn.
     """
     chosen: list[Quantity] = []
 
@@ -147,7 +148,7 @@ def map_of(path: Path, rows: RunRows, shade: Quantity | None, areas: Areas) -> R
 
 
 def theory_of(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> list[BoundaryLine]:
-    """The boundaries that theory gives for a map, by values of its axes (see `known_boundaries`); none where more varies than these."""
+    """The boundaries that theory gives for a map (see `known_boundaries`); none if further parameters vary."""
     fixed = drawn.fixed | drawn.held
     return [] if drawn.loose else known_boundaries(drawn.model, (drawn.x, drawn.y), fixed, drawn.steady, x, y)
 
@@ -225,7 +226,7 @@ def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity 
 
 
 def require_shade(path: Path, rows: RunRows, shade: Quantity | None) -> None:
-    """ConfigError where the run has no column of what is to be shaded."""
+    """ConfigError if the run has no column of the observable to shade."""
     if shade and shade.name not in rows.table.column_names:
         needed = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in shade.needs)
         message = f"{shade.name} is not told by this run" + (f": its study gives no {needed}" if needed else "")
@@ -245,3 +246,51 @@ def have_results(statuses: pa.ChunkedArray) -> np.ndarray:
     """Mask of the rows that have results."""
     known: np.ndarray = codes(statuses, tuple(status.sentence for status in RESULTS)) >= 0
     return known
+
+
+def limits_of(drawn: RegimeMap) -> list[tuple[float, float]]:
+    """The ends of the axes: those of scattered rows; half a cell beyond the values of a grid."""
+    found = []
+    for values, log in zip((drawn.x_values, drawn.y_values), drawn.logarithmic, strict=True):
+        if drawn.gridded:
+            found.append(ends(values, log))
+        else:
+            found.append((float(values.min()), float(values.max())))
+    return found
+
+
+def ends(values: np.ndarray, log: bool) -> tuple[float, float]:
+    """The ends of an axis: half a cell beyond the first and the last of its values."""
+    v = np.log(values) if log else values
+    first, last = v[0] - (v[1] - v[0]) / 2.0, v[-1] + (v[-1] - v[-2]) / 2.0
+    return (math.exp(first), math.exp(last)) if log else (float(first), float(last))
+
+
+def spread(first: float, last: float, log: bool, count: int) -> np.ndarray:
+    """The (count,) centres of the pixels of an axis."""
+    parts = (np.arange(count) + 0.5) / count
+    return np.asarray(first * (last / first) ** parts if log else first + (last - first) * parts)
+
+
+def nearest(values: np.ndarray, places: np.ndarray, log: bool) -> np.ndarray:
+    """Positions in the ascending `values` of those nearest to `places`."""
+    v = np.log(values) if log else values
+    return np.searchsorted((v[1:] + v[:-1]) / 2.0, np.log(places) if log else places)
+
+
+def nearest_rows(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(n_y, n_x) positions, in the flat arrays of a map, of the rows nearest to places: along each axis on a grid, else in the frame."""
+    if drawn.gridded:
+        columns, rows = nearest(drawn.x_values, x, drawn.logarithmic[0]), nearest(drawn.y_values, y, drawn.logarithmic[1])
+        return np.asarray(rows[:, np.newaxis] * len(drawn.x_values) + columns[np.newaxis, :])
+    from scipy.spatial import cKDTree
+
+    def scaled(values: np.ndarray, rows: np.ndarray, log: bool) -> np.ndarray:
+        v, r = (np.log(values), np.log(rows)) if log else (values, rows)
+        return np.asarray((v - r.min()) / (np.ptp(r) or 1.0))
+
+    own = ((drawn.x_values, drawn.logarithmic[0]), (drawn.y_values, drawn.logarithmic[1]))
+    tree = cKDTree(np.stack([scaled(rows, rows, log) for rows, log in own], axis=1))
+    across, up = (scaled(places, rows, log) for places, (rows, log) in zip((x, y), own, strict=True))
+    _, found = tree.query(np.stack(np.meshgrid(across, up), axis=-1))
+    return np.asarray(found)

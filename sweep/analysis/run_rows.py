@@ -1,4 +1,4 @@
-"""The rows of a run over the parameters that it varies: what a map and a report are made of."""
+"""The rows of a run over its varied parameters, for maps and reports."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class RunRows:
     """The rows of a run, or of a slice of it, and the parameters that are its axes.
 
     Attributes:
-        state: of the run (`show.state_of`).
+        state: of the run (`run_state.state_of`).
         document: the study as resolved. model: what was simulated.
         table: the rows, with the parameters that vary in the run and the columns that were asked for.
         axes: the parameters on the axes, x first.
-        fixed: parameter -> value of what is the same in all these rows, as far as it is known.
+        fixed: parameter -> value, for parameters known to be the same in all these rows.
         held: parameter or scheme -> value that makes the slice.
-        loose: what varies among these rows besides the axes.
+        loose: parameters that vary in addition to the axes.
     """
 
     state: dict[str, Any]
@@ -78,9 +78,9 @@ def read_rows(
 
     Args:
         path: directory of the run.
-        wanted: (the model, a list for problems with it) -> the columns that are wanted besides the parameters that vary.
-        x, y: parameters for the axes; those that the run varies when omitted.
-        at: "name=value" of what is held, for a slice of a run that varies more.
+        wanted: (the model, a list for problems) -> the columns to read in addition to the varied parameters.
+        x, y: parameters for the axes; default: the varied parameters.
+        at: "name=value" texts; they hold further parameters to make a slice.
         fewest: how many axes there must be, 2 or 1.
 
     Raises:
@@ -132,7 +132,7 @@ def is_logarithmic(values: np.ndarray) -> bool:
 
 
 def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
-    """Parameter -> value of what a resolved study sets for all its rows, as far as it says so: a part of a design may sweep what is set."""
+    """Parameter -> value, for parameters that have one value in all rows; empty for a concatenation, whose parts may sweep them."""
     if isinstance(document.get("sweep"), list):
         return {}
     time = dict(document.get("time", {}))
@@ -185,7 +185,7 @@ def repeats(column: pa.ChunkedArray) -> bool:
 
 
 def slice_at(table: pa.Table, varying: Sequence[str], at: Sequence[str], problems: list[Problem]) -> tuple[pa.Table, dict[str, Any]]:
-    """The rows whose parameters have the values nearest to those wanted, and these values; problems where there is none."""
+    """The rows with the values nearest to the requested ones, and these values; problems if there are no such rows."""
     held: dict[str, Any] = {}
     for wish in at:
         name, sign, text = (part.strip() for part in wish.partition("="))
@@ -204,7 +204,7 @@ def slice_at(table: pa.Table, varying: Sequence[str], at: Sequence[str], problem
 
 
 def nearest_value(column: pa.ChunkedArray, name: str, text: str, problems: list[Problem]) -> tuple[Any, Any] | None:
-    """The value of a column nearest to a wish, and the mask of its rows; None, with a problem, where there is none."""
+    """The value of a column nearest to the requested one, and the mask of its rows; None and a problem if there is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -234,7 +234,7 @@ def listed(values: np.ndarray) -> str:
 
 
 def must_be_held(table: pa.Table, name: str) -> Problem:
-    """That a parameter besides the axes has several values."""
+    """The problem of a parameter that has several values and is not on an axis."""
     column = table.column(name)
     if is_numeric(column):
         found = listed(np.unique(column.drop_null().to_numpy()))
@@ -247,7 +247,7 @@ def must_be_held(table: pa.Table, name: str) -> Problem:
 def choose_axes(
     varying: list[str], parameters: Mapping[str, Quantity], x: str | None, y: str | None, fewest: int, problems: list[Problem]
 ) -> tuple[str, ...]:
-    """The axes, those that the run varies when they are not named; problems where a name is wrong or the choice is not clear."""
+    """The axes; default: the varied parameters. Problems if a name is unknown or the choice is ambiguous."""
     said = ", ".join(varying) or "nothing"
     if len(varying) < fewest:
         several = "two parameters that vary" if fewest > 1 else "a parameter that varies"

@@ -1,4 +1,4 @@
-"""What a run holds, in a few lines: `tribosweep show`, and the summary at the end of `tribosweep run`."""
+"""The state of a run: progress, statuses, times, first and failed rows."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def shown_table(cell: list[float] | None) -> str | None:
 
 
 def count_unsettled(table: pa.Table) -> int:
-    """How many points of a convergence study are not settled, those that failed apart."""
+    """The number of points of a convergence study that neither settled nor failed."""
     from sweep.execution.adaptive.convergence_table import NOT_SETTLED
 
     return Counter(table.column("verdict").to_pylist())[NOT_SETTLED]

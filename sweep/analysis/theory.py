@@ -1,4 +1,4 @@
-"""The boundaries between regimes: where theory puts them, and where a run has found them."""
+"""Boundaries between regimes: from theory, and from the curves that a run has found."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def known_boundaries(
 
 
 def read_measured(path: Path, x: str, y: str) -> tuple[BoundaryLine, ...]:
-    """The boundaries that a run has found over two parameters; none where it has not looked for any.
+    """The boundaries over two parameters that a run has found; none if its design is no boundary study.
 
     Raises:
         ConfigError: the file cannot be read, or holds others.

@@ -1,4 +1,4 @@
-"""`tribosweep verify`: published values against computed ones."""
+"""Published values against computed ones."""
 
 from __future__ import annotations
 

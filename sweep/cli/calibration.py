@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +10,8 @@ import typer
 
 from sweep.analysis.calibration.results import CalibrationResult, facts, records
 from sweep.api import default_directory
-from sweep.cli.exits import FAILED_ROWS
-from sweep.cli.options import AsJson
-from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes
+from sweep.cli.shared import FAILED_ROWS, AsJson
+from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
 
 FEW = 10  # optima that are listed
 
@@ -61,11 +59,6 @@ def print_parameters(result: CalibrationResult) -> None:
             cells += ["", ""] if profile is None else [short(profile.low, 7), short(profile.high, 7)]
         rows.append(cells)
     print_table("", header, rows, right=header[2:])
-
-
-def short(value: float | None, digits: int = 5) -> str:
-    """A number in some digits; "-" where there is none."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
 
 
 def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Path]) -> None:

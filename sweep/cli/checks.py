@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.exits import FAILED_CHECK
-from sweep.cli.options import AsJson
+from sweep.cli.shared import FAILED_CHECK, AsJson
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.cli.topics import Topic, print_topics
 

@@ -1,4 +1,4 @@
-"""`tribosweep doctor`: whether this installation is sound."""
+"""`tribosweep doctor`: the checks of an installation."""
 
 from __future__ import annotations
 

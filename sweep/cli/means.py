@@ -27,12 +27,12 @@ def show_means(directory: Path, over: str, observables: Sequence[str], confidenc
     """Means over a parameter on stdout, or in a file.
 
     Args:
-        directory: of the run. over, observables, confidence: as of `averages.averages`; without observables a table on stdout and a picture
+        directory: of the run. over, observables, confidence: as of `group_statistics`; without observables a table on stdout and a picture
             are of the main one.
         out: a .csv or .parquet file, or a picture. as_json: one JSON value on stdout instead of a table.
 
     Raises:
-        ConfigError: as `averages.averages`; or another suffix, or what cannot be drawn. OSError: `out` cannot be written.
+        ConfigError: as `group_statistics`; or another suffix, or what cannot be drawn. OSError: `out` cannot be written.
     """
     if out is not None and out.suffix.lower() not in (*TABLES, *SUFFIXES):
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*TABLES, *SUFFIXES))}")])

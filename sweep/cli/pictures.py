@@ -1,4 +1,4 @@
-"""`tribosweep map`, `report`, `bifurcation` and `convergence`: what draws a run."""
+"""`tribosweep map`, `report`, `bifurcation` and `convergence`: pictures of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.options import AreasName, At
+from sweep.cli.shared import AreasName, At
 from sweep.cli.terminal import emit, say
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def draw_map(
 
 
 def say_what_is_drawn(drawn: RegimeMap) -> None:
-    """The values at which a slice is held, and how much of the run is there, on stderr."""
+    """Say the values that define a slice and how complete the run is, on stderr."""
     if drawn.held:
         said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in drawn.held.items())
         say(f"A slice at {said}: {drawn.rows:,} points.")

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from sweep.cli.app import app
-from sweep.cli.exits import BAD_CONFIG, INTERRUPTED, OUR_FAULT, TERMINATED, Terminated, reason
+from sweep.cli.shared import BAD_CONFIG, INTERRUPTED, OUR_FAULT, TERMINATED, Terminated, reason
 from sweep.cli.terminal import say
 from sweep.io.errors import ConfigError, RunError
 

@@ -1,4 +1,4 @@
-"""What a study says before it runs and a run at its end, on the terminal or as JSON."""
+"""The description of a study before a run, and the summary after it, on the terminal or as JSON."""
 
 from __future__ import annotations
 

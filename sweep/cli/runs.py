@@ -12,9 +12,8 @@ from typing import Annotated
 import typer
 
 from sweep.api import Run, default_directory, load_run, run_with
-from sweep.cli.exits import BAD_CONFIG, FAILED_ROWS, INTERRUPTED, TERMINATED, Terminated, reason
-from sweep.cli.options import AsJson
 from sweep.cli.run_summary import describe_study, summarise
+from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS, INTERRUPTED, TERMINATED, AsJson, Terminated, reason
 from sweep.cli.terminal import progress, say
 from sweep.design.sensitivity import remarks_on
 from sweep.execution import executors

@@ -14,10 +14,9 @@ from kernels.quantity import Quantity
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY, Line, SensitivityResult, records
 from sweep.analysis.sensitivity.sample import parts_of
 from sweep.api import default_directory, load_run
-from sweep.cli.exits import FAILED_ROWS
-from sweep.cli.options import AsJson
 from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
-from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
+from sweep.cli.shared import FAILED_ROWS, AsJson
+from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
 from sweep.study.load import load
@@ -41,7 +40,7 @@ def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Conf
     """The study of a run's directory or of a TOML file, where it lies, and whether it is to be run first.
 
     Raises:
-        ConfigError: there is none, it samples nothing, or `settings` would change a run that is there.
+        ConfigError: there is no study, it has no sampling design, or `settings` would change an existing run.
     """
     if target.is_dir():
         if settings:
@@ -119,11 +118,6 @@ def print_wide(title: str, lines: Sequence[Line]) -> None:
         rows.append(row)
     emit(title)  # which a narrow table would break
     print_table("", header, rows, right=header[1:])
-
-
-def short(value: float, digits: int = 5) -> str:
-    """A number of a result in as many digits as its interval bears out; "-" where it is undefined."""
-    return f"{value:.{digits}g}" if math.isfinite(value) else "-"
 
 
 def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sweep.cli.options import AsJson
 from sweep.cli.run_summary import study_results
+from sweep.cli.shared import AsJson
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.execution.directory import count_failed
 from sweep.study.boundary import BOUNDARY

@@ -116,7 +116,7 @@ def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
 
 
 def print_curves(curves: BoundarySummary) -> None:
-    """The curves on stdout, one a row, or if they are many one row for all of those that are between the same."""
+    """Print the curves, one a row; if they are many, one row for all curves between the same two regimes."""
     if len(curves.rows) <= MANY_CURVES:
         rows = [
             (curve, between, f"{places:,}", "yes" if closed else "no", f"{width:.1e}")

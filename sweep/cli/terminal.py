@@ -1,8 +1,9 @@
-"""What is written to the terminal: data to stdout, talk to stderr, progress only where somebody looks."""
+"""The terminal: data on stdout, messages on stderr, progress only if stderr is a terminal."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -88,7 +89,7 @@ def needed_width(columns: Mapping[str, Sequence[str]], prose: Sequence[str]) -> 
 def prose_widths(columns: Mapping[str, Sequence[str]], prose: Sequence[str], width: int) -> dict[str, int]:
     """Widths of the columns that may be wrapped; nothing where all text fits without.
 
-    Each has its longest word, and of what is left to `width` a part that grows with its text.
+    Each column has room for its longest word, and a share of the remaining width in proportion to its text.
     """
     least = {name: needed_width({name: columns[name]}, prose) - GAP for name in columns}
     wanted = {name: needed_width({name: columns[name]}, ()) - GAP for name in columns}
@@ -96,6 +97,11 @@ def prose_widths(columns: Mapping[str, Sequence[str]], prose: Sequence[str], wid
     missing = {name: wanted[name] - least[name] for name in columns if name in prose}
     total = sum(missing.values())
     return {} if total <= room else {name: least[name] + max(0, room) * more // total for name, more in missing.items()}
+
+
+def short(value: float | None, digits: int = 5) -> str:
+    """A number with few digits; "-" if it is undefined."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
 
 
 def show(cell: Any) -> str:

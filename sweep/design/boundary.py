@@ -12,15 +12,15 @@ from sweep.design.points import Points
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Points along the boundaries between the regimes of a grid of two axes; `sweep.boundary` says which.
+    """Points along the boundaries between the regimes of a grid of two axes; `execution.adaptive.boundary_tracing` finds them.
 
     Attributes:
         axes: of the coarse grid.
-        observable: name of what the boundaries are of: a word, a whole number, or with a `level` any number.
+        observable: the boundaries separate its values: a word, a whole number, or with a `level` any number.
         level: the boundary is where the observable passes it, in its unit; None for that between different values.
-        width: of the bracket in which a boundary is found at last, relative to the parameter.
+        width: of the final bracket of a boundary, relative to the parameter.
         halvings: how many times the cells of the coarse grid are halved along the boundaries.
-        seeds: points, in the axes' units, that are looked at besides.
+        seeds: additional points, in the axes' units.
     """
 
     axes: tuple[Spaced, Spaced]

@@ -1,4 +1,4 @@
-"""Uncertain parameters: what stands on the axis of a design that samples, from a coordinate of the unit cube to a value.
+"""Distributions of uncertain parameters: from a coordinate of the unit interval to a value.
 
 A range { from, to } is uniform, with spacing = "log" uniform in the logarithm; the other laws are here. Each value is the quantile of its
 coordinate, so that a block of points needs nothing but its index range.
@@ -26,7 +26,7 @@ class Law:
     """A continuous distribution.
 
     Attributes:
-        keys: the numbers that it takes. optional: those that may be left out.
+        keys: the parameters of the distribution. optional: those with a default.
         quantile: (coordinates in (0, 1), the numbers) -> values.
         meaning: what the numbers are, for messages and documents.
         bounded: whether it has a least and a largest value, given all its numbers.
@@ -144,7 +144,7 @@ class Weighted:
 
     Attributes:
         listed: the values: numbers, words or tables.
-        weights: of each, >= 0; their sum is what 1 is.
+        weights: of each value, >= 0; a probability is a weight divided by their sum.
     """
 
     listed: Listed

@@ -1,4 +1,4 @@
-"""Which points a study has. Any block of points is computed from its index range alone, so 10^9 points cost no memory."""
+"""Grids and zips. A block of points is computed from its index range alone, so 10^9 points cost no memory."""
 
 from __future__ import annotations
 

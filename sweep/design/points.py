@@ -1,4 +1,4 @@
-"""Blocks of design points: what designs give, and what is computed, encoded and written as one."""
+"""Blocks of design points."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def points_at(axes: tuple[Axis, ...], coordinates: list[np.ndarray], start: int,
 
 
 def places(axes: tuple[Axis, ...], coordinates: list[np.ndarray]) -> list[np.ndarray]:
-    """What each axis is asked for at its (n,) coordinates in [0, 1]: the fraction itself, or the position of a value."""
+    """Where the (n,) coordinates in [0, 1] lie along each axis: the position of a value if the axis counts them, else the coordinate."""
     return [
         np.minimum((each * axis.count).astype(np.int64), axis.count - 1) if isinstance(axis, Counted) else each
         for axis, each in zip(axes, coordinates, strict=True)

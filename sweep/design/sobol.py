@@ -1,4 +1,4 @@
-"""Designs that sample: the Sobol sequence and the Latin hypercube, any block of them from its index range alone.
+"""The scrambled Sobol sequence, any block of it from its index range.
 
 Both give every point a place in the unit cube; each axis turns its coordinate into a value. A list, and a range of whole numbers, is cut
 into as many equal parts as it has values.

@@ -1,4 +1,4 @@
-"""The directory of a run: what lies where, whose it is, and how much of it is done."""
+"""The directory of a run: its files, the study it belongs to, and its manifest."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RunDirectory:
         return self.points / f"part-{number:06d}.parquet"
 
     def read_manifest(self) -> dict[str, Any]:
-        """The manifest; empty where there is none that can be read."""
+        """The manifest; empty if it is missing or cannot be read."""
         try:
             manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -82,7 +82,7 @@ class RunDirectory:
         return not any(not entry.name.endswith(".tmp") and not entry.name.startswith(".lock") for entry in self.path.iterdir())
 
     def read_run(self, to_continue: bool = True) -> dict[str, Any]:
-        """The manifest of the run that is there.
+        """The manifest of the run in this directory.
 
         Args:
             to_continue: whether rows are to be added, which the version that wrote the others must do.

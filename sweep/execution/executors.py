@@ -1,4 +1,4 @@
-"""Who computes the shards: anything that is a `concurrent.futures.Executor`. Here: threads of this process, and Dask."""
+"""The workers that compute shards: any `concurrent.futures.Executor`, such as threads of this process or Dask."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WorkerPool:
     """Who computes.
 
     Attributes:
-        executor: takes `sweep.shards.produce` with a study and the number of a shard.
+        executor: takes `shard.compute_shard` with a study and the number of a shard.
         places: how many shards it computes at a time; one more is prepared for each.
         here: whether that happens in this process.
     """

@@ -1,4 +1,4 @@
-"""Extending a run: a study with more points, of which the first are those that are there."""
+"""Extending a run: a study with more points, of which the first are the points of the existing run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every run does, whatever its design: begin, compute shards while those before are written, and finish."""
+"""The job of a run: begin, compute shards while finished ones are written, and mark the run complete."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Job:
     Attributes:
         config: the study.
         directory: where it is written.
-        pool: who computes it.
+        pool: the workers.
         setting: what they compute with.
         manifest: what is known of the run before it ends.
         seconds: compiling, computing, encoding and writing so far, summed over the shards.
@@ -55,7 +55,7 @@ class Job:
             points: of each shard by its number, where the design alone does not say.
 
         Raises:
-            OSError: a shard cannot be written. What has not begun is given up; what is written is whole.
+            OSError: a shard cannot be written. Shards that have not begun are cancelled; written shards are complete.
         """
 
         def submit(number: int) -> Future[Shard]:
@@ -96,7 +96,7 @@ class Job:
 
 
 def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: float, tell: Callable[[str], None]) -> Job:
-    """Start who computes, and write the study and what is known of the run.
+    """Start the workers, and write the study and the manifest.
 
     Raises:
         ConfigError: JAX cannot start; nothing was written.
@@ -177,7 +177,7 @@ def tidy(directory: RunDirectory, strays: Iterable[str], alone: bool) -> None:
 
 
 def compute_shards(job: Job, missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:
-    """Compute the shards that are `missing`, adding them to those that are `done`, and return how many rows they have."""
+    """Compute the `missing` shards, add them to `done`, and return the number of their rows."""
     total = job.config.design.count
     rows, computed = sum(shard["rows"] for shard in done.values()), 0
     progress(rows, total)

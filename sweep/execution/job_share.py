@@ -1,4 +1,4 @@
-"""`--shard i/n`: the share of a run that one of n jobs computes, without a scheduler between them."""
+"""`--shard i/n`: the shards that one of n jobs computes, without a scheduler."""
 
 from __future__ import annotations
 

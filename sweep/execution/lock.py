@@ -1,4 +1,4 @@
-"""One writer for every directory, or one for each share of it: locks of the operating system, which end with the process that holds them.
+"""Locks: one writer for a directory, or one for each share. The operating system releases them when their process ends.
 
 A run locks `.lock` for itself; the shares of `--shard` lock it together, and each a file of its own. What the files say is for people; what
 counts is the lock. A file is removed by its last holder while it holds it, and whoever locks a file looks whether it is still the one of
@@ -115,7 +115,7 @@ def whoami() -> dict[str, Any]:
 
 
 def holders(directory: Path) -> list[dict[str, Any]]:
-    """Who writes to a directory now, by what their lock files say; none where nobody does, or where that cannot be seen."""
+    """The processes that write to a directory now, from their lock files; none if there are none or the system hides them."""
     found = []
     for path in sorted(directory.glob(f"{LOCK}*")):
         if re.fullmatch(rf"{re.escape(LOCK)}(-\d+-of-\d+)?", path.name) and is_locked(path):

@@ -1,4 +1,4 @@
-"""The dataset: Arrow schema from quantities, and shards of Parquet that tell whose they are and whether they are as they were written."""
+"""The dataset: Arrow schema from quantities, and Parquet shards with their study's hash and a checksum."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LISTS = pa.list_(pa.field("element", pa.float64()))  # likewise
 
 
 def parameter_columns(config: Config) -> list[str]:
-    """The parameters that have a column: the swept ones in the order of their axes, those that are refined, then those that are set."""
+    """The parameters that have a column: swept ones in the order of their axes, then refined ones, then fixed ones."""
     refined = config.design.refined if isinstance(config.design, Convergence) else ()
     return list(dict.fromkeys([*config.swept, *refined, *config.fixed]))
 
@@ -208,7 +208,7 @@ def checksum(data: bytes | bytearray, place: int) -> bytes:
 
 
 def is_intact(data: bytes) -> bool | None:
-    """Whether the bytes of a shard are those that were written; None where they have no checksum: cut short, or no shard."""
+    """Whether the checksum of a shard matches its bytes; None without a checksum: the file is truncated or no shard."""
     found = data.rfind(CHECKSUM + SIXTY_FOUR_BYTES)
     place = found + len(CHECKSUM + SIXTY_FOUR_BYTES)
     return None if found < 0 or not data.endswith(b"PAR1") else data[place : place + len(NO_CHECKSUM)] == checksum(data, place)
@@ -229,5 +229,5 @@ def read_facts(source: Path | bytes) -> dict[str, Any] | None:
 
 
 def count_statuses(codes: np.ndarray) -> dict[str, int]:
-    """How many rows ended in which status, those that occur."""
+    """The number of rows by status, for the statuses that occur."""
     return {SENTENCES[code]: int(count) for code, count in enumerate(np.bincount(codes, minlength=len(SENTENCES))) if count}

@@ -1,4 +1,4 @@
-"""The bank of records of a shard: how many it holds, and what its rows take from it."""
+"""The bank of records of a shard, and the position of each row's record in it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def record_of_row(excitation: Excitation | None, given: Mapping[str, Any]) -> tu
     """The parameters of one row as kernels read them, and its record alone; as given where it has none.
 
     Args:
-        excitation: of the study. given: parameter -> value of what is not left to its default, words as their codes.
+        excitation: of the study. given: parameter -> value, for parameters without their default; words as codes.
     """
     name, default = choice(excitation)
     value = given.get(name, default)

@@ -1,4 +1,4 @@
-"""A shard: a block of a study's points that is computed and encoded as one, with the same rows whoever does it."""
+"""A shard: a block of a study's points that is computed and encoded as one. Every worker computes the same rows."""
 
 from __future__ import annotations
 

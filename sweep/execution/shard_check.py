@@ -1,4 +1,4 @@
-"""Which shards of a run are whole, and what is wrong with the others."""
+"""Check the shards of a run: which are complete, and what is wrong with the others."""
 
 from __future__ import annotations
 

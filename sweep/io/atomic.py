@@ -1,4 +1,4 @@
-"""Files that are either there as a whole or not at all."""
+"""Atomic writes: a file exists completely or not at all."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def is_number(text: str) -> bool:
 
 
 def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) -> float:
-    """What the cells of a column are multiplied by; 1, and a problem, where its unit is none of what it holds, or two are stated."""
+    """The factor from the unit of a column to SI; 1 and a problem if the unit does not fit, or if two units are stated."""
     stated = split_unit(header)[1]
     factors = []
     for place, unit in (("the header", stated), (wanted.given_by, wanted.given)):

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration: every problem, with the path of its key, said at once."""
+"""Errors of a study: every problem with the path of its key."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def advise(word: str, known: Iterable[str]) -> str:
 
 
 def advise_path(path: Path) -> str:
-    """The nearest that is there of a path that is not: "; did you mean 'runs/big'?"; nothing where nothing is near."""
+    """The existing path nearest to a missing one: "; did you mean 'runs/big'?"; empty if none is near."""
     try:
         there = [] if path.exists() else [entry.name for entry in path.parent.iterdir()]
     except OSError:

@@ -1,4 +1,4 @@
-"""Writing a study as TOML: one line per key, axes in their order (which is the order of the points)."""
+"""TOML: read a file, apply overrides, and write a study with its axes in the order of its points."""
 
 from __future__ import annotations
 
@@ -105,6 +105,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple | range):
         return [plain(item) for item in value]
     return plain(value.tolist()) if hasattr(value, "tolist") else os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def read_source(source: Mapping[str, Any] | str | os.PathLike[str]) -> tuple[str, dict[str, Any], Path, str]:
+    """A study as nested tables, from a TOML file or from nested dicts.
+
+    Returns:
+        Its source for messages, the tables, the folder that relative paths start from, and its default name.
+    """
+    if isinstance(source, Mapping):
+        return "study", plain(source), Path.cwd(), "study"
+    path = Path(source)
+    return str(source), read_toml(path), path.absolute().parent, path.stem
 
 
 def read_toml(path: Path) -> dict[str, Any]:

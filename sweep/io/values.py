@@ -1,4 +1,4 @@
-"""Values of quantities: read from what a file gives, and written as a file gives them."""
+"""Values of quantities as files give them: parsed with units and bounds, and written."""
 
 from __future__ import annotations
 
@@ -54,8 +54,17 @@ def code_of(quantity: Quantity, value: Any) -> float:
     return float(quantity.words.index(value))
 
 
+def read_number(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> float | None:
+    """A value of the file as a float; None and a problem at `path` if it is no such number."""
+    try:
+        return number(quantity, value)
+    except ValueError as error:
+        problems.append(Problem(path, str(error)))
+    return None
+
+
 def read_value(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> Value:
-    """A value of the file as kernels take it; NaN or no nodes, and problems, where it is none.
+    """A value of the file in the form of the kernels; NaN or no nodes, and problems, if it is invalid.
 
     Args:
         quantity: what it is a value of.

@@ -1,4 +1,4 @@
-"""The version of tribosweep, and that of the layout of its runs."""
+"""The versions of tribosweep and of the layout of its runs."""
 
 VERSION = "0.1.0"
 SCHEMA_VERSION = 2

@@ -1,4 +1,4 @@
-"""The bifurcation diagram of a run: its Poincare points over the parameter that it varies, told apart by their period."""
+"""The bifurcation diagram: Poincare points over a parameter, coloured by period."""
 
 from __future__ import annotations
 

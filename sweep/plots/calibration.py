@@ -116,7 +116,7 @@ def unit_of(quantity: Quantity) -> str:
 
 
 def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path) -> None:
-    """The loss over two parameters, the others at the optimum, with the ways of the fits that end there as far as they come by.
+    """The loss over two parameters, the others at the optimum, with the paths of the fits that end there.
 
     Raises:
         ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
@@ -125,7 +125,7 @@ def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path) -> No
 
 
 def slice_of(figure: Figure, result: CalibrationResult, drawn: Landscape) -> None:
-    """One panel: root of what chi^2 has above its least, in lines of confidence."""
+    """One panel: the root of chi^2 minus its minimum, with lines of confidence."""
     from matplotlib.colors import LogNorm
 
     axes = figure.subplots()

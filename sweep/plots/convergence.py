@@ -1,4 +1,4 @@
-"""The picture of a convergence study: how far the results are from exact and from their own limit, over the step or the tolerance."""
+"""The picture of a convergence study: differences from exact and from the limit, over the step or the tolerance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every picture shares: the file that it goes to, how it looks, and how its axes are labelled."""
+"""What all pictures share: the file, the style, the labels of axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `tribosweep show DIR --over NAME` prints, writes and draws: means and spreads over a parameter."""
+"""The picture of means over a parameter, with standard deviation and interval."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def draw(table: pa.Table, model: Model, study: str, out: Path) -> None:
     """The mean of one observable over the parameter with the most values, one line for each combination of the others.
 
     Raises:
-        ConfigError: several observables, no parameter with numbers, or too many lines; or as `pictures.save`.
+        ConfigError: several observables, no parameter with numbers, or too many lines; or as `figure.save`.
     """
     problems = []
     names = sorted(set(table.column("observable").to_pylist()))

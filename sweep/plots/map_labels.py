@@ -53,7 +53,7 @@ def is_free(axes: Axes, vertices: np.ndarray, taken: list[Place], around: Place 
 
 
 def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], taken: list[Place]) -> None:
-    """Lines between the regimes: those that the run has found, beside those of theory; where there is neither, between the rows."""
+    """Draw the boundaries that the run has found and those of theory; without both, lines between the rows."""
     values = (drawn.x_values, drawn.y_values)
     # finer than a quarter of the pixels, a line looks no smoother; beyond the rows, half a cell, parameters may be out of their bounds
     x, y = (along[::4][(own.min() <= along[::4]) & (along[::4] <= own.max())] for along, own in zip(places, values, strict=True))

@@ -1,4 +1,4 @@
-"""Pictures of a run: the regimes as areas, an observable as their shade, and the boundaries."""
+"""The picture of a regime map: areas, shades and boundaries."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.map_places import limits_of, nearest_rows, spread
 from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
-from sweep.analysis.regime_map import RegimeMap
+from sweep.analysis.regime_map import RegimeMap, limits_of, nearest_rows, spread
 from sweep.io.errors import ConfigError, Problem
 from sweep.plots.figure import INK, label, label_plainly, save
 from sweep.plots.map_labels import Place, add_labels, draw_boundaries, name_areas, thinned
@@ -75,7 +74,7 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
 
 
 def title(drawn: RegimeMap) -> str:
-    """What is drawn, and how much of it is there."""
+    """The title: the study and its number of points."""
     done = f"{drawn.rows:,} points"
     if not drawn.complete and drawn.done < drawn.points and not drawn.held:
         done = f"{drawn.rows:,} of {drawn.points:,} points"

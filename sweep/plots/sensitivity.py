@@ -32,7 +32,7 @@ LEFT_OUT = "mu"  # of the elementary effects, in pictures of intervals
 
 
 def default_picture(study: SensitivityResult) -> str:
-    """What is drawn unless told otherwise."""
+    """The default picture."""
     return PLANE if isinstance(study.sample.design, Morris) else BARS
 
 

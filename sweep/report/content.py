@@ -1,4 +1,4 @@
-"""What a report holds: the rows of a run in the order of its map, packed, and all that is said of them."""
+"""The content of a report: the packed rows of a run in the order of its map, and their descriptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.quantity import Quantity, by_name
-from sweep.analysis.map_places import limits_of, nearest_rows, spread
 from sweep.analysis.palette import EMPTY
 from sweep.analysis.regime_map import (
     FAILED,
@@ -24,8 +23,11 @@ from sweep.analysis.regime_map import (
     areas_of,
     choose_areas,
     choose_shade,
+    limits_of,
     map_of,
+    nearest_rows,
     require_shade,
+    spread,
     theory_of,
 )
 from sweep.analysis.regime_map import codes as codes_of
@@ -70,12 +72,12 @@ def read_content(
 
     Args:
         path: directory of the run, complete or not.
-        x, y, at: see `rows.read_rows`; one axis will do.
+        x, y, at: see `run_rows.read_rows`; one axis will do.
         color: the observable that is shaded first. logarithmic: by its logarithm.
         traces: how many points have a trace, at most.
 
     Raises:
-        ConfigError: see `rows.read_rows`; or the observable is not in the run, or holds no number.
+        ConfigError: see `run_rows.read_rows`; or the observable is not in the run, or holds no number.
     """
     if traces < 0:
         raise ConfigError("--traces", [Problem("", f"{traces} is not a number of points: 0 or more")])
@@ -197,7 +199,7 @@ def pick(rows: RunRows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray
 def pack_columns(
     rows: RunRows, areas: Areas, order: np.ndarray, shade: Quantity
 ) -> tuple[dict[str, str], list[dict[str, Any]], tuple[str, ...]]:
-    """The columns of the rows: packed; described; and those that were left out.
+    """The columns of the rows: packed values, descriptions, and the names of columns without room.
 
     A column that is the same in all rows is in its description. Of the others the observables come in the order of the model, those of
     the time schemes last, as long as there is room.
@@ -254,7 +256,7 @@ def is_number(column: Any) -> bool:
 
 
 def boundaries_of(drawn: RegimeMap) -> Iterable[BoundaryLine]:
-    """What theory and the run itself say of where the regimes meet."""
+    """The boundaries between regimes, from theory and from the run."""
     values = (drawn.x_values, drawn.y_values)
     x, y = (spread(float(v.min()), float(v.max()), log, LINE_NODES) for v, log in zip(values, drawn.logarithmic, strict=True))
     return [*theory_of(drawn, x, y), *drawn.measured]

@@ -1,4 +1,4 @@
-"""How a report names axes, units and values."""
+"""Labels of axes, units and values in a report."""
 
 from __future__ import annotations
 

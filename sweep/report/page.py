@@ -1,4 +1,4 @@
-"""The HTML file of a report: everything in it, nothing fetched."""
+"""The HTML file of a report, with everything it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces of a modest number of points of a run, spread over its map: motion and forces in time, by the exact engine."""
+"""Traces of a few points, spread over the map: motion and forces in time, by the exact engine."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def parameters_of(model: Model, fixed: Mapping[str, Any], row: Mapping[str, Any]
 
 
 def excitation_period(model: Model, given: Mapping[str, Any]) -> float:
-    """Period of the excitation [s]; NaN where there is none."""
+    """Period of the excitation [s]; NaN without one."""
     p = model.resolve(given)
     return 2.0 * math.pi / float(p["omega"]) if float(p["a0"]) != 0.0 or float(p["f0"]) != 0.0 else math.nan
 

@@ -1,4 +1,4 @@
-"""An axis of a design: the values that one parameter (or the scheme) takes, given as a list or as a range."""
+"""An axis given as a list or as a range."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kernels.models import Model
 from kernels.quantity import Quantity
 from sweep.design.axis import INTEGER, SCHEME, SCHEME_NAMES, Axis, Continuous, Listed, Spaced, Whole
 from sweep.io.errors import Problem, advise, report, shorten
-from sweep.io.values import DEFAULT, Value, number, padded, read_value
+from sweep.io.values import DEFAULT, Value, padded, read_number, read_value
 from sweep.study.schema import Range, read_range
 
 SPACINGS = ("linear", "log", INTEGER)
@@ -69,11 +69,8 @@ def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bo
     shape = read_range(path, raw, counted, found)
     ends: list[float] = []
     for key, value in (("from", shape.start), ("to", shape.stop)):
-        if key in raw:
-            try:
-                ends.append(number(quantity, value))
-            except ValueError as error:
-                found.append(Problem(f"{path}.{key}", str(error)))
+        if key in raw and (end := read_number(quantity, f"{path}.{key}", value, found)) is not None:
+            ends.append(end)
     if shape.spacing not in SPACINGS:
         found.append(Problem(f"{path}.spacing", f"{shape.spacing!r} is no spacing; {advise(shape.spacing, SPACINGS)}"))
     elif len(ends) == 2:

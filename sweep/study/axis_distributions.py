@@ -25,7 +25,7 @@ from sweep.design.distributions import (
 )
 from sweep.design.sensitivity import SAMPLERS
 from sweep.io.errors import Problem, advise, shorten
-from sweep.io.values import number, read_nodes
+from sweep.io.values import read_nodes, read_number
 from sweep.study.axes import read_list
 
 WEIGHT = Quantity("weight", "1", "weight of a value", lower=0.0)
@@ -91,12 +91,9 @@ def read_law(quantity: Quantity, path: str, raw: dict[str, Any], word: str, foun
     given: dict[str, float] = {}
     before = len(found)
     for key in keys:
-        if key in raw:
-            meaning = spread(quantity) if key == "std" else without_bounds(quantity) if key in ("mean", "lower", "upper") else quantity
-            try:
-                given[key] = number(meaning, raw[key])
-            except ValueError as error:
-                found.append(Problem(f"{path}.{key}", str(error)))
+        meaning = spread(quantity) if key == "std" else without_bounds(quantity) if key in ("mean", "lower", "upper") else quantity
+        if key in raw and (value := read_number(meaning, f"{path}.{key}", raw[key], found)) is not None:
+            given[key] = value
     if len(found) == before:
         check_sense(path, word, given, found)
     if len(found) > before:
@@ -184,10 +181,8 @@ def read_choice(quantity: Quantity, path: str, raw: dict[str, Any], found: list[
         return None
     chances: list[float] = []
     for position, weight in enumerate(weights):
-        try:
-            chances.append(number(WEIGHT, weight))
-        except ValueError as error:
-            found.append(Problem(f"{path}.weights[{position}]", str(error)))
+        if (chance := read_number(WEIGHT, f"{path}.weights[{position}]", weight, found)) is not None:
+            chances.append(chance)
     if len(found) == before and not 0.0 < math.fsum(chances) < math.inf:
         found.append(Problem(f"{path}.weights", "their sum must be positive and finite: nothing could be drawn"))
     return Weighted(listed, tuple(chances)) if listed is not None and len(found) == before else None

@@ -1,4 +1,4 @@
-"""How [sweep] asks for a study of boundaries."""
+"""[sweep] of a boundary study."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORM = '{ from = 1.0, to = 10.0, count = 17, spacing = "linear" }'
 
 
 def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], model: Model, problems: list[Problem]) -> Boundary | None:
-    """Check what [sweep] says of a study of boundaries, adding to `problems`; None where there are too many of them to say more.
+    """Parse [sweep] of a boundary study; None if its axes are invalid.
 
     Args:
         sweep: the section.
@@ -46,7 +46,7 @@ def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], model: Model, problems: 
 
 
 def default_observable(model: Model) -> str:
-    """What the boundaries are of unless told otherwise: the first observable that is a word."""
+    """The default observable: the first one that is a word."""
     return next(quantity.name for quantity in model.observables if quantity.kind == "word")
 
 
@@ -79,7 +79,7 @@ def in_unit(quantity: Quantity) -> str:
 
 
 def read_width(value: Any, problems: list[Problem]) -> float:
-    """The width of the brackets at last; the default, and a problem, where it is none."""
+    """The final width of the brackets; the default and a problem if it is invalid."""
     least, most = WIDTHS
     meaning = "(width of the bracket of a boundary, relative to the parameter; below that, numbers are rounded)"
     if not number_like(value):

@@ -1,4 +1,4 @@
-"""What a study may ask that not every engine has: a steady window, float32, means of blocks and statistics."""
+"""Which engine can do what: a steady window, float32, block means and statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study that can be run: data, without the way to read or to send it."""
+"""A checked study, as data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sweep.study.shard_size import MOST_SHARDS
 
 @dataclass(frozen=True)
 class Config:
-    """A study that can be run.
+    """A checked study.
 
     Attributes:
         source: where it was read, for messages.

@@ -19,7 +19,7 @@ DEFAULT_DIGITS, DEFAULT_HALVINGS = 5, 12
 
 
 def read_convergence(sweep: Sweep, axes: tuple[Counted, ...], model: Model, scheme: str, problems: list[Problem]) -> Convergence:
-    """Check what [sweep] says of a convergence study, adding to `problems`.
+    """Parse [sweep] of a convergence study.
 
     Args:
         sweep: the section.

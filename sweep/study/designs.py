@@ -1,4 +1,4 @@
-"""Which design [sweep] asks for: the section, or several one after the other, checked against the model."""
+"""[sweep]: one design, or several one after the other, checked against the model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ParsedSweep:
-    """What [sweep] says.
+    """The result of parsing [sweep].
 
     Attributes:
         design: the points; an empty grid where there are problems.
@@ -57,7 +57,7 @@ class ParsedSweep:
 def read_sweep(
     sections: list[Sweep], model: Model, scheme: str, fixed: Mapping[str, Value], folder: Path, problems: list[Problem]
 ) -> ParsedSweep:
-    """Check the designs of a study, adding to `problems`.
+    """Parse the designs of a study.
 
     Args:
         sections: [sweep], or every [[sweep]]; none for a single point.

@@ -1,4 +1,4 @@
-"""[excitation] of a study: records or random draws, checked, and what they make of the model's parameters."""
+"""[excitation] of a study: records or random draws, and the model's parameters with them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Excitation = Recorded | Stationary
 
 
 def files_of(records: Any) -> list[str]:
-    """The files that `excitation.records` names; none where it is misshapen."""
+    """The files that `excitation.records` names; none if it has another type."""
     listed = [records] if isinstance(records, str) else records
     return listed if isinstance(listed, list) and all(isinstance(each, str) and each for each in listed) else []
 
 
 def model_with(model: Model, section: Mapping[str, Any] | None) -> Model:
-    """A model as a study with that [excitation] has it, whether or not its files are there.
+    """The model with the parameters that [excitation] adds or changes; the files need not exist.
 
     With records, `record` is a word, one of their names, by default the only one; with random draws it is their number `draw`.
     """
@@ -69,7 +69,7 @@ def check(
     """[excitation] of a study, and the model as it makes it.
 
     Args:
-        section: in shape; None where there is none. model: the study's.
+        section: [excitation], if the study has it. model: the study's.
         raw: the study as given. folder: that paths start from. problems: where problems are added.
     """
     if section is None:
@@ -82,7 +82,7 @@ def check(
 
 
 def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], problems: list[Problem]) -> None:
-    """Whether every row has a record where there are some, and none where there is none; messages on records go to their key."""
+    """Check that every row has a record if the study has records, and none otherwise; set the key that messages name."""
     known = by_name(model.parameters)
     if RECORD in paths and DRAW in known:
         problems.append(Problem(paths[RECORD], f"the records of this study are random draws: give {DRAW} instead"))

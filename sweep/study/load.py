@@ -1,4 +1,4 @@
-"""A study, read from TOML and checked as a whole: every problem is reported at once, and nothing runs before."""
+"""A study from TOML, checked as a whole: all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from kernels.schemes import BLOCKS, DOUBLE, SINGLE, STEADY
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive, schemes_of
 from sweep.io.errors import ConfigError, Problem, advise, shorten
-from sweep.io.toml import apply_overrides, plain, read_toml
-from sweep.io.values import Value, number, read_value, written
+from sweep.io.toml import apply_overrides, read_source
+from sweep.io.values import Value, read_number, read_value, written
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study import excitation as excitations
 from sweep.study.capabilities import check_asked, check_precision, check_steady
@@ -47,11 +47,7 @@ def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides:
         if overrides:
             raise ConfigError(config.source, [Problem("", "overrides change a file or a dict, not a Config that is already checked")])
         return config
-    if isinstance(config, Mapping):
-        source, raw, folder, name = "study", plain(config), Path.cwd(), "study"
-    else:
-        path = Path(config)
-        source, raw, folder, name = str(config), read_toml(path), path.absolute().parent, path.stem
+    source, raw, folder, name = read_source(config)
     problems: list[Problem] = []
     changed = apply_overrides(raw, overrides, problems)
     checked = check(raw, source, folder, name, problems)
@@ -203,10 +199,8 @@ def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[st
         if value is None:
             continue
         paths[name] = path
-        try:
-            fixed[name] = number(known[name], value)
-        except ValueError as error:
-            problems.append(Problem(path, str(error)))
+        if (read := read_number(known[name], path, value, problems)) is not None:
+            fixed[name] = read
 
 
 def check_axes(read: ParsedSweep, paths: dict[str, str], problems: list[Problem]) -> None:

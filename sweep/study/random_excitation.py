@@ -1,4 +1,4 @@
-"""[excitation.random]: a spectrum, a duration and an interval, checked."""
+"""[excitation.random]: spectrum, duration, interval and taper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sweep.excitation.stationary import Stationary
 from sweep.io.columns import Wanted, read_columns
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.units import DENSITY, spelled
-from sweep.io.values import number, number_like
+from sweep.io.values import number_like, read_number
 from sweep.study.schema import Random
 
 INTERPOLATIONS = ("linear", "log")
@@ -34,11 +34,7 @@ def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float |
     if value is None:
         problems.append(Problem(path, f"missing: a number in {quantity.unit} ({quantity.description})"))
         return None
-    try:
-        return number(quantity, value)
-    except ValueError as error:
-        problems.append(Problem(path, str(error)))
-    return None
+    return read_number(quantity, path, value, problems)
 
 
 def read_random(section: Random, folder: Path, problems: list[Problem]) -> Stationary | None:
@@ -69,7 +65,7 @@ def read_random(section: Random, folder: Path, problems: list[Problem]) -> Stati
 
 
 def read_ramps(taper: Any, problems: list[Problem]) -> tuple[float, float] | None:
-    """The ramps at both ends [s]; None, and a problem, where they are none."""
+    """The ramps at both ends [s]; None and a problem if they are invalid."""
     if taper is None:
         return 0.0, 0.0
     if isinstance(taper, list) and len(taper) != 2:
@@ -81,7 +77,7 @@ def read_ramps(taper: Any, problems: list[Problem]) -> tuple[float, float] | Non
 
 
 def read_spectrum(section: Random, folder: Path, problems: list[Problem]) -> Spectrum | None:
-    """The spectrum, from a band, pairs or a file; None, and problems, where it is none."""
+    """The spectrum from a band, pairs or a file; None and problems if it is invalid."""
     before = len(problems)
     if (section.spectrum is None) == (section.band is None):
         how = "missing" if section.band is None else "is given as a spectrum and as a band: leave out one of them"
@@ -118,10 +114,8 @@ def read_band(band: Any, rms: Any, problems: list[Problem]) -> Spectrum | None:
         problems.append(Problem(f"{RANDOM}.band", f"must be two frequencies in Hz, such as [1.0, 20.0], not {shorten(band)}"))
     else:
         for position, value in enumerate(band):
-            try:
-                ends.append(number(FREQUENCY, value))
-            except ValueError as error:
-                problems.append(Problem(f"{RANDOM}.band[{position}]", str(error)))
+            if (end := read_number(FREQUENCY, f"{RANDOM}.band[{position}]", value, problems)) is not None:
+                ends.append(end)
     if len(ends) == 2 and not ends[0] < ends[1]:
         problems.append(Problem(f"{RANDOM}.band", f"must go up from one frequency to another, not from {ends[0]:g} to {ends[1]:g} Hz"))
         return None
@@ -131,7 +125,7 @@ def read_band(band: Any, rms: Any, problems: list[Problem]) -> Spectrum | None:
 
 
 def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndarray | None:
-    """(n, 2) frequencies and densities in SI units; None, and problems, where they are none."""
+    """(n, 2) frequencies and densities in SI units; None and problems if they are invalid."""
     path = f"{RANDOM}.spectrum"
     if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         problems.append(
@@ -143,10 +137,8 @@ def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndar
         nodes = []
         for quantity, value in zip((FREQUENCY, PSD), pair, strict=True):
             stated = f"{value!r} {spelled(unit)}" if quantity is PSD and unit is not None and number_like(value) else value
-            try:
-                nodes.append(number(quantity, stated))
-            except ValueError as error:
-                problems.append(Problem(f"{path}[{position}]", str(error)))
+            if (node := read_number(quantity, f"{path}[{position}]", stated, problems)) is not None:
+                nodes.append(node)
         found.append(nodes)
     return np.array(found) if all(len(nodes) == 2 for nodes in found) else None
 

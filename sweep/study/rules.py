@@ -1,4 +1,4 @@
-"""Rules that tie several parameters together, checked on the points of a design before anything is computed."""
+"""Rules between parameters, checked on the points of a design before a run."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def phrase(rule: Rule, values: Mapping[str, Any], scheme: str, paths: Mapping[st
 def check_fixed(model: Model, scheme: str, fixed: Mapping[str, Any], paths: Mapping[str, str], doubtful: set[str]) -> list[Problem]:
     """Rules that the fixed parameters of a study break, where other problems keep its points from being looked at.
 
-    Rules that speak of a `doubtful` parameter, one that is swept or has a problem of its own, are passed over.
+    Rules on a `doubtful` parameter (swept, or with a problem of its own) are not checked.
     """
     with np.errstate(all="ignore"):
         values = {name: single(value) for name, value in model.resolve(fixed).items()}

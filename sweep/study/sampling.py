@@ -1,4 +1,4 @@
-"""What a study file says of distributions and of designs that sample, checked with the key of everything that is wrong."""
+"""[sweep] of designs that sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of a study's TOML file: its sections and keys. What the values mean is checked against the model elsewhere."""
+"""The sections and keys of a study's TOML file, and the types of their values."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Random(Section):
 
 
 class Excitation(Section):
-    """[excitation]: what shakes the oscillators besides sines. Descriptions as of `Random`."""
+    """[excitation]: excitations besides sines. Descriptions as of `Random`."""
 
     records: Any = Field(
         default=None,
@@ -109,7 +109,7 @@ class Excitation(Section):
 
 
 class Output(Section):
-    """[output]: what is told besides, and how the rows are laid down."""
+    """[output]: additional observables, and the size of shards."""
 
     statistics: bool | None = None
     shard_points: int | None = None

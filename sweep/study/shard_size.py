@@ -1,4 +1,4 @@
-"""How many points a shard has."""
+"""The number of points of a shard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_shards(
 ) -> int:
     """How many points a shard holds: what [output] says, else what takes seconds on a small machine and fills a large one.
 
-    That depends on the study alone, so that whoever computes a shard computes the same one. The random draws of a shard must fit into
+    The size depends on the study alone, so that every worker computes the same shards. The random draws of a shard must fit into
     memory.
     """
     least, most = SHARD_POINTS

@@ -1,4 +1,4 @@
-"""A calibration carried out: fits from every start, the optima they end in, what is known there, and what it leaves on disk."""
+"""The steps of a calibration: fits from every start, optima, uncertainties, profiles and notes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def carry_out(
     """Fit from every start, and say what the data tell.
 
     Args:
-        calibration: see `reading.load`. request: what is wanted besides. tell: called with the fits that are done and their number.
+        calibration: see `load.load`. request: additional results. tell: called with the number of finished fits and of all fits.
 
     Raises:
         ConfigError: all fits failed at their start, the request makes no sense, or optimistix is missing.

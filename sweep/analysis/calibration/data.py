@@ -1,4 +1,4 @@
-"""Measurements: what was measured in which run, how well, and under which settings."""
+"""Measurements: values, standard deviations and settings of every run."""
 
 from __future__ import annotations
 

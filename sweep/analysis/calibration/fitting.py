@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt by optimistix, many fits at once: lanes that differ in where they start, in their data, or in what is held fixed.
+"""Levenberg-Marquardt by optimistix, many fits at once: lanes differ in their start, their data, or their fixed parameters.
 
 The solver asks for the residuals and their Jacobian at one point a step. The engine's program is called for that point, for all lanes and
 runs together, and the solver is given the affine function that has those residuals and that Jacobian there: so the engine is compiled once,
@@ -82,7 +82,7 @@ def fit(
 
     Args:
         system: the residuals. starts: (lanes, n) coordinates within the bounds.
-        measured: (lanes, data) numbers in place of those that were measured.
+        measured: (lanes, data) numbers that replace the measured ones.
         held: (lanes, n) mask of parameters that stay where they start.
         trace: whether to keep the paths. tell: called after each step with the lanes that are done and their number.
     """

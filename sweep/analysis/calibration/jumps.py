@@ -1,4 +1,4 @@
-"""Regime boundaries on the way of the fits, and the observables that jump there.
+"""Regime boundaries on the path of a fit, and the observables that jump there.
 
 Between two points of a way the regime or a count of a run differs: the place between them is halved until it is known to rounding, and
 what the observables do there is compared with what their derivatives say. A jump is where least squares go blind: the gradient on neither

@@ -1,4 +1,4 @@
-"""A calibration, read from its study file and checked as a whole: every problem is reported at once, and nothing runs before."""
+"""A calibration from TOML, checked as a whole: all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sweep.analysis.calibration.measured import read_data
 from sweep.analysis.calibration.parameters import Free, Prior, Space
 from sweep.analysis.calibration.sources import Source, read_sources
 from sweep.io.errors import ConfigError, Problem, advise, shorten
-from sweep.io.toml import apply_overrides, plain, read_toml
-from sweep.io.values import number
+from sweep.io.toml import apply_overrides, read_source
+from sweep.io.values import read_number
 from sweep.study import load as studies
 from sweep.study.capabilities import KEYS_OF_ASKED
 from sweep.study.config import Config
@@ -37,7 +37,7 @@ MOST_STARTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A calibration that can be carried out.
+    """A checked calibration.
 
     Attributes:
         config: the study: model, fixed parameters, free ones at their start, and the tests as its design.
@@ -68,11 +68,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence
     Raises:
         ConfigError: with everything that is wrong.
     """
-    if isinstance(source, Mapping):
-        name, raw, folder, stem = "study", plain(source), Path.cwd(), "study"
-    else:
-        path = Path(source)
-        name, raw, folder, stem = str(path), read_toml(path), path.absolute().parent, path.stem
+    name, raw, folder, stem = read_source(source)
     problems: list[Problem] = []
     apply_overrides(raw, overrides, problems)
     found = check(raw, name, folder, stem, problems)
@@ -156,11 +152,8 @@ def whole(section: Mapping[str, Any], key: str, default: int, least: int, most: 
 
 def fraction(value: Any, problems: list[Problem]) -> float:
     """The level of intervals."""
-    try:
-        return number(CONFIDENCE, value)
-    except ValueError as error:
-        problems.append(Problem("calibration.confidence", str(error)))
-    return 0.95
+    level = read_number(CONFIDENCE, "calibration.confidence", value, problems)
+    return 0.95 if level is None else level
 
 
 def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> list[Free]:
@@ -200,7 +193,7 @@ def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], p
         upper_open=quantity.upper_open,
     )  # fmt: skip
     given = start_of(raw, parameters.get(head), place, path, found)
-    ends = {key: each for key in ("from", "to") if (each := read_number(single, raw[key], f"{path}.{key}", found)) is not None}
+    ends = {key: each for key in ("from", "to") if (each := read_number(single, f"{path}.{key}", raw[key], found)) is not None}
     scale = raw.get("scale", "log" if quantity.lower >= 0.0 and quantity.unit.startswith("N") else "linear")
     if scale not in SCALES:
         found.append(Problem(f"{path}.scale", f"{shorten(scale)} is none of {', '.join(SCALES)}"))
@@ -212,7 +205,7 @@ def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], p
     lower, upper = ends["from"], ends["to"]
     middle = math.sqrt(lower * upper) if scale == "log" else 0.5 * (lower + upper)
     where, value = given if given is not None else (path, middle)
-    start = read_number(single, value, where, problems)
+    start = read_number(single, where, value, problems)
     if start is not None and not lower <= start <= upper:
         message = f"the start {start:g} is outside the bounds of {path}, from {lower:g} to {upper:g} (unit {quantity.unit})"
         problems.append(Problem(where, message))
@@ -237,15 +230,6 @@ def start_of(raw: Mapping[str, Any], given: Any, node: int | None, path: str, fo
     return None if given is None else (f"parameters.{head}", given)
 
 
-def read_number(quantity: Quantity, value: Any, path: str, problems: list[Problem]) -> float | None:
-    """A number within the bounds of its quantity, or None and a problem."""
-    try:
-        return number(quantity, value)
-    except ValueError as error:
-        problems.append(Problem(path, str(error)))
-    return None
-
-
 def check_ends(path: str, lower: float, upper: float, logarithmic: bool, unit: str, found: list[Problem]) -> None:
     """Whether bounds are a range of their scale."""
     if lower >= upper:
@@ -256,11 +240,11 @@ def check_ends(path: str, lower: float, upper: float, logarithmic: bool, unit: s
 
 
 def read_prior(raw: Any, quantity: Quantity, path: str, logarithmic: bool, problems: list[Problem]) -> Prior | None:
-    """A prior { mean, std }; None, and problems, where it is none."""
+    """A prior { mean, std }; None and problems if it is invalid."""
     if not isinstance(raw, dict) or set(raw) != {"mean", "std"}:
         problems.append(Problem(path, f"must be {{ mean = 1.0, std = 0.1 }} in {quantity.unit}, not {shorten(raw)}"))
         return None
-    mean, std = read_number(quantity, raw["mean"], f"{path}.mean", problems), read_number(SPREAD, raw["std"], f"{path}.std", problems)
+    mean, std = read_number(quantity, f"{path}.mean", raw["mean"], problems), read_number(SPREAD, f"{path}.std", raw["std"], problems)
     if mean is not None and mean <= 0.0 and logarithmic:
         problems.append(Problem(f"{path}.mean", f"{mean:g}: on a logarithmic scale a prior is log-normal, whose mean is positive"))
         return None

@@ -1,4 +1,4 @@
-"""What [calibration] compares with what: columns of the data, their standard deviations and weights, tests and traces."""
+"""The measured data of a calibration: columns with standard deviations and weights, tests and traces."""
 
 from __future__ import annotations
 

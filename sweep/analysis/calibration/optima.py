@@ -1,4 +1,4 @@
-"""Where fits start, and the distinct optima that they end in."""
+"""The starts of fits, and the distinct optima at their ends."""
 
 from __future__ import annotations
 

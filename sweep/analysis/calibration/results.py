@@ -32,11 +32,11 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRequest:
-    """What is asked of a calibration besides the fit.
+    """The results that a user asks for in addition to the fit.
 
     Attributes:
         profiles: parameters whose profile likelihood is wanted.
-        slice: the two parameters of the landscape; none for those that are told apart the least.
+        slice: the two parameters of the landscape; if empty, the two that the data separate worst.
         landscape: whether one is wanted.
     """
 
@@ -60,7 +60,7 @@ class Landscape:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationResult:
-    """A calibration that was carried out.
+    """The result of a calibration.
 
     Attributes:
         calibration: what was asked. system: its residuals.
@@ -152,7 +152,7 @@ def numbers(result: CalibrationResult) -> list[dict[str, Any]]:
 
 
 def facts(result: CalibrationResult) -> dict[str, Any]:
-    """What is known besides the tables, as JSON takes it."""
+    """The facts that are not in the tables, ready for JSON."""
     known = result.known[0]
     correlation = [[nothing(value) for value in row] for row in known.correlation]
     return {

@@ -1,4 +1,4 @@
-"""Files of measurements: CSV or Parquet, one row a test or a sample, every cell that is wrong said with its row."""
+"""Files of measurements: CSV or Parquet, one row a test or a sample; problems name the row."""
 
 from __future__ import annotations
 

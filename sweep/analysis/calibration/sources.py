@@ -10,7 +10,7 @@ from typing import Any
 from kernels.models import Model
 from kernels.quantity import Quantity
 from sweep.io.errors import Problem, advise, shorten
-from sweep.io.values import number
+from sweep.io.values import read_number
 
 COMPARED_KEYS = ("column", "sd", "relative_sd", "weight")
 TRACE_KEYS = ("file", "settings", "compare")
@@ -63,7 +63,7 @@ class Source:
 
 
 def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problems: list[Problem]) -> list[Source]:
-    """The files that [calibration] names, with what is compared of them; of those that are wrong, problems."""
+    """The files that [calibration] names, and the observables compared with each; problems for invalid entries."""
     sources = []
     quantities = {q.name: q for q in model.observables if q.kind == "float" and not q.survives and not q.steady}
     if "data" in section:
@@ -134,12 +134,9 @@ def read_terms(quantity: Quantity, given: Mapping[str, Any], where: str, problem
     read: dict[str, Any] = {}
     for key, unit in units.items():
         if key in given and not (isinstance(given[key], str) and key != "relative_sd"):
-            try:
-                read[key] = number(Quantity(key, unit, words[key], lower=0.0, lower_open=True), given[key])
-            except ValueError as error:
-                problems.append(Problem(f"{where}.{key}", str(error)))
+            read[key] = read_number(Quantity(key, unit, words[key], lower=0.0, lower_open=True), f"{where}.{key}", given[key], problems)
         elif key in given:
             read[key] = given[key]
     if "sd" in given and "relative_sd" in given:
         problems.append(Problem(where, "give either sd or relative_sd"))
-    return Compared(where, quantity, column, read.get("sd"), read.get("relative_sd"), read.get("weight", 1.0))
+    return Compared(where, quantity, column, read.get("sd"), read.get("relative_sd"), 1.0 if read.get("weight") is None else read["weight"])

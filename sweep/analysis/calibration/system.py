@@ -1,4 +1,4 @@
-"""What the fit sees: residuals of the exact engine and their Jacobian, for any number of points of the parameters at once."""
+"""The system that is fitted: residuals of the exact engine and their Jacobian, at many parameter points at once."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class System:
 
 
 def columns_of(model: Model, fixed: Mapping[str, Any], data: Measurements, space: Space) -> dict[str, np.ndarray]:
-    """What every run is given besides the free parameters: settings, fixed numbers that are not 0, and tables."""
+    """The columns of every run except the free parameters: settings, fixed numbers other than 0, and tables."""
     runs = len(data.runs)
     columns = dict(data.settings)
     whole = {free.quantity.name for free in space.frees if free.node is None}

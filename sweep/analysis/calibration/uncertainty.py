@@ -1,4 +1,4 @@
-"""How well parameters are known: covariance, intervals, what the data cannot tell apart, and profile likelihoods."""
+"""The uncertainty of parameters: covariance, intervals, directions that the data do not determine, and profile likelihoods."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ class End:
     """An end of the interval of a profile.
 
     Attributes:
-        at: its coordinate; NaN where there is none. between: the places on either side of it. rise: of the root of the gain between these.
+        at: its coordinate, or NaN. between: the places on both sides of it. rise: difference of the root of the gain between these.
     """
 
     at: float

@@ -70,7 +70,7 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
         if request.sizes:
             lines[SIZES] += by_size(sample, name, kept[name].groups, request)
     if request.derivatives:
-        from sweep.analysis.sensitivity.derivative_measures import derivatives_of
+        from sweep.analysis.sensitivity.derivatives import derivatives_of
 
         lines[DERIVATIVES] = derivatives_of(sample, [q for q in quantities if q.kind == "float"], kept, request, notes)
     return SensitivityResult(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)))

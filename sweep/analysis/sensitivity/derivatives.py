@@ -1,6 +1,6 @@
 """Measures from the exact derivatives of the engine: DGSM with the bounds that they give, and elasticities at a point.
 
-Nothing is told from differences: the derivatives of every point come with its value (`kernels.simulate` in forward mode).
+The engine computes derivatives with every value (`kernels.simulate` in forward mode); no finite differences are used.
 """
 
 from __future__ import annotations
@@ -13,15 +13,21 @@ import numpy as np
 
 from kernels import cache
 from kernels.batch import check
+from kernels.quantity import Quantity
 from kernels.status import RESULTS, SENTENCES, Status
 from sweep.analysis.derivative_blocks import compiled, in_blocks
 from sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
+from sweep.analysis.sensitivity.results import Line, SensitivityRequest
+from sweep.analysis.sensitivity.sample import Kept, Sample
 from sweep.design.axis import SCHEME, Axis, Continuous
 from sweep.design.distributions import LOG_NORMAL, NORMAL, TRUNCATED, Drawn, Scaled, log_normal_scale
 from sweep.design.points import Points
 from sweep.design.sampling import points_at
+from sweep.design.sensitivity import Fast, Morris, Saltelli
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.config import Config
+
+METHOD, POINT_METHOD = "exact derivatives", "derivatives at one point"
 
 WIDTH = 32  # lanes of a block
 BLOCKS = 32  # of a call of the compiled program
@@ -103,7 +109,7 @@ PROGRAMS: dict[Any, Any] = {}  # those that are compiled, by study, observables 
 
 
 def program_of(config: Config, tables: Mapping[str, tuple[float, ...]], observables: tuple[str, ...]) -> Any:
-    """The program that differentiates blocks of points of a study; `tables` are those that are multiplied by a number that is drawn."""
+    """The program that differentiates blocks of points; `tables` are multiplied by a random factor."""
     from kernels import simulate
 
     def place(drawn: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
@@ -189,3 +195,65 @@ def elasticities(config: Config, design: Sequence[Axis], observables: Sequence[s
             ),
         ]
     return results
+
+
+def derivatives_of(
+    sample: Sample, quantities: Sequence[Quantity], kept: Mapping[str, Kept], request: SensitivityRequest, notes: list[str]
+) -> list[Line]:
+    """DGSM with the bounds of total indices, from the first points of a sample, and elasticities at the medians of the parameters.
+
+    Raises:
+        ConfigError: no parameter has a derivative, or they are correlated, or the point of elasticities has no results.
+    """
+    config, axes = sample.config, smooth_axes(sample.config, sample.design.axes)
+    if not axes or not quantities:
+        message = "derivatives need a parameter with a range or a continuous distribution, and an observable that is no count"
+        raise ConfigError(config.source, [Problem("--derivatives", message)])
+    names = [quantity.name for quantity in quantities]
+    lines: list[Line] = []
+    if isinstance(sample.design, Morris | Fast):
+        notes.append(f"DGSM needs a sample of the distributions, which the points of a {sample.method} design are not: it is left out.")
+    elif not sample.independent:
+        notes.append("DGSM bounds the indices of independent parameters, and these are correlated: it is left out.")
+    else:
+        for name in names:
+            lines += measures(sample, names, name, kept[name], request, notes)
+    point = elasticities(config, sample.design.axes, names, request.at)
+    return lines + [Line(name, POINT_METHOD, 1, each) for name in names for each in point[name]]
+
+
+def measures(sample: Sample, names: Sequence[str], name: str, kept: Kept, request: SensitivityRequest, notes: list[str]) -> list[Line]:
+    """DGSM and bounds of one of the observables `names`, which one program computes."""
+    step = sample.group_size if isinstance(sample.design, Saltelli) else 1  # the rows of A
+    groups = kept.groups[: request.derivatives]
+    rows = groups * step
+    coordinates = coordinates_of(sample, rows)
+    axes = smooth_axes(sample.config, sample.design.axes)
+    points = points_at(sample.design.axes, list(np.ascontiguousarray(coordinates.T)), 0, len(rows))
+    numbers = factors(sample.design.axes, axes, coordinates)
+    found = differentiate(sample.config, axes, points, numbers, names)
+    good = np.isin(found["status"], RESULTS) & np.isfinite(found[name])
+    for axis in axes:
+        good &= np.isfinite(found[name, axis.name])
+    if not good.all():
+        notes.append(f"{np.count_nonzero(~good):,} of {len(rows):,} points have no derivative of {name} and are left out.")
+    values = found[name][good]
+    if len(values) < 2 or np.ptp(values) == 0.0:
+        return []
+    slopes = {axis.name: found[name, axis.name][good] for axis in axes}
+    numbers = {key: each[good] for key, each in numbers.items()}
+    estimates = dgsm(axes, numbers, values, slopes, request.resamples, request.level, request.seed)
+    return [Line(name, METHOD, len(values), each) for each in estimates]
+
+
+def coordinates_of(sample: Sample, rows: np.ndarray) -> np.ndarray:
+    """(n, d) places in the unit cube of some of the points."""
+    found = []
+    before = 0
+    for part in sample.parts:
+        own = rows[(rows >= before) & (rows < before + part.count)] - before
+        if own.size:
+            first, last = int(own[0]), int(own[-1]) + 1
+            found.append(np.stack(part.coordinates(first, last), axis=1)[own - first])
+        before += part.count
+    return np.concatenate(found)

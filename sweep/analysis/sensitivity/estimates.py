@@ -1,4 +1,4 @@
-"""What the estimators share: one number of a result with its interval, and bootstrap weights."""
+"""What estimators share: a number with its interval, and bootstrap weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Estimate:
         measure: what it is, such as "S1".
         value: NaN where it is undefined.
         low, high: ends of its confidence interval; NaN where it has none.
-        parameter, other: the parameters that it speaks of; empty where it does not.
+        parameter, other: the parameters of the measure; empty if it has none.
     """
 
     measure: str

@@ -25,7 +25,7 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 @dataclass(frozen=True, slots=True)
 class SensitivityRequest:
-    """What is asked of a run.
+    """What a user asks of a sensitivity analysis.
 
     Attributes:
         observables: names; that which the model shows first where there are none.

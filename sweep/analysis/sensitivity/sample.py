@@ -1,4 +1,4 @@
-"""The rows of a run by their groups: what failed, is missing, did not happen or is in another regime never shifts what is left."""
+"""The rows of a run by groups. A group with a failed, missing or excluded row is dropped as a whole; other groups keep their places."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ PLAIN = (Sobol, LatinHypercube, Halton)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Which groups of a sample serve an observable; a group is there as a whole or not at all.
+    """The groups of a sample that are used for an observable; a group is used as a whole or not at all.
 
     Attributes:
-        groups: (n,) numbers of those that do.
+        groups: (n,) their numbers.
         missing, failed, void, elsewhere: how many do not, for the first of these reasons that applies to one of their rows: not computed,
             failed, without a value of the observable (the thing did not happen), in another regime.
     """
@@ -55,9 +55,9 @@ class Sample:
     Attributes:
         config: the study.
         parts: its design; several where they are replicates of each other, with other seeds.
-        values: observable -> (N,) float64 of all points of the design, NaN where there is none.
+        values: observable -> (N,) float64 of all points of the design, NaN without a value.
         failed, missing: (N,) masks.
-        regimes: (N,) codes into the words of `regime`, -1 where there is none; None where the model has no regimes.
+        regimes: (N,) codes into the words of `regime`, -1 for none; None if the model has no regimes.
     """
 
     config: Config
@@ -117,7 +117,7 @@ class Sample:
         return np.asarray(~np.any(self.reasons(observable, regime), axis=0))
 
     def code_of(self, regime: str) -> int:
-        """The code of a regime; ConfigError where there is none of that name."""
+        """The code of a regime; ConfigError if the name is unknown."""
         words = by_name(self.config.model.observables)[REGIME].words if self.regimes is not None else ()
         if regime not in words:
             advice = advise(regime, words) if words else f"the model {self.config.model.name} has none"
@@ -167,10 +167,10 @@ def read_sample(path: Path, config: Config, observables: Sequence[Quantity]) -> 
     """The rows of a run, complete or not.
 
     Args:
-        path: its directory. config: its study. observables: those that are wanted.
+        path: its directory. config: its study. observables: which to read.
 
     Raises:
-        ConfigError: the study samples nothing, or no row is there.
+        ConfigError: the study has no sampling design, or the run has no rows.
     """
     import pyarrow.dataset as ds
 

@@ -1,4 +1,4 @@
-"""How uncertain an observable is where its parameters are: mean, standard deviation, quantiles, chances to exceed, with sampling errors.
+"""Propagated uncertainty of an observable: mean, standard deviation, quantiles, exceedance probabilities, with sampling errors.
 
 Of one sample the errors are those of as many independent points: for the mean by the central limit theorem, for the standard deviation by
 the fourth moment, for quantiles by order statistics, for chances by Clopper and Pearson. The points of a Latin hypercube and of the

@@ -1,4 +1,4 @@
-"""How a boundary is found on the sides of the smallest cells: brackets whose ends differ in class, narrowed until they are narrow enough.
+"""Bisection on the sides of the smallest cells: brackets whose ends differ in class are narrowed.
 
 Between words, bisection. Where the ends have heights above and below the level, the method of Oliveira and Takahashi ("An enhancement of
 the bisection method average performance preserving minmax optimality", ACM Trans. Math. Softw. 47, 2020): regula falsi, truncated and
@@ -24,9 +24,9 @@ class Brackets:
     Attributes:
         sides: key of the lower node of the side, twice; plus 1 where it goes along the second axis.
         others: value of the parameter that does not vary along the side.
-        low, high: values of the one that does, at the ends of the bracket. low_class, high_class, low_height, high_height: what is there.
+        low, high: values of the other parameter at the ends of the bracket. low_class, high_class, low_height, high_height: results there.
         begun: low as it was at first. length: how long (with its sign) the bracket was then. steps: how many it has taken.
-        goal: how long it may be at last.
+        goal: largest final length.
     """
 
     sides: np.ndarray
@@ -58,7 +58,7 @@ class Brackets:
         return Brackets(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def wide(self) -> np.ndarray:
-        """Mask of those that are to be narrowed; one between neighbouring numbers cannot be."""
+        """Mask of the brackets to narrow; a bracket between neighbouring floats cannot be narrowed."""
         middle = 0.5 * (self.low + self.high)
         mask: np.ndarray = (np.abs(self.high - self.low) > self.goal) & (middle != self.low) & (middle != self.high)
         return mask
@@ -108,7 +108,7 @@ class Brackets:
 
 
 def goals(axis: Spaced, low: np.ndarray, high: np.ndarray, width: float) -> np.ndarray:
-    """How long brackets on an axis may be at last: `width` relative to the value, on an axis that touches 0 to its larger end."""
+    """The final length of brackets on an axis: `width` relative to the value, or to the larger end if the axis touches 0."""
     if axis.start * axis.stop <= 0.0:
         return np.full(len(low), width * max(abs(axis.start), abs(axis.stop)))
     goal: np.ndarray = width * np.minimum(np.abs(low), np.abs(high))

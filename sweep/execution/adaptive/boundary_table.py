@@ -1,4 +1,4 @@
-"""The table of curves that a study of boundaries has found, with unit and description of every column."""
+"""The table of the curves of a boundary study, with unit and description of every column."""
 
 from __future__ import annotations
 

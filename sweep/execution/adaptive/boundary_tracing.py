@@ -1,4 +1,4 @@
-"""The levels of a study of boundaries: the coarse grid, its cells divided, and brackets on the sides of the smallest, until all are narrow.
+"""The levels of a boundary study: the coarse grid, divided cells, then brackets on the sides of the smallest cells.
 
 What comes next follows from the rows so far, so that a study goes on where its shards end.
 """
@@ -50,7 +50,7 @@ class TracedCurves:
 
 @dataclass
 class TracingHistory:
-    """What is known of a study from its levels so far.
+    """The levels of a study computed so far.
 
     Attributes:
         config: the study. design: its design.
@@ -86,7 +86,7 @@ class TracingHistory:
         return Points(numbers, columns, {}, None, self.levels)
 
     def followed_by(self, rows: pa.Table) -> Self:
-        """This history, gone on with the rows of `next_points`; ConfigError where it would need too many points."""
+        """This history continued by the rows of `next_points`; ConfigError if the study would need too many points."""
         self.levels, self.computed = self.levels + 1, self.computed + rows.num_rows
         try:
             self.asked = self.steps.send(classify(by_name(self.config.model.observables)[self.design.observable], self.design.level, rows))
@@ -115,7 +115,7 @@ def boundary_design(config: Config) -> Boundary:
 
 
 def classify(quantity: Quantity, level: float | None, rows: pa.Table) -> Seen:
-    """The class of each row, and how far it is above the `level`, if that is what classes are made by.
+    """The class of each row, and its height above the `level`, if there is one.
 
     A class is the code of a word, a whole number, or BELOW (or at) or ABOVE the level; NONE where the thing did not happen; FAILED.
     """
@@ -136,7 +136,7 @@ def classify(quantity: Quantity, level: float | None, rows: pa.Table) -> Seen:
 
 
 def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
-    """The course of a study: what it yields are places to look at, what it is sent is what is there."""
+    """The algorithm as a generator: it yields places and receives the classes and heights there."""
     lattice = Lattice(design.axes, design.halvings)
     seeds = np.array([lattice.nearest(seed) for seed in design.seeds], dtype=np.int64)
     cells, nodes = Cells.of(lattice), Nodes(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))

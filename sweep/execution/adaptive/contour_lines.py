@@ -1,4 +1,4 @@
-"""How the places where boundaries cross the sides of cells are joined to curves.
+"""Contour lines: the crossings of boundaries with the sides of cells are joined to curves.
 
 Within a cell the two crossings of a boundary between the same two classes are joined. Where more than two classes meet, a boundary may
 cross a cell's sides once: the curve ends there, at that cell, and so do those that meet it. Four crossings of one boundary in a cell whose
@@ -83,7 +83,7 @@ def join(found: Brackets, sides: np.ndarray, classes: np.ndarray, centres: np.nd
 
 
 def couple_all(links: list[list[int]], couples: Iterable[tuple[int, int]]) -> None:
-    """Add pairs of neighbours to those that are known."""
+    """Add pairs of neighbours."""
     for one, other in couples:
         links[one].append(other)
         links[other].append(one)

@@ -1,4 +1,4 @@
-"""The table of a convergence study: what its levels say of every point, with unit and description of every column."""
+"""The table of a convergence study: one row a point, with order, errors and verdict; unit and description of every column."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
     Args:
         config: the study.
         history: its levels.
-        exact: (n,) the observable by `exact`, NaN where there is none.
+        exact: (n,) the observable by `exact`, NaN without one.
         provenance: what computed it.
     """
     design = convergence_design(config)

@@ -1,4 +1,4 @@
-"""What is known of an adaptive study from its levels so far."""
+"""The history of an adaptive study: the results of its levels, from which the next level follows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class History(Protocol):
-    """What is known of a study from its levels so far."""
+    """The levels of a study computed so far."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -24,10 +24,10 @@ class History(Protocol):
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How much is done, and of how much, as far as that is known."""
+        """How much is done, and the total as known so far."""
 
     def next_points(self) -> Points:
-        """The points of the next level; none where there is no other."""
+        """The points of the next level; none after the last."""
 
     def followed_by(self, rows: pa.Table) -> Self:
         """The history with the next level, from the columns `reads` of its rows in the order of its points."""
@@ -56,7 +56,7 @@ def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tu
 
 
 def read_levels(directory: RunDirectory, config: Config, history: Known) -> Known:
-    """The `history` of a study, gone on with the levels that are whole in its run, complete or not."""
+    """The `history` continued by the levels whose shards are complete in the directory of the run."""
     import pyarrow as pa
 
     from sweep.execution import parquet

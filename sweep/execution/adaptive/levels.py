@@ -1,7 +1,7 @@
-"""Designs whose points follow from results: level by level, each from the rows of the ones before.
+"""Compute adaptive designs level by level; the points of each follow from the rows of earlier levels.
 
 A level is one shard or several, numbered on from those of the level before. Nothing but the rows of whole shards decides what the next
-level is, so that a study that was interrupted goes on as if it had not been.
+level is. An interrupted study therefore continues with the same points.
 """
 
 from __future__ import annotations

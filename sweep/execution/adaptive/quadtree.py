@@ -1,4 +1,4 @@
-"""Where a study of boundaries looks: the cells of a coarse grid, divided into four again and again where they are not of one class.
+"""The quadtree of a boundary study: cells of the coarse grid whose corners differ in class are divided into four.
 
 A place is a node of the lattice of the smallest cells, known by its key. A cell is divided if any node that is known on it or within it is
 of another class than its first corner. So a curve that leaves through a side whose ends agree divides the cell that it comes into as soon
@@ -79,7 +79,7 @@ class Nodes:
     """What is known at nodes.
 
     Attributes:
-        keys: (n,) int64, ascending. classes: (n,) int64. heights: (n,) float64 of the observable above its level; NaN where there is none.
+        keys: (n,) int64, ascending. classes: (n,) int64. heights: (n,) float64 of the observable above its level; NaN without a level.
     """
 
     keys: np.ndarray

@@ -1,10 +1,4 @@
-"""The design "convergence": what is refined with which scheme, how [sweep] asks for it, and the points of a level.
-
-A scheme of given steps is refined by halving them, with the bounds of those that it chooses. A scheme that chooses its steps by a
-tolerance is refined by dividing that by ten: its steps go with a root of the tolerance (the third of rk32, the fifth of rk54), so that half
-of it would change them by a fifth or less, and two successive values would agree because they are nearly the same computation, not because
-they are right. Its smallest step is divided as well, for where a force jumps the error is that of the step across, whatever the order.
-"""
+"""The points of the levels of a convergence study, and the last level of each point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a series of finer and finer results tells: whether it has settled, with which order it converges, and where to."""
+"""Richardson extrapolation of a series of refined results: order of convergence, limit and error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LimitEstimate:
     """What n series say, (n,) float64 each.
 
     Attributes:
-        value: the finest result; NaN where there is none.
+        value: the finest result; NaN without one.
         order: p in error ~ h^p, where h is what is refined; NaN where the differences do not shrink, or fewer than two are above rounding.
         extrapolated: limit of the series with that order; NaN where the last differences do not shrink steadily and to one side.
         error: estimated |error| of `value`: its distance from the limit, or else the larger of the last two differences.
@@ -47,7 +47,7 @@ def estimate(values: np.ndarray, divisor: np.ndarray) -> LimitEstimate:
         divisor: (n,) b > 1.
 
     Returns:
-        See `LimitEstimate`. Source: L. F. Richardson, Phil. Trans. R. Soc. A 210 (1911), 307-357; tests/sweep/test_convergence.py.
+        See `LimitEstimate`. Source: L. F. Richardson, Phil. Trans. R. Soc. A 210 (1911), 307-357.
     """
     columns = np.arange(values.shape[1])
     finest = np.isfinite(values).sum(axis=0) - 1

@@ -1,7 +1,7 @@
-"""A convergence study: every point is computed with half the step (a tenth of the tolerance) again and again until it has settled.
+"""The levels of a convergence study: each halves the step (divides the tolerance by 10) of the points that have not settled.
 
 Level n, n = 0 .. halvings, has one row for every point that has not settled before. What the levels say of each point is a table beside
-them (`sweep.convergence.verdicts`).
+them (`convergence_table`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class HalvingHistory:
         return self.design.count - len(self.unfinished()), self.design.count
 
     def next_points(self) -> Points:
-        """The points of the next level; none where all are refined no more."""
+        """The points of the next level; none when no point is refined further."""
         return level_points(self.config, self.levels, self.unfinished())
 
     def followed_by(self, rows: pa.Table) -> Self:

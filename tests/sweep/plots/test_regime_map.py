@@ -15,9 +15,8 @@ from matplotlib.image import imread
 
 from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit
 from sweep import ConfigError, run
-from sweep.analysis.map_places import nearest_rows
 from sweep.analysis.palette import RAMPS, mixed, ramps_of
-from sweep.analysis.regime_map import FAILED, MISSING, read_map, theory_of
+from sweep.analysis.regime_map import FAILED, MISSING, nearest_rows, read_map, theory_of
 from sweep.analysis.theory import friction_ratio, no_stops
 from sweep.cli import main
 from sweep.plots.regime_map import fill, title
