@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.analysis.calibration.results import CalibrationResult, facts, records
 from sweep.api import default_directory
 from sweep.cli.shared import FAILED_ROWS, AsJson
 from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
+
+if TYPE_CHECKING:
+    from sweep.analysis.calibration.results import CalibrationResult
 
 FEW = 10  # optima that are listed
 
@@ -44,6 +46,8 @@ def print_result(result: CalibrationResult) -> None:
 
 def print_parameters(result: CalibrationResult) -> None:
     """One row a parameter: its value, and how well it is known."""
+    from sweep.analysis.calibration.results import records
+
     level = f"{100.0 * result.calibration.confidence:g} %"
     header = ["parameter", "unit", "value", "+-", f"from ({level})", "to"]
     profiled = {profile.name: profile for profile in result.profiles}
@@ -63,6 +67,8 @@ def print_parameters(result: CalibrationResult) -> None:
 
 def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Path]) -> None:
     """The whole result as one JSON value on stdout."""
+    from sweep.analysis.calibration.results import facts, records
+
     print_json({"directory": str(directory), **facts(result), "calibration": records(result), "files": [str(file) for file in files]})
 
 

@@ -6,13 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kernels.quantity import Quantity
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY, Line, SensitivityResult, records
-from sweep.analysis.sensitivity.sample import parts_of
 from sweep.api import default_directory, load_run
 from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from sweep.cli.shared import FAILED_ROWS, AsJson
@@ -20,6 +18,9 @@ from sweep.cli.terminal import emit, print_json, print_table, progress, say, say
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
 from sweep.study.load import load
+
+if TYPE_CHECKING:
+    from sweep.analysis.sensitivity.results import Line, SensitivityResult
 
 Tell = Callable[[str], None]
 
@@ -42,6 +43,8 @@ def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Conf
     Raises:
         ConfigError: there is no study, it has no sampling design, or `settings` would change an existing run.
     """
+    from sweep.analysis.sensitivity.sample import parts_of
+
     if target.is_dir():
         if settings:
             raise ConfigError("--set", [Problem("", f"changes a study, and {target} is the directory of a run: give its TOML file")])
@@ -69,6 +72,8 @@ def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
 
 def print_study(study: SensitivityResult) -> None:
     """The tables of a study on stdout."""
+    from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY
+
     for quantity in study.quantities:
         own = {which: [line for line in lines if line.observable == quantity.name] for which, lines in study.lines.items()}
         if own[INDICES]:
@@ -142,6 +147,8 @@ def print_derivatives(quantity: Quantity, lines: Sequence[Line]) -> None:
 
 def print_as_json(study: SensitivityResult, path: Path, files: Sequence[Path]) -> None:
     """The whole study as one JSON value on stdout."""
+    from sweep.analysis.sensitivity.results import records
+
     groups = {
         name: {"used": len(kept.groups), "total": kept.total, "missing": kept.missing, "failed": kept.failed, "void": kept.void,
                "elsewhere": kept.elsewhere}
