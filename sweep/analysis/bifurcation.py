@@ -101,7 +101,7 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
 
 
 def choose_parameter(varying: list[str], parameters: Mapping[str, Quantity], x: str | None, problems: list[Problem]) -> Quantity | None:
-    """The parameter on the x axis; a problem where its name is wrong, or others vary, whose motions would lie over one another."""
+    """The parameter on the x axis; a problem if its name is wrong, or others vary, whose motions would lie over one another."""
     numeric = [name for name in varying if parameters[name].kind not in KINDS]
     listed = ", ".join(varying) or "nothing"
     chosen = x if x is not None else next((name for name in [*[n for n in numeric if n not in STARTS], *numeric]), None)
@@ -121,7 +121,7 @@ def choose_parameter(varying: list[str], parameters: Mapping[str, Quantity], x: 
 
 
 def choose_observable(model: Model, given: Sequence[str], y: str, problems: list[Problem]) -> Quantity | None:
-    """The observable on the y axis; a problem where a run with the columns `given` has no such number."""
+    """The observable on the y axis; a problem if a run with the columns `given` has no such number."""
     observables = {q.name: q for q in model.returns(STEADY, given) if q.kind != "word"}
     if y not in observables:
         known = by_name(model.observables).get(y)

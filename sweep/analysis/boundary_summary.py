@@ -39,7 +39,7 @@ class BoundarySummary:
 
 
 def curves_of(path: Path) -> BoundarySummary:
-    """What the study of boundaries in a directory has found; FileNotFoundError where it is not complete."""
+    """What the study of boundaries in a directory has found; FileNotFoundError if it is not complete."""
     table = read_boundaries(path)
     design = boundary_design(load(RunDirectory(path).read_document()))
     columns: dict[str, list[Any]] = table.select([CURVE, BETWEEN, CLOSED, WIDTH]).to_pydict()

@@ -129,7 +129,7 @@ def group(table: pa.Table, keys: Sequence[str]) -> np.ndarray:
 
 
 def numbers_of(values: np.ndarray, good: np.ndarray, groups: np.ndarray, count: int, confidence: float) -> dict[str, np.ndarray]:
-    """The numbers of ABOUT for each of `count` groups; NaN where there are too few rows."""
+    """The numbers of ABOUT for each of `count` groups; NaN if there are too few rows."""
     from scipy import stats
 
     used = good & np.isfinite(values)

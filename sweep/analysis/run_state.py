@@ -122,7 +122,7 @@ def settled_points(path: Path) -> int:
 
 
 def study_table(path: Path) -> pa.Table | None:
-    """The table of the convergence study in a directory, without `exact` where it is not complete; None where no level is written.
+    """The table of the convergence study in a directory, without `exact` where it is not complete; None if no level is written.
 
     Raises:
         ConfigError: there is no run, or one of another design.
@@ -178,7 +178,7 @@ def count_unsettled(table: pa.Table) -> int:
 
 
 def records(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows of a table for JSON, null where there is no number."""
+    """The rows of a table for JSON, null if there is no number."""
     return [
         {name: None if isinstance(cell, float) and not math.isfinite(cell) else cell for name, cell in row.items()}
         for row in table.to_pylist()

@@ -52,7 +52,7 @@ class Level:
     Attributes:
         name, plain: see `BoundaryLine`.
         axes: the parameters on which it may depend.
-        field: resolved values, arrays that broadcast together -> a quantity that is 1 on the line; NaN where the theory does not hold.
+        field: resolved values, arrays that broadcast together -> a quantity that is 1 on the line; NaN if the theory does not hold.
         tends: see `BoundaryLine`.
     """
 

@@ -62,7 +62,7 @@ def verify() -> list[Verdict]:
 
 
 def compute(model: Model, scheme: str, cases: list[Case]) -> list[float]:
-    """The quantities of cases that one scheme of one model computes, as one batch; NaN where a row fails."""
+    """The quantities of cases that one scheme of one model computes, as one batch; NaN if a row fails."""
     from kernels.batch import solve
 
     names = [q.name for q in model.parameters if any(q.name in case.config for case in cases)]

@@ -48,7 +48,7 @@ class ExecutorOptions:
     shard: str | None
 
     def pool(self) -> AbstractContextManager[WorkerPool]:
-        """Who computes; ConfigError where the options do not go together."""
+        """Who computes; ConfigError if the options do not go together."""
         dask = self.executor is ExecutorName.dask
         problems = []
         for name, value in (("--workers", self.workers), ("--scheduler", self.scheduler)):

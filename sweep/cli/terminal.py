@@ -87,7 +87,7 @@ def needed_width(columns: Mapping[str, Sequence[str]], prose: Sequence[str]) -> 
 
 
 def prose_widths(columns: Mapping[str, Sequence[str]], prose: Sequence[str], width: int) -> dict[str, int]:
-    """Widths of the columns that may be wrapped; nothing where all text fits without.
+    """Widths of the columns that may be wrapped; nothing if all text fits without.
 
     Each column has room for its longest word, and a share of the remaining width in proportion to its text.
     """

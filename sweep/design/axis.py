@@ -41,7 +41,7 @@ class Listed:
 
     Attributes:
         name: the parameter, or "scheme".
-        values: (n,) float64 in the parameter's unit, NaN where absent; of a word the codes; of tables (n, L), each padded with NaN; of
+        values: (n,) float64 in the parameter's unit, NaN if absent; of a word the codes; of tables (n, L), each padded with NaN; of
             "scheme" the (n,) int8 positions in SCHEMES.
         absent: (n,) mask of the entries that take the documented default.
         quantity: the parameter; None for "scheme" and for plain numbers.

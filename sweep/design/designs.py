@@ -40,7 +40,7 @@ class Concatenation:
     Attributes:
         parts: the designs.
         missing: every swept parameter -> what stands in the rows of parts that do not sweep it.
-        scheme: code of the scheme that runs the rows of parts that do not sweep it; None where no part does.
+        scheme: code of the scheme that runs the rows of parts that do not sweep it; None if no part does.
     """
 
     parts: tuple[Part, ...]

@@ -16,18 +16,20 @@ class Grid:
     """Every combination of the axes' values, the last axis fastest; without axes, one point."""
 
     axes: tuple[Counted, ...]
+    shape: tuple[int, ...] = field(init=False)  # how many values each axis has
     count: int = field(init=False)  # how many points
 
     def __post_init__(self) -> None:
         """Count the points."""
-        object.__setattr__(self, "count", math.prod(axis.count for axis in self.axes))
+        object.__setattr__(self, "shape", tuple(axis.count for axis in self.axes))
+        object.__setattr__(self, "count", math.prod(self.shape))
 
     def points(self, start: int, stop: int) -> Points:
         """The points from `start` up to, not including, `stop`."""
         numbers = positions = np.arange(start, stop)
         digits: list[np.ndarray] = []
-        for axis in reversed(self.axes):
-            positions, digit = np.divmod(positions, axis.count)
+        for length in reversed(self.shape):
+            positions, digit = np.divmod(positions, length)
             digits.append(digit)
         return gather(self.axes, digits[::-1], numbers)
 

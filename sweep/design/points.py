@@ -17,7 +17,7 @@ class Points:
 
     Attributes:
         numbers: (n,) int64 positions in the design.
-        columns: swept parameter -> (n,) float64 in its unit, NaN where absent; of tables (n, L), each padded with NaN.
+        columns: swept parameter -> (n,) float64 in its unit, NaN if absent; of tables (n, L), each padded with NaN.
         absent: swept parameter -> (n,) mask of the rows that take its documented default; only where there are any.
         schemes: (n,) int8 positions in SCHEMES when the scheme is swept.
         level: of a design that goes level by level, which one these belong to.
@@ -84,7 +84,7 @@ class Missing:
     """What stands for a swept parameter in the rows of a block that does not have it.
 
     Attributes:
-        value: (), or of tables (L,), padded with NaN, with L the nodes of the widest table of any block; NaN where `default`.
+        value: (), or of tables (L,), padded with NaN, with L the nodes of the widest table of any block; NaN if `default`.
         default: whether that is the documented default.
     """
 

@@ -50,7 +50,7 @@ def read_record(path: Path, names: Mapping[str, str], unit: str | None, where: s
         problems: where problems are added.
 
     Returns:
-        The record; None where there are problems.
+        The record; None if there are problems.
     """
     wanted = (
         Wanted(TIME, "s", names[TIME], f"excitation.{TIME}"),
@@ -61,7 +61,7 @@ def read_record(path: Path, names: Mapping[str, str], unit: str | None, where: s
 
 
 def check_record(path: Path, times: np.ndarray, samples: np.ndarray, where: str, problems: list[Problem]) -> Record | None:
-    """The record of finite times [s] and accelerations [m/s^2]; None, and problems, where the times are not 0, h, 2 h ..."""
+    """The record of finite times [s] and accelerations [m/s^2]; None and problems if the times are not 0, h, 2 h ..."""
     label = f"{where}: {path.name}"
     if len(times) < 2:
         problems.append(Problem(label, f"has {len(times)} row{'' if len(times) == 1 else 's'}: a record has at least 2"))

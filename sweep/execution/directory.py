@@ -116,7 +116,7 @@ class RunDirectory:
         return manifest
 
     def read_document(self) -> dict[str, Any]:
-        """The study of the run as nested tables; empty where it cannot be read."""
+        """The study of the run as nested tables; empty if it cannot be read."""
         try:
             return tomllib.loads(self.read_manifest()["config"])
         except (KeyError, TypeError, ValueError):

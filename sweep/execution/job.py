@@ -146,7 +146,7 @@ def mark_complete(directory: RunDirectory, shards: dict[int, dict[str, Any]], se
     Args:
         directory: of the run.
         shards: all of them by number, with their facts.
-        seconds: of the call that ends it, empty where it computed nothing. computed: how many rows it computed.
+        seconds: of the call that ends it, empty if it computed nothing. computed: how many rows it computed.
     """
     finished = {
         "shards": len(shards),

@@ -23,7 +23,7 @@ class Share:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read "i/n"; ConfigError where that is no share."""
+        """Read "i/n"; ConfigError if that is no share."""
         found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text)
         if not found:
             raise ConfigError("--shard", [Problem("", f"{text!r} must be i/n, such as 1/4: the first of four jobs")])

@@ -117,7 +117,7 @@ def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution
 
 
 def parameters(quantity: Quantity, values: np.ndarray, absent: np.ndarray | None) -> pa.Array:
-    """A parameter as Arrow holds it, null where `absent`; a whole number or a word is null where it is NaN, too."""
+    """A parameter as Arrow holds it, null if `absent`; a whole number or a word is null if it is NaN, too."""
     if quantity.kind == "float":
         return numbers(values, absent)
     absent = np.zeros(len(values), dtype=bool) if absent is None else absent
@@ -141,7 +141,7 @@ def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
 
 
 def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
-    """A numpy array as an Arrow one without a copy, null where `absent`.
+    """A numpy array as an Arrow one without a copy, null if `absent`.
 
     `pyarrow.array` would do, but it imports pandas, which costs more time than the smallest studies take.
     """
@@ -151,7 +151,7 @@ def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
 
 
 def lists(tables: np.ndarray, absent: np.ndarray) -> pa.ListArray:
-    """Tables (n, L), padded with NaN, as lists without it, null where `absent`."""
+    """Tables (n, L), padded with NaN, as lists without it, null if `absent`."""
     real = ~np.isnan(tables) & ~absent[:, np.newaxis]
     offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(real, axis=1))]).astype(np.int32)
     validity = pa.py_buffer(np.packbits(~absent, bitorder="little"))

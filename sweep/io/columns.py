@@ -29,8 +29,8 @@ class Wanted:
         what: its default name, and what it holds.
         unit: SI unit that its cells are read into, and theirs where nothing else is said.
         name: what the file calls it.
-        key: of the study that says so; empty where none does.
-        given: unit that the study states; None where it does not. given_by: the key that does.
+        key: of the study that says so; empty if none does.
+        given: unit that the study states; None if it does not. given_by: the key that does.
     """
 
     what: str
@@ -51,7 +51,7 @@ def read_columns(path: Path, wanted: Sequence[Wanted], where: str, problems: lis
         problems: where problems are added, with row (the first row below the header is row 1), value, unit and what to do.
 
     Returns:
-        (n,) float64 of each column, all finite; None where there are problems.
+        (n,) float64 of each column, all finite; None if there are problems.
     """
     import pyarrow as pa
 
@@ -105,7 +105,7 @@ def split_unit(header: str) -> tuple[str, str | None]:
 
 
 def find_column(headers: list[str], wanted: Wanted, label: str, problems: list[Problem]) -> int | None:
-    """The place of a column; None, and a problem, where there is not exactly one of that name."""
+    """The place of a column; None and a problem if there is not exactly one of that name."""
     name = wanted.name.strip()
     exact = [place for place, header in enumerate(headers) if header.strip() == name]
     alike = [place for place, header in enumerate(headers) if split_unit(header)[0].casefold() == split_unit(name)[0].casefold()]

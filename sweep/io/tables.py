@@ -64,7 +64,7 @@ READERS = {".csv": read_csv, ".parquet": read_parquet}
 def cells_as_numbers(
     column: pa.ChunkedArray, meaning: str, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
-    """Values (NaN where there is none), mask of the empty cells, and by row the words that are no numbers.
+    """Values (NaN if there is none), mask of the empty cells, and by row the words that are no numbers.
 
     A problem that says its `meaning` where the column is of another type, once: where `before`, the number of rows read, is 0.
     """
@@ -83,7 +83,7 @@ def cells_as_numbers(
 def read_numbers(
     column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and absent mask of numbers, after `before` rows; problems where a cell is no number or is out of bounds."""
+    """Values and absent mask of numbers, after `before` rows; problems if a cell is no number or is out of bounds."""
     meaning = f"({quantity.description}, unit {quantity.unit})"
     values, absent, words = cells_as_numbers(column, meaning, label, before, problems)
     for row, word in words.items():
@@ -97,7 +97,7 @@ def read_numbers(
 def read_words(
     column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and absent mask of words, after `before` rows; problems where a cell is none of them."""
+    """Codes and absent mask of words, after `before` rows; problems if a cell is none of them."""
     codes = np.full(len(column), math.nan)
     for row, cell in enumerate(column.to_pylist()):
         text: Any = cell.strip() if isinstance(cell, str) else cell
@@ -112,7 +112,7 @@ def read_words(
 def read_lists(
     column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tables (n, L), padded with NaN, and absent mask, after `before` rows; problems where a node is no finite number or out of bounds."""
+    """Tables (n, L), padded with NaN, and absent mask, after `before` rows; problems if a node is no finite number or out of bounds."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

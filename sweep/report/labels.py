@@ -48,7 +48,7 @@ def shown(value: Any) -> str:
 
 
 def unit_of(model: Model, name: str) -> str:
-    """The unit of a parameter or an observable; empty where it has none."""
+    """The unit of a parameter or an observable; empty if it has none."""
     quantity = (by_name(model.parameters) | by_name(model.observables)).get(name)
     return quantity.unit_suffix.strip() if quantity and name != SCHEME else ""
 

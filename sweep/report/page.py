@@ -34,7 +34,7 @@ def write_page(content: Content, out: Path) -> int:
 
 
 def check_suffix(out: Path) -> None:
-    """ConfigError where a report would go to a file of another kind."""
+    """ConfigError if a report would go to a file of another kind."""
     if out.suffix.lower() not in (".html", ".htm"):
         raise ConfigError("--out", [Problem("", f"{out}: must end in .html")])
 

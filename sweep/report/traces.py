@@ -74,7 +74,7 @@ def excitation_period(model: Model, given: Mapping[str, Any]) -> float:
 
 
 def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | None = None) -> tuple[dict[str, np.ndarray], float] | None:
-    """A run from t = 0 to its end; None where it has too many events."""
+    """A run from t = 0 to its end; None if it has too many events."""
     import kernels
 
     end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
@@ -86,7 +86,7 @@ def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | N
 
 
 def trace_steady(rows: RunRows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
-    """One period of a steady motion; None where the row has none."""
+    """One period of a steady motion; None if the row has none."""
     import kernels
 
     at = {name: rows.table.column(name)[row].as_py() for name in ("x_end", "v_end", "period")}

@@ -33,7 +33,7 @@ FACTOR = Quantity("factor", "1", "what the table is multiplied by", lower=0.0, l
 
 
 def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
-    """An axis given as { distribution = ..., ... }; None, and problems, where it is wrong.
+    """An axis given as { distribution = ..., ... }; None and problems if it is wrong.
 
     Args:
         quantity: the parameter. path: key of the axis.

@@ -51,7 +51,7 @@ def default_observable(model: Model) -> str:
 
 
 def check_level(observable: str, level: Any, model: Model, problems: list[Problem]) -> float | None:
-    """The level of an observable; None, and problems, where it should have one and has not, or the other way round."""
+    """The level of an observable; None and problems if it should have one and has not, or the other way round."""
     known = by_name(model.observables)
     if observable not in known:
         problems.append(Problem("sweep.observable", f"{observable!r} is no observable of {model.name}; {advise(observable, known)}"))
@@ -92,7 +92,7 @@ def read_width(value: Any, problems: list[Problem]) -> float:
 
 
 def check_axes(sweep: Sweep, axes: tuple[Axis, ...], model: Model, halvings: int, problems: list[Problem]) -> tuple[Spaced, Spaced] | None:
-    """The two axes; None, and problems, where there are not two that can be halved."""
+    """The two axes; None and problems if there are not two that can be halved."""
     names = list(sweep.axes or {})
     if len(names) != 2:
         there = f"not {len(names)} ({', '.join(names)})" if names else "none is given"

@@ -85,7 +85,7 @@ class Config:
         return self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names})
 
     def lacking(self, quantity: Quantity) -> str:
-        """What keeps a study without an observable, in words; empty where it has it."""
+        """What keeps a study without an observable, in words; empty if it has it."""
         if quantity in self.returns:
             return ""
         there = {*self.fixed, *self.swept, *self.asked.names}

@@ -97,7 +97,7 @@ def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], pr
 
 
 def read_excitation(section: Section, folder: Path, problems: list[Problem]) -> Excitation | None:
-    """Check [excitation], adding to `problems`; None where there are any.
+    """Check [excitation], adding to `problems`; None if there are any.
 
     Args:
         section: as the study gives it. folder: that paths start from.

@@ -141,7 +141,7 @@ def choose_columns(names: list[str], model: Model, label: str, problems: list[Pr
 def read_schemes(
     column: pa.ChunkedArray, model: Model, scheme: str, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of the column "scheme", after `before` rows, of which none is absent; problems where a cell is no scheme."""
+    """Codes of the column "scheme", after `before` rows, of which none is absent; problems if a cell is no scheme."""
     codes = np.zeros(len(column), dtype=np.int8)
     for row, cell in enumerate(column.to_pylist()):
         word: Any = cell.strip() if isinstance(cell, str) else cell

@@ -29,7 +29,7 @@ RANDOM = "excitation.random"
 
 
 def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float | None:
-    """A number of [excitation.random]; None, and a problem, where it is missing or none."""
+    """A number of [excitation.random]; None and a problem if it is missing or none."""
     path = f"{RANDOM}.{quantity.name}"
     if value is None:
         problems.append(Problem(path, f"missing: a number in {quantity.unit} ({quantity.description})"))
@@ -38,7 +38,7 @@ def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float |
 
 
 def read_random(section: Random, folder: Path, problems: list[Problem]) -> Stationary | None:
-    """The random accelerations; None, and problems, where something is wrong."""
+    """The random accelerations; None and problems if something is wrong."""
     before = len(problems)
     spectrum = read_spectrum(section, folder, problems)
     duration, interval = (value_of(quantity, getattr(section, quantity.name), problems) for quantity in (DURATION, INTERVAL))

@@ -27,7 +27,7 @@ MOST_LEVELS = 1000
 
 
 def read_sample(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> Sampling | None:
-    """A design that samples; None where it cannot be made, and problems."""
+    """A design that samples; None if it cannot be made, and problems."""
     count, seed = sweep.count, 0 if sweep.seed is None else sweep.seed
     before = len(problems)
     things = {"saltelli": "groups", "morris": "trajectories", "fast": "points of a curve"}.get(sweep.design, "points")

@@ -24,7 +24,7 @@ RIDGE = 1e-3  # of the range between bounds: further apart, fits with the same n
 
 
 def check(request: CalibrationRequest, calibration: Calibration) -> None:
-    """ConfigError where a request names what is not free, or a slice is not of two parameters."""
+    """ConfigError if a request names what is not free, or a slice is not of two parameters."""
     names = calibration.space.names
     problems = []
     for option, asked in (("--profile", request.profiles), ("--slice", request.slice)):

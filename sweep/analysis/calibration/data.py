@@ -22,7 +22,7 @@ class Measurements:
         settings: parameter -> (runs,) value of every run, of tables (runs, L); what differs between runs, or is set by a test.
         runs: (runs,) what a run is called: the row of its test, or the trace and the time.
         tests: (runs,) which test a run is of: all runs of one trace are one test.
-        times: (runs,) time of a sample of a trace [s]; NaN where the run is a test of its own.
+        times: (runs,) time of a sample of a trace [s]; NaN if the run is a test of its own.
         run, observable: (data,) positions of each number in `runs` and `observables`.
         measured, sd, weight: (data,) the number and its standard deviation, in the unit of its observable, and how often it counts.
         skipped: numbers that say nothing and are left out: samples at t = 0.

@@ -22,7 +22,7 @@ RELATIVE, OF_SD = 1e-6, 1e-6  # of its value, and of its standard deviation: les
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """An observable that jumps at a boundary; NaN where it does not exist.
+    """An observable that jumps at a boundary; NaN if it does not exist.
 
     Attributes:
         observable: its name. before, after: its values on the two sides, in its unit.

@@ -157,7 +157,7 @@ def fraction(value: Any, problems: list[Problem]) -> float:
 
 
 def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> list[Free]:
-    """The free parameters; problems where one is none of the model, or its numbers make no sense."""
+    """The free parameters; problems if one is none of the model, or its numbers make no sense."""
     if not isinstance(raw, dict) or not raw:
         message = "missing: which parameters are to be found, such as k_n = { from = 0.1, to = 10.0 }"
         problems.append(Problem("calibration.free", message))
@@ -167,7 +167,7 @@ def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: l
 
 
 def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> Free | None:
-    """One free parameter; None, and problems, where it is wrong."""
+    """One free parameter; None and problems if it is wrong."""
     path = f"calibration.free.{name}"
     node = NODE.fullmatch(name)
     head, place = (node[1], int(node[2])) if node else (name, None)
@@ -214,7 +214,7 @@ def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], p
 
 
 def start_of(raw: Mapping[str, Any], given: Any, node: int | None, path: str, found: list[Problem]) -> tuple[str, Any] | None:
-    """Where a start stands and what it is: the key `start`, else what [parameters] has; None where neither says one."""
+    """Where a start stands and what it is: the key `start`, else what [parameters] has; None if neither says one."""
     head = path.rpartition(".free.")[2]
     if node is not None:
         table = head.partition("[")[0]

@@ -50,7 +50,7 @@ class Landscape:
     """The loss over two parameters, the others at the optimum.
 
     Attributes:
-        names: of the two. along: (side,) values of each. chi2: (side, side), the first along the first axis; NaN where a run fails.
+        names: of the two. along: (side,) values of each. chi2: (side, side), the first along the first axis; NaN if a run fails.
     """
 
     names: tuple[str, str]
@@ -132,7 +132,7 @@ def records(result: CalibrationResult) -> list[dict[str, Any]]:
 
 
 def nothing(value: float) -> float | None:
-    """A number, or None where it is not finite."""
+    """A number, or None if it is not finite."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -243,7 +243,7 @@ def write(result: CalibrationResult, directory: Path) -> list[Path]:
 
 
 def check_directory(directory: Path) -> None:
-    """ConfigError where a calibration must not go to: the directory of a run."""
+    """ConfigError if the directory is that of a run: a calibration must not go there."""
     if (directory / MANIFEST).exists():
         message = f"{directory} is the directory of a run: a calibration goes to one of its own (--out DIR)"
         raise ConfigError("tribosweep calibrate", [Problem("", message)])

@@ -43,7 +43,7 @@ class Sheet:
 
 
 def read_sheet(path: Path, where: str, problems: list[Problem]) -> Sheet | None:
-    """Read a .csv or .parquet file; None, and problems, where it cannot be read, has no rows or has a column twice."""
+    """Read a .csv or .parquet file; None and problems if it cannot be read, has no rows or has a column twice."""
     import pyarrow as pa
 
     if path.suffix.lower() not in READERS:
@@ -75,7 +75,7 @@ def check_columns(sheet: Sheet, known: Iterable[str], problems: list[Problem]) -
 
 
 def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> np.ndarray | None:
-    """The (rows,) values of a parameter, or (rows, L) of a table; None, and problems, where a cell is wrong.
+    """The (rows,) values of a parameter, or (rows, L) of a table; None and problems if a cell is wrong.
 
     An empty cell is the documented default; where that follows from other parameters, every cell must say or none.
     """
@@ -105,7 +105,7 @@ def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> n
 
 
 def read_measured(sheet: Sheet, column: str, quantity: Quantity, problems: list[Problem]) -> np.ndarray:
-    """The (rows,) numbers of a column, NaN where nothing was measured; problems where a cell is no finite number."""
+    """The (rows,) numbers of a column, NaN if nothing was measured; problems if a cell is no finite number."""
     found: list[Problem] = []
     free = Quantity(quantity.name, quantity.unit, quantity.description)
     values, absent = read_numbers(sheet.columns[column], free, sheet.place(column), 0, found)

@@ -28,7 +28,7 @@ class ComputedRows:
     """Runs of the engine, (rows,) of them.
 
     Attributes:
-        values: (rows, observables), NaN where a thing did not happen. slopes: (rows, observables, n) by the values of the free parameters.
+        values: (rows, observables), NaN if a thing did not happen. slopes: (rows, observables, n) by the values of the free parameters.
         codes: (rows, words) regimes and counts, whole numbers as floats. good: (rows,) whether a row has results.
     """
 
@@ -47,7 +47,7 @@ class Point:
             where a run fails or parameters contradict each other.
         jacobian: (lanes, m, n) by the coordinates of the free parameters.
         codes: (lanes, runs, words) regimes and counts.
-        predicted: (lanes, data) what is computed; NaN where it did not happen.
+        predicted: (lanes, data) what is computed; NaN if it did not happen.
     """
 
     residuals: np.ndarray

@@ -63,7 +63,7 @@ class Knowledge:
     """What the data tell at an optimum, (n,) parameters.
 
     Attributes:
-        sd: standard deviations of the coordinates; NaN where the data do not tell a parameter, or it lies on a bound.
+        sd: standard deviations of the coordinates; NaN if the data do not tell a parameter, or it lies on a bound.
         low, high: ends of the intervals, values.
         correlation: (n, n), NaN likewise. bound: mask of the parameters on a bound, which count as known there.
         blind: the directions that are not told.
@@ -141,7 +141,7 @@ class Profile:
 
     Attributes:
         name: the parameter. values: (k,) where it is held, ascending. gains: (k,) chi^2 less that of the optimum, over scale^2.
-        low, high: ends of the interval; NaN where the data set none within the bounds.
+        low, high: ends of the interval; NaN if the data set none within the bounds.
         limit: of `gains` at its ends.
     """
 
@@ -190,7 +190,7 @@ def value_of(space: Space, place: int, coordinate: float) -> float:
 
 
 def held_at(system: System, coordinates: np.ndarray, place: int, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """The least chi^2 with one coordinate held, evenly from `low` to `high`: (points,) coordinates and chi^2, NaN where a fit failed."""
+    """The least chi^2 with one coordinate held, evenly from `low` to `high`: (points,) coordinates and chi^2, NaN if a fit failed."""
     starts = np.tile(coordinates, (PROFILE_POINTS, 1))
     starts[:, place] = np.linspace(low, high, PROFILE_POINTS)
     held = np.zeros_like(starts, dtype=bool)

@@ -36,7 +36,7 @@ def analyse(path: Path, config: Config, request: SensitivityRequest) -> Sensitiv
 
 
 def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
-    """The observables of a request; ConfigError where a number or a name in it makes no sense."""
+    """The observables of a request; ConfigError if a number or a name in it makes no sense."""
     problems = [Problem("--quantile", f"{q:g} is out of bounds: must be > 0 and < 1") for q in request.quantiles if not 0.0 < q < 1.0]
     if not 0.0 < request.level < 1.0:
         problems.append(Problem("--confidence", f"{request.level:g} is out of bounds: must be > 0 and < 1"))
@@ -82,7 +82,7 @@ def group_noun(sample: Sample) -> str:
 
 
 def explain(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest, notes: list[str]) -> None:
-    """Say which groups are dropped and what that means; ConfigError where none is left."""
+    """Say which groups are dropped and what that means; ConfigError if none is left."""
     what = group_noun(sample)
     if not len(kept.groups):
         raise ConfigError(sample.config.name, [Problem("", nothing_left(sample, quantity, kept, request))])

@@ -17,8 +17,8 @@ class Estimate:
 
     Attributes:
         measure: what it is, such as "S1".
-        value: NaN where it is undefined.
-        low, high: ends of its confidence interval; NaN where it has none.
+        value: NaN if it is undefined.
+        low, high: ends of its confidence interval; NaN if it has none.
         parameter, other: the parameters of the measure; empty if it has none.
     """
 

@@ -111,7 +111,7 @@ def rbd_fast(names: Sequence[str], coordinates: np.ndarray, values: np.ndarray, 
 
 
 def salib(method: str) -> Any:
-    """A module of SALib.analyze; ConfigError where SALib is not installed."""
+    """A module of SALib.analyze; ConfigError if SALib is not installed."""
     try:
         __import__(f"SALib.analyze.{method}")
     except ModuleNotFoundError as error:

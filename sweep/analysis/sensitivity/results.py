@@ -131,7 +131,7 @@ def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
 
 
 def write(study: SensitivityResult, path: Path) -> list[Path]:
-    """Write the tables that have lines into `sensitivity/` of a run's directory, each whole; OSError where they cannot be written.
+    """Write the tables that have lines into `sensitivity/` of a run's directory, each whole; OSError if they cannot be written.
 
     Those of an earlier call that this one has no lines for are removed, so that all that lie there belong together.
     """

@@ -42,7 +42,7 @@ def has_points(facts: dict[str, Any] | None, points: Points) -> bool:
 
 
 def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tuple[str, ...]) -> pa.Table:
-    """Some columns of shards, one after the other; OSError where one cannot be read."""
+    """Some columns of shards, one after the other; OSError if one cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -23,7 +23,7 @@ def level_points(config: Config, level: int, positions: np.ndarray) -> Points:
         positions: (n,) positions in the grid.
 
     Returns:
-        The points with what is refined as columns, absent where another thing is refined and it is not set; numbered by level.
+        The points with what is refined as columns, absent if another thing is refined and it is not set; numbered by level.
     """
     design = convergence_design(config)
     whole = design.points(0, design.count)

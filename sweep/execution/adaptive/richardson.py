@@ -18,8 +18,8 @@ class LimitEstimate:
 
     Attributes:
         value: the finest result; NaN without one.
-        order: p in error ~ h^p, where h is what is refined; NaN where the differences do not shrink, or fewer than two are above rounding.
-        extrapolated: limit of the series with that order; NaN where the last differences do not shrink steadily and to one side.
+        order: p in error ~ h^p, where h is what is refined; NaN if the differences do not shrink, or fewer than two are above rounding.
+        extrapolated: limit of the series with that order; NaN if the last differences do not shrink steadily and to one side.
         error: estimated |error| of `value`: its distance from the limit, or else the larger of the last two differences.
     """
 

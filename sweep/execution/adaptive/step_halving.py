@@ -34,9 +34,9 @@ class HalvingHistory:
 
     Attributes:
         config: the study. design: its design, with n points.
-        values: (levels, n) float64 the observable of every point, NaN where it failed, was not refined so far, or has none because the
+        values: (levels, n) float64 the observable of every point, NaN if it failed, was not refined so far, or has none because the
             thing did not happen.
-        steps: (levels, n) float64 steps that the scheme took, NaN where it failed or was not refined so far.
+        steps: (levels, n) float64 steps that the scheme took, NaN if it failed or was not refined so far.
         statuses: (n,) the sentence of the last row of every point.
         bounded: (n,) mask of the points that are refined by a bound of the steps that their scheme chooses.
         last: (n,) the last level that every point may have.
@@ -109,7 +109,7 @@ def empty_history(config: Config) -> HalvingHistory:
 
 
 def solve_exactly(config: Config) -> np.ndarray:
-    """(n,) the observable by `exact`; NaN where it cannot run a point."""
+    """(n,) the observable by `exact`; NaN if it cannot run a point."""
     design = convergence_design(config)
     if EXACT not in config.model.schemes:
         return np.full(design.count, np.nan)
