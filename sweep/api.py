@@ -85,13 +85,13 @@ class Run:
         return group_statistics(self.directory, parameter, observables, confidence)
 
     def convergence(self) -> pa.Table:
-        """The table of a convergence study, one row a point; FileNotFoundError if the run is none."""
+        """The table of a convergence study, one row a point; FileNotFoundError for another run."""
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(RunDirectory(self.directory).convergence).read()
 
     def boundaries(self) -> pa.Table:
-        """The curves of a study of boundaries, one row a place on one; FileNotFoundError if the run is none, or not complete."""
+        """The curves of a boundary study, one row a place; FileNotFoundError for another run, or an incomplete one."""
         from sweep.execution.adaptive.boundary_table import read_boundaries
 
         return read_boundaries(self.directory)

@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def console() -> None:
-    """Entry point of the command, which ends at once: a run that was stopped waits for no shard, and Python takes nothing apart (0.2 s)."""
+    """Entry point of the command. The process ends at once: a stopped run waits for no shard, and Python skips its clean-up (0.2 s)."""
     status = main()
     try:
         if sys.stdout:

@@ -35,7 +35,7 @@ def describe_study(study: Config, directory: Path, as_json: bool) -> None:
 
 
 def describe_boundary(study: Config, design: Boundary, directory: Path, as_json: bool) -> None:
-    """What a study of boundaries would do, of which its results will say how many points it has."""
+    """What a boundary study would do; its results decide how many points it has."""
     known = {"directory": str(directory), "points": design.count, "cells_grid_points": design.fine_count}
     if as_json:
         print_json({**known, "width_grid_points": design.sharp_count, "config": study.document})
@@ -49,7 +49,7 @@ def describe_boundary(study: Config, design: Boundary, directory: Path, as_json:
 
 
 def summarise(finished: Run, as_json: bool) -> bool:
-    """The rows, the curves or the table of a convergence study when they are few, else counts, on stdout; where the data lies on stderr.
+    """Print the rows, curves or table of a finished run if they are few, else counts; say on stderr where the data lies.
 
     Returns:
         Whether all is well: no row failed, and in a convergence study all points settled.
@@ -110,7 +110,7 @@ def study_results(table: pa.Table | None, curves: BoundarySummary | None) -> dic
 
 
 def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
-    """Failed rows, rows with a remark and points that are not settled, on stderr; whether all is well, remarks apart."""
+    """Say how many rows failed or have a remark, and how many points did not settle; return whether none failed and all settled."""
     from sweep.analysis import run_state
 
     design, rows = finished.config.design, sum(finished.statuses.values())

@@ -70,7 +70,7 @@ class ExecutorOptions:
 
 
 def compute(study: Config, directory: Path, means: ExecutorOptions, extend: bool = False) -> Run:
-    """Run a study with a progress bar; where it was stopped, say how to go on."""
+    """Run a study with a progress bar; if it is stopped, say how to resume."""
     pool, share = means.pool(), None if means.shard is None else Share.parse(means.shard)
     try:
         with progress() as update:
@@ -86,7 +86,7 @@ def compute(study: Config, directory: Path, means: ExecutorOptions, extend: bool
 
 
 def carry_out(study: Config, directory: Path, means: ExecutorOptions, as_json: bool, extend: bool = False) -> None:
-    """Run a study with a progress bar, and say how it ended; where it was stopped, how to go on."""
+    """Run a study with a progress bar, and say how it ended."""
     if not summarise(compute(study, directory, means, extend), as_json):
         raise typer.Exit(FAILED_ROWS)
 

@@ -38,7 +38,7 @@ FIRST, SECOND = ("S1", "ST"), "S2"
 
 
 def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Config, Path, bool]:
-    """The study of a run's directory or of a TOML file, where it lies, and whether it is to be run first.
+    """The study of a run's directory or of a TOML file, the directory, and whether the study must be run first.
 
     Raises:
         ConfigError: there is no study, it has no sampling design, or `settings` would change an existing run.
@@ -105,7 +105,7 @@ def print_indices(study: SensitivityResult, quantity: Quantity, lines: Sequence[
 
 
 def print_wide(title: str, lines: Sequence[Line]) -> None:
-    """One row a parameter, one column a measure, each that has an interval followed by half of it."""
+    """Print one row a parameter and one column a measure; half the confidence interval follows its measure."""
     measures = list(dict.fromkeys(line.estimate.measure for line in lines))
     cells = {(line.estimate.parameter, line.estimate.measure): line.estimate for line in lines}
     bounded = [measure for measure in measures if any(math.isfinite(e.half_width) for (_, m), e in cells.items() if m == measure)]

@@ -20,5 +20,5 @@ class Terminated(KeyboardInterrupt):
 
 
 def reason(error: Exception) -> str:
-    """An error in words: for one of a file, its name and what the system says."""
+    """An error in words; for a file, its name and the system's message."""
     return f"{error.filename or 'tribosweep'}: {error.strerror or error}" if isinstance(error, OSError) else str(error)

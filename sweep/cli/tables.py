@@ -43,7 +43,7 @@ def print_failed(rows: pa.Table, model: Model) -> None:
 
 
 def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
-    """A table of few rows on stdout: the parameters that vary, the main observables, and the status where one is not "ok".
+    """Print a few rows: the varied parameters, the main observables, and the status unless all are "ok".
 
     Those of rubbing only where a mass of a model with a wall touches a support at all.
     """
@@ -71,7 +71,7 @@ def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
 
 
 def print_study(table: pa.Table) -> None:
-    """The table of a convergence study on stdout, without parameters that do not vary; how many points have which verdict if it is long."""
+    """Print the table of a convergence study without constant parameters; if it is long, the number of points by verdict."""
     from sweep.execution.adaptive.convergence_table import VERDICTS
 
     columns: dict[str, list[Any]] = table.to_pydict()

@@ -49,7 +49,7 @@ def print_table(
     spare: Sequence[str] = (),
     width: int | None = None,
 ) -> None:
-    """Print a table on stdout. No word or number is broken: a table that cannot be made narrow enough is printed as wide as it is.
+    """Print a table on stdout. No word or number is broken; a table may therefore be wider than the terminal.
 
     Args:
         title: above it; may be empty.
@@ -146,7 +146,7 @@ def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
 
 
 def say_notes(notes: Sequence[str], files: Sequence[Path | None]) -> None:
-    """What is to be known of a result, and the files that it left, on stderr."""
+    """Say notes on a result and the files that were written, on stderr."""
     for note in notes:
         say(f"Note: {note}")
     for file in files:

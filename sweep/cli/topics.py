@@ -68,7 +68,7 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
 
 
 def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:
-    """What the models have, each thing once, with the names of the models that have it."""
+    """Each thing that models have, once, with the names of these models."""
     found: dict[Thing, list[str]] = {}
     for model in MODELS.values():
         for thing in things(model):

@@ -42,7 +42,7 @@ class Boundary:
 
     @property
     def sharp_count(self) -> float:
-        """How many points a grid would have whose neighbours are as close as the brackets are wide."""
+        """The number of points of a grid whose neighbours are as close as the brackets are wide."""
         return math.prod(axis_steps(axis, self.width) for axis in self.axes)
 
     def points(self, start: int, stop: int) -> Points:
@@ -51,7 +51,7 @@ class Boundary:
 
 
 def axis_steps(axis: Spaced, width: float) -> float:
-    """How many values it takes from one end of an axis to the other, neighbours that relative width apart."""
+    """The number of values from one end of an axis to the other if neighbours are that relative width apart."""
     near, far = sorted((abs(axis.start), abs(axis.stop)))
     if axis.start * axis.stop <= 0.0:
         return abs(axis.stop - axis.start) / (width * far)

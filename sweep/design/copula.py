@@ -24,7 +24,7 @@ def matrix_of(names: list[str], correlations: tuple[Correlation, ...]) -> np.nda
 
 
 def correlate(axes: tuple[Axis, ...], correlations: tuple[Correlation, ...], coordinates: list[np.ndarray]) -> list[np.ndarray]:
-    """Independent (n,) coordinates in [0, 1), one array an axis, as ones whose normal scores are correlated.
+    """Turn independent (n,) coordinates in [0, 1), one array an axis, into coordinates with correlated normal scores.
 
     Each coordinate becomes its normal score, the scores are mixed by a Cholesky factor, and go back: every parameter keeps its
     distribution. The rank correlation (Spearman) of two parameters is (6 / pi) asin(r / 2) then. Source: R. L. Iman and W. J. Conover,

@@ -72,7 +72,7 @@ Design = Part | Concatenation | Adaptive
 
 
 def schemes_of(design: Design, scheme: str) -> list[str]:
-    """The schemes that run points of a design, each once; `scheme` where it does not say."""
+    """The schemes that run points of a design, each once; `scheme` unless it is swept."""
     parts = design.parts if isinstance(design, Concatenation) else (design,)
     found: list[str] = []
     for part in parts:
@@ -83,7 +83,7 @@ def schemes_of(design: Design, scheme: str) -> list[str]:
 
 
 def most_draws(design: Design, points: int, counted: bool = True) -> int:
-    """How many different draws any `points` successive points of a design have at most; of one that goes level by level any points.
+    """An upper bound of the number of different draws among any `points` successive points of a design.
 
     Where draws are not `counted`, of any design with longer axes of draws as well.
     """

@@ -47,7 +47,7 @@ class LatinHypercube(Sampled):
 
 
 def permuted(numbers: np.ndarray, count: int, key: int) -> np.ndarray:
-    """Where a pseudo-random permutation of 0 .. count - 1 takes each of the (n,) `numbers`: one to one, and nothing holds it as a whole.
+    """The images of the (n,) `numbers` under a pseudo-random permutation of 0 .. count - 1, which is never stored.
 
     A Feistel network on a rectangle of a by b cells, a b >= count, with the additions modulo a and b; a cell beyond `count` is permuted
     again until it is not (cycle walking). Source: J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002.
@@ -70,7 +70,7 @@ def permuted(numbers: np.ndarray, count: int, key: int) -> np.ndarray:
 
 
 def mixed(values: np.ndarray, key: int) -> np.ndarray:
-    """(n,) uint64 numbers that look random, by value and key: the finalizer of SplitMix64 (Steele et al. 2014), twice."""
+    """(n,) pseudo-random uint64 numbers from values and a key: the finalizer of SplitMix64 (Steele et al. 2014), twice."""
     state = values ^ np.uint64(key)
     for _ in range(2):
         state = state + np.uint64(0x9E3779B97F4A7C15)

@@ -46,7 +46,7 @@ class Points:
         return Points(self.numbers[rows], columns, absent, None if self.schemes is None else self.schemes[rows], self.level)
 
     def digest(self) -> str:
-        """SHA-256 of the points: the same whichever design they are from, and however wide its widest table is."""
+        """SHA-256 of the points; it depends neither on their design nor on the padding of tables."""
         found = hashlib.sha256(self.numbers.tobytes())
         for name, values in self.columns.items():
             found.update(name.encode())
@@ -81,7 +81,7 @@ def gather(axes: tuple[Axis, ...], positions: list[np.ndarray], numbers: np.ndar
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What stands for a swept parameter in the rows of a block that does not have it.
+    """The value of a swept parameter in the rows of a block that does not sweep it.
 
     Attributes:
         value: (), or of tables (L,), padded with NaN, with L the nodes of the widest table of any block; NaN if `default`.

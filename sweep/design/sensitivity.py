@@ -246,7 +246,7 @@ def settings_of(design: Sampling) -> dict[str, Any]:
 
 
 def remarks_on(design: Any) -> list[str]:
-    """What a user should know of a design before it is computed, in sentences."""
+    """Notes on a design before it is computed."""
     if not isinstance(design, Sobol | Saltelli):
         return []
     count, noun = (design.groups, "groups") if isinstance(design, Saltelli) else (design.count, "points")

@@ -22,7 +22,7 @@ MOST_SAMPLED = 2**BITS
 
 @dataclass(frozen=True, slots=True)
 class Sobol(Sampled):
-    """Points of the scrambled Sobol sequence: more evenly spread than random ones, and going on where a shorter design ended.
+    """Points of the scrambled Sobol sequence: evenly spread; a longer design begins with the points of a shorter one.
 
     Scrambling is that of `scipy.stats.qmc.Sobol` (a random linear matrix and a random digital shift), with 53 bits a coordinate. A power
     of two of points is balanced best.
@@ -62,7 +62,7 @@ def sobol(dimensions: int, seed: int, numbers: np.ndarray) -> list[np.ndarray]:
 
 @functools.lru_cache(maxsize=8)
 def sobol_vectors(dimensions: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """What a scrambled Sobol sequence is made of: a (BITS, dimensions) vector for every bit of the index, and its first 2^LOW_BITS points.
+    """The vectors of a scrambled Sobol sequence: (BITS, dimensions), one for every bit of the index, and its first 2^LOW_BITS points.
 
     Direction numbers (Joe and Kuo 2008) and scrambling are those of scipy, from attributes of `scipy.stats.qmc.Sobol` that it does not
     document; tests hold the points against those that scipy draws.

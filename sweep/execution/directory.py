@@ -60,7 +60,7 @@ class RunDirectory:
         return manifest if isinstance(manifest, dict) else {}
 
     def claim(self, config: Config) -> None:
-        """Make sure that the directory is free or holds a run of this very study.
+        """Check that the directory is free or holds a run of this study.
 
         Raises:
             ConfigError: it holds something else; nothing was written.
@@ -74,7 +74,7 @@ class RunDirectory:
             raise ConfigError(str(self.path), [heading, *differences(self.read_document(), config), *hint])
 
     def is_free(self) -> bool:
-        """Whether there is nothing yet where the directory would be, or nothing in it; ConfigError when it is no directory."""
+        """Whether the directory is missing or empty; ConfigError if the path is no directory."""
         if not self.path.exists() and not self.path.is_symlink():
             return True
         if not self.path.is_dir():
@@ -124,7 +124,7 @@ class RunDirectory:
 
 
 def may_extend(manifest: dict[str, Any], config: Config) -> bool:
-    """Whether a study has more points than that of a manifest and differs from it in nothing but [sweep]."""
+    """Whether a study differs from that of a manifest in [sweep] alone, and has more points."""
     try:
         there = tomllib.loads(manifest["config"])
         fewer = manifest["points"] < config.design.count

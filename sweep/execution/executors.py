@@ -34,13 +34,13 @@ class WorkerPool:
 
     @property
     def ahead(self) -> int:
-        """How many shards are handed out at a time: enough for nobody to wait, few enough for memory."""
+        """The number of shards submitted at a time: no worker waits, and few shards are in memory."""
         return THREADS if self.here else 2 * self.places + 1
 
 
 @contextmanager
 def in_process() -> Iterator[WorkerPool]:
-    """Threads of this process, on all its devices. What fails drops the shards that are being computed."""
+    """Threads of this process, on all its devices. After an error, shards in progress are dropped."""
     executor = ThreadPoolExecutor(THREADS, "shard")
     try:
         yield WorkerPool(executor, 1, here=True)
@@ -95,7 +95,7 @@ def dask(scheduler: str | None, workers: int | None) -> Iterator[WorkerPool]:
 
 
 def start_cluster(workers: int | None, stack: ExitStack) -> Any:
-    """A client of that many `workers` on this machine, one a core when omitted, which share its cores."""
+    """A client of a cluster on this machine: `workers` processes, default one a core, share the cores."""
     from distributed import Client, LocalCluster
 
     from kernels.runtime import cores
@@ -110,7 +110,7 @@ def start_cluster(workers: int | None, stack: ExitStack) -> Any:
 
 
 def dask_setup(_worker: object) -> None:
-    """What Dask calls in every worker that starts: Ctrl-C reaches all processes of a terminal, and is for the one that gives out work."""
+    """Dask calls this in every new worker. Ctrl-C reaches all processes of a terminal; workers ignore it, the client handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

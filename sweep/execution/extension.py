@@ -10,7 +10,7 @@ from sweep.study.config import Config
 
 
 def check_extension(directory: RunDirectory, config: Config) -> None:
-    """Make sure that the rows of a run are the first ones of a study, whatever the designs of the two.
+    """Check that the rows of a run are the first rows of a study, whatever their designs.
 
     Args:
         directory: of the run, of another study.
@@ -37,7 +37,7 @@ def check_extension(directory: RunDirectory, config: Config) -> None:
 
 
 def claim(directory: RunDirectory, config: Config, extend: bool) -> None:
-    """Make sure that the directory is free, or holds this study or, to `extend` it, one whose points are the first of this."""
+    """Check that the directory is free or holds this study; with `extend`, a study whose points are the first of this one."""
     if extend and not directory.is_free() and directory.read_run()["config_hash"] != config.digest:
         check_extension(directory, config)
     else:

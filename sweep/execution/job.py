@@ -119,7 +119,7 @@ def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: 
 
 
 def new_manifest(config: Config, before: dict[str, Any], setting: Setting) -> dict[str, Any]:
-    """What is known of a run before it ends; one that goes on keeps the time when it was created and what it extends."""
+    """The manifest of a run before it ends; a resumed run keeps its time of creation and the studies that it extends."""
     sweeps = config.document.get("sweep", {})
     extends = dict(before.get("extends", {}))
     if before and before["config_hash"] != config.digest:

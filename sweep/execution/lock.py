@@ -29,7 +29,7 @@ PAUSE = 0.02
 
 @contextmanager
 def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
-    """Be the one who writes to a directory, which is made where it is not there; left empty, it is removed again.
+    """Hold the write lock of a directory. A missing directory is created, and removed if it stays empty.
 
     Args:
         directory: of the run.
@@ -68,7 +68,7 @@ def share_lock(share: Share) -> str:
 
 @contextmanager
 def locked(directory: Path, name: str, alone: bool, says: dict[str, Any]) -> Iterator[None]:
-    """Hold the lock of one file, `alone` or with others; ConfigError when somebody else does."""
+    """Hold the lock of one file, exclusively (`alone`) or shared; ConfigError if another process holds it."""
     import fcntl
 
     path = directory / name

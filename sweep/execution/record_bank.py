@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def choice(excitation: Excitation | None) -> tuple[str, float | None]:
-    """The parameter that chooses a row's record, and what it is where the row does not say: the first draw, the only record, else none."""
+    """The parameter that chooses a row's record, and its default: the first draw, the only record, else none."""
     if isinstance(excitation, Stationary):
         return DRAW, 0.0
     return RECORD, 0.0 if excitation is not None and len(excitation.records) == 1 else None
 
 
 def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Points, Records | None]:
-    """What the rows of a study take from its excitation.
+    """Look up the records of the rows of a study.
 
     Args:
         config: the study. points: any of its points, of which no more than its shards have differ in their draw.
@@ -56,7 +56,7 @@ def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Poin
 
 
 def record_of_row(excitation: Excitation | None, given: Mapping[str, Any]) -> tuple[dict[str, Any], Records | None]:
-    """The parameters of one row as kernels read them, and its record alone; as given where it has none.
+    """The parameters of one row as kernels read them, and its record, if it has one.
 
     Args:
         excitation: of the study. given: parameter -> value, for parameters without their default; words as codes.

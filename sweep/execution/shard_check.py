@@ -85,7 +85,7 @@ def inspect_shards(directory: RunDirectory, expected: ExpectedShards, share: Sha
 
 
 def examine_shard(path: Path, number: int, expected: ExpectedShards, trust: bool) -> dict[str, Any] | str | None:
-    """The facts of a shard, or what is wrong with it; None when it has gone, or is to be completed."""
+    """The facts of a shard, or its fault; None if the file is missing, or if the shard must be completed."""
     facts = read_shard(path, trust)
     if not isinstance(facts, dict):
         return facts
@@ -101,7 +101,7 @@ def examine_shard(path: Path, number: int, expected: ExpectedShards, trust: bool
 
 
 def read_shard(path: Path, trust: bool) -> dict[str, Any] | str | None:
-    """The facts of a file that may be a shard, or why it is none; None when it has gone."""
+    """The facts of a shard file, or its fault; None if the file is missing."""
     import pyarrow as pa
 
     from sweep.execution import parquet
@@ -122,7 +122,7 @@ def read_shard(path: Path, trust: bool) -> dict[str, Any] | str | None:
 
 
 def inspect_run(directory: RunDirectory, config: Config, share: Share | None = None, trust: bool = False) -> ShardStates:
-    """Which shards of a run are whole, of all or of a share; `trust` as in `inspect_shards`."""
+    """The states of the shards of a run, or of a share; `trust` as in `inspect_shards`."""
     manifest = directory.read_manifest()
     digests = {**manifest.get("extends", {}), **({manifest["config_hash"]: manifest["points"]} if manifest else {})}
     points = None if isinstance(config.design, Adaptive) else config.design.count
@@ -140,7 +140,7 @@ def is_complete(directory: RunDirectory, config: Config, found: ShardStates) -> 
 
 
 def describe_faults(directory: RunDirectory, found: ShardStates) -> list[str]:
-    """What is wrong with the files of a dataset, and what is done about it, in sentences."""
+    """The faults of the files of a dataset and how they are handled, in sentences."""
     faulty = [f"{directory.points / name}: {reason}; it is computed again." for name, reason in found.faulty.items()]
     strays = [f"{directory.points / name}: not of this run; it is set aside as .{name}.foreign." for name in found.strays]
     more = len(faulty) - SHOWN

@@ -54,7 +54,7 @@ def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems:
 
 
 def forms(quantity: Quantity, sampled: bool) -> str:
-    """How an axis of a parameter can be given, of a design that draws values from ranges or of another."""
+    """The forms in which an axis of a parameter can be given, depending on whether the design samples."""
     numbers_ = SAMPLED_FORMS if sampled else FORMS
     return {"list": TABLES, "word": f"a list of words, such as {list(quantity.words)}"}.get(quantity.kind, numbers_)
 

@@ -51,7 +51,7 @@ def default_observable(model: Model) -> str:
 
 
 def check_level(observable: str, level: Any, model: Model, problems: list[Problem]) -> float | None:
-    """The level of an observable; None and problems if it should have one and has not, or the other way round."""
+    """The level of an observable; None and problems if a level is missing or does not apply."""
     known = by_name(model.observables)
     if observable not in known:
         problems.append(Problem("sweep.observable", f"{observable!r} is no observable of {model.name}; {advise(observable, known)}"))

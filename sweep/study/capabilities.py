@@ -16,7 +16,7 @@ KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics"}
 
 
 def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], problems: list[Problem]) -> None:
-    """What cannot be together with the window "steady": ends of the run or of a window, schemes other than exact, models without it."""
+    """Problems of the window "steady": it excludes ends of the run, schemes other than exact, and models without steady motion."""
     if not model.steady:
         problems.append(
             Problem("time.window", f'"{STEADY}" is not to be had for the model {model.name}: give the window as [start, end] in s')
@@ -46,7 +46,7 @@ def check_precision(
     design: Design,
     problems: list[Problem],
 ) -> None:
-    """The precision: float32 is of time schemes, and of rigid friction by scheme exact."""
+    """Problems of the precision: float32 is available for time schemes, and for rigid friction by scheme exact."""
     path, known = "study.precision", (DOUBLE, SINGLE)
     if precision not in known:
         problems.append(Problem(path, f"{precision!r} is not a precision; {advise(precision, known)}"))

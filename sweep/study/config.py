@@ -60,7 +60,7 @@ class Config:
     excitation: Excitation | None = None
 
     def to_toml(self) -> str:
-        """The study as a file that runs it again, with the defaults in force as comments."""
+        """The study as a TOML file, with the defaults in force as comments."""
         known = {*self.fixed, *(axis.name for axis in self.design.axes)}
         defaults = [
             f"# default: {q.name} = {default_text(q)}"
@@ -85,7 +85,7 @@ class Config:
         return self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names})
 
     def lacking(self, quantity: Quantity) -> str:
-        """What keeps a study without an observable, in words; empty if it has it."""
+        """Why a study lacks an observable, in words; empty if it has it."""
         if quantity in self.returns:
             return ""
         there = {*self.fixed, *self.swept, *self.asked.names}
@@ -104,7 +104,7 @@ class Config:
 
     @cached_property
     def shards(self) -> int:
-        """How many shards hold the points; of a design that goes level by level, at most."""
+        """The number of shards; for an adaptive design an upper bound."""
         if isinstance(self.design, Boundary):
             return MOST_SHARDS
         levels = self.design.halvings + 1 if isinstance(self.design, Convergence) else 1

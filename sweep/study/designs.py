@@ -89,7 +89,7 @@ def read_sweep(
 
 
 def missing_of(name: str, parts: tuple[Part, ...], fixed: Mapping[str, Value]) -> Missing:
-    """What stands for a swept parameter in the rows of the parts that do not sweep it: what is set, or else its documented default."""
+    """The value of a swept parameter in the rows of the parts that do not sweep it: its fixed value, else its default."""
     listed = [axis.values for part in parts for axis in part.axes if axis.name == name and isinstance(axis, Listed | Weighted | Scaled)]
     widths = [values.shape[1] for values in listed if values.ndim > 1]
     value = np.asarray(fixed.get(name, np.empty(0) if widths else np.nan))

@@ -58,7 +58,7 @@ def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides:
 
 
 def by_document(config: Config) -> tuple[Any, ...]:
-    """How a study is pickled: as its document. Where it arrives it is read again, and must be the same study there."""
+    """How a study is pickled: as its document, which the receiving process reads and checks again."""
     return recall, (config.document, config.digest, VERSION)
 
 
@@ -156,7 +156,7 @@ def check_name(name: str, problems: list[Problem]) -> str:
 
 
 def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str]:
-    """The model and the scheme; where one is unknown, its default, so that the rest can be checked."""
+    """The model and the scheme; an unknown one is replaced by its default, so that the rest can be checked."""
     model = MODELS.get(document.study.model)
     if model is None:
         problems.append(Problem("study.model", f"{document.study.model!r} is not a model; {advise(document.study.model, MODELS)}"))
@@ -213,7 +213,7 @@ def check_axes(read: ParsedSweep, paths: dict[str, str], problems: list[Problem]
 
 
 def check_sought(config: Config) -> list[Problem]:
-    """What is wrong with the observable that an adaptive design looks at: that this study has none of the name."""
+    """The problem of an adaptive design whose observable the study lacks."""
     if not isinstance(config.design, Adaptive):
         return []
     lacking = config.lacking(by_name(config.model.observables)[config.design.observable])

@@ -73,7 +73,7 @@ class Column:
 
 
 def read_points(path: Path, model: Model, scheme: str, where: str, problems: list[Problem]) -> tuple[Listed, ...]:
-    """Read and check a table of points, piece by piece: of a table of any size, no more than a piece is held in memory.
+    """Read and check a table of points piece by piece; no more than one piece is in memory.
 
     Args:
         path: a .csv or .parquet file.

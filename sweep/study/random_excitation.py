@@ -144,7 +144,7 @@ def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndar
 
 
 def check_nodes(nodes: np.ndarray, place: str, logarithmic: bool, problems: list[Problem]) -> None:
-    """Problems where nodes (n, 2) are no spectrum; `place` is where a row of their file stands, empty without one."""
+    """Problems of nodes (n, 2) that are no spectrum; `place` is the prefix of rows of their file, empty without a file."""
 
     def say(row: int, message: str) -> None:
         problems.append(Problem(f"{place}{row + 1}" if place else f"{RANDOM}.spectrum[{row}]", message))

@@ -107,7 +107,7 @@ def phrase(rule: Rule, values: Mapping[str, Any], scheme: str, paths: Mapping[st
 
 
 def check_fixed(model: Model, scheme: str, fixed: Mapping[str, Any], paths: Mapping[str, str], doubtful: set[str]) -> list[Problem]:
-    """Rules that the fixed parameters of a study break, where other problems keep its points from being looked at.
+    """Rules that the fixed parameters of a study break; for studies whose other problems prevent a check of all points.
 
     Rules on a `doubtful` parameter (swept, or with a problem of its own) are not checked.
     """

@@ -200,7 +200,7 @@ def keys_of(location: list[str]) -> list[str]:
 
 
 def prune(tables: dict[str, Any], location: list[Any]) -> None:
-    """Take the deepest existing entry on the way of `location` out of nested tables, which are copied on the way."""
+    """Remove the deepest existing entry on the path `location` from nested tables, which are copied on the way."""
     parent: Any = tables
     for depth, key in enumerate(location):
         if isinstance(parent, dict) and key not in parent:
@@ -215,7 +215,7 @@ def prune(tables: dict[str, Any], location: list[Any]) -> None:
 
 
 def home_of(name: str) -> str:
-    """Where a key that was written in the wrong section belongs; empty when it belongs nowhere."""
+    """The section of a key that was given in the wrong one; empty if no section has it."""
     if name in TIME_KEYS or name in Time.model_fields:
         return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
     shapes: dict[str, type[Section]] = {"study": Study, "sweep": Sweep, "output": Output, "excitation": Excitation}
@@ -226,13 +226,13 @@ def home_of(name: str) -> str:
 
 
 def belongs(name: str, model: Model) -> str:
-    """What is wrong with a key of [parameters]: where it belongs, or the nearest parameter."""
+    """The problem of a key of [parameters]: its right section, or the nearest parameter."""
     known = (q.name for q in model.parameters if q.name not in TIME_KEYS)
     return of_another(name, model) or home_of(name) or f"unknown parameter; {advise(name, known)}"
 
 
 def of_another(name: str, model: Model) -> str:
-    """What is wrong with a parameter that only other models have, or studies with another [excitation]; empty for any other name."""
+    """The problem of a parameter that only other models or another [excitation] have; empty for any other name."""
     if name == DRAW and all(q.name != DRAW for q in model.parameters):
         return NEEDED[DRAW]
     others = [other.name for other in MODELS.values() if any(q.name == name for q in other.parameters)]

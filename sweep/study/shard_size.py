@@ -24,7 +24,7 @@ def check_shards(
     excitation: Excitation | None,
     problems: list[Problem],
 ) -> int:
-    """How many points a shard holds: what [output] says, else what takes seconds on a small machine and fills a large one.
+    """The points of a shard: the number in [output], else as many as take seconds on a small machine and fill a large one.
 
     The size depends on the study alone, so that every worker computes the same shards. The random draws of a shard must fit into
     memory.
@@ -46,7 +46,7 @@ def check_shards(
 
 
 def fitting(design: Design, excitation: Excitation, points: int, given: bool, problems: list[Problem]) -> int:
-    """How many points a shard has, so that its draws fit into memory: `points`, or where these are not `given` fewer of them.
+    """The points of a shard whose draws fit into memory: `points`, or fewer unless these are `given`.
 
     That does not depend on how many draws there are, so that a study may get more of them.
     """

@@ -84,7 +84,7 @@ class Brackets:
         return trials
 
     def narrowed(self, trials: np.ndarray, classes: np.ndarray, heights: np.ndarray) -> Brackets:
-        """What is left after a look at `trials`: half or so of each, both parts of those with a third class there.
+        """The brackets after the results at `trials`: a part of each, or both parts if a third class was found between.
 
         Args:
             trials: where it was looked. classes, heights: what was found there.

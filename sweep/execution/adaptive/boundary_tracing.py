@@ -170,7 +170,7 @@ def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
 
 
 def begun(lattice: Lattice, nodes: Nodes, sides: np.ndarray, width: float) -> Brackets:
-    """A bracket on each of some sides, given by number, whose ends are of different classes."""
+    """The initial brackets: one on each of the given sides whose ends differ in class."""
     sides = np.unique(sides)
     low, high = sides // 2, sides // 2 + np.where(sides % 2, 1, lattice.columns)
     first, last = nodes.where(low), nodes.where(high)
@@ -197,7 +197,7 @@ def begun(lattice: Lattice, nodes: Nodes, sides: np.ndarray, width: float) -> Br
 
 
 def without_failed(brackets: Brackets) -> tuple[Brackets, int]:
-    """The brackets with results at both ends, and how many have none at one: those are no boundaries."""
+    """The brackets with results at both ends, and the number of the others, which are no boundaries."""
     whole = np.minimum(brackets.low_class, brackets.high_class) != FAILED
     return brackets.part(whole), int(np.count_nonzero(~whole))
 

@@ -90,7 +90,7 @@ def couple_all(links: list[list[int]], couples: Iterable[tuple[int, int]]) -> No
 
 
 def ways(links: list[list[int]]) -> list[tuple[list[int], bool]]:
-    """What can be gone through from neighbour to neighbour: the open ways from the end that comes first, then the closed ones."""
+    """Chains of neighbours: the open ones from their first end, then the closed ones."""
     found: list[tuple[list[int], bool]] = []
     seen = [False] * len(links)
     for closed in (False, True):

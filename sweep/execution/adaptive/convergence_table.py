@@ -109,7 +109,7 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
 
 
 def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
-    """The table of a run; of one that is not complete what its levels say so far, without `exact`; None if there are none."""
+    """The table of a run. An incomplete run gives the table of its levels so far, without `exact`; None without levels."""
     import pyarrow.parquet as pq
 
     if directory.success.exists() and directory.convergence.exists():

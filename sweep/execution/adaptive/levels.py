@@ -28,11 +28,11 @@ ADAPTIVE: dict[type, tuple[Callable[[Config], Any], Callable[[Job, Any], None]]]
 
 
 def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress) -> int:
-    """Compute the levels of a study that are not `done`, and what follows from them.
+    """Compute the missing levels of a study, and write its table.
 
     Args:
         job: the run.
-        done: the shards that are whole, by number, with their facts; made to be those of the levels that the study turns out to have.
+        done: number -> facts of the complete shards; updated to the shards of the levels that the study has.
         progress: called with how much is done, and of how much, before every level.
 
     Returns:
@@ -59,7 +59,7 @@ def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress
 
 
 def drop_shards(directory: RunDirectory, done: dict[int, dict[str, Any]], first: int) -> None:
-    """Remove the shards from a number on, left by a computation that went another way."""
+    """Remove the shards from a number on; an earlier computation with other levels has left them."""
     for path in list(directory.points.iterdir()):
         match = SHARD_NAME.fullmatch(path.name)
         if match and int(match[1]) >= first:

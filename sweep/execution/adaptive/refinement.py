@@ -43,7 +43,7 @@ def level_points(config: Config, level: int, positions: np.ndarray) -> Points:
 
 
 def last_levels(config: Config) -> np.ndarray:
-    """(n,) the last level of every point: as many as the study allows, fewer where one more would break a rule, such as that on steps."""
+    """(n,) the last level of every point: the last that the study allows and that breaks no rule, such as those on steps."""
     design = convergence_design(config)
     last = np.zeros(design.count, dtype=np.int64)
     positions = np.arange(design.count)
@@ -66,7 +66,7 @@ def scheme_names(config: Config, schemes: np.ndarray | None, count: int) -> list
 
 
 def leading(config: Config) -> list[str]:
-    """What the accuracy of the study's points depends on: the step, the largest step, the tolerance."""
+    """The parameters that set the accuracy of the points: step, largest step, tolerance."""
     design = convergence_design(config)
     schemes = scheme_names(config, design.points(0, design.count).schemes, design.count)
     return [name for name in design.refined if any(refined_by(scheme)[0] == name for scheme in set(schemes))]

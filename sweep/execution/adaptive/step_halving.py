@@ -30,7 +30,7 @@ MORE_STEPS = 1.1  # factor by which the steps of a scheme grow at least where th
 
 @dataclass(frozen=True, slots=True)
 class HalvingHistory:
-    """What the levels of a study hold, from the first to the last that is known.
+    """The results of the levels of a convergence study.
 
     Attributes:
         config: the study. design: its design, with n points.
