@@ -19,11 +19,11 @@ import numpy as np
 from scipy import optimize
 
 from kernels import simulate
-from sweep.calibration import reading
-from sweep.calibration.fitting import fit
-from sweep.calibration.optima import optima_of
-from sweep.calibration.system import System
-from sweep.calibration.uncertainty import knowledge
+from sweep.analysis.calibration import load
+from sweep.analysis.calibration.fitting import fit
+from sweep.analysis.calibration.optima import optima_of
+from sweep.analysis.calibration.system import System
+from sweep.analysis.calibration.uncertainty import knowledge
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 REPLICATES, LEVEL, PASSES = 200, 0.95, 5
@@ -48,7 +48,7 @@ def wall(made: Any) -> tuple[System, np.ndarray]:
         study["calibration"]["data"] = str(file)
         for name, low, high in (("k_n", 0.15, 7.0), ("f_crit", 0.15, 7.0), ("f_post", 0.08, 3.5)):
             study["calibration"]["free"][name] = {"from": low, "to": high}
-        found = reading.load(study)
+        found = load.load(study)
     truth = np.array([*(made.WALL[name] for name in ("k_n", "f_crit", "f_post")), *made.WALL["post_stiffness"]])
     return System(found.config, found.space, found.data), truth
 
@@ -60,7 +60,7 @@ def shoe(made: Any) -> tuple[System, np.ndarray]:
         for trace, (name, table) in zip(study["calibration"]["traces"], made.shakes(0.0, 1).items(), strict=True):
             trace["file"] = f"{folder}/{name}.csv"
             table.to_csv(trace["file"], index=False, float_format="%.17g")
-        found = reading.load(study)
+        found = load.load(study)
     return System(found.config, found.space, found.data), np.array([made.SHOE[name] for name in found.space.names])
 
 

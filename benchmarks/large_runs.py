@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from sweep import load
-from sweep.shards import produce
+from sweep.execution.shard import compute_shard
 
 SIZES = (1_000, 1_000), (1_000, 1_000), (4_000, 5_000)  # of the grid; the first run compiles
 STUDY = """
@@ -64,10 +64,10 @@ def main() -> None:
         for number, size in enumerate(SIZES):
             measure(Path(folder), number, size)
     study = load(SOBOL)
-    produce(study, 1)
+    compute_shard(study, 1)
     for number in (0, study.shards // 2, study.shards - 2):
         start = time.perf_counter()
-        produce(study, number)
+        compute_shard(study, number)
         print(f"shard {number:,} of {study.shards:,} of 10^9 Sobol points: {time.perf_counter() - start:.2f} s")
 
 

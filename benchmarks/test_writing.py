@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from kernels.runtime import jax_setup
-from sweep import load, store
-from sweep.directory import write_whole
-from sweep.shards import solve_points, span
+from sweep import load
+from sweep.execution import parquet
+from sweep.execution.shard import solve_points, span
+from sweep.io.atomic import write_whole
 
 STUDY = {
     "time": {"window": [4.0, 12.0]},
@@ -25,12 +26,12 @@ def rows() -> tuple[Any, ...]:
     """A study, its schema, the points of its first shard and their results."""
     study = load(STUDY)
     points = study.design.points(*span(study, 0))
-    return study, store.schema(study, jax_setup.describe()), points, solve_points(study, points)
+    return study, parquet.schema(study, jax_setup.describe()), points, solve_points(study, points)
 
 
 def encoded(rows: tuple[Any, ...]) -> bytes:
     """The shard as bytes."""
-    return store.serialise(store.encode(*rows), {"seconds": {}}, time.perf_counter())
+    return parquet.serialise(parquet.encode(*rows), {"seconds": {}}, time.perf_counter())
 
 
 def test_encoding(benchmark: Any, rows: tuple[Any, ...]) -> None:
@@ -48,4 +49,4 @@ def test_writing(benchmark: Any, rows: tuple[Any, ...], tmp_path: Path) -> None:
 
 def test_reading_back(benchmark: Any, rows: tuple[Any, ...]) -> None:
     """What `resume` does to know that a shard is whole."""
-    assert benchmark.pedantic(store.is_intact, args=(encoded(rows),), rounds=ROUNDS, warmup_rounds=1)
+    assert benchmark.pedantic(parquet.is_intact, args=(encoded(rows),), rounds=ROUNDS, warmup_rounds=1)

@@ -1,10 +1,42 @@
 """Everything around the physics: studies from TOML to Parquet, and the command line."""
 
-__version__ = "0.1.0"
+from __future__ import annotations
 
-from sweep.config import Config, load
-from sweep.problems import ConfigError, Problem, RunError
-from sweep.running import Run, resume, run
-from sweep.shares import Share
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from sweep.io.version import VERSION
+
+if TYPE_CHECKING:
+    from sweep.api import Run, resume, run
+    from sweep.execution.job_share import Share
+    from sweep.io.errors import ConfigError, Problem, RunError
+    from sweep.study.config import Config
+    from sweep.study.load import load
+
+__version__ = VERSION
+HOMES = {
+    "Config": "sweep.study.config",
+    "ConfigError": "sweep.io.errors",
+    "Problem": "sweep.io.errors",
+    "Run": "sweep.api",
+    "RunError": "sweep.io.errors",
+    "Share": "sweep.execution.job_share",
+    "load": "sweep.study.load",
+    "resume": "sweep.api",
+    "run": "sweep.api",
+}  # public name -> the module that is imported when the name is used first
 __all__ = ["Config", "ConfigError", "Problem", "Run", "RunError", "Share", "__version__", "load", "resume", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is used first; `import sweep` alone imports nothing but the version."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -1,1 +1,1 @@
-"""What shakes a study besides sines: records from files, and random accelerations that are drawn."""
+"""Excitations besides sines: records of the support and random accelerations."""

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep import tables
-from sweep.axes import report
-from sweep.excitation.columns import Wanted, read_columns
-from sweep.problems import Problem
+from sweep.io import tables
+from sweep.io.columns import Wanted, read_columns
+from sweep.io.errors import Problem, report
 
 TIME, ACCELERATION = "time", "acceleration"
 UNEVEN = 0.02  # of the interval: what rounding of written times may do
@@ -51,7 +50,7 @@ def read_record(path: Path, names: Mapping[str, str], unit: str | None, where: s
         problems: where problems are added.
 
     Returns:
-        The record; None where there are problems.
+        The record; None if there are problems.
     """
     wanted = (
         Wanted(TIME, "s", names[TIME], f"excitation.{TIME}"),
@@ -62,7 +61,7 @@ def read_record(path: Path, names: Mapping[str, str], unit: str | None, where: s
 
 
 def check_record(path: Path, times: np.ndarray, samples: np.ndarray, where: str, problems: list[Problem]) -> Record | None:
-    """The record of finite times [s] and accelerations [m/s^2]; None, and problems, where the times are not 0, h, 2 h ..."""
+    """The record of finite times [s] and accelerations [m/s^2]; None and problems if the times are not 0, h, 2 h ..."""
     label = f"{where}: {path.name}"
     if len(times) < 2:
         problems.append(Problem(label, f"has {len(times)} row{'' if len(times) == 1 else 's'}: a record has at least 2"))

@@ -76,7 +76,7 @@ class Stationary:
         return np.asarray(np.fft.irfft(coefficients, self._length)[: self.samples] * self._envelope)
 
     def take(self, numbers: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
-        """The draws of some rows as a bank, which holds those that occur in them and no others.
+        """The bank of the draws that occur in some rows.
 
         Args:
             numbers: of the draws, whole numbers of any shape; NaN stays NaN.

@@ -1,1 +1,1 @@
-"""Reports: a run as one HTML file that shows itself in a browser, without a network."""
+"""A run as one HTML file."""

@@ -1,9 +1,8 @@
-"""What a report holds: the rows of a run in the order of its map, packed, and all that is said of them."""
+"""The content of a report: the packed rows of a run in the order of its map, and their descriptions."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,8 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
-from sweep.axes import SCHEME
-from sweep.boundaries import Boundary
-from sweep.directory import RunDirectory
-from sweep.maps import (
+from sweep.analysis.palette import EMPTY
+from sweep.analysis.regime_map import (
     FAILED,
     MISSING,
     NOTHING,
@@ -26,24 +23,28 @@ from sweep.maps import (
     areas_of,
     choose_areas,
     choose_shade,
+    limits_of,
     map_of,
-    must_be_told,
+    nearest_rows,
+    require_shade,
+    spread,
     theory_of,
 )
-from sweep.maps import codes as codes_of
-from sweep.pictures import ramps_of
-from sweep.plots import EMPTY, FLAT, limits_of, nearest_rows, spread
-from sweep.problems import ConfigError, Problem
+from sweep.analysis.regime_map import codes as codes_of
+from sweep.analysis.run_rows import RunRows, read_rows
+from sweep.analysis.run_state import POINT
+from sweep.analysis.theory import BoundaryLine
+from sweep.execution.directory import RunDirectory
+from sweep.io.errors import ConfigError, Problem
+from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of, shown, unit_of
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
 from sweep.report.traces import trace_rows
-from sweep.rows import Rows, read_rows
-from sweep.show import POINT, facts_of
+
+LINE_NODES = 600
 
 MOST_ROWS = 1_000_000
 MOST_FINE = 100_000  # rows whose numbers are kept to 7 digits
 ROOM = 13_000_000  # bytes of packed columns; with plotly.js (4.8 MB) and traces a file stays under 20 MB
-LINE_NODES = 600
-GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "eta": "η", "beta": "β"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +72,12 @@ def read_content(
 
     Args:
         path: directory of the run, complete or not.
-        x, y, at: see `rows.read_rows`; one axis will do.
+        x, y, at: see `run_rows.read_rows`; one axis will do.
         color: the observable that is shaded first. logarithmic: by its logarithm.
         traces: how many points have a trace, at most.
 
     Raises:
-        ConfigError: see `rows.read_rows`; or the observable is not in the run, or holds no number.
+        ConfigError: see `run_rows.read_rows`; or the observable is not in the run, or holds no number.
     """
     if traces < 0:
         raise ConfigError("--traces", [Problem("", f"{traces} is not a number of points: 0 or more")])
@@ -90,7 +91,7 @@ def read_content(
 
     rows = read_rows(path, wanted, x, y, at, fewest=1)
     shade = chosen[0]
-    must_be_told(path, rows, shade)
+    require_shade(path, rows, shade)
     if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
     found_areas = areas_of(path, rows, areas)
@@ -153,7 +154,7 @@ def read_content(
     return Content(state["study"], facts, columns, left_out, len(found))
 
 
-def order_of(rows: Rows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.ndarray], str]:
+def order_of(rows: RunRows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.ndarray], str]:
     """The rows as the report has them: cell by cell of a grid, along a line, or as they are.
 
     Returns:
@@ -172,12 +173,7 @@ def order_of(rows: Rows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.n
     return order, [rows.along(axis)[order] for axis in rows.axes], note
 
 
-def ordinal(number: int) -> str:
-    """2nd, 3rd, 4th ..."""
-    return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }".replace(" ", "")
-
-
-def pick(rows: Rows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, most: int) -> list[int]:
+def pick(rows: RunRows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, most: int) -> list[int]:
     """Positions in the order of the report of at most so many rows, evenly over the map; rows that failed have no trace."""
     if not most:
         return []
@@ -201,9 +197,9 @@ def pick(rows: Rows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, m
 
 
 def pack_columns(
-    rows: Rows, areas: Areas, order: np.ndarray, shade: Quantity
+    rows: RunRows, areas: Areas, order: np.ndarray, shade: Quantity
 ) -> tuple[dict[str, str], list[dict[str, Any]], tuple[str, ...]]:
-    """The columns of the rows: packed; described; and those that were left out.
+    """The columns of the rows: packed values, descriptions, and the names of columns without room.
 
     A column that is the same in all rows is in its description. Of the others the observables come in the order of the model, those of
     the time schemes last, as long as there is room.
@@ -259,14 +255,14 @@ def is_number(column: Any) -> bool:
     return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
 
 
-def boundaries_of(drawn: RegimeMap) -> Iterable[Boundary]:
-    """What theory and the run itself say of where the regimes meet."""
+def boundaries_of(drawn: RegimeMap) -> Iterable[BoundaryLine]:
+    """The boundaries between regimes, from theory and from the run."""
     values = (drawn.x_values, drawn.y_values)
     x, y = (spread(float(v.min()), float(v.max()), log, LINE_NODES) for v, log in zip(values, drawn.logarithmic, strict=True))
     return [*theory_of(drawn, x, y), *drawn.measured]
 
 
-def line_of(boundary: Boundary) -> dict[str, Any]:
+def line_of(boundary: BoundaryLine) -> dict[str, Any]:
     """A boundary for plotly: pieces apart by null."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -279,46 +275,3 @@ def line_of(boundary: Boundary) -> dict[str, Any]:
 def limits_of_line(values: np.ndarray) -> tuple[float, float]:
     """The ends of the only axis."""
     return float(values[0]), float(values[-1])
-
-
-def axis_of(rows: Rows, quantity: Quantity) -> dict[str, Any]:
-    """An axis for the page."""
-    return {
-        "name": quantity.name, "unit": quantity.unit_suffix.strip(), "label": html_label(quantity), "about": quantity.description,
-        "log": rows.is_logarithmic(quantity),
-    }  # fmt: skip
-
-
-def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
-    """The regimes with the ends of their colours."""
-    ramps = ramps_of(words)
-    return [{"name": word, "ramp": list(ramp), "flat": FLAT.get(word)} for word, ramp in ramps.items()]
-
-
-def provenance_of(rows: Rows) -> list[tuple[str, str]]:
-    """Who computed the run, when and with what."""
-    return [(name, value) for name, value in facts_of(rows.state) if name not in ("shards", "writer")]
-
-
-def shown(value: Any) -> str:
-    """The value of a parameter as a person reads it."""
-    if isinstance(value, list):
-        return "; ".join(f"{node:g}" for node in value)
-    return f"{value:.10g}" if isinstance(value, float | int) else str(value)
-
-
-def unit_of(model: Model, name: str) -> str:
-    """The unit of a parameter or an observable; empty where it has none."""
-    quantity = (by_name(model.parameters) | by_name(model.observables)).get(name)
-    return quantity.unit_suffix.strip() if quantity and name != SCHEME else ""
-
-
-def html_label(quantity: Quantity) -> str:
-    """The label of an axis, its symbol and unit as HTML."""
-    unit = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", quantity.unit_suffix.strip())
-    base, _, below = quantity.symbol.partition("_")
-    below = re.sub(r"\\mathrm\{([^}]*)\}", r"\1", below.strip())
-    below = below[1:-1] if below.startswith("{") else below
-    base = GREEK.get(base.removeprefix("\\"), base)
-    head = f"<i>{base}</i>" + (f"<sub>{below}</sub>" if below else "") if base else quantity.name.replace("_", " ")
-    return f"{head} [{unit}]" if unit else head

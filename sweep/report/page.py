@@ -1,4 +1,4 @@
-"""The HTML file of a report: everything in it, nothing fetched."""
+"""The HTML file of a report, with everything it needs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from sweep.directory import write_text
-from sweep.problems import ConfigError, Problem
+from sweep.io.atomic import write_text
+from sweep.io.errors import ConfigError, Problem
 from sweep.report.content import Content
 
 SCRIPTS = ("data.js", "picture.js", "charts.js", "page.js")
@@ -34,7 +34,7 @@ def write_page(content: Content, out: Path) -> int:
 
 
 def check_suffix(out: Path) -> None:
-    """ConfigError where a report would go to a file of another kind."""
+    """ConfigError if a report would go to a file of another kind."""
     if out.suffix.lower() not in (".html", ".htm"):
         raise ConfigError("--out", [Problem("", f"{out}: must end in .html")])
 

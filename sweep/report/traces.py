@@ -1,4 +1,4 @@
-"""Traces of a modest number of points of a run, spread over its map: motion and forces in time, by the exact engine."""
+"""Traces of a few points, spread over the map: motion and forces in time, by the exact engine."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.quantity import by_name
 from kernels.models.schemes import EXACT
-from sweep.config import load
-from sweep.excitation.bank import of_one
-from sweep.excitation.reading import Excitation
-from sweep.rows import Rows
-from sweep.rules import check_fixed
+from sweep.analysis.run_rows import RunRows
+from sweep.execution.record_bank import record_of_row
+from sweep.study.excitation import Excitation
+from sweep.study.load import load
+from sweep.study.rules import check_fixed
 
 PERIODS = 20  # of the excitation: longer traces show their last ones
 SETTLING = 50  # periods that a contact with a memory is given to come to its steady motion again
@@ -30,7 +30,7 @@ class Trace:
     """One point in time.
 
     Attributes:
-        row: its position among the rows. columns: of `kernels.time_history.TRACE_COLUMNS`, (n,) each.
+        row: its position among the rows. columns: of `kernels.log.TRACE_COLUMNS`, (n,) each.
         period: of the excitation [s]; NaN without one.
     """
 
@@ -39,7 +39,7 @@ class Trace:
     period: float
 
 
-def trace_rows(rows: Rows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
+def trace_rows(rows: RunRows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
     """The traces of rows, and a sentence on how they come about.
 
     Over a fixed window a trace is that of the run from t = 0 on, its last PERIODS periods where it has more. Of a steady window it is one
@@ -68,25 +68,25 @@ def parameters_of(model: Model, fixed: Mapping[str, Any], row: Mapping[str, Any]
 
 
 def excitation_period(model: Model, given: Mapping[str, Any]) -> float:
-    """Period of the excitation [s]; NaN where there is none."""
+    """Period of the excitation [s]; NaN without one."""
     p = model.resolve(given)
     return 2.0 * math.pi / float(p["omega"]) if float(p["a0"]) != 0.0 or float(p["f0"]) != 0.0 else math.nan
 
 
 def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | None = None) -> tuple[dict[str, np.ndarray], float] | None:
-    """A run from t = 0 to its end; None where it has too many events."""
+    """A run from t = 0 to its end; None if it has too many events."""
     import kernels
 
     end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
     start = max(0.0, end - PERIODS * period) if math.isfinite(period) else 0.0
-    shaken, records = of_one(excitation, given)
+    shaken, records = record_of_row(excitation, given)
     known = {} if records is None else {"records": records}
     columns = kernels.trace(model.name, shaken, start, SAMPLES, MOST_EVENTS, **known)
     return (columns, period) if columns["time"][-1] >= end * (1.0 - 1e-12) else None
 
 
-def trace_steady(rows: Rows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
-    """One period of a steady motion; None where the row has none."""
+def trace_steady(rows: RunRows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
+    """One period of a steady motion; None if the row has none."""
     import kernels
 
     at = {name: rows.table.column(name)[row].as_py() for name in ("x_end", "v_end", "period")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from collections.abc import Iterator
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import kernels
 from kernels.models import Model
 from kernels.models.status import Status
+from sweep.execution import executors
+from sweep.study import shard_size
 
 
 @dataclass(frozen=True)
@@ -77,24 +79,25 @@ COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handle
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
-    """Stands in for `kernels.batch` and `kernels.runtime`."""
+    """Stands in for `kernels.batch.solve` and `kernels.runtime.jax_setup`."""
     stand_in = FakeKernels()
     batch = types.ModuleType("kernels.batch.solve")
     runtime = types.ModuleType("kernels.runtime.jax_setup")
     batch.__dict__.update(solve=stand_in.solve)
     runtime.__dict__.update(prepare=lambda: None, describe=lambda: {"jax": "0", "device": "none", "dtype": "float64"}, problems=list)
-    for name, module in (("batch", batch), ("runtime", runtime)):
-        monkeypatch.setitem(sys.modules, f"kernels.{name}", module)
-        monkeypatch.setattr(kernels, name, module, raising=False)
+    for module in (batch, runtime):
+        folder, name = module.__name__.rsplit(".", maxsplit=1)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setattr(importlib.import_module(folder), name, module, raising=False)
     return stand_in
 
 
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> int:
     """Ten points to a shard, one after the other."""
-    monkeypatch.setattr("sweep.executors.THREADS", 1)
-    monkeypatch.setattr("sweep.config.SHARD_OF_EXACT", 10)
-    monkeypatch.setattr("sweep.config.SHARD_OF_STEPS", 10)
+    monkeypatch.setattr(executors, "THREADS", 1)
+    monkeypatch.setattr(shard_size, "SHARD_OF_EXACT", 10)
+    monkeypatch.setattr(shard_size, "SHARD_OF_STEPS", 10)
     return 10
 
 

@@ -18,8 +18,8 @@ import pytest
 from kernels.models import BUCKLING_WALL
 from kernels.models.status import Status
 from sweep import ConfigError, load, run
+from sweep.analysis.regime_map import FAILED, VOID, read_map
 from sweep.cli import main
-from sweep.maps import FAILED, VOID, read_map
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]
@@ -131,7 +131,9 @@ def test_kernels_get_padded_arrays_and_codes(fake: FakeKernels, tmp_path: Path, 
         given.update(columns)
         return fake.solve(model, scheme, columns, *rest, **asked)
 
-    monkeypatch.setattr("kernels.batch.solve", solve)
+    from kernels.batch import solve as batch
+
+    monkeypatch.setattr(batch, "solve", solve)
     run(WALL, tmp_path / "a")
     np.testing.assert_array_equal(given["post_set"], [2, 3, 4, 5])
     assert (given["damping_criterion"], given["c_n"].shape) == (1.0, (6,))
@@ -207,7 +209,9 @@ def shocked(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
             solution, observables={**found, **dict.fromkeys(("regime", "wall_regime"), np.full(len(status), -1, np.int8))}, status=status
         )
 
-    monkeypatch.setattr("kernels.batch.solve", solve)
+    from kernels.batch import solve as batch
+
+    monkeypatch.setattr(batch, "solve", solve)
     return fake
 
 
@@ -295,7 +299,9 @@ def test_a_point_at_which_a_thing_never_happens_is_settled(
         solution.status[:] = np.where(v0 > 2.0, Status.BEYOND_TABLE, Status.OK)
         return solution
 
-    monkeypatch.setattr("kernels.batch.solve", solve)
+    from kernels.batch import solve as batch
+
+    monkeypatch.setattr(batch, "solve", solve)
     axes = {"v0": [1.0, 2.0, 3.0], "post_set": [TABLES["post_set"]], "damping_criterion": ["excluded"]}
     sweep = {"design": "convergence", "observable": "rebound_velocity", "halvings": 4, "axes": axes}
     parameters = {name: value for name, value in WALL["parameters"].items() if name not in axes}

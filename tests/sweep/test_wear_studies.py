@@ -11,8 +11,8 @@ import pytest
 
 from kernels.models.schemes import Asked
 from sweep import load, run
-from sweep.maps import read_map
-from sweep.problems import ConfigError
+from sweep.analysis.regime_map import read_map
+from sweep.io.errors import ConfigError
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SERVICE = {"service_time": "1 year", "archard_k": 2e-14, "contact_area": "1 cm^2"}

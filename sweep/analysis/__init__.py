@@ -1,0 +1,1 @@
+"""From the dataset of a run to numbers."""

@@ -1,0 +1,1 @@
+"""Parameters from measurements: residuals, fits and what they leave uncertain."""

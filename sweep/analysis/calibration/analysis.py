@@ -1,0 +1,165 @@
+"""The steps of a calibration: fits from every start, optima, uncertainties, profiles and notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy import stats
+
+from sweep.analysis.calibration.fitting import FAILED, OUTCOMES, fit
+from sweep.analysis.calibration.jumps import Crossing, find_crossings
+from sweep.analysis.calibration.load import Calibration
+from sweep.analysis.calibration.optima import Optimum, optima_of, starts_of
+from sweep.analysis.calibration.parameters import Space
+from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult, Landscape
+from sweep.analysis.calibration.system import System
+from sweep.analysis.calibration.uncertainty import Knowledge, knowledge, pairs_together, profiles
+from sweep.io.errors import ConfigError, Problem, advise
+
+UNLIKELY = 1e-3  # a scatter that standard deviations allow more rarely than this is said to be too large
+SHOWN = 5  # jumps that are said in words
+RIDGE = 1e-3  # of the range between bounds: further apart, fits with the same numbers have different parameters
+
+
+def check(request: CalibrationRequest, calibration: Calibration) -> None:
+    """ConfigError if a request names what is not free, or a slice is not of two parameters."""
+    names = calibration.space.names
+    problems = []
+    for option, asked in (("--profile", request.profiles), ("--slice", request.slice)):
+        problems += [Problem(option, f"{name!r} is not free; {advise(name, names)}") for name in asked if name not in names]
+    if request.slice and len(set(request.slice)) != 2:
+        problems.append(Problem("--slice", "two parameters make a slice: --slice k_t --slice c_t"))
+    if request.landscape and len(names) < 2:
+        problems.append(Problem("--landscape", "one free parameter has no slice of two: --profile shows its loss"))
+    if problems:
+        raise ConfigError(calibration.config.source, problems)
+
+
+def carry_out(
+    calibration: Calibration, request: CalibrationRequest | None = None, tell: Callable[[int, int], None] | None = None
+) -> CalibrationResult:
+    """Fit from every start, and say what the data tell.
+
+    Args:
+        calibration: see `load.load`. request: additional results. tell: called with the number of finished fits and of all fits.
+
+    Raises:
+        ConfigError: all fits failed at their start, the request makes no sense, or optimistix is missing.
+    """
+    request = request or CalibrationRequest()
+    check(request, calibration)
+    system = System(calibration.config, calibration.space, calibration.data)
+    fits = fit(system, starts_of(system, calibration.starts, calibration.seed), trace=True, tell=tell)
+    if (fits.outcome == FAILED).all():
+        message = f"all {len(fits.outcome)} starts failed: at none of them all runs have results; choose other bounds or another start"
+        raise ConfigError(calibration.config.source, [Problem("calibration.free", message)])
+    optima = optima_of(fits, system)
+    known = [
+        knowledge(
+            calibration.space, each.coordinates, fits.point.jacobian[each.lanes[0]], each.chi2, calibration.known, calibration.confidence
+        )
+        for each in optima
+    ]
+    found = find_crossings(system, fits, optima[0].lanes.tolist())
+    profiled = profiles(system, optima[0].coordinates, optima[0].chi2, known[0], request.profiles) if request.profiles else []
+    drawn = landscape(system, optima[0], known[0], request.slice) if request.landscape else None
+    result = CalibrationResult(calibration, system, fits, optima, known, found, profiled, drawn)
+    result.notes.extend(notes_on(result))
+    return result
+
+
+def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[str, ...]) -> Landscape:
+    """The loss around an optimum, four standard deviations to each side, or to the bounds where the data do not tell."""
+    space = system.space
+    pair = names or pair_of(space, known)
+    side = max(13, min(31, math.isqrt(20_000 // len(system.data.runs))))
+    axes = []
+    for name in pair:
+        place = space.names.index(name)
+        reach = 4.0 * known.sd[place] if known.told[place] else space.width[place]
+        low, high = space.low[place], space.low[place] + space.width[place]
+        axes.append(np.linspace(max(low, optimum.coordinates[place] - reach), min(high, optimum.coordinates[place] + reach), side))
+    places = [space.names.index(name) for name in pair]
+    lanes = np.tile(optimum.coordinates, (side * side, 1))
+    lanes[:, places] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    chi2 = np.sum(system.at(lanes).residuals ** 2, axis=1).reshape(side, side)
+    values = [np.exp(u) if space.logarithmic[place] else u for place, u in zip(places, axes, strict=True)]
+    return Landscape((pair[0], pair[1]), (values[0], values[1]), chi2)
+
+
+def pair_of(space: Space, known: Knowledge) -> tuple[str, ...]:
+    """The two parameters that the data tell apart the least."""
+    for direction in known.blind:
+        members = direction.members(space)
+        if len(members) > 1:
+            return members[0].name, members[1].name
+    closeness = np.abs(np.nan_to_num(known.correlation))
+    np.fill_diagonal(closeness, -1.0)
+    first, second = np.unravel_index(int(np.argmax(closeness)), closeness.shape)
+    return space.names[min(first, second)], space.names[max(first, second)]
+
+
+def notes_on(result: CalibrationResult) -> list[str]:
+    """What a reader should know, the most serious first."""
+    space, best, known, data = result.space, result.optima[0], result.known[0], result.calibration.data
+    notes = []
+    if not result.converged:
+        notes.append("No fit converged: what is shown is the best place that one came to, and no optimum.")
+    notes += [f"Not told: {direction.sentence(space)}. Fix one of them, give a prior, or measure something else."
+              for direction in known.blind]  # fmt: skip
+    apart = [space.names[place] for place in np.flatnonzero(best.spread > RIDGE) if known.told[place]]
+    if apart:
+        where = ", ".join(f"{name} by {best.spread[space.names.index(name)]:.2g} of its range" for name in apart)
+        notes.append(f"Fits with the same computed numbers differ in {where}: the data do not tell them as well as the intervals say.")
+    notes += [f"{one} and {other} move together (correlation {rho:+.3f}): better known than either is what they do jointly."
+              for one, other, rho in pairs_together(space, known)]  # fmt: skip
+    notes += [f"{space.names[place]} lies on a bound and counts as known there: widen its bounds, or ask what holds it."
+              for place in np.flatnonzero(known.bound)]  # fmt: skip
+    if result.calibration.known and known.freedom > 0:
+        chance = float(stats.chi2.sf(best.chi2, known.freedom))
+        if chance < UNLIKELY:
+            notes.append(
+                f"chi^2 = {best.chi2:.4g} with {known.freedom} degrees of freedom: the scatter is larger than the standard deviations say "
+                f"(chance {chance:.1g}). The model misses something, or they are too small, and so are the intervals."
+            )
+    near = [each for each in result.optima[1:] if each.chi2 - best.chi2 < 9.0 * known.scale**2]
+    if near:
+        notes.append(f"{len(near)} more optima fit nearly as well (chi^2 within 9 of the best): intervals speak of the best alone.")
+    total = len(result.fits.outcome)
+    notes += [f"{count} of {total} fits {OUTCOMES[word]}." for word, count in result.counts().items() if word in OUTCOMES and count]
+    if data.skipped:
+        notes.append(f"{data.skipped} samples at t = 0 say nothing and are left out.")
+    return notes + notes_on_crossings(result)
+
+
+def notes_on_crossings(result: CalibrationResult) -> list[str]:
+    """What the fits of the best optimum passed through."""
+    data, space = result.calibration.data, result.space
+    jumping: dict[tuple[int, str, frozenset[str]], list[Crossing]] = {}
+    for each in result.crossings:
+        for jump in each.jumps:  # samples of one trace that jump together are one
+            key = (int(data.tests[each.run]), jump.observable, frozenset((each.before, each.after)))
+            jumping.setdefault(key, []).append(each)
+    notes = []
+    for (_, observable, _), met in list(jumping.items())[:SHOWN]:
+        first = met[0]
+        jump = next(jump for jump in first.jumps if jump.observable == observable)
+        where = ", ".join(f"{name} = {value:.6g}" for name, value in zip(space.names, first.where, strict=True))
+        more = f" (and at {len(met) - 1} more times)" if len(met) > 1 else ""
+        notes.append(
+            f"On the way {observable} of {data.runs[first.run]} jumps from {words(jump.before)} to {words(jump.after)}{more} where "
+            f"{first.before} becomes {first.after}: {where}."
+        )
+    if len(jumping) > SHOWN:
+        notes.append(f"{len(jumping) - SHOWN} more jumps were met on the way: calibration.parquet has them in its metadata.")
+    smooth = sum(not each.jumps for each in result.crossings)
+    if smooth:
+        notes.append(f"{smooth} boundaries of regimes or counts were crossed where what is compared does not jump.")
+    return notes
+
+
+def words(value: float) -> str:
+    """A number, or that there is none."""
+    return f"{value:.6g}" if math.isfinite(value) else "nothing"

@@ -1,0 +1,301 @@
+"""A calibration from TOML, checked as a whole: all problems are reported at once."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernels.models import MODELS, Model
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import DOUBLE, EXACT, SINGLE
+from sweep.analysis.calibration.data import Measurements
+from sweep.analysis.calibration.measured import read_data
+from sweep.analysis.calibration.parameters import Free, Prior, Space
+from sweep.analysis.calibration.sources import Source, read_sources
+from sweep.io.errors import ConfigError, Problem, advise, shorten
+from sweep.io.toml import apply_overrides, read_source
+from sweep.io.values import read_number
+from sweep.study import load as studies
+from sweep.study.capabilities import KEYS_OF_ASKED
+from sweep.study.config import Config
+from sweep.study.schema import TIME_KEYS, belongs
+
+NOISES = ("known", "estimated")
+SCALES = ("log", "linear")
+KEYS = ("data", "starts", "seed", "confidence", "noise", "free", "compare", "traces")
+FREE_KEYS = ("from", "to", "scale", "start", "prior")
+NODE = re.compile(r"(\w+)\[(\d+)\]")
+SPREAD = Quantity("std", "", "standard deviation of the prior", lower=0.0, lower_open=True)
+CONFIDENCE = Quantity("confidence", "1", "level of the intervals", lower=0.0, upper=1.0, lower_open=True, upper_open=True)
+MOST_STARTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A checked calibration.
+
+    Attributes:
+        config: the study: model, fixed parameters, free ones at their start, and the tests as its design.
+        section: [calibration] as given, with absolute paths.
+        space: the free parameters. data: the measurements.
+        starts, seed: how many fits, from which random numbers.
+        confidence: level of intervals.
+        known: whether standard deviations are what they say, or right but for a common factor that the scatter tells.
+    """
+
+    config: Config
+    section: dict[str, Any]
+    space: Space
+    data: Measurements
+    starts: int
+    seed: int
+    confidence: float
+    known: bool
+
+
+def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence[str] = ()) -> Calibration:
+    """Read and check a calibration.
+
+    Args:
+        source: path of a TOML file, or the same as nested dicts (files then stand relative to the working directory).
+        overrides: "path=value" texts that replace keys before the check.
+
+    Raises:
+        ConfigError: with everything that is wrong.
+    """
+    name, raw, folder, stem = read_source(source)
+    problems: list[Problem] = []
+    apply_overrides(raw, overrides, problems)
+    found = check(raw, name, folder, stem, problems)
+    if found is None:
+        raise ConfigError(name, list(dict.fromkeys(problems)))
+    return found
+
+
+def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: list[Problem]) -> Calibration | None:
+    """Check everything, adding to `problems`; None when there are any."""
+    section = raw.get("calibration")
+    study = {key: value for key, value in raw.items() if key != "calibration"}
+    if not isinstance(section, dict):
+        problems.append(Problem("calibration", "missing: a calibration has a table [calibration], with data, free and compare"))
+        return None
+    if "sweep" in raw:
+        problems.append(Problem("sweep", "a calibration has no design: its points are the tests of its data"))
+        study.pop("sweep")
+    if "excitation" in study:
+        problems.append(Problem("excitation", "a calibration is of oscillators that a sine shakes: records are not to be had here"))
+        study.pop("excitation")
+    model = model_of(study)
+    if model is None:  # which the study's own check says better
+        studies.check(study, source, folder, stem, problems)
+        return None
+    scheme = study.get("study", {}).get("scheme", EXACT)
+    if scheme != EXACT:
+        problems.append(Problem("study.scheme", f"a calibration follows the derivatives of {EXACT!r}, not {shorten(scheme)}: leave it out"))
+    if study.get("study", {}).get("precision", DOUBLE) == SINGLE:
+        problems.append(Problem("study.precision", f"a calibration follows derivatives, which are {DOUBLE}: leave it out"))
+    problems += [Problem(f"calibration.{key}", f"unknown key; {advise(key, KEYS)}") for key in section if key not in KEYS]
+    starts = whole(section, "starts", 16, 1, MOST_STARTS, "fits from different starts", problems)
+    seed = whole(section, "seed", 1, 0, 2**31 - 1, "of the random starts", problems)
+    confidence = fraction(section.get("confidence", 0.95), problems)
+    noise = section.get("noise", NOISES[0])
+    if noise not in NOISES:
+        problems.append(Problem("calibration.noise", f"{shorten(noise)} is none of {', '.join(NOISES)}"))
+    parameters = study.get("parameters", {})
+    parameters = parameters if isinstance(parameters, dict) else {}
+    frees = read_free(section.get("free"), model, parameters, problems)
+    sources = read_sources(section, model, folder, problems)
+    read = read_data(sources, model, {free.quantity.name for free in frees}, study, problems) if sources else None
+    if read is not None and frees and read[0].count + sum(free.prior is not None for free in frees) < len(frees):
+        message = f"{read[0].count} numbers were measured, too few for {len(frees)} free parameters: at least as many are needed"
+        problems.append(Problem("calibration.free", message))
+    if read is None or not frees:
+        studies.check(study, source, folder, stem, problems)
+        return None
+    data, parts = read
+    before = len(problems)
+    varied = [(axes, each) for axes, each in zip(parts, sources, strict=True) if axes]
+    config = studies.check(with_tests(study, [axes for axes, _ in varied], frees), source, folder, stem, problems)
+    problems[before:] = [in_words(problem, [each for _, each in varied], data) for problem in problems[before:]]
+    if config is not None and data is not None:
+        known = by_name(config.model.observables)
+        compared = [known[name] for name in data.names if name in known]
+        problems += [Problem("calibration.compare", why) for quantity in compared if (why := config.lacking(quantity))]
+        if data.forces:
+            message = "cannot be compared in one study with traces of forces"
+            problems += [Problem("calibration.compare", f"{q.name} {message}") for q in compared if {*q.needs} & KEYS_OF_ASKED.keys()]
+    if config is None or problems:
+        return None
+    return Calibration(config, absolute(section, folder), Space(frees), data, starts, seed, confidence, noise == NOISES[0])
+
+
+def model_of(study: Mapping[str, Any]) -> Model | None:
+    """The model of a study, where that can be told."""
+    section = study.get("study", {})
+    name = section.get("model", next(iter(MODELS))) if isinstance(section, dict) else None
+    return MODELS.get(name) if isinstance(name, str) else None
+
+
+def whole(section: Mapping[str, Any], key: str, default: int, least: int, most: int, what: str, problems: list[Problem]) -> int:
+    """A whole number of the section."""
+    value = section.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        problems.append(Problem(f"calibration.{key}", f"must be a whole number from {least} to {most} ({what}), not {shorten(value)}"))
+        return default
+    return value
+
+
+def fraction(value: Any, problems: list[Problem]) -> float:
+    """The level of intervals."""
+    level = read_number(CONFIDENCE, "calibration.confidence", value, problems)
+    return 0.95 if level is None else level
+
+
+def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> list[Free]:
+    """The free parameters; problems if one is none of the model, or its numbers make no sense."""
+    if not isinstance(raw, dict) or not raw:
+        message = "missing: which parameters are to be found, such as k_n = { from = 0.1, to = 10.0 }"
+        problems.append(Problem("calibration.free", message))
+        return []
+    found = [read_one(str(name), each, model, parameters, problems) for name, each in raw.items()]
+    return [free for free in found if free is not None]
+
+
+def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> Free | None:
+    """One free parameter; None and problems if it is wrong."""
+    path = f"calibration.free.{name}"
+    node = NODE.fullmatch(name)
+    head, place = (node[1], int(node[2])) if node else (name, None)
+    quantity = by_name(model.parameters).get(head)
+    found: list[Problem] = []
+    if quantity is None or head in TIME_KEYS:
+        message = f"{head} is a time of the run and is not calibrated" if quantity else belongs(head, model)
+        found.append(Problem(path, message))
+    elif quantity.kind == "list" and place is None:
+        found.append(Problem(path, f'a table is found node by node: "{name}[0]", "{name}[1]" ...'))
+    elif quantity.kind != "list" and place is not None:
+        found.append(Problem(path, f"{head} is a number and has no nodes: {head}"))
+    elif quantity.kind not in ("float", "list"):
+        found.append(Problem(path, f"{head} is no number that varies smoothly ({quantity.description}): it cannot be found"))
+    elif not isinstance(raw, dict) or not {"from", "to"} <= raw.keys():
+        found.append(Problem(path, f"must have bounds, {{ from = 0.1, to = 10.0 }}, not {shorten(raw)}"))
+    if found or quantity is None or not isinstance(raw, dict):
+        problems += found
+        return None
+    found += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), FREE_KEYS)}") for key in raw if key not in FREE_KEYS]
+    single = Quantity(
+        quantity.name, quantity.unit, quantity.description, lower=quantity.lower, upper=quantity.upper, lower_open=quantity.lower_open,
+        upper_open=quantity.upper_open,
+    )  # fmt: skip
+    given = start_of(raw, parameters.get(head), place, path, found)
+    ends = {key: each for key in ("from", "to") if (each := read_number(single, f"{path}.{key}", raw[key], found)) is not None}
+    scale = raw.get("scale", "log" if quantity.lower >= 0.0 and quantity.unit.startswith("N") else "linear")
+    if scale not in SCALES:
+        found.append(Problem(f"{path}.scale", f"{shorten(scale)} is none of {', '.join(SCALES)}"))
+    if len(ends) == 2 and not found:
+        check_ends(path, ends["from"], ends["to"], scale == "log", quantity.unit, found)
+    if found:
+        problems += found
+        return None
+    lower, upper = ends["from"], ends["to"]
+    middle = math.sqrt(lower * upper) if scale == "log" else 0.5 * (lower + upper)
+    where, value = given if given is not None else (path, middle)
+    start = read_number(single, where, value, problems)
+    if start is not None and not lower <= start <= upper:
+        message = f"the start {start:g} is outside the bounds of {path}, from {lower:g} to {upper:g} (unit {quantity.unit})"
+        problems.append(Problem(where, message))
+    prior = read_prior(raw["prior"], single, f"{path}.prior", scale == "log", problems) if "prior" in raw else None
+    return None if start is None else Free(name, quantity, place, lower, upper, scale == "log", start, prior)
+
+
+def start_of(raw: Mapping[str, Any], given: Any, node: int | None, path: str, found: list[Problem]) -> tuple[str, Any] | None:
+    """Where a start stands and what it is: the key `start`, else what [parameters] has; None if neither says one."""
+    head = path.rpartition(".free.")[2]
+    if node is not None:
+        table = head.partition("[")[0]
+        if not isinstance(given, list):
+            found.append(Problem(path, f"[parameters] must give the table {table}, of which this is a node"))
+            return None
+        if node >= len(given):
+            found.append(Problem(path, f"the table {table} of [parameters] has {len(given)} nodes, from {table}[0] on"))
+            return None
+        given = given[node]
+    if "start" in raw:
+        return f"{path}.start", raw["start"]
+    return None if given is None else (f"parameters.{head}", given)
+
+
+def check_ends(path: str, lower: float, upper: float, logarithmic: bool, unit: str, found: list[Problem]) -> None:
+    """Whether bounds are a range of their scale."""
+    if lower >= upper:
+        found.append(Problem(path, f"from must be below to: from = {lower:g}, to = {upper:g} (unit {unit})"))
+    elif logarithmic and lower <= 0.0:
+        message = f'a logarithm needs positive bounds: from = {lower:g}, to = {upper:g} (unit {unit}); or scale = "linear"'
+        found.append(Problem(path, message))
+
+
+def read_prior(raw: Any, quantity: Quantity, path: str, logarithmic: bool, problems: list[Problem]) -> Prior | None:
+    """A prior { mean, std }; None and problems if it is invalid."""
+    if not isinstance(raw, dict) or set(raw) != {"mean", "std"}:
+        problems.append(Problem(path, f"must be {{ mean = 1.0, std = 0.1 }} in {quantity.unit}, not {shorten(raw)}"))
+        return None
+    mean, std = read_number(quantity, f"{path}.mean", raw["mean"], problems), read_number(SPREAD, f"{path}.std", raw["std"], problems)
+    if mean is not None and mean <= 0.0 and logarithmic:
+        problems.append(Problem(f"{path}.mean", f"{mean:g}: on a logarithmic scale a prior is log-normal, whose mean is positive"))
+        return None
+    return None if mean is None or std is None else Prior(mean, std)
+
+
+def at_values(parameters: Mapping[str, Any], frees: Sequence[Free], values: Sequence[float]) -> dict[str, Any]:
+    """[parameters] with numbers in the place of the free ones."""
+    changed = {key: list(value) if isinstance(value, list) else value for key, value in parameters.items()}
+    for free, value in zip(frees, values, strict=True):
+        if free.node is None:
+            changed[free.name] = float(value)
+        else:
+            changed[free.quantity.name][free.node] = float(value)
+    return changed
+
+
+def with_tests(study: Mapping[str, Any], parts: Sequence[Mapping[str, list[Any]]], frees: Sequence[Free]) -> dict[str, Any]:
+    """The study with the free parameters at their start, and the tests as its points: one for each row, the last sample of each trace."""
+    designs = [{"design": "zip", "axes": dict(axes)} for axes in parts]
+    everywhere = {name for name in (parts[0] if parts else ()) if all(name in axes for axes in parts)}
+    window = {"window"} if "window_end" in everywhere else set()
+    kept = {
+        key: {name: value for name, value in study.get(key, {}).items() if name not in everywhere | window}
+        for key in ("parameters", "time")
+    }
+    kept["parameters"] = at_values(kept["parameters"], frees, [free.start for free in frees])
+    changed = {**study, **kept}
+    return {**changed, "sweep": designs[0] if len(designs) == 1 else designs} if designs else changed
+
+
+def in_words(problem: Problem, sources: Sequence[Source], data: Measurements) -> Problem:
+    """A problem of the study that the data make, with the file and the test in place of the design and the point."""
+    first = {test: data.runs[run] for run, test in reversed(list(enumerate(data.tests.tolist())))}
+
+    def named(found: re.Match[str]) -> str:
+        return f"{first.get(int(found[1]), found[0])}: "
+
+    message = re.sub(r"\bpoint (\d+): ", named, problem.message).replace(" points)", " tests)")
+    axis = re.fullmatch(r"sweep(?:\[(\d+)\])?\.axes\.(\w+).*", problem.path)
+    if axis is None:
+        return Problem(problem.path, message)
+    source = sources[int(axis[1] or 0)]
+    return Problem(f"{source.path}: {source.file.name}, column {axis[2]}", message)
+
+
+def absolute(section: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """[calibration] with absolute paths."""
+    found = dict(section)
+    if isinstance(found.get("data"), str):
+        found["data"] = str((folder / found["data"]).absolute())
+    if "traces" in found:
+        found["traces"] = [{**trace, "file": str((folder / trace["file"]).absolute())} for trace in found["traces"]]
+    return found

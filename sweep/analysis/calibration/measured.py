@@ -1,0 +1,254 @@
+"""The measured data of a calibration: columns with standard deviations and weights, tests and traces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import STEADY
+from sweep.analysis.calibration.data import Measurements
+from sweep.analysis.calibration.sheet import (
+    Sheet,
+    check_columns,
+    read_labels,
+    read_measured,
+    read_positive,
+    read_setting,
+    read_sheet,
+)
+from sweep.analysis.calibration.sources import IN_TIME, Compared, Source
+from sweep.io.errors import Problem, advise, report
+from sweep.io.values import padded, read_value, written
+from sweep.study.schema import TIME_KEYS, belongs
+
+TIME_COLUMN = "time"
+
+
+class MeasuredRows:
+    """Measured numbers of one source, as they are gathered: one entry a number."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.run: list[np.ndarray] = []
+        self.name: list[str] = []
+        self.measured: list[np.ndarray] = []
+        self.sd: list[np.ndarray] = []
+        self.weight: list[np.ndarray] = []
+
+    def add(self, sheet: Sheet, compared: Compared, first: int, keep: np.ndarray, problems: list[Problem]) -> None:
+        """Take a column in, of the rows `keep`; the runs of the sheet begin with number `first`."""
+        missing = [name for name in compared.columns if name not in sheet.columns]
+        problems += [
+            Problem(compared.path, f"{sheet.label} has no column {name!r}; {advise(name, list(sheet.columns))}") for name in missing
+        ]
+        if missing:
+            return
+        quantity = compared.observable
+        measured = read_measured(sheet, compared.column, quantity, problems)
+        sd: Any = compared.sd
+        own = f"{compared.column}_sd"
+        if sd is None and compared.relative is None and own in sheet.columns:
+            sd = own
+        if isinstance(sd, str):
+            spread = read_positive(sheet, sd, quantity, "sd", measured, problems)
+        elif compared.relative is not None:
+            spread = compared.relative * np.abs(measured)
+            for row in np.flatnonzero(spread == 0.0).tolist():
+                message = "0, whose relative standard deviation is 0: give sd as a number or a column"
+                problems.append(Problem(sheet.place(compared.column, row), message))
+        elif sd is not None:
+            spread = np.full(sheet.count, sd)
+        else:
+            problems.append(
+                Problem(compared.path, f"missing: sd (a number in {quantity.unit}, or a column), relative_sd, or a column {own}")
+            )
+            return
+        weight = (
+            read_positive(sheet, compared.weight, quantity, "weight", measured, problems)
+            if isinstance(compared.weight, str)
+            else np.full(sheet.count, compared.weight)
+        )
+        rows = np.flatnonzero(np.isfinite(measured) & keep)
+        places = np.cumsum(keep) - 1
+        self.run.append(first + places[rows])
+        self.name += [quantity.name] * len(rows)
+        self.measured.append(measured[rows])
+        self.sd.append(spread[rows])
+        self.weight.append(weight[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The runs of one source.
+
+    Attributes:
+        settings: parameter -> (runs,) values, of tables (runs, L). labels: what they are called. times: of samples [s], else NaN.
+    """
+
+    settings: dict[str, np.ndarray]
+    labels: list[str]
+    times: np.ndarray
+
+
+def read_data(
+    sources: Sequence[Source], model: Model, free: set[str], study: Mapping[str, Any], problems: list[Problem]
+) -> tuple[Measurements, list[dict[str, list[Any]]]] | None:
+    """Read the files.
+
+    Args:
+        sources: what to read. model: whose parameters columns may name. free: parameters that are not known.
+        study: the file without [calibration]. problems: where problems are added.
+
+    Returns:
+        The measurements, and the runs as parts of a design: parameter -> values as a study gives them, of a trace its last sample. None
+        where nothing can be made of the files.
+    """
+    before = len(problems)
+    rows, parts = MeasuredRows(), []
+    skipped = runs = 0
+    for source in sources:
+        sheet = read_sheet(source.file, source.path, problems)
+        if sheet is None:
+            continue
+        # what was measured and is not compared is let lie
+        measurable = [*IN_TIME] if source.traced else [quantity.name for quantity in model.observables]
+        known = {name for each in source.compared for name in (*each.columns, f"{each.column}_sd")}
+        known |= {name for each in measurable for name in (each, f"{each}_sd")}
+        if source.traced:
+            part, keep = read_trace(source, sheet, model, free, known, problems)
+        else:
+            part, keep = read_tests(sheet, model, free, known, problems), np.ones(sheet.count, dtype=bool)
+        for compared in source.compared:
+            rows.add(sheet, compared, runs, keep, problems)
+        skipped += int(np.count_nonzero(~keep)) * len(source.compared)
+        runs += len(part.labels)
+        parts.append(part)
+    if any(source.traced for source in sources) and study.get("time", {}).get("window") == STEADY:
+        problems.append(Problem("time.window", f'"{STEADY}" is of motions without a beginning, and traces begin at t = 0: leave it out'))
+    if not sum(map(len, rows.measured)) and len(problems) == before:
+        problems.append(Problem(sources[0].path if sources else "calibration.data", "nothing was measured: every cell is empty"))
+    if len(problems) > before:
+        return None
+    settings = joined(parts, model, study, problems)
+    names = dict.fromkeys(rows.name)
+    observables = {**by_name(model.observables), **IN_TIME}
+    place = {name: position for position, name in enumerate(names)}
+    data = Measurements(
+        observables={name: observables[name] for name in names},
+        settings=settings,
+        runs=tuple(label for part in parts for label in part.labels),
+        tests=tests_of(parts),
+        times=np.concatenate([part.times for part in parts]),
+        run=np.concatenate(rows.run),
+        observable=np.array([place[name] for name in rows.name]),
+        measured=np.concatenate(rows.measured),
+        sd=np.concatenate(rows.sd),
+        weight=np.concatenate(rows.weight),
+        skipped=skipped,
+    )
+    return (data, designs_of(parts, model)) if len(problems) == before else None
+
+
+def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]) -> Part:
+    """The runs of a file of tests, whose settings are its columns that are parameters."""
+    quantities = by_name(model.parameters)
+    check_columns(sheet, [*quantities, *known], problems)
+    names = [name for name in sheet.columns if name in quantities and name not in known]
+    problems += [Problem(sheet.place(name), "is free: a setting of the tests is known") for name in names if name in free]
+    read = {name: read_setting(sheet, quantities[name], problems) for name in names if name not in free}
+    return Part({name: each for name, each in read.items() if each is not None}, read_labels(sheet), np.full(sheet.count, math.nan))
+
+
+def read_trace(
+    source: Source, sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]
+) -> tuple[Part, np.ndarray]:
+    """The runs of a trace, one for each sample, and which samples those are: at t = 0 there is nothing to be learned."""
+    check_columns(sheet, [TIME_COLUMN, *known], problems)
+    quantities = by_name(model.parameters)
+    path = source.path.removesuffix(".file")
+    times = np.zeros(sheet.count)
+    if TIME_COLUMN not in sheet.columns:
+        problems.append(
+            Problem(source.path, f"{sheet.label} has no column {TIME_COLUMN!r} [s]; {advise(TIME_COLUMN, list(sheet.columns))}")
+        )
+    else:
+        found: list[Problem] = []
+        times = read_measured(sheet, TIME_COLUMN, Quantity(TIME_COLUMN, "s", "time of a sample"), found)
+        wrong = np.flatnonzero(~(times >= 0.0)).tolist() if not found else []
+        found += [Problem(sheet.place(TIME_COLUMN, row), f"{float(times[row])!r}: a sample has a time >= 0 (unit s)") for row in wrong]
+        report(found, sheet.place(TIME_COLUMN), problems)
+    keep = times > 0.0
+    settings = {}
+    for name, value in source.settings.items():
+        where = f"{path}.settings.{name}"
+        if name not in quantities:
+            problems.append(Problem(where, belongs(str(name), model)))
+        elif name in free:
+            problems.append(Problem(where, "is free: a setting of a trace is known"))
+        elif name in TIME_KEYS:
+            problems.append(Problem(where, "a trace has times of its own: leave it out"))
+        else:
+            settings[name] = np.array([read_value(quantities[name], where, value, problems)] * int(keep.sum()))
+    kept = times[keep]
+    settings |= {"end": kept, "window_start": np.zeros(len(kept)), "window_end": kept}
+    return Part(settings, [f"{source.file.name}, {time:g} s" for time in kept], kept), keep
+
+
+def joined(parts: Sequence[Part], model: Model, study: Mapping[str, Any], problems: list[Problem]) -> dict[str, np.ndarray]:
+    """The settings of all runs: where a part does not say, what the study says, or the documented default."""
+    names = dict.fromkeys(name for part in parts for name in part.settings)
+    if len(parts) == 1:
+        return dict(parts[0].settings)
+    settings = {}
+    for name in names:
+        quantity = model.parameter(name)
+        pieces = [
+            part.settings[name] if name in part.settings else filled(quantity, model, len(part.labels), study, problems) for part in parts
+        ]
+        if quantity.kind == "list":
+            settings[name] = padded([row for piece in pieces for row in piece])
+        else:
+            settings[name] = np.concatenate(pieces)
+    return settings
+
+
+def filled(quantity: Quantity, model: Model, count: int, study: Mapping[str, Any], problems: list[Problem]) -> np.ndarray:
+    """A setting that some runs leave to the study, `count` times."""
+    name, time = quantity.name, study.get("time", {})
+    given = study.get("parameters", {}).get(name, time.get(name))
+    window = time.get("window")
+    if name in ("window_start", "window_end") and isinstance(window, list) and len(window) == 2:
+        given = window[name == "window_end"]
+    if given is None and name == "window_end":
+        return filled(model.parameter("end"), model, count, study, problems)
+    if given is None and quantity.default is None:
+        message = f"some tests or traces say it and others do not, and its default follows from others: {quantity.default_rule}"
+        problems.append(Problem(f"parameters.{name}", message))
+        return np.full(count, math.nan)
+    value = quantity.default if given is None else read_value(quantity, f"parameters.{name}", given, [])
+    return np.array([np.asarray(value, dtype=float)] * count)
+
+
+def tests_of(parts: Sequence[Part]) -> np.ndarray:
+    """(runs,) the number of the test that each run is of."""
+    found: list[np.ndarray] = []
+    for part in parts:
+        first = 0 if not found else int(found[-1][-1]) + 1
+        found.append(np.full(len(part.labels), first) if np.isfinite(part.times).any() else first + np.arange(len(part.labels)))
+    return np.concatenate(found)
+
+
+def designs_of(parts: Sequence[Part], model: Model) -> list[dict[str, list[Any]]]:
+    """The parts of a design with one point for each test, and one for the last sample of each trace."""
+    designs = []
+    for part in parts:
+        rows = [int(np.argmax(part.times))] if np.isfinite(part.times).any() else range(len(part.labels))
+        axes = {name: [written(model.parameter(name), values[row]) for row in rows] for name, values in part.settings.items()}
+        designs.append(axes)
+    return designs

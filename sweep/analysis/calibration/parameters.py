@@ -1,0 +1,124 @@
+"""Free parameters: their bounds and scales, and the unbounded angles that the fit moves.
+
+Each has a coordinate u: its value, or on a logarithmic scale the logarithm of its value. Within the bounds u = middle + half width sin(y),
+and any number will do for the angle y. Source of the transformation: F. James and M. Roos, Computer Physics Communications 10 (1975),
+343-367 (Minuit).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from sweep.design.distributions import log_normal_scale
+
+AT_BOUND = 1e-7  # this near to a bound, in parts of the range, a parameter lies on it
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is known of a parameter before the data: normal on a linear scale, log-normal on a logarithmic one.
+
+    Attributes:
+        mean, std: of the parameter, in its unit.
+    """
+
+    mean: float
+    std: float
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """One number that the data are to tell.
+
+    Attributes:
+        name: as the study gives it: a parameter, or a node of a table such as "post_stiffness[0]".
+        quantity: the parameter. node: of a table, which one; else None.
+        lower, upper: bounds, in its unit. logarithmic: its scale.
+        start: where the first fit begins.
+        prior: what is known before.
+    """
+
+    name: str
+    quantity: Quantity
+    node: int | None
+    lower: float
+    upper: float
+    logarithmic: bool
+    start: float
+    prior: Prior | None = None
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
+        return self.quantity.unit
+
+    @property
+    def symbol(self) -> str:
+        """As pictures name it, in mathtext."""
+        head = f"${self.quantity.symbol}$" if self.quantity.symbol else self.quantity.name.replace("_", " ")
+        return head if self.node is None else f"{head} [{self.node}]"
+
+    @property
+    def known(self) -> tuple[float, float] | None:
+        """The prior in the coordinate: mean and standard deviation."""
+        if self.prior is None:
+            return None
+        if not self.logarithmic:
+            return self.prior.mean, self.prior.std
+        median, spread = log_normal_scale(self.prior.mean, self.prior.std)
+        return math.log(median), spread
+
+
+class Space:
+    """The space of the free parameters; arrays have them along their last axis, (..., n).
+
+    Attributes:
+        frees: the parameters. names: theirs. low, width: bounds of the coordinates and their distance, (n,).
+    """
+
+    def __init__(self, frees: Sequence[Free]) -> None:
+        """Keep the parameters."""
+        self.frees = tuple(frees)
+        self.names = tuple(free.name for free in frees)
+        self.logarithmic = np.array([free.logarithmic for free in frees], dtype=bool)
+        self.low = self.coordinates(np.array([free.lower for free in frees]))
+        self.width = self.coordinates(np.array([free.upper for free in frees])) - self.low
+
+    @property
+    def starts(self) -> np.ndarray:
+        """(n,) values where the first fit begins."""
+        return np.array([free.start for free in self.frees])
+
+    def coordinates(self, values: np.ndarray) -> np.ndarray:
+        """Values as coordinates u."""
+        return np.where(self.logarithmic, np.log(np.where(self.logarithmic, values, 1.0)), values)
+
+    def values(self, coordinates: np.ndarray) -> np.ndarray:
+        """Coordinates u as values."""
+        return np.where(self.logarithmic, np.exp(np.where(self.logarithmic, coordinates, 0.0)), coordinates)
+
+    def rates(self, values: np.ndarray) -> np.ndarray:
+        """Derivatives of the values by the coordinates."""
+        return np.where(self.logarithmic, values, 1.0)
+
+    def at(self, angles: np.ndarray) -> np.ndarray:
+        """Coordinates u of angles y."""
+        return np.asarray(self.low + 0.5 * self.width * (1.0 + np.sin(angles)))
+
+    def turning(self, angles: np.ndarray) -> np.ndarray:
+        """Derivatives of the coordinates by the angles."""
+        return np.asarray(0.5 * self.width * np.cos(angles))
+
+    def angles(self, coordinates: np.ndarray) -> np.ndarray:
+        """The angles in [-pi/2, pi/2] of coordinates within the bounds."""
+        return np.asarray(np.arcsin(np.clip(2.0 * (coordinates - self.low) / self.width - 1.0, -1.0, 1.0)))
+
+    def on_bound(self, coordinates: np.ndarray) -> np.ndarray:
+        """Mask of coordinates that lie on a bound."""
+        place = (coordinates - self.low) / self.width
+        return np.asarray((place < AT_BOUND) | (place > 1.0 - AT_BOUND))

@@ -1,0 +1,249 @@
+"""The results of a calibration: as records, tables and files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sweep.analysis.calibration.fitting import CONVERGED, OUTCOMES, Fits
+from sweep.analysis.calibration.jumps import Crossing
+from sweep.analysis.calibration.load import Calibration, at_values
+from sweep.analysis.calibration.optima import Optimum
+from sweep.analysis.calibration.parameters import Space
+from sweep.analysis.calibration.system import System
+from sweep.analysis.calibration.uncertainty import Knowledge, Profile
+from sweep.io.atomic import write_text, write_whole
+from sweep.io.errors import ConfigError, Problem
+from sweep.io.toml import to_toml
+from sweep.study.config import Config
+from sweep.study.load import load
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRequest:
+    """The results that a user asks for in addition to the fit.
+
+    Attributes:
+        profiles: parameters whose profile likelihood is wanted.
+        slice: the two parameters of the landscape; if empty, the two that the data separate worst.
+        landscape: whether one is wanted.
+    """
+
+    profiles: tuple[str, ...] = ()
+    slice: tuple[str, ...] = ()
+    landscape: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Landscape:
+    """The loss over two parameters, the others at the optimum.
+
+    Attributes:
+        names: of the two. along: (side,) values of each. chi2: (side, side), the first along the first axis; NaN if a run fails.
+    """
+
+    names: tuple[str, str]
+    along: tuple[np.ndarray, np.ndarray]
+    chi2: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationResult:
+    """The result of a calibration.
+
+    Attributes:
+        calibration: what was asked. system: its residuals.
+        fits: from every start. optima: the distinct ones, the best first, and what is known at each.
+        crossings: boundaries that the fits of the best optimum crossed.
+        profiles, landscape: where they were asked for.
+        notes: what a reader should know, in sentences.
+    """
+
+    calibration: Calibration
+    system: System
+    fits: Fits
+    optima: list[Optimum]
+    known: list[Knowledge]
+    crossings: list[Crossing]
+    profiles: list[Profile] = field(default_factory=list)
+    landscape: Landscape | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def space(self) -> Space:
+        """The free parameters."""
+        return self.calibration.space
+
+    @property
+    def best(self) -> int:
+        """The lane of the best fit."""
+        return int(self.optima[0].lanes[0])
+
+    @property
+    def estimates(self) -> np.ndarray:
+        """(n,) the fitted values."""
+        return self.space.values(self.optima[0].coordinates)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the best fit did."""
+        return bool(self.fits.outcome[self.best] == CONVERGED)
+
+    def counts(self) -> dict[str, int]:
+        """How the fits ended, and how many each."""
+        return {word: int(np.count_nonzero(self.fits.outcome == word)) for word in (CONVERGED, *OUTCOMES)}
+
+    def fitted(self) -> Config:
+        """The study at the fitted values, with the tests as its points."""
+        document = {**self.calibration.config.document}
+        document["parameters"] = at_values(document.get("parameters", {}), self.space.frees, self.estimates.tolist())
+        return load(document)
+
+
+def records(result: CalibrationResult) -> list[dict[str, Any]]:
+    """One flat dict for each optimum and parameter; what there is none of is None."""
+    space = result.space
+    profiled = {profile.name: profile for profile in result.profiles}
+    found = []
+    for number, (optimum, known) in enumerate(zip(result.optima, result.known, strict=True)):
+        values = space.values(optimum.coordinates)
+        rates = space.rates(values)
+        for place, free in enumerate(space.frees):
+            profile = profiled.get(free.name) if number == 0 else None
+            found.append({
+                "optimum": number, "fits": len(optimum.lanes), "chi2": optimum.chi2, "parameter": free.name, "unit": free.unit,
+                "value": float(values[place]), "std": nothing(known.sd[place] * rates[place]), "low": nothing(known.low[place]),
+                "high": nothing(known.high[place]), "told": bool(known.told[place]), "on_bound": bool(known.bound[place]),
+                "profile_low": nothing(profile.low) if profile else None, "profile_high": nothing(profile.high) if profile else None,
+                "lower": free.lower, "upper": free.upper, "scale": "log" if free.logarithmic else "linear",
+            })  # fmt: skip
+    return found
+
+
+def nothing(value: float) -> float | None:
+    """A number, or None if it is not finite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def numbers(result: CalibrationResult) -> list[dict[str, Any]]:
+    """One flat dict for each measured number: what was measured, what is computed at the best optimum, and the residual."""
+    data, point = result.calibration.data, result.fits.point
+    found = []
+    for place in range(data.count):
+        run, quantity = int(data.run[place]), data.observables[data.names[data.observable[place]]]
+        computed = float(point.predicted[result.best, place])
+        found.append({
+            "run": data.runs[run], "time": nothing(data.times[run]), "observable": quantity.name, "unit": quantity.unit,
+            "measured": float(data.measured[place]), "std": float(data.spread[place]), "fitted": nothing(computed),
+            "residual": float(point.residuals[result.best, place]),
+        })  # fmt: skip
+    return found
+
+
+def facts(result: CalibrationResult) -> dict[str, Any]:
+    """The facts that are not in the tables, ready for JSON."""
+    known = result.known[0]
+    correlation = [[nothing(value) for value in row] for row in known.correlation]
+    return {
+        "data": result.calibration.data.count,
+        "runs": len(result.calibration.data.runs),
+        "fits": result.counts(),
+        "converged": result.converged,
+        "chi2": result.optima[0].chi2,
+        "degrees_of_freedom": known.freedom,
+        "confidence": result.calibration.confidence,
+        "noise": "known" if result.calibration.known else "estimated",
+        "noise_scale": nothing(known.scale),
+        "parameters": list(result.space.names),
+        "correlation": correlation,
+        "not_told": [[free.name for free in direction.members(result.space)] for direction in known.blind],
+        "crossings": [
+            {"run": result.calibration.data.runs[each.run], "before": each.before, "after": each.after, "values": each.where.tolist(),
+             "jumps": [{"observable": j.observable, "before": nothing(j.before), "after": nothing(j.after)} for j in each.jumps]}
+            for each in result.crossings
+        ],
+        "notes": result.notes,
+    }  # fmt: skip
+
+
+def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
+    """The tables of a result by the name of their file."""
+    import pyarrow as pa
+
+    from sweep.execution.parquet import described
+
+    def table(rows: list[dict[str, Any]], columns: Mapping[str, tuple[Any, str]]) -> pa.Table:
+        fields = [described(name, kind, "", text) for name, (kind, text) in columns.items()]
+        metadata = {"calibration": json.dumps(facts(result)), "config_hash": result.calibration.config.digest}
+        return pa.Table.from_pylist(rows, schema=pa.schema(fields, metadata=metadata))
+
+    number, text = pa.float64(), pa.string()
+    ends = "end of its confidence interval, from the Jacobian; null where the data do not tell the parameter"
+    found = {
+        "calibration.parquet": table(records(result), {
+            "optimum": (pa.int64(), "number of the optimum, 0 for the best"), "fits": (pa.int64(), "how many fits ended there"),
+            "chi2": (number, "sum of squared residuals there"), "parameter": (text, "free parameter"), "unit": (text, "its unit"),
+            "value": (number, "its value"), "std": (number, "its standard deviation"), "low": (number, f"lower {ends}"),
+            "high": (number, f"upper {ends}"), "told": (pa.bool_(), "whether the data tell it"),
+            "on_bound": (pa.bool_(), "whether it lies on a bound"), "profile_low": (number, "lower end of the interval of its profile"),
+            "profile_high": (number, "upper end of the interval of its profile"), "lower": (number, "lower bound"),
+            "upper": (number, "upper bound"), "scale": (text, "scale of its coordinate"),
+        }),
+        "residuals.parquet": table(numbers(result), {
+            "run": (text, "test, or trace and time"), "time": (number, "of a sample of a trace [s]"),
+            "observable": (text, "what was measured"),
+            "unit": (text, "its unit"), "measured": (number, "what was measured"),
+            "std": (number, "its standard deviation, with its weight"),
+            "fitted": (number, "what is computed at the best optimum"),
+            "residual": (number, "their difference over the standard deviation"),
+        }),
+    }  # fmt: skip
+    if result.profiles:
+        rows = [{"parameter": each.name, "value": float(value), "gain": nothing(gain)}
+                for each in result.profiles for value, gain in zip(each.values, each.gains, strict=True)]  # fmt: skip
+        columns = {"parameter": (text, "parameter that is held"), "value": (number, "where"), "gain": (number, "chi^2 above its least")}
+        found["profiles.parquet"] = table(rows, columns)
+    return found
+
+
+def write(result: CalibrationResult, directory: Path) -> list[Path]:
+    """Write config.toml, fitted.toml and the tables into a directory, each whole; tables of an earlier call that are no longer there go.
+
+    Raises:
+        ConfigError: the directory is that of a run. OSError: something cannot be written.
+    """
+    import pyarrow.parquet as pq
+
+    check_directory(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    document = {key: value for key, value in result.calibration.config.document.items() if key != "sweep"}
+    texts = {"config.toml": to_toml({**document, "calibration": result.calibration.section}), "fitted.toml": result.fitted().to_toml()}
+    files = []
+    for name, content in texts.items():
+        write_text(directory / name, content)
+        files.append(directory / name)
+    tables = to_arrow(result)
+    for name, table in tables.items():
+        write_whole(directory / name, lambda temporary, table=table: pq.write_table(table, temporary))  # type: ignore[misc]
+        files.append(directory / name)
+    if "profiles.parquet" not in tables:
+        (directory / "profiles.parquet").unlink(missing_ok=True)
+    return files
+
+
+def check_directory(directory: Path) -> None:
+    """ConfigError if the directory is that of a run: a calibration must not go there."""
+    if (directory / MANIFEST).exists():
+        message = f"{directory} is the directory of a run: a calibration goes to one of its own (--out DIR)"
+        raise ConfigError("tribosweep calibrate", [Problem("", message)])

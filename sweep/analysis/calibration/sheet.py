@@ -1,0 +1,147 @@
+"""Files of measurements: CSV or Parquet, one row a test or a sample; problems name the row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from sweep.io.errors import Problem, advise, report, shorten
+from sweep.io.tables import READERS, read_lists, read_numbers, read_words
+from sweep.io.values import DEFAULT
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+UNIT = "_unit"  # a column of that ending says in which unit another one is
+LABEL = "test"  # the column that names the rows
+POSITIVE = {"sd": "standard deviation", "weight": "weight"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A file of measurements, read and not yet understood.
+
+    Attributes:
+        label: the key that names the file and its name, for messages.
+        columns: name -> its cells.
+        count: how many rows.
+    """
+
+    label: str
+    columns: dict[str, pa.ChunkedArray]
+    count: int
+
+    def place(self, column: str, row: int | None = None) -> str:
+        """Where a message stands; the first row below the header is row 1."""
+        return f"{self.label}, column {column}" + ("" if row is None else f", row {row + 1}")
+
+
+def read_sheet(path: Path, where: str, problems: list[Problem]) -> Sheet | None:
+    """Read a .csv or .parquet file; None and problems if it cannot be read, has no rows or has a column twice."""
+    import pyarrow as pa
+
+    if path.suffix.lower() not in READERS:
+        problems.append(Problem(where, f"{path}: must end in {' or '.join(READERS)}"))
+        return None
+    try:
+        names, pieces = READERS[path.suffix.lower()](path)
+        table = pa.concat_tables(pieces, promote_options="permissive")
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        problems.append(Problem(where, f"cannot read {path}: {' '.join(str(error).split())}"))
+        return None
+    label = f"{where}: {path.name}"
+    names = [name.strip() for name in names]
+    problems += [Problem(f"{label}, column {name}", "given twice") for name in dict.fromkeys(names) if names.count(name) > 1]
+    if table.num_rows == 0:
+        problems.append(Problem(where, f"{path} has no rows: nothing was measured"))
+    if not table.num_rows or len(set(names)) < len(names):
+        return None
+    return Sheet(label, dict(zip(names, table.columns, strict=True)), table.num_rows)
+
+
+def check_columns(sheet: Sheet, known: Iterable[str], problems: list[Problem]) -> None:
+    """Every column must be known, or say the unit of one that is."""
+    names = [*known, LABEL]
+    for column in sheet.columns:
+        if column not in names and column.removesuffix(UNIT) not in names:
+            message = f"neither a parameter of the model nor compared with an observable; {advise(column, names)}"
+            problems.append(Problem(sheet.place(column), message))
+
+
+def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> np.ndarray | None:
+    """The (rows,) values of a parameter, or (rows, L) of a table; None and problems if a cell is wrong.
+
+    An empty cell is the documented default; where that follows from other parameters, every cell must say or none.
+    """
+    name = quantity.name
+    read = {"word": read_words, "list": read_lists}.get(quantity.kind, read_numbers)
+    found: list[Problem] = []
+    values, absent = read(sheet.columns[name], quantity, sheet.place(name), 0, found)
+    check_unit(sheet, name, quantity, found)
+    if not found and quantity.kind != "list":
+        meaning = f"({quantity.description}{f', unit {quantity.unit}' if quantity.unit else ''})"
+        wrong = np.flatnonzero(~np.isfinite(values) & ~absent).tolist()
+        found += [Problem(sheet.place(name, row), f"{float(values[row])!r} is not a finite number {meaning}") for row in wrong]
+    if not found and absent.any() and quantity.default is None:
+        message = f"empty, and its default follows from other parameters ({quantity.default_rule}): give it in every row, or in none"
+        found += [Problem(sheet.place(name, row), message) for row in np.flatnonzero(absent).tolist()]
+    if report(found, sheet.place(name), problems):
+        return None
+    if absent.any():
+        default = np.asarray(quantity.default, dtype=float)
+        if quantity.kind == "list":
+            width = max(values.shape[1], len(default))
+            values, default = (np.pad(each, [*[(0, 0)] * (each.ndim - 1), (0, width - each.shape[-1])], constant_values=math.nan)
+                               for each in (values, default))  # fmt: skip
+            return np.where(absent[:, np.newaxis], default, values)
+        return np.where(absent, default, values)
+    return values
+
+
+def read_measured(sheet: Sheet, column: str, quantity: Quantity, problems: list[Problem]) -> np.ndarray:
+    """The (rows,) numbers of a column, NaN if nothing was measured; problems if a cell is no finite number."""
+    found: list[Problem] = []
+    free = Quantity(quantity.name, quantity.unit, quantity.description)
+    values, absent = read_numbers(sheet.columns[column], free, sheet.place(column), 0, found)
+    check_unit(sheet, column, quantity, found)
+    wrong = np.flatnonzero(np.isinf(values)).tolist() if not found else []
+    message = f"is not a finite number ({quantity.description})"
+    found += [Problem(sheet.place(column, row), f"{float(values[row])!r} {message}") for row in wrong]
+    report(found, sheet.place(column), problems)
+    return np.where(absent, math.nan, values) if not found else np.full(sheet.count, math.nan)
+
+
+def read_positive(sheet: Sheet, column: str, quantity: Quantity, what: str, measured: np.ndarray, problems: list[Problem]) -> np.ndarray:
+    """The (rows,) standard deviations or weights (`what`) of a column: positive wherever something was measured."""
+    found: list[Problem] = []
+    unit = quantity.unit if what == "sd" else "1"
+    meaning = Quantity(what, unit, f"{POSITIVE[what]} of {quantity.name}")
+    values, absent = read_numbers(sheet.columns[column], meaning, sheet.place(column), 0, found)
+    check_unit(sheet, column, meaning, found)
+    for row in np.flatnonzero(np.isfinite(measured) & ~(np.isfinite(values) & (values > 0.0))).tolist() if not found else ():
+        said = "empty" if absent[row] else f"{float(values[row])!r}"
+        message = f"{said}: the {POSITIVE[what]} of a number that was measured must be finite and > 0 (unit {unit})"
+        found.append(Problem(sheet.place(column, row), message))
+    return np.ones(sheet.count) if report(found, sheet.place(column), problems) else values
+
+
+def check_unit(sheet: Sheet, column: str, quantity: Quantity, problems: list[Problem]) -> None:
+    """Whether the column that says the unit of another one, where there is one, agrees with the unit that the model has."""
+    said = sheet.columns.get(f"{column}{UNIT}")
+    for row, cell in enumerate([] if said is None else said.to_pylist()):
+        word = "" if cell is None else str(cell).strip()
+        if word not in ("", DEFAULT, quantity.unit):
+            message = f"{shorten(word)} disagrees: {column} must be in {quantity.unit or 'no unit'} ({quantity.description})"
+            problems.append(Problem(sheet.place(f"{column}{UNIT}", row), message))
+
+
+def read_labels(sheet: Sheet) -> list[str]:
+    """What the rows are called: by the column "test", or by their numbers."""
+    said = sheet.columns[LABEL].to_pylist() if LABEL in sheet.columns else [None] * sheet.count
+    return [f"row {row + 1}" if cell is None or not str(cell).strip() else str(cell).strip() for row, cell in enumerate(said)]

@@ -1,0 +1,193 @@
+"""The system that is fitted: residuals of the exact engine and their Jacobian, at many parameter points at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.schemes import EXACT
+from kernels.models.status import RESULTS
+from kernels.runtime import program_cache
+from sweep.analysis.calibration.data import TRACED, Measurements
+from sweep.analysis.calibration.parameters import Space
+from sweep.analysis.derivative_blocks import compiled, in_blocks
+from sweep.study.config import Config
+
+# Lanes of a block: a fit has few rows. Measured on the wall with seven derivatives, one core: 8: 2100 rows/s, 16: 1200, 32: 960, 64: 1300.
+WIDTH = 8
+COUNTED = ("integer", "word")  # what jumps where a regime ends
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedRows:
+    """Runs of the engine, (rows,) of them.
+
+    Attributes:
+        values: (rows, observables), NaN if a thing did not happen. slopes: (rows, observables, n) by the values of the free parameters.
+        codes: (rows, words) regimes and counts, whole numbers as floats. good: (rows,) whether a row has results.
+    """
+
+    values: np.ndarray
+    slopes: np.ndarray
+    codes: np.ndarray
+    good: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Lanes of residuals, (lanes,) of them; m numbers, priors after the data.
+
+    Attributes:
+        residuals: (lanes, m) what was measured less what is computed, with the opposite sign, over its standard deviation; NaN throughout
+            where a run fails or parameters contradict each other.
+        jacobian: (lanes, m, n) by the coordinates of the free parameters.
+        codes: (lanes, runs, words) regimes and counts.
+        predicted: (lanes, data) what is computed; NaN if it did not happen.
+    """
+
+    residuals: np.ndarray
+    jacobian: np.ndarray
+    codes: np.ndarray
+    predicted: np.ndarray
+
+
+class System:
+    """The residuals of a calibration.
+
+    Where a run lacks an event that was measured (a wall that does not buckle has no buckling time), the number counts as missed by all of
+    itself, with derivative 0: the other numbers lead on.
+
+    Attributes:
+        space, data: see `reading.Calibration`. words: the regimes and counts that are looked at.
+    """
+
+    def __init__(self, config: Config, space: Space, data: Measurements) -> None:
+        """Choose the program; it is compiled on the first call."""
+        self.space, self.data, self.model = space, data, config.model
+        self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives)
+        self.window, self.asked = config.window, config.asked
+        self.names = tuple(data.names if data.forces else (TRACED.get(name, name) for name in data.names))
+        swept = set(data.settings)
+        self.fixed = {name: value for name, value in config.fixed.items() if name not in swept}
+        self.columns = columns_of(config.model, self.fixed, data, space)
+        free = {free.name for free in space.frees}
+        words = {q.name for q in config.model.parameters if q.kind != "float"}
+        # what is 0 or a word chooses the program; other numbers are columns, so that one program serves them all
+        self.constants = {
+            name: value for name, value in self.fixed.items() if name not in {*self.columns, *free} and (name in words or value == 0.0)
+        }
+        self.program: Any = None
+        self.evaluations = 0
+
+    @property
+    def priors(self) -> list[tuple[int, float, float]]:
+        """(position, mean, standard deviation) in the coordinates of the parameters that have one."""
+        return [(place, *free.known) for place, free in enumerate(self.space.frees) if free.known is not None]
+
+    def rows(self, values: np.ndarray, runs: np.ndarray) -> ComputedRows:
+        """Runs of the engine: free parameters (rows, n), and which run of the data each is (rows,)."""
+        along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
+        columns = {name: each[runs] for name, each in self.columns.items()}
+        with nullcontext() if self.program is not None else program_cache.without_false_alarm():  # which is of programs that are loaded
+            self.program = self.program or program_of(self)
+            found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
+        self.evaluations += len(runs)
+        return ComputedRows(
+            values=np.stack([found[name] for name in self.names], axis=1),
+            slopes=np.stack([np.stack([found[name, each] for each in self.space.names], axis=1) for name in self.names], axis=1),
+            codes=np.stack([found[name] for name in self.words], axis=1).astype(float),
+            good=np.isin(found["status"], RESULTS),
+        )
+
+    def at(self, coordinates: np.ndarray, measured: np.ndarray | None = None) -> Point:
+        """Residuals at lanes of coordinates (lanes, n), against the data or against other `measured` numbers (lanes, data)."""
+        lanes, n = coordinates.shape
+        data, runs = self.data, len(self.data.runs)
+        values = self.space.values(coordinates)
+        admissible = self.admissible(values)
+        rows = self.rows(np.repeat(values, runs, axis=0), np.tile(np.arange(runs), lanes))
+        predicted = rows.values.reshape(lanes, runs, -1)[:, data.run, data.observable]
+        slopes = rows.slopes.reshape(lanes, runs, -1, n)[:, data.run, data.observable] * self.space.rates(values)[:, np.newaxis]
+        against = data.measured if measured is None else measured
+        happened = np.isfinite(predicted)
+        residuals = np.where(happened, predicted - against, np.abs(against)) / data.spread
+        jacobian = np.where(happened[..., np.newaxis], slopes, 0.0) / data.spread[:, np.newaxis]
+        for place, mean, std in self.priors:
+            residuals = np.append(residuals, (coordinates[:, place : place + 1] - mean) / std, axis=1)
+            unit = np.zeros((lanes, 1, n))
+            unit[:, 0, place] = 1.0 / std
+            jacobian = np.append(jacobian, unit, axis=1)
+        good = admissible & rows.good.reshape(lanes, runs).all(axis=1) & np.isfinite(jacobian).all(axis=(1, 2))
+        residuals[~good] = np.nan
+        return Point(residuals, jacobian, rows.codes.reshape(lanes, runs, -1), predicted)
+
+    def admissible(self, values: np.ndarray) -> np.ndarray:
+        """(lanes,) whether parameters (lanes, n) keep the bounds and rules of the model in all runs."""
+        lanes, runs = len(values), len(self.data.runs)
+        repeated = {name: np.tile(each, (lanes,) + (1,) * (each.ndim - 1)) for name, each in self.columns.items()}
+        columns = placed(repeated, {name: np.repeat(values[:, place], runs) for place, name in enumerate(self.space.names)}, self.space)
+        with np.errstate(all="ignore"):
+            resolved = self.model.resolve({**self.constants, **columns})
+            broken = [np.broadcast_to(np.asarray(rule.broken(resolved, EXACT)), (lanes * runs,)) for rule in self.model.rules]
+        outside = [free.quantity.out_of_bounds(values[:, place]) for place, free in enumerate(self.space.frees)]
+        return np.asarray(~np.any(broken, axis=0).reshape(lanes, runs).any(axis=1) & ~np.any(outside, axis=0))
+
+
+def columns_of(model: Model, fixed: Mapping[str, Any], data: Measurements, space: Space) -> dict[str, np.ndarray]:
+    """The columns of every run except the free parameters: settings, fixed numbers other than 0, and tables."""
+    runs = len(data.runs)
+    columns = dict(data.settings)
+    whole = {free.quantity.name for free in space.frees if free.node is None}
+    for name, value in fixed.items():
+        if name in columns or name in whole or model.parameter(name).kind == "word" or (np.ndim(value) == 0 and value == 0.0):
+            continue
+        columns[name] = np.broadcast_to(np.asarray(value, dtype=float), (runs, *np.shape(value)))
+    return columns
+
+
+def placed(columns: Mapping[str, Any], along: Mapping[str, Any], space: Space) -> dict[str, Any]:
+    """Parameters: the columns, with the free numbers in their places; of arrays of numpy and of JAX alike."""
+    found = dict(columns)
+    for free in space.frees:
+        value = along[free.name]
+        if free.node is None:
+            found[free.name] = value
+        elif isinstance(value, np.ndarray):
+            found[free.quantity.name] = np.array(found[free.quantity.name])
+            found[free.quantity.name][..., free.node] = value
+        else:
+            found[free.quantity.name] = found[free.quantity.name].at[..., free.node].set(value)
+    return found
+
+
+def program_of(system: System) -> Any:
+    """The compiled program of blocks of runs with their derivatives."""
+    import jax.numpy as jnp
+
+    from kernels import moment, simulate
+
+    name, constants, space, window = system.model.name, system.constants, system.space, system.window
+    asked = system.asked.keywords
+
+    def place(along: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
+        return {**constants, **placed({key: jnp.asarray(each) for key, each in columns.items()}, along, space)}
+
+    def run(parameters: dict[str, Any]) -> dict[str, Any]:
+        return moment(name, parameters) if system.data.forces else simulate(name, parameters, EXACT, window, **asked)
+
+    return compiled(run, place, system.names, system.words)
+
+
+def regimes_in_words(model: Model, names: Sequence[str], codes: np.ndarray) -> list[str]:
+    """What regimes and counts say, one by one."""
+    quantities = {quantity.name: quantity for quantity in model.observables}
+    found = []
+    for name, code in zip(names, codes, strict=True):
+        words = quantities[name].words
+        found.append(words[int(code)] if words and code >= 0 else f"{name} {int(code)}")
+    return found

@@ -1,0 +1,227 @@
+"""The uncertainty of parameters: covariance, intervals, directions that the data do not determine, and profile likelihoods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from sweep.analysis.calibration.fitting import CONVERGED, fit
+from sweep.analysis.calibration.parameters import Free, Space
+from sweep.analysis.calibration.system import System
+
+BLIND = 1e-7  # directions whose singular value is below this part of the largest are not seen at all: derivatives are good to 1e-9
+WIDE = 0.5  # a standard deviation of this part of the range between the bounds says no more than the bounds do
+MEMBER = 0.05  # part of the largest component from which on a parameter belongs to a direction
+TOGETHER = 0.95  # correlation from which on two parameters are said to move together
+PROFILE_POINTS = 17
+PROFILE_REACH = 3.5  # standard deviations
+MOST_RISE = 0.7  # of the root of the gain between two places that an end is told from
+MOST_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A way to change parameters that the data do not see.
+
+    Attributes:
+        parts: (n,) of the ranges between the bounds, of unit length. seen: whether the data see it at all, though too little.
+    """
+
+    parts: np.ndarray
+    seen: bool
+
+    def members(self, space: Space) -> list[Free]:
+        """The parameters that change, the most first."""
+        order = np.argsort(-np.abs(self.parts))
+        return [space.frees[place] for place in order if abs(self.parts[place]) > MEMBER * np.abs(self.parts).max()]
+
+    def sentence(self, space: Space) -> str:
+        """What cannot be told, in words."""
+        members = self.members(space)
+        how_much = "hardly anything" if self.seen else "nothing"
+        if len(members) == 1:
+            return f"{members[0].name}: the data say {how_much} of it within its bounds"
+        names = " and ".join([", ".join(free.name for free in members[:-1]), members[-1].name])
+        largest = self.parts[space.names.index(members[0].name)]
+        moves = [moved(free, 0.1 * self.parts[place] / largest * space.width[place])
+                 for free in members for place in [space.names.index(free.name)]]  # fmt: skip
+        alike = "almost as well" if self.seen else "as well"
+        return f"{names} move together: {', '.join(moves)} fits {alike}"
+
+
+def moved(free: Free, by: float) -> str:
+    """A parameter whose coordinate is changed, in words."""
+    return f"{free.name} x {math.exp(by):.4g}" if free.logarithmic else f"{free.name} {by:+.4g}{free.quantity.unit_suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What the data tell at an optimum, (n,) parameters.
+
+    Attributes:
+        sd: standard deviations of the coordinates; NaN if the data do not tell a parameter, or it lies on a bound.
+        low, high: ends of the intervals, values.
+        correlation: (n, n), NaN likewise. bound: mask of the parameters on a bound, which count as known there.
+        blind: the directions that are not told.
+        scale: what standard deviations of the data are multiplied by. factor: half an interval in standard deviations.
+        freedom: numbers less free parameters.
+    """
+
+    sd: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    correlation: np.ndarray
+    bound: np.ndarray
+    blind: list[Direction]
+    scale: float
+    factor: float
+    freedom: int
+
+    @property
+    def told(self) -> np.ndarray:
+        """Mask of the parameters that have an interval."""
+        return np.asarray(np.isfinite(self.sd))
+
+
+def knowledge(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2: float, known: bool, level: float) -> Knowledge:
+    """Linear uncertainties at one optimum.
+
+    In parts of the range between bounds, the Jacobian is U S V^T: along V_k the standard deviation is 1 / S_k. Where that says nothing, the
+    parameters of V_k are not told. The others have the covariance of what is left, which is theirs as far as they have no part in V_k.
+
+    Args:
+        space: the parameters. coordinates: (n,). jacobian: (m, n) of residuals over their standard deviations by coordinates.
+        chi2: sum of squared residuals. known: whether standard deviations are what they say. level: of the intervals.
+    """
+    m, n = jacobian.shape
+    bound = space.on_bound(coordinates)
+    inner = np.flatnonzero(~bound)
+    freedom = m - len(inner)
+    scale = 1.0 if known else math.sqrt(chi2 / freedom) if freedom > 0 else math.nan
+    factor = float(stats.norm.ppf(0.5 + 0.5 * level) if known else stats.t.ppf(0.5 + 0.5 * level, max(freedom, 1)))
+    correlation, sd = np.full((n, n), math.nan), np.full(n, math.nan)
+    blind: list[Direction] = []
+    if len(inner):
+        _, sizes, right = np.linalg.svd(jacobian[:, inner] * space.width[inner], full_matrices=True)
+        sizes = np.append(sizes, np.zeros(len(inner) - len(sizes)))
+        seen = sizes > BLIND * sizes.max()
+        told = seen & (sizes * WIDE > scale)
+        for place in np.flatnonzero(~told):
+            parts = np.zeros(n)
+            parts[inner] = right[place]
+            blind.append(Direction(parts, bool(seen[place])))
+        shares = np.sum(right[~told] ** 2, axis=0)
+        covariance = (right[told].T / sizes[told] ** 2) @ right[told] * np.multiply.outer(space.width[inner], space.width[inner]) * scale**2
+        spread = np.sqrt(np.diag(covariance))
+        clear = (shares < MEMBER**2) & (spread > 0.0)
+        with np.errstate(all="ignore"):
+            within = covariance / np.multiply.outer(spread, spread)
+        within[~clear] = within[:, ~clear] = math.nan
+        correlation[np.ix_(inner, inner)] = within
+        sd[inner] = np.where(clear, spread, math.nan)
+    low, high = (space.values(coordinates + side * factor * np.nan_to_num(sd)) for side in (-1.0, 1.0))
+    told_ = np.isfinite(sd)
+    return Knowledge(sd, np.where(told_, low, math.nan), np.where(told_, high, math.nan), correlation, bound, blind, scale, factor, freedom)
+
+
+def pairs_together(space: Space, known: Knowledge) -> list[tuple[str, str, float]]:
+    """Pairs of parameters that the data tell, but hardly one without the other: (name, name, correlation), the closest first."""
+    n = len(space.names)
+    pairs = [(space.names[i], space.names[j], float(known.correlation[i, j])) for i in range(n) for j in range(i)]
+    return sorted((pair for pair in pairs if abs(pair[2]) > TOGETHER), key=lambda pair: -abs(pair[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The least chi^2 over one parameter that is held, the others being free.
+
+    Attributes:
+        name: the parameter. values: (k,) where it is held, ascending. gains: (k,) chi^2 less that of the optimum, over scale^2.
+        low, high: ends of the interval; NaN if the data set none within the bounds.
+        limit: of `gains` at its ends.
+    """
+
+    name: str
+    values: np.ndarray
+    gains: np.ndarray
+    low: float
+    high: float
+    limit: float
+
+
+def profiles(system: System, coordinates: np.ndarray, chi2: float, known: Knowledge, names: Sequence[str]) -> list[Profile]:
+    """Profile likelihoods of some parameters: evenly over some standard deviations, then, where an end of the interval is not among these
+    places or lies between two that are far apart, once more out to the bound or between the two.
+    """  # noqa: D205 - one sentence
+    space = system.space
+    limit = known.factor**2
+    found = []
+    for name in names:
+        place = space.names.index(name)
+        edges = space.low[place], space.low[place] + space.width[place]
+        optimum = float(coordinates[place])
+        reach = PROFILE_REACH / 1.96 * known.factor * known.sd[place] if known.told[place] else space.width[place]
+        u, gains = np.array([optimum]), np.zeros(1)
+        wanted = [(max(edges[0], optimum - reach), min(edges[1], optimum + reach))]
+        for _ in range(MOST_ROUNDS):
+            for low, high in wanted:
+                more, least = held_at(system, coordinates, place, low, high)
+                u, first = np.unique(np.append(u, more), return_index=True)
+                gains = np.append(gains, (least - chi2) / known.scale**2)[first]
+            ends = [end(u, gains, optimum, side, limit) for side in (-1.0, 1.0)]
+            wanted = [each.between for each in ends if each.rise > MOST_RISE]
+            wanted += [(edge, reached) for each, edge, reached in zip(ends, edges, (u[0], u[-1]), strict=True)
+                       if math.isnan(each.at) and edge != reached]  # fmt: skip
+            wanted = [(min(pair), max(pair)) for pair in wanted]
+            if not wanted:
+                break
+        low, high = (math.nan if math.isnan(each.at) else value_of(space, place, each.at) for each in ends)
+        found.append(Profile(name, np.array([value_of(space, place, each) for each in u]), gains, low, high, limit))
+    return found
+
+
+def value_of(space: Space, place: int, coordinate: float) -> float:
+    """The value of one coordinate."""
+    return math.exp(coordinate) if space.logarithmic[place] else float(coordinate)
+
+
+def held_at(system: System, coordinates: np.ndarray, place: int, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """The least chi^2 with one coordinate held, evenly from `low` to `high`: (points,) coordinates and chi^2, NaN if a fit failed."""
+    starts = np.tile(coordinates, (PROFILE_POINTS, 1))
+    starts[:, place] = np.linspace(low, high, PROFILE_POINTS)
+    held = np.zeros_like(starts, dtype=bool)
+    held[:, place] = True
+    fits = fit(system, starts, held=held)
+    return starts[:, place], np.where(fits.outcome == CONVERGED, fits.chi2, math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An end of the interval of a profile.
+
+    Attributes:
+        at: its coordinate, or NaN. between: the places on both sides of it. rise: difference of the root of the gain between these.
+    """
+
+    at: float
+    between: tuple[float, float] = (math.nan, math.nan)
+    rise: float = 0.0
+
+
+def end(u: np.ndarray, gains: np.ndarray, optimum: float, side: float, limit: float) -> End:
+    """Where the root of the gain, which is nearly straight, passes that of the limit on one side."""
+    chosen = (side * (u - optimum) > 0.0) & np.isfinite(gains)
+    order = np.argsort(np.abs(u[chosen] - optimum))
+    places = np.append(optimum, u[chosen][order])
+    roots = np.append(0.0, np.sqrt(np.maximum(gains[chosen][order], 0.0)))
+    beyond = np.flatnonzero(roots >= math.sqrt(limit))
+    if not beyond.size:
+        return End(math.nan)
+    after = int(beyond[0])
+    rise = float(roots[after] - roots[after - 1])
+    part = (math.sqrt(limit) - roots[after - 1]) / rise
+    return End(float(places[after - 1] + part * (places[after] - places[after - 1])), (places[after - 1], places[after]), rise)

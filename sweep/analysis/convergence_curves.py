@@ -1,0 +1,120 @@
+"""The curves of a convergence study: differences from exact and from the limit, over the step or the tolerance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models.quantity import Quantity, by_name
+from sweep.analysis.run_state import study_table, varies
+from sweep.design.axis import SCHEME
+from sweep.design.refinement import divisor_of, refined_by
+from sweep.execution.adaptive.convergence_table import relative
+from sweep.execution.adaptive.history import read_levels
+from sweep.execution.adaptive.refinement import convergence_design
+from sweep.execution.adaptive.step_halving import empty_history
+from sweep.execution.directory import RunDirectory
+from sweep.io.errors import ConfigError, Problem
+from sweep.io.units import raised
+from sweep.study.config import Config
+from sweep.study.load import load
+
+MOST = 8  # curves that can be told apart
+
+
+@dataclass(frozen=True, slots=True)
+class ConvergenceCurve:
+    """One point of a study.
+
+    Attributes:
+        name: what it is, for the legend.
+        refined: what its accuracy depends on.
+        places: (levels,) values of that, in its unit.
+        from_exact: (levels,) relative differences from exact; NaN without an exact result.
+        from_limit: (levels,) the same from the extrapolated result, or else from the finest.
+    """
+
+    name: str
+    refined: Quantity
+    places: np.ndarray
+    from_exact: np.ndarray
+    from_limit: np.ndarray
+
+    @property
+    def visible(self) -> bool:
+        """Whether a logarithmic axis can show any of it."""
+        return bool((self.from_exact > 0.0).any() or (self.from_limit > 0.0).any())
+
+
+@dataclass(frozen=True, slots=True)
+class ConvergenceCurves:
+    """What is drawn of a study.
+
+    Attributes:
+        title: above the picture.
+        observable: what the differences are of.
+        curves: the points that are drawn.
+        notes: what is not drawn, in sentences.
+    """
+
+    title: str
+    observable: Quantity
+    curves: tuple[ConvergenceCurve, ...]
+    notes: tuple[str, ...]
+
+
+def read_curves(path: Path) -> ConvergenceCurves:
+    """What is to be drawn of the convergence study in a directory, complete or not.
+
+    Raises:
+        ConfigError: there is no run, it is one of another design, or no difference is above 0.
+    """
+    table = study_table(path)
+    directory = RunDirectory(path)
+    config = load(directory.read_document())
+    design, history = convergence_design(config), read_levels(directory, config, empty_history(config))
+    if table is None:
+        raise ConfigError(str(path), [Problem("", "no level is written yet: nothing to draw")])
+    columns: dict[str, list[Any]] = table.to_pydict()
+    told = [name for name in (*config.swept, SCHEME) if varies(columns[name])]
+    curves = []
+    for point, (scheme, exact) in enumerate(zip(columns[SCHEME], columns["exact"], strict=True)):
+        levels = np.flatnonzero(np.isfinite(history.values[:, point]))
+        values = history.values[levels, point]
+        if len(values) < 2:
+            continue
+        refined = config.model.parameter(refined_by(scheme)[0])
+        places = columns[refined.name][point] * divisor_of(scheme) ** (columns["halvings"][point] - levels)
+        limit = columns["extrapolated"][point]
+        limit = values[-1] if np.isnan(limit) else limit
+        name = ", ".join(describe(config, name, columns[name][point]) for name in told) or scheme
+        curves.append(
+            ConvergenceCurve(name, refined, places, relative(values - exact, np.array(exact)), relative(values - limit, np.array(limit)))
+        )
+    visible = [curve for curve in curves if curve.visible]
+    if not visible:
+        raise ConfigError(str(path), [Problem("", "no point has two results that differ: nothing to draw")])
+    drawn = [visible[place] for place in np.unique(np.linspace(0, len(visible) - 1, MOST).round().astype(int))]
+    notes = [] if directory.success.exists() else ["The run is not complete: what is written is drawn, and nothing is known of exact yet."]
+    if len(visible) < design.count:
+        notes.append(f"{design.count - len(visible):,} of {design.count:,} points have no difference above 0 to draw.")
+    if len(drawn) < len(visible):
+        notes.append(f"{len(drawn)} of {len(visible):,} curves are drawn, spread evenly over the points.")
+    observable = by_name(config.model.observables)[design.observable]
+    count = f"{len(drawn)} of {design.count:,} points" if len(drawn) < design.count else f"{design.count:,} points"
+    return ConvergenceCurves(f"{config.name}: {count}", observable, tuple(drawn), tuple(notes))
+
+
+def describe(config: Config, name: str, value: Any) -> str:
+    """A swept parameter or scheme of one point for the legend."""
+    if name == SCHEME:
+        return str(value)
+    quantity = config.model.parameter(name)
+    head = f"${quantity.symbol}$" if quantity.symbol else name
+    if value is None or isinstance(value, str):
+        return f"{head} = {value or 'default'}"
+    listed = ", ".join(f"{number:.6g}" for number in (value if isinstance(value, list) else [value]))
+    return f"{head} = {listed}{raised(quantity.unit_suffix)}"

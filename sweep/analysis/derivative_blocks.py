@@ -1,0 +1,63 @@
+"""Observables with their exact derivatives, in blocks of one compiled program (`kernels.simulate` in forward mode)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kernels.runtime import program_cache
+
+Columns = Mapping[str, np.ndarray]
+Place = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+
+
+def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...], others: tuple[str, ...]) -> Any:
+    """The program of blocks of rows: (along, other columns), each (blocks, width, ...), -> derivatives by observable and name, and values.
+
+    Args:
+        run: parameters of one row -> its observables, `status` among them.
+        place: (numbers that derivatives are taken by, the other columns of the row) -> parameters.
+        observables: differentiated. others: computed without derivatives.
+    """
+    import jax
+
+    from kernels.runtime import jax_setup
+
+    jax_setup.prepare()
+    program_cache.use()
+
+    def one(along: dict[str, Any], columns: dict[str, Any]) -> Any:
+        def values(along: dict[str, Any]) -> Any:
+            found = run(place(along, columns))
+            wanted = {name: found[name] for name in observables}
+            return wanted, {**wanted, **{name: found[name] for name in (*others, "status")}}
+
+        return jax.jacfwd(values, has_aux=True)(along)
+
+    # these programs are long and seldom run for long: with less effort that of a wall compiles in 2/3 of the time, and is as fast
+    effort = {"xla_backend_optimization_level": 1}
+    return jax.jit(lambda along, columns: jax.lax.map(lambda block: jax.vmap(one)(*block), (along, columns)), compiler_options=effort)
+
+
+def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks: int, width: int) -> dict[Any, np.ndarray]:
+    """`count` rows through a `compiled` program, `blocks` blocks of `width` lanes a call; places that are left over hold the last row.
+
+    Returns:
+        Observable -> (count,) values, "status" among them; (observable, name) -> (count,) derivatives.
+    """
+    step = width * blocks
+    calls = []
+    for start in range(0, count, step):
+        rows = np.minimum(np.arange(start, start + step), count - 1)
+        parts = [{name: each[rows].reshape(blocks, width, *each.shape[1:]) for name, each in some.items()} for some in (along, columns)]
+        calls.append(program(*parts))
+    found = [{name: np.asarray(each).reshape(-1) for name, each in flatten(results).items()} for results in calls]
+    return {name: np.concatenate([block[name] for block in found])[:count] for name in found[0]}
+
+
+def flatten(results: Any) -> dict[Any, Any]:
+    """Values and derivatives of a program under one key each."""
+    slopes, values = results
+    return {**values, **{(observable, name): each for observable, along in slopes.items() for name, each in along.items()}}

@@ -1,0 +1,99 @@
+"""The events and impacts of single points of a study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models.schemes import EXACT, STEADY
+from sweep.execution.directory import RunDirectory
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.config import Config
+from sweep.study.load import load
+from sweep.study.rules import check_fixed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMATS = (".csv", ".parquet")
+POINT = "point"
+
+
+def read_study(path: Path) -> Config:
+    """The study of a file, or of a run's directory.
+
+    Raises:
+        ConfigError: it cannot be read, or is wrong; or the directory holds no run.
+    """
+    if not path.is_dir():
+        return load(path)
+    directory = RunDirectory(path)
+    directory.read_run(to_continue=False)
+    return replace(load(directory.read_document()), source=str(path))
+
+
+def parameters_of(config: Config, point: int) -> dict[str, Any]:
+    """The parameters of one point of a study that are not their documented default, in SI units.
+
+    Raises:
+        ConfigError: the study has no such point, or a steady window, which is no run from t = 0 on.
+    """
+    if config.window == STEADY:
+        raise ConfigError(config.source, [Problem("time.window", "events are those of a run over a fixed window, from t = 0 on")])
+    if not 0 <= point < config.design.count:
+        raise ConfigError(
+            config.source, [Problem("--point", f"{point} is not a point of the study, which has 0 to {config.design.count - 1}")]
+        )
+    row = config.design.points(point, point + 1)
+    fixed = {name: value for name, value in config.fixed.items() if name not in row.columns}
+    return fixed | {name: values[0] for name, values in row.columns.items() if name not in row.absent or not row.absent[name][0]}
+
+
+def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
+    """The events (or impacts) of points by the exact engine, in the order of the points and of time.
+
+    Args:
+        config: the study. points: numbers of its points. impacts: impacts instead of events.
+
+    Returns:
+        One row an event: `point`, and the columns of `kernels.log.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
+
+    Raises:
+        ConfigError: see `parameters_of`; or impacts of a model without a wall, or points that scheme exact does not run.
+    """
+    import pandas as pd
+
+    from kernels import time_history
+    from sweep.execution.record_bank import record_of_row
+
+    if impacts and "k_n" not in {quantity.name for quantity in config.model.parameters}:
+        raise ConfigError(config.source, [Problem("study.model", f"{config.model.name} has no wall, hence no impacts")])
+    rows = [parameters_of(config, point) for point in points]
+    for row in rows:
+        if problems := check_fixed(config.model, EXACT, row, config.paths, set()):
+            raise ConfigError(config.source, problems)
+    ask = time_history.impacts if impacts else time_history.event_log
+    frames = []
+    for point, row in zip(points, rows, strict=True):
+        shaken, records = record_of_row(config.excitation, row)
+        table = ask(config.model.name, shaken) if records is None else ask(config.model.name, shaken, records=records)
+        count = len(table["time"])
+        frames.append(pd.DataFrame({POINT: np.full(count, point), **table}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def write(table: pd.DataFrame, path: Path) -> None:
+    """Write a table of events as CSV or Parquet, by the ending of `path`.
+
+    Raises:
+        ConfigError: another ending. OSError: it cannot be written.
+    """
+    from sweep.io.atomic import write_whole
+
+    if path.suffix not in FORMATS:
+        raise ConfigError(str(path), [Problem("--out", f"must end in {' or '.join(FORMATS)}")])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda temporary: table.to_csv(temporary, index=False) if path.suffix == ".csv" else table.to_parquet(temporary))

@@ -1,0 +1,151 @@
+"""Mean and standard deviation of observables over one parameter, such as the draws of a random excitation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.status import RESULTS
+from sweep.analysis.run_rows import varying_of
+from sweep.analysis.run_state import model_of, shown_table, state_of
+from sweep.design.axis import SCHEME
+from sweep.execution.parquet import WORDS, column, described
+from sweep.io.errors import ConfigError, Problem, advise
+from sweep.study.convergence import CONVERGENCE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+CONFIDENCE = 0.95
+STATUS = "status"
+ABOUT = {
+    "observable": "what the numbers are of",
+    "unit": "of the numbers",
+    "rows": "how many rows the numbers are from: those that did not fail, and where it happened",
+    "failed": "how many rows failed and are left out",
+    "mean": "arithmetic mean",
+    "std": "standard deviation of one row, with rows - 1 in its denominator; null for one row",
+    "std_error": "standard deviation of the mean, std / sqrt(rows)",
+    "lower": "lower end of the interval of the mean (Student's t with rows - 1 degrees of freedom)",
+    "upper": "upper end of that interval",
+}
+
+
+def group_statistics(path: Path, over: str, observables: Sequence[str] = (), confidence: float = CONFIDENCE) -> pa.Table:
+    """Mean and spread over one parameter at each point of the others.
+
+    Args:
+        path: directory of a run, complete or not.
+        over: name of a parameter that the run sweeps, such as "draw" or "record".
+        observables: names of the wanted ones; all that are numbers with a unit when omitted.
+        confidence: level of the intervals, above 0 and below 1.
+
+    Returns:
+        One row for each point and observable, points in the order of the design: the other parameters that are swept (and `scheme`),
+        then the columns of ABOUT. The intervals are those of independent rows whose mean is nearly normal, as that of many draws is.
+
+    Raises:
+        ConfigError: there is no run or no row, `over` is not swept, an observable is none, or a `confidence` that is no level.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.dataset as ds
+
+    state, model = state_of(path), model_of(path)
+    dataset = ds.dataset(path / "points", format="parquet") if state["rows"] else None
+    problems: list[Problem] = []
+    if dataset is None:
+        problems.append(Problem("", "no shard is written yet: nothing to average"))
+    if state["design"] == CONVERGENCE:
+        problems.append(Problem("", "a convergence study has rows of several steps for a point: nothing to average"))
+    if not 0.0 < confidence < 1.0:
+        problems.append(Problem("--confidence", f"{confidence:g} is out of bounds: must be > 0 and < 1"))
+    if problems or dataset is None:
+        raise ConfigError(str(path), problems)
+    names = [name for name in dataset.schema.names if name in by_name(model.parameters) or name == SCHEME]
+    table = dataset.to_table(columns=[*names, STATUS])
+    varying = varying_of(table, names)
+    if over not in varying:
+        same = "is the same in every row" if over in names else "is nothing that this run sweeps"
+        problems.append(Problem("--over", f"{over!r} {same}; {advise(over, varying)}"))
+    wanted = choose(model, dataset.schema.names, observables, problems)
+    if problems:
+        raise ConfigError(str(path), problems)
+    keys = [name for name in varying if name != over]
+    groups = group(table, keys)
+    good = pc.is_in(table.column(STATUS).cast(pa.string()), pa.array([status.sentence for status in RESULTS])).to_numpy()
+    first = np.unique(groups, return_index=True)[1]
+    parts: list[dict[str, Any]] = []
+    for quantity in wanted:
+        values = dataset.to_table(columns=[quantity.name]).column(quantity.name).to_numpy()
+        parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, good, groups, len(first), confidence)})
+    place = np.arange(len(first) * len(parts)).reshape(len(parts), len(first)).T.ravel()  # all observables of a point, one after the other
+    heads = table.select(keys).take(first[place % len(first)])
+    columns = [heads.column(name) for name in keys]
+    for name in ABOUT:
+        cells = np.concatenate([np.broadcast_to(part[name], len(first)) for part in parts])[place]
+        columns.append(pa.array(cells, from_pandas=True))
+    fields = [field_of(model, name) for name in keys]
+    fields += [described(name, columns[len(keys) + n].type, "", about) for n, (name, about) in enumerate(ABOUT.items())]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata={"over": over, "confidence": f"{confidence:g}"}))
+
+
+def field_of(model: Model, name: str) -> pa.Field:
+    """The field of a parameter, or of the scheme."""
+    return described(SCHEME, WORDS, "", "scheme that computed the rows") if name == SCHEME else column(model.parameter(name))
+
+
+def choose(model: Model, columns: Sequence[str], observables: Sequence[str], problems: list[Problem]) -> list[Quantity]:
+    """The observables that are averaged; problems with the names of others."""
+    known = {quantity.name: quantity for quantity in model.observables if quantity.kind == "float" and quantity.name in columns}
+    problems += [
+        Problem("--observable", f"{name!r} is no number of this run; {advise(name, known)}") for name in observables if name not in known
+    ]
+    return [known[name] for name in dict.fromkeys(observables or known) if name in known]
+
+
+def group(table: pa.Table, keys: Sequence[str]) -> np.ndarray:
+    """(n,) numbers of the groups of rows that agree in all `keys`, in the order of their first rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes = np.zeros(table.num_rows, dtype=np.int64)
+    for name in keys:
+        cells = table.column(name)
+        if pa.types.is_list(cells.type):
+            cells = pa.chunked_array([pa.array([shown_table(cell) for cell in cells.to_pylist()], pa.string())])
+        elif pa.types.is_dictionary(cells.type):
+            cells = cells.cast(pa.string())
+        encoded = pc.dictionary_encode(cells, null_encoding="encode").combine_chunks()
+        codes = np.unique(codes * (len(encoded.dictionary) + 1) + encoded.indices.to_numpy(), return_inverse=True)[1]
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse])
+
+
+def numbers_of(values: np.ndarray, good: np.ndarray, groups: np.ndarray, count: int, confidence: float) -> dict[str, np.ndarray]:
+    """The numbers of ABOUT for each of `count` groups; NaN if there are too few rows."""
+    from scipy import stats
+
+    used = good & np.isfinite(values)
+    at, kept = groups[used], values[used]
+    rows = np.bincount(at, minlength=count)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(at, kept, count) / rows
+        mean += np.bincount(at, kept - mean[at], count) / rows  # what rounding has left
+        std = np.sqrt(np.bincount(at, (kept - mean[at]) ** 2, count) / (rows - 1.0))
+        std[rows < 2] = np.nan
+        error = std / np.sqrt(rows)
+        half = stats.t.ppf(0.5 + 0.5 * confidence, np.maximum(rows - 1, 1)) * error
+    failed = np.bincount(groups[~good], minlength=count)
+    return {"rows": rows, "failed": failed, "mean": mean, "std": std, "std_error": error, "lower": mean - half, "upper": mean + half}
+
+
+def keys_of(table: pa.Table) -> list[str]:
+    """The parameters of a table of means."""
+    return [name for name in table.column_names if name not in ABOUT]

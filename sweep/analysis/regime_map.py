@@ -1,0 +1,296 @@
+"""A regime map: the regimes of a run and one more observable over two parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.status import RESULTS
+from sweep.analysis.run_rows import KINDS, RunRows, read_rows
+from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
+from sweep.io.errors import ConfigError, Problem, advise
+from sweep.study.capabilities import KEYS_OF_ASKED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+REGIME = "regime"
+NOTHING = "none"
+FREE = "no friction"
+VOID, MISSING, FAILED = -3, -2, -1
+GRID = "grid"
+MOST_AREAS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class RegimeMap:
+    """The rows of a run over two of its parameters: on a grid of them (`gridded`), or scattered.
+
+    Attributes:
+        study: name of the study.
+        model: what was simulated.
+        x, y: the parameters on the axes. logarithmic: of each, whether it is spaced in the logarithm.
+        cells: (n_y, n_x) positions of the rows on the grid, -1 for rows not computed yet; None for scattered rows.
+        x_values, y_values: float64 in the unit of the axis. On a grid (n_x,) and (n_y,), ascending; else (n,) each, of every row.
+        areas: the observable whose values are the areas. words: these by name, and what a row has that has none (of `regime`: FREE).
+        regimes: int8 positions in `words`, (n_y, n_x) or (n,); FAILED where a row failed, MISSING where there is none, VOID where it has
+            no value of the observable that is shaded, because the thing did not happen.
+        shade: the observable that is shaded; None for none.
+        shades: float64 in its unit, shaped as `regimes`, NaN without a value; None without `shade`.
+        fixed: parameter -> value, for parameters known to be the same in all rows. held: parameters held at a value to make a slice.
+        steady: whether the rows are of steady motions.
+        loose: parameters that vary as well, among scattered rows.
+        measured: the boundaries that the run itself has found.
+        rows: how many rows are in it. done, points: how many rows the run has, and will have (at least, where its results decide).
+        complete: whether it has them all.
+    """
+
+    study: str
+    model: Model
+    x: Quantity
+    y: Quantity
+    logarithmic: tuple[bool, bool]
+    cells: np.ndarray | None
+    x_values: np.ndarray
+    y_values: np.ndarray
+    areas: str
+    words: tuple[str, ...]
+    regimes: np.ndarray
+    shade: Quantity | None
+    shades: np.ndarray | None
+    fixed: dict[str, Any]
+    held: dict[str, Any]
+    steady: bool
+    loose: tuple[str, ...]
+    measured: tuple[BoundaryLine, ...]
+    rows: int
+    done: int
+    points: int
+    complete: bool
+
+    @property
+    def gridded(self) -> bool:
+        """Whether every value of one axis comes with every value of the other, so far."""
+        return self.cells is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """What the areas of a map are.
+
+    Attributes:
+        name: the observable. words: its possible values; the last stands for rows that have results but no value of it.
+        codes: (n,) int8 positions in `words` of rows, FAILED where one failed.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    codes: np.ndarray
+
+
+def read_map(
+    path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), areas: str | None = None
+) -> RegimeMap:
+    """Lay the rows of a run over two of its parameters.
+
+    Args:
+        path: directory of the run, complete or not.
+        x, y, at: see `run_rows.read_rows`.
+        color: an observable to shade by that is a number, or "none"; that which the model shows first (`Model.main`) when omitted.
+        areas: see `areas_of`.
+
+    Raises:
+        ConfigError: see `run_rows.read_rows`; or an observable is not in the run, or holds nothing that can be drawn.
+    """
+    chosen: list[Quantity] = []
+
+    def wanted(model: Model, problems: list[Problem]) -> list[str]:
+        shade = choose_shade(model, model.main if color is None else color, problems)
+        chosen.extend([shade] if shade else [])
+        words = [quantity.name for quantity in model.observables if quantity.kind == "word"]
+        return [*words, "status", *(quantity.name for quantity in chosen), *choose_areas(model, areas, problems)]
+
+    rows = read_rows(path, wanted, x, y, at)
+    require_shade(path, rows, chosen[0] if chosen else None)
+    return map_of(path, rows, chosen[0] if chosen else None, areas_of(path, rows, areas))
+
+
+def map_of(path: Path, rows: RunRows, shade: Quantity | None, areas: Areas) -> RegimeMap:
+    """The map of rows with two axes, shaded by an observable that is among their columns (see `read_map`)."""
+    if shade and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
+        message = f"{shade.name} is NaN in every row; --color none leaves it out, the column `status` says why"
+        raise ConfigError(str(path), [Problem("--color", message)])
+    (x_values, y_values), cells = lay(rows)
+    regimes, shades = areas.codes.copy(), None
+    if shade:
+        shades = np.asarray(rows.table.column(shade.name).to_numpy(), dtype=np.float64)
+        regimes[(regimes >= 0) & np.isnan(shades)] = VOID
+    if cells is not None:
+        regimes, shades = spread_over(cells, regimes, MISSING), None if shades is None else spread_over(cells, shades, math.nan)
+    axes, state = rows.axes, rows.state
+    whole = not rows.held and not rows.loose
+    return RegimeMap(
+        study=state["study"], model=rows.model, x=axes[0], y=axes[1],
+        logarithmic=(rows.is_logarithmic(axes[0]), rows.is_logarithmic(axes[1])), cells=cells,
+        x_values=x_values, y_values=y_values, areas=areas.name, words=areas.words, regimes=regimes, shade=shade, shades=shades,
+        fixed=rows.fixed, held=rows.held, steady=rows.steady, loose=rows.loose,
+        measured=read_measured(path, axes[0].name, axes[1].name) if whole else (),
+        rows=rows.table.num_rows, done=state["rows"], points=state["points"], complete=state["state"] == "complete",
+    )  # fmt: skip
+
+
+def theory_of(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> list[BoundaryLine]:
+    """The boundaries that theory gives for a map (see `known_boundaries`); none if further parameters vary."""
+    fixed = drawn.fixed | drawn.held
+    return [] if drawn.loose else known_boundaries(drawn.model, (drawn.x, drawn.y), fixed, drawn.steady, x, y)
+
+
+def lay(rows: RunRows) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
+    """The places of rows with two axes.
+
+    Returns:
+        On a grid its values along x and y, and (n_y, n_x) positions of the rows, -1 where there is none so far. Else the (n,) values of
+        every row, and None.
+    """
+    places = [rows.along(axis) for axis in rows.axes]
+    (x_values, at_x), (y_values, at_y) = (np.unique(values, return_inverse=True) for values in places)
+    size, count = len(x_values) * len(y_values), rows.table.num_rows
+    numbers = at_y * len(x_values) + at_x
+    whole = size == count or (rows.state["design"] == GRID and rows.state["rows"] < rows.state["points"])
+    if rows.loose or not whole or len(np.unique(numbers)) < count:
+        return (places[0], places[1]), None
+    cells = np.full(size, -1)
+    cells[numbers] = np.arange(count)
+    return (x_values, y_values), cells.reshape(len(y_values), len(x_values))
+
+
+def spread_over(cells: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
+    """Values of rows in the cells that hold them."""
+    return np.where(cells >= 0, values[cells], np.asarray(missing, values.dtype))
+
+
+def choose_areas(model: Model, areas: str | None, problems: list[Problem]) -> list[str]:
+    """The observable that makes areas, where it is named and one that can."""
+    able = [quantity.name for quantity in model.observables if quantity.kind in ("word", "integer")]
+    if areas is not None and areas not in able:
+        holds = "holds numbers that are not whole" if areas in by_name(model.observables) else "is no observable"
+        problems.append(Problem("--areas", f"{areas!r} {holds}; {advise(areas, able)}"))
+    return [areas] if areas in able else []
+
+
+def areas_of(path: Path, rows: RunRows, areas: str | None) -> Areas:
+    """What the areas of a map of rows are.
+
+    Args:
+        path: of the run. rows: with every observable that is a word, and the status.
+        areas: an observable that is a word or a whole number; when omitted `regime`, or where no row has one the next that is a word.
+
+    Raises:
+        ConfigError: it has more different numbers than can be told apart.
+    """
+    words = [quantity.name for quantity in rows.model.observables if quantity.kind == "word" and quantity.name in rows.table.column_names]
+    name = areas or next((name for name in words if rows.table.column(name).null_count < rows.table.num_rows), REGIME)
+    column, good = rows.table.column(name), have_results(rows.table.column("status"))
+    if name in words:
+        known = by_name(rows.model.observables)[name].words
+        found = codes(column, known)
+        known += (FREE if name == REGIME else "none",)
+    else:
+        numbers = sorted(column.drop_null().unique().to_pylist())
+        if len(numbers) > MOST_AREAS:
+            message = f"{name} has {len(numbers)} different values, more than {MOST_AREAS} colours tell apart: --color {name} shades by it"
+            raise ConfigError(str(path), [Problem("--areas", message)])
+        found = np.searchsorted(numbers, np.nan_to_num(column.to_numpy(), nan=-1.0)).astype(np.int8)
+        found[np.isnan(np.asarray(column.to_numpy(), dtype=np.float64))] = FAILED
+        known = (*(f"{number} {name.replace('_', ' ')}" for number in numbers), "none")
+    found[good & (found == FAILED)] = len(known) - 1
+    return Areas(name, known, found)
+
+
+def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity | None:
+    """The observable to shade by; None for "none"."""
+    numeric = {q.name: q for q in model.observables if q.kind not in KINDS}
+    if color != NOTHING and color not in numeric:
+        known = by_name(model.observables).get(color)
+        what = f"holds {KINDS[known.kind]}" if known else "is no observable"
+        problems.append(Problem("--color", f"{color!r} {what}; {advise(color, [*numeric, NOTHING])}"))
+    return numeric.get(color)
+
+
+def require_shade(path: Path, rows: RunRows, shade: Quantity | None) -> None:
+    """ConfigError if the run has no column of the observable to shade."""
+    if shade and shade.name not in rows.table.column_names:
+        needed = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in shade.needs)
+        message = f"{shade.name} is not told by this run" + (f": its study gives no {needed}" if needed else "")
+        raise ConfigError(str(path), [Problem("--color", message)])
+
+
+def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> np.ndarray:
+    """A column of words as int8 positions in `words`, FAILED where it is null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = pc.index_in(column.cast(pa.string()), pa.array(words))
+    return np.array(found.fill_null(FAILED).to_numpy(), np.int8)
+
+
+def have_results(statuses: pa.ChunkedArray) -> np.ndarray:
+    """Mask of the rows that have results."""
+    known: np.ndarray = codes(statuses, tuple(status.sentence for status in RESULTS)) >= 0
+    return known
+
+
+def limits_of(drawn: RegimeMap) -> list[tuple[float, float]]:
+    """The ends of the axes: those of scattered rows; half a cell beyond the values of a grid."""
+    found = []
+    for values, log in zip((drawn.x_values, drawn.y_values), drawn.logarithmic, strict=True):
+        if drawn.gridded:
+            found.append(ends(values, log))
+        else:
+            found.append((float(values.min()), float(values.max())))
+    return found
+
+
+def ends(values: np.ndarray, log: bool) -> tuple[float, float]:
+    """The ends of an axis: half a cell beyond the first and the last of its values."""
+    v = np.log(values) if log else values
+    first, last = v[0] - (v[1] - v[0]) / 2.0, v[-1] + (v[-1] - v[-2]) / 2.0
+    return (math.exp(first), math.exp(last)) if log else (float(first), float(last))
+
+
+def spread(first: float, last: float, log: bool, count: int) -> np.ndarray:
+    """The (count,) centres of the pixels of an axis."""
+    parts = (np.arange(count) + 0.5) / count
+    return np.asarray(first * (last / first) ** parts if log else first + (last - first) * parts)
+
+
+def nearest(values: np.ndarray, places: np.ndarray, log: bool) -> np.ndarray:
+    """Positions in the ascending `values` of those nearest to `places`."""
+    v = np.log(values) if log else values
+    return np.searchsorted((v[1:] + v[:-1]) / 2.0, np.log(places) if log else places)
+
+
+def nearest_rows(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(n_y, n_x) positions, in the flat arrays of a map, of the rows nearest to places: along each axis on a grid, else in the frame."""
+    if drawn.gridded:
+        columns, rows = nearest(drawn.x_values, x, drawn.logarithmic[0]), nearest(drawn.y_values, y, drawn.logarithmic[1])
+        return np.asarray(rows[:, np.newaxis] * len(drawn.x_values) + columns[np.newaxis, :])
+    from scipy.spatial import cKDTree
+
+    def scaled(values: np.ndarray, rows: np.ndarray, log: bool) -> np.ndarray:
+        v, r = (np.log(values), np.log(rows)) if log else (values, rows)
+        return np.asarray((v - r.min()) / (np.ptp(r) or 1.0))
+
+    own = ((drawn.x_values, drawn.logarithmic[0]), (drawn.y_values, drawn.logarithmic[1]))
+    tree = cKDTree(np.stack([scaled(rows, rows, log) for rows, log in own], axis=1))
+    across, up = (scaled(places, rows, log) for places, (rows, log) in zip((x, y), own, strict=True))
+    _, found = tree.query(np.stack(np.meshgrid(across, up), axis=-1))
+    return np.asarray(found)

@@ -1,0 +1,271 @@
+"""The rows of a run over its varied parameters, for maps and reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import STEADY
+from sweep.analysis.run_state import model_of, shown_table, state_of
+from sweep.design.axis import SCHEME
+from sweep.execution.directory import RunDirectory
+from sweep.io.errors import ConfigError, Problem, advise
+from sweep.study.convergence import CONVERGENCE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KINDS = {"word": "words", "list": "tables"}  # what has no place on an axis
+REPEATED = 4  # rows a value, from which on the rows of one value are worth a picture
+
+
+@dataclass(frozen=True, slots=True)
+class RunRows:
+    """The rows of a run, or of a slice of it, and the parameters that are its axes.
+
+    Attributes:
+        state: of the run (`run_state.state_of`).
+        document: the study as resolved. model: what was simulated.
+        table: the rows, with the parameters that vary in the run and the columns that were asked for.
+        axes: the parameters on the axes, x first.
+        fixed: parameter -> value, for parameters known to be the same in all these rows.
+        held: parameter or scheme -> value that makes the slice.
+        loose: parameters that vary in addition to the axes.
+    """
+
+    state: dict[str, Any]
+    document: dict[str, Any]
+    model: Model
+    table: pa.Table
+    axes: tuple[Quantity, ...]
+    fixed: dict[str, Any]
+    held: dict[str, Any]
+    loose: tuple[str, ...]
+
+    @property
+    def steady(self) -> bool:
+        """Whether the rows are of steady motions."""
+        return bool(self.document.get("time", {}).get("window") == STEADY)
+
+    def along(self, axis: Quantity) -> np.ndarray:
+        """(n,) float64 values of an axis."""
+        return np.asarray(self.table.column(axis.name).to_numpy(), dtype=np.float64)
+
+    def is_logarithmic(self, axis: Quantity) -> bool:
+        """Whether an axis is spaced evenly in the logarithm: as the study says, else as its values are."""
+        values = np.unique(self.along(axis))
+        if values[0] <= 0.0:
+            return False
+        parts = self.document.get("sweep", {})
+        for part in parts if isinstance(parts, list) else [parts]:
+            spec = part.get("axes", {}).get(axis.name)
+            if isinstance(spec, dict) and "spacing" in spec:
+                return bool(spec["spacing"] == "log")
+        return is_logarithmic(values)
+
+
+def read_rows(
+    path: Path, wanted: Callable[[Model, list[Problem]], Sequence[str]], x: str | None, y: str | None, at: Sequence[str], fewest: int = 2
+) -> RunRows:
+    """Read the rows of a run, complete or not.
+
+    Args:
+        path: directory of the run.
+        wanted: (the model, a list for problems) -> the columns to read in addition to the varied parameters.
+        x, y: parameters for the axes; default: the varied parameters.
+        at: "name=value" texts; they hold further parameters to make a slice.
+        fewest: how many axes there must be, 2 or 1.
+
+    Raises:
+        ConfigError: there is no run or no row; an axis is not in it, or holds no numbers; too few parameters vary, or more than the axes
+            and nothing says at which of their values.
+    """
+    import pyarrow.dataset as ds
+
+    state = state_of(path)
+    if state["design"] == CONVERGENCE:
+        message = f"a convergence study has no map; its picture: tribosweep convergence {path}"
+        raise ConfigError(str(path), [Problem("", message)])
+    if not state["rows"]:
+        raise ConfigError(str(path), [Problem("", "no shard is written yet: nothing to draw")])
+    model, document = model_of(path), RunDirectory(path).read_document()
+    fixed = fixed_parameters(document)
+    dataset = ds.dataset(path / "points", format="parquet")
+    parameters = by_name(model.parameters)
+    swept = [name for name in dataset.schema.names if name in parameters and name not in fixed]
+    swept += [SCHEME] if SCHEME in dataset.schema.names else []
+    problems: list[Problem] = []
+    there = [name for name in wanted(model, problems) if name in dataset.schema.names]
+    table = dataset.to_table(columns=list(dict.fromkeys([*swept, *there])))
+    in_run = varying_of(table, swept)
+    table, held = slice_at(table, in_run, at, problems)
+    varying = varying_of(table, swept)
+    fixed |= {n: table.column(n)[0].as_py() for n in swept if n not in varying and n != SCHEME and table.column(n).null_count == 0}
+    numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS]
+    axes = choose_axes(numeric, parameters, x, y, fewest, problems)
+    loose = [name for name in varying if name not in axes]
+    if axes:
+        problems += [must_be_held(table, name) for name in loose if name not in numeric or repeats(table.column(name))]
+    problems += [
+        Problem(f"axis {name}", "some rows hold no finite number of it (left at its default, or NaN): they have no place on a map")
+        for name in axes or dict.fromkeys((x, y))
+        if name in numeric and not np.isfinite(table.column(name).to_numpy()).all()
+    ]
+    if problems:
+        raise ConfigError(str(path), problems)
+    return RunRows(state, document, model, table, tuple(parameters[name] for name in axes), fixed, held, tuple(loose))
+
+
+def is_logarithmic(values: np.ndarray) -> bool:
+    """Whether ascending values are spaced evenly in their logarithm, and not as well in themselves."""
+    if len(values) < 4 or values[0] <= 0.0:
+        return False
+    steps = np.diff(np.log(values))
+    return bool(np.ptp(steps) < 1e-6 * steps.mean())
+
+
+def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
+    """Parameter -> value, for parameters that have one value in all rows; empty for a concatenation, whose parts may sweep them."""
+    if isinstance(document.get("sweep"), list):
+        return {}
+    time = dict(document.get("time", {}))
+    window = time.pop("window", None)
+    ends = {} if window in (None, STEADY) else {"window_start": window[0], "window_end": window[1]}
+    return {**document.get("parameters", {}), **time, **ends}
+
+
+def varying_of(table: pa.Table, names: Iterable[str]) -> list[str]:
+    """Which of these columns of parameters hold different values."""
+    return [name for name in names if varies(table.column(name))]
+
+
+def varies(column: pa.ChunkedArray) -> bool:
+    """Whether a column of parameters holds different ones."""
+    import pyarrow.compute as pc
+
+    if not is_numeric(column):
+        return len(words_in(column)) > 1
+    if 0 < column.null_count < len(column):  # some rows have the default
+        return True
+    ends = pc.min_max(column).as_py()
+    return bool(ends["min"] != ends["max"])
+
+
+def is_numeric(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+
+
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Words, and tables as CSV gives them: "2;3;4;5"; "default" where a row leaves it out."""
+    import pyarrow as pa
+
+    if pa.types.is_list(column.type):
+        return pa.chunked_array([pa.array([shown_table(cell) for cell in column.to_pylist()], pa.string())]).fill_null("default")
+    return column.cast(pa.string()).fill_null("default")
+
+
+def words_in(column: pa.ChunkedArray) -> list[str]:
+    """What a column of words or tables holds, once each."""
+    return sorted(as_text(column).unique().to_pylist())
+
+
+def repeats(column: pa.ChunkedArray) -> bool:
+    """Whether the values of a column of numbers come again and again."""
+    return len(column.unique()) * REPEATED <= len(column)
+
+
+def slice_at(table: pa.Table, varying: Sequence[str], at: Sequence[str], problems: list[Problem]) -> tuple[pa.Table, dict[str, Any]]:
+    """The rows with the values nearest to the requested ones, and these values; problems if there are no such rows."""
+    held: dict[str, Any] = {}
+    for wish in at:
+        name, sign, text = (part.strip() for part in wish.partition("="))
+        if not sign or not text:
+            problems.append(Problem("--at", f"{wish!r}: give a parameter and its value, as in --at mu=0.2"))
+        elif name not in varying:
+            problems.append(Problem("--at", f"{name!r} is nothing that this run varies; {advise(name, varying)}"))
+        elif name in held:
+            problems.append(Problem("--at", f"{name!r} is held already, at {held[name]}"))
+        else:
+            found = nearest_value(table.column(name), name, text, problems)
+            if found is not None:
+                held[name], mask = found
+                table = table.filter(mask)
+    return table, held
+
+
+def nearest_value(column: pa.ChunkedArray, name: str, text: str, problems: list[Problem]) -> tuple[Any, Any] | None:
+    """The value of a column nearest to the requested one, and the mask of its rows; None and a problem if there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_numeric(column):
+        words = words_in(column)
+        if text not in words:
+            problems.append(Problem("--at", f"{name} is nowhere {text!r}; {advise(text, words)}"))
+            return None
+        return text, pc.equal(as_text(column), text)
+    values = np.unique(column.drop_null().to_numpy())
+    try:
+        wish = float(text)
+    except ValueError:
+        wish = math.nan
+    span = values[-1] - values[0] if len(values) else 0.0
+    if not values[0] - 0.5 * span <= wish <= values[-1] + 0.5 * span:
+        problems.append(Problem("--at", f"{name}={text}: the run has {listed(values)}"))
+        return None
+    value = values[np.argmin(np.abs(values - wish))]
+    return value.item(), pc.equal(column, pa.scalar(value.item(), column.type))
+
+
+def listed(values: np.ndarray) -> str:
+    """A few values in words."""
+    few = [f"{value:.6g}" for value in values[:6]]
+    return ", ".join(few) if len(values) <= 6 else f"{len(values):,} values from {values[0]:.6g} to {values[-1]:.6g}"
+
+
+def must_be_held(table: pa.Table, name: str) -> Problem:
+    """The problem of a parameter that has several values and is not on an axis."""
+    column = table.column(name)
+    if is_numeric(column):
+        found = listed(np.unique(column.drop_null().to_numpy()))
+    else:
+        words = words_in(column)
+        found = ", ".join(words[:6]) + (", ..." if len(words) > 6 else "")
+    return Problem("--at", f"{name} has several values too ({found}): hold it at one, as in --at {name}=VALUE")
+
+
+def choose_axes(
+    varying: list[str], parameters: Mapping[str, Quantity], x: str | None, y: str | None, fewest: int, problems: list[Problem]
+) -> tuple[str, ...]:
+    """The axes; default: the varied parameters. Problems if a name is unknown or the choice is ambiguous."""
+    said = ", ".join(varying) or "nothing"
+    if len(varying) < fewest:
+        several = "two parameters that vary" if fewest > 1 else "a parameter that varies"
+        one = "; tribosweep report draws it over one" if fewest > 1 and varying else ""
+        problems.append(Problem("", f"a map needs {several}; this run varies {said}{one}"))
+        return ()
+    for option, name in (("--x", x), ("--y", y)):
+        if name is not None and name not in varying:
+            held = KINDS.get(parameters[name].kind) if name in parameters else None
+            still = f"holds {held}" if held else "is the same in every row" if name in parameters else "is no parameter"
+            problems.append(Problem(option, f"{name!r} {still}; {advise(name, varying)}"))
+    if x is not None and x == y:
+        problems.append(Problem("--y", f"{y!r} is on the x axis already; this run varies {said}"))
+    free = [name for name in varying if name not in (x, y)]
+    if not problems and len(free) > (x is None) + (y is None) > 0:
+        problems.append(
+            Problem("--x, --y", f"this run varies {said}: name the two that are the axes, and hold others with --at NAME=VALUE")
+        )
+    if problems:
+        return ()
+    return (x or free[0], y or free[-1]) if len(varying) > 1 else tuple(varying)

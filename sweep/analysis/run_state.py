@@ -1,0 +1,199 @@
+"""The state of a run: progress, statuses, times, first and failed rows."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernels.models import MODELS, Model
+from kernels.models.status import RESULTS
+from sweep.execution.directory import RunDirectory, count_failed, total_statuses
+from sweep.execution.job import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
+from sweep.execution.lock import describe_writer, holders
+from sweep.execution.shard_check import ExpectedShards, inspect_shards
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.boundary import BOUNDARY
+from sweep.study.convergence import CONVERGENCE
+from sweep.study.excitation import model_with
+from sweep.study.load import load
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+FEW = 24
+FIRST = 6
+MANY = 1000
+POINT = "point"
+
+
+def state_of(path: Path) -> dict[str, Any]:
+    """What is known of the run in a directory: state, points done, statuses, seconds, provenance, who writes to it.
+
+    Raises:
+        ConfigError: there is no run.
+    """
+    directory = RunDirectory(path)
+    manifest = directory.read_run(to_continue=False)
+    study, levelled = manifest.get("design") == CONVERGENCE, manifest.get("design") in (CONVERGENCE, BOUNDARY)
+    digests = {**manifest.get("extends", {}), manifest["config_hash"]: manifest["points"]}
+    points = None if levelled else manifest["points"]
+    found = inspect_shards(directory, ExpectedShards(digests, manifest["shards"], manifest["shard_points"], points), trust=True)
+    shards = found.whole
+    whole = directory.success.exists() and len(shards) == manifest["shards"]
+    writers = holders(path)
+    rows = sum(shard["rows"] for shard in shards.values())
+    seconds = {part: sum(shard["seconds"][part] for shard in shards.values()) for part in (COMPILING, COMPUTING, ENCODING)}
+    rate = rows / seconds[COMPUTING] if seconds[COMPUTING] > 0.0 else None
+    return {
+        "directory": str(path),
+        "study": manifest["study"],
+        "design": manifest.get("design"),
+        "state": "complete" if whole else "running" if writers else "incomplete",
+        "points": manifest["points"],
+        "points_done": rows if not study else manifest["points"] if whole else settled_points(path),
+        "rows": rows,
+        "shards": manifest["shards"],
+        "shards_done": len(shards),
+        "faulty": found.faulty | dict.fromkeys(found.strays, "not of this run"),
+        "statuses": total_statuses(shards),
+        "seconds_of_shards": seconds,
+        "rows_per_second": rate,
+        "writers": writers,
+        **{key: manifest[key] for key in ("seconds", "created", "finished", "version", "config_hash", "provenance") if key in manifest},
+    }
+
+
+def facts_of(state: dict[str, Any]) -> list[tuple[str, str]]:
+    """What `state_of` found, as lines of a table."""
+    known = state["design"] != BOUNDARY  # its results say how many points it has
+    points, shards = (f" of {state[key]:,}" if known else "" for key in ("points", "shards"))
+    facts = [("state", f"{state['state']}: {state['points_done']:,}{points} points"), ("shards", f"{state['shards_done']:,}{shards}")]
+    facts += [("faulty", f"{name}: {why}") for name, why in state["faulty"].items()]
+    facts += [("writer", describe_writer(writer)) for writer in state["writers"]]
+    if state["rows"]:
+        facts.append(("all shards", describe_seconds(state["seconds_of_shards"])))
+    if state["rows_per_second"]:
+        facts.append(("rate", f"{state['rows_per_second']:,.0f} rows a second of computing"))
+    facts += [("last call", describe_seconds(state["seconds"]))] if state.get("seconds") else []
+    facts += [(name, str(value)) for name, value in state["provenance"].items()]
+    return facts + [(key, str(state[key])) for key in ("created", "finished", "version", "config_hash") if key in state]
+
+
+def failed_rows(path: Path, most: int | None) -> pa.Table:
+    """The rows of a run without results, the first `most` of them; only shards that have some are read."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from sweep.execution import parquet
+
+    directory = RunDirectory(path)
+    results = pa.array([status.sentence for status in RESULTS])
+    found: list[pa.Table] = []
+    for shard in sorted(directory.points.glob("part-*.parquet")):
+        try:
+            facts = parquet.read_facts(shard)
+        except (OSError, pa.ArrowException):
+            continue
+        if facts and count_failed(facts["statuses"]):
+            rows = pq.ParquetFile(shard).read()
+            found.append(rows.filter(pc.invert(pc.is_in(rows.column("status").cast(pa.string()), results))))
+            if most is not None and sum(rows.num_rows for rows in found) >= most:
+                break
+    if not found:
+        return pa.table({})
+    rows = pa.concat_tables(found)
+    return rows if most is None else rows.slice(0, most)
+
+
+def settled_points(path: Path) -> int:
+    """How many points of a convergence study that is not complete are refined no more."""
+    from sweep.execution.adaptive.history import read_levels
+    from sweep.execution.adaptive.step_halving import empty_history
+
+    directory = RunDirectory(path)
+    config = load(directory.read_document())
+    return config.design.count - len(read_levels(directory, config, empty_history(config)).unfinished())
+
+
+def study_table(path: Path) -> pa.Table | None:
+    """The table of the convergence study in a directory, without `exact` where it is not complete; None if no level is written.
+
+    Raises:
+        ConfigError: there is no run, or one of another design.
+    """
+    from sweep.execution.adaptive.convergence_table import read_table
+
+    state = state_of(path)
+    if state["design"] != CONVERGENCE:
+        message = f'the study "{state["study"]}" is no convergence study: its design is {state["design"]!r}'
+        raise ConfigError(str(path), [Problem("", message)])
+    directory = RunDirectory(path)
+    return read_table(directory, load(directory.read_document()))
+
+
+def first_rows(path: Path, count: int) -> pa.Table:
+    """The first rows of a run's dataset, of which there is one at least; fewer where it is shorter."""
+    import pyarrow as pa
+
+    found: list[pa.RecordBatch] = []
+    for shard in shards_of(path):
+        left = count - sum(batch.num_rows for batch in found)
+        if not left:
+            break
+        found += [batch.slice(0, left) for batch in islice(shard.iter_batches(left), 1)]
+    return pa.concat_tables([pa.Table.from_batches([batch]) for batch in found])
+
+
+def shards_of(path: Path) -> Iterator[pq.ParquetFile]:
+    """The shards of a run, one after the other; `pyarrow.dataset` would do as well, but it imports pandas, which takes 0.3 s."""
+    import pyarrow.parquet as pq
+
+    for shard in sorted(RunDirectory(path).points.glob("part-*.parquet")):
+        with pq.ParquetFile(shard) as file:
+            yield file
+
+
+def model_of(path: Path) -> Model:
+    """The model of a run, from its resolved study."""
+    document = RunDirectory(path).read_document()
+    return model_with(MODELS[document["study"]["model"]], document.get("excitation"))
+
+
+def shown_table(cell: list[float] | None) -> str | None:
+    """A table as CSV gives it."""
+    return None if cell is None else ";".join(f"{node:g}" for node in cell)
+
+
+def count_unsettled(table: pa.Table) -> int:
+    """The number of points of a convergence study that neither settled nor failed."""
+    from sweep.execution.adaptive.convergence_table import NOT_SETTLED
+
+    return Counter(table.column("verdict").to_pylist())[NOT_SETTLED]
+
+
+def records(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table for JSON, null if there is no number."""
+    return [
+        {name: None if isinstance(cell, float) and not math.isfinite(cell) else cell for name, cell in row.items()}
+        for row in table.to_pylist()
+    ]
+
+
+def varies(cells: list[Any]) -> bool:
+    """Whether a column holds different cells."""
+    return len({repr(cell) for cell in cells}) > 1
+
+
+def describe_seconds(seconds: dict[str, float]) -> str:
+    """The split of a run's time in words."""
+    return ", ".join(
+        f"{key} {seconds[key]:.2f} s{' (the last two beside computing)' if key == WRITING else ''}"
+        for key in (COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL)
+        if key in seconds
+    )

@@ -1,0 +1,1 @@
+"""Sensitivity of observables to uncertain parameters: indices, derivatives, propagated uncertainty."""

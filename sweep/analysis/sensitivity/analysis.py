@@ -1,0 +1,199 @@
+"""A sensitivity study: from the rows of a run to tables of indices, uncertainties and derivatives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from sweep.analysis.sensitivity import indices
+from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Line, SensitivityRequest, SensitivityResult
+from sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
+from sweep.analysis.sensitivity.uncertainty import LEAST, propagate
+from sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.config import Config
+
+FEWEST = 8  # groups that a study by sample size begins with
+METHODS = {"saltelli": "Sobol indices", "morris": "elementary effects", "fast": "extended FAST"}
+RBD = "RBD-FAST"
+
+
+def analyse(path: Path, config: Config, request: SensitivityRequest) -> SensitivityResult:
+    """Analyse the rows of a run.
+
+    Args:
+        path: directory of the run. config: its study. request: what is wanted.
+
+    Raises:
+        ConfigError: the study samples nothing, nothing is left to analyse, or SALib is needed and missing.
+    """
+    quantities = check(request, config)
+    return analyse_sample(read_sample(path, config, quantities), quantities, request)
+
+
+def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
+    """The observables of a request; ConfigError if a number or a name in it makes no sense."""
+    problems = [Problem("--quantile", f"{q:g} is out of bounds: must be > 0 and < 1") for q in request.quantiles if not 0.0 < q < 1.0]
+    if not 0.0 < request.level < 1.0:
+        problems.append(Problem("--confidence", f"{request.level:g} is out of bounds: must be > 0 and < 1"))
+    if not 2 <= request.resamples <= 100_000:
+        problems.append(Problem("--resamples", f"{request.resamples} is out of bounds: must be >= 2 and <= 100000"))
+    if request.derivatives < 0:
+        problems.append(Problem("--derivatives", f"{request.derivatives} is out of bounds: must be >= 0 (points)"))
+    if request.derivatives and config.excitation is not None:
+        problems.append(Problem("--derivatives", "are of oscillators that a sine shakes: leave it out in a study with [excitation]"))
+    if request.seed < 1:
+        problems.append(Problem("--seed", f"{request.seed} is out of bounds: must be >= 1"))
+    problems += [
+        Problem("--exceeds", f"{name}={value:g}: must be a finite number") for name, value in request.exceeds if not math.isfinite(value)
+    ]
+    if problems:
+        raise ConfigError("tribosweep sensitivity", problems)
+    return chosen(config, [*request.observables, *(name for name, _ in request.exceeds)])
+
+
+def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: SensitivityRequest) -> SensitivityResult:
+    """Analyse rows that are read; see `analyse`."""
+    notes = [sentence for part in sample.parts for sentence in remarks_on(part)]
+    kept = {quantity.name: sample.kept(quantity.name, request.regime) for quantity in quantities}
+    lines: dict[str, list[Line]] = {INDICES: [], UNCERTAINTY: [], DERIVATIVES: [], SIZES: []}
+    for quantity in quantities:
+        name = quantity.name
+        explain(sample, quantity, kept[name], request, notes)
+        if useful(sample, name, kept[name], notes):
+            lines[INDICES] += indices_of(sample, name, kept[name].groups, request)
+        lines[UNCERTAINTY] += uncertainty_of(sample, name, kept[name].total, request)
+        if request.sizes:
+            lines[SIZES] += by_size(sample, name, kept[name].groups, request)
+    if request.derivatives:
+        from sweep.analysis.sensitivity.derivatives import derivatives_of
+
+        lines[DERIVATIVES] = derivatives_of(sample, [q for q in quantities if q.kind == "float"], kept, request, notes)
+    return SensitivityResult(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)))
+
+
+def group_noun(sample: Sample) -> str:
+    """What the groups of a design are called."""
+    return {"saltelli": "Saltelli groups", "morris": "trajectories", "fast": "curves"}.get(sample.method, "points")
+
+
+def explain(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest, notes: list[str]) -> None:
+    """Say which groups are dropped and what that means; ConfigError if none is left."""
+    what = group_noun(sample)
+    if not len(kept.groups):
+        raise ConfigError(sample.config.name, [Problem("", nothing_left(sample, quantity, kept, request))])
+    size = f", of {sample.group_size} rows each, because of one row or more in each" if sample.group_size > 1 else ""
+    for count, reason in (
+        (kept.missing, "are not computed yet: tribosweep resume computes them"),
+        (kept.failed, f"failed and are dropped whole{size}: tribosweep show DIR --failed lists the rows"),
+        (kept.void, f"have no {quantity.name} (it did not happen there) and are dropped whole{size}; what is left is a part of the space"),
+        (kept.elsewhere, f"are not {request.regime} throughout and are dropped whole{size}"),
+    ):
+        if count:
+            notes.append(f"{count:,} of {kept.total:,} {what} {reason}.")
+    if kept.elsewhere:
+        notes.append(
+            f"Within {request.regime} the parameters are no longer independent of each other: shares of the variance that is left there, "
+            "which need not add up as those of independent parameters do."
+        )
+
+
+def nothing_left(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest) -> str:
+    """Why there is nothing to analyse."""
+    what = group_noun(sample)
+    if sample.failed.all():
+        return f"all {len(sample.failed):,} rows failed: there is nothing to analyse; tribosweep show DIR --failed says why"
+    reasons = [
+        f"{count:,} {reason}"
+        for count, reason in (
+            (kept.missing, "are not computed"),
+            (kept.failed, "have a row that failed"),
+            (kept.void, f"have a row without {quantity.name}"),
+            (kept.elsewhere, f"have a row that is not {request.regime}"),
+        )
+        if count
+    ]
+    return f"none of {kept.total:,} {what} is left to analyse: {', '.join(reasons)}"
+
+
+def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
+    """Whether indices are defined; why not, and what can be had only in part, in `notes`."""
+    values = sample.grouped(name)[kept.groups]
+    least, most = float(values.min()), float(values.max())
+    if most - least <= 4.0 * np.finfo(float).eps * max(abs(least), abs(most)):
+        notes.append(f"{name} is {values.flat[0]:.7g} at all points: it is constant, and its indices are undefined.")
+        return False
+    if len(kept.groups) < LEAST and not isinstance(sample.design, Fast):
+        notes.append(f"{len(kept.groups)} is too small a number of {group_noun(sample)} for indices: at least {LEAST} are needed.")
+        return False
+    if sample.method not in METHODS and len(kept.groups) <= 4 * indices.RBD_HARMONICS:
+        notes.append(f"{len(kept.groups)} points are too few for {RBD}: more than {4 * indices.RBD_HARMONICS} are needed.")
+        return False
+    if isinstance(sample.design, Saltelli) and sample.design.second_order and len(kept.groups) < indices.LEAST_SECOND:
+        notes.append(
+            f"{len(kept.groups)} groups are too few for second-order indices, which need {indices.LEAST_SECOND} at least: "
+            "they are left out."
+        )
+    if not sample.independent:
+        notes.append("The parameters are correlated: a first-order index holds what a parameter explains together with those it goes with.")
+    return True
+
+
+def indices_of(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:
+    """The indices of an observable from some of the groups."""
+    design, names = sample.design, sample.names
+    settings = (request.resamples, request.level, request.seed)
+    rows = sample.grouped(name)
+    method = METHODS.get(sample.method, RBD)
+    if isinstance(design, Saltelli):
+        found = indices.sobol(names, rows[groups], design.second_order, *settings)
+    elif isinstance(design, Morris):
+        cube = sample.coordinates().reshape(-1, design.group_size, len(names))[groups].reshape(-1, len(names))
+        found = indices.morris(names, cube, rows[groups].reshape(-1), design.levels, *settings)
+    elif isinstance(design, Fast):
+        curves = np.full_like(rows, np.nan)
+        curves[groups] = rows[groups]
+        return [Line(name, method, design.samples, each) for each in indices.fast(names, curves, design.harmonics)]
+    else:
+        found = indices.rbd_fast(names, sample.coordinates()[groups], rows[groups, 0], *settings)
+    return [Line(name, method, len(groups), each) for each in found]
+
+
+def uncertainty_of(sample: Sample, name: str, groups: int, request: SensitivityRequest) -> list[Line]:
+    """Mean, spread, quantiles and chances of an observable, from the first `groups` groups.
+
+    Rows stand for themselves here: of Saltelli's groups those of A and B, whose coordinates all others repeat, whatever became of the rest.
+    Nothing of designs whose points are no sample of the distributions.
+    """
+    if isinstance(sample.design, Morris | Fast):
+        return []
+    columns = [0, -1] if isinstance(sample.design, Saltelli) else [0]
+    rows = sample.grouped(name)[:groups, columns]
+    good = sample.usable(name, request.regime).reshape(-1, sample.group_size)[:groups, columns]
+    share = len(rows) if len(sample.parts) == 1 else sample.design.count
+    values = [rows[first : first + share][good[first : first + share]] for first in range(0, len(rows), share)]
+    if min(map(len, values)) < LEAST:
+        return []
+    thresholds = [value for of, value in request.exceeds if of == name]
+    method = "replicates" if len(values) > 1 else "points"
+    found = propagate(values, request.quantiles, thresholds, request.level)
+    return [Line(name, method, sum(map(len, values)), each) for each in found]
+
+
+def by_size(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:
+    """Indices and uncertainties from the first half, quarter ... of the groups, and from all of them, the fewest first."""
+    if isinstance(sample.design, Fast) or len(sample.parts) > 1:
+        return []  # a curve is analysed as a whole, and replicates end one after the other
+    least = FEWEST if sample.method in METHODS else 8 * FEWEST
+    sizes = [len(groups) >> halvings for halvings in range(64) if len(groups) >> halvings >= least][::-1]
+    found: list[Line] = []
+    for size in sizes:
+        first = groups[:size]
+        if np.ptp(sample.grouped(name)[first]) > 0.0:
+            found += indices_of(sample, name, first, request)
+        found += uncertainty_of(sample, name, int(first[-1]) + 1, request)
+    return found

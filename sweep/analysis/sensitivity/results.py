@@ -1,0 +1,151 @@
+"""The results of a sensitivity study: its numbers, as tables and files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from sweep.analysis.sensitivity.estimates import Estimate
+from sweep.analysis.sensitivity.sample import Kept, Sample
+from sweep.io.atomic import write_whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+INDICES, UNCERTAINTY, DERIVATIVES, SIZES = "indices", "uncertainty", "derivatives", "sizes"
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityRequest:
+    """What a user asks of a sensitivity analysis.
+
+    Attributes:
+        observables: names; that which the model shows first where there are none.
+        regime: only groups whose rows are all in it.
+        exceeds: (observable, threshold) of the chances to exceed that are wanted.
+        quantiles: the probabilities of quantiles.
+        derivatives: at how many points of the sample derivatives are taken; 0 for none.
+        at: parameter -> number of the point of elasticities, in place of its median.
+        resamples, level, seed: of confidence intervals.
+        sizes: whether everything is also estimated from the first half, quarter ... of the groups.
+    """
+
+    observables: tuple[str, ...] = ()
+    regime: str | None = None
+    exceeds: tuple[tuple[str, float], ...] = ()
+    quantiles: tuple[float, ...] = QUANTILES
+    derivatives: int = 0
+    at: Mapping[str, float] = field(default_factory=dict)
+    resamples: int = 100
+    level: float = 0.95
+    seed: int = 1
+    sizes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One number of a result, as tables have it.
+
+    Attributes:
+        observable: of which. method: by which.
+        groups: how many groups it is from: points of a sample, Saltelli's groups, trajectories, points of a curve.
+        estimate: the number.
+    """
+
+    observable: str
+    method: str
+    groups: int
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityResult:
+    """A sensitivity study.
+
+    Attributes:
+        sample: the rows. request: what was asked.
+        quantities: the observables.
+        kept: observable -> the groups that served it.
+        lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines.
+        notes: what a reader should know, in sentences.
+    """
+
+    sample: Sample
+    request: SensitivityRequest
+    quantities: list[Quantity]
+    kept: dict[str, Kept]
+    lines: dict[str, list[Line]]
+    notes: list[str]
+
+    @property
+    def failed(self) -> int:
+        """Rows that failed."""
+        return int(np.count_nonzero(self.sample.failed))
+
+
+def records(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """Lines as flat dicts; what there is none of, and the end of an interval that has none, is None."""
+    found = []
+    for line in lines:
+        estimate = asdict(line.estimate)
+        flat = {"observable": line.observable, "method": line.method, "groups": line.groups}
+        order = ("measure", "parameter", "other", "value", "low", "high")
+        flat |= {key: estimate[key] for key in order}
+        found.append(
+            {key: None if value == "" or (isinstance(value, float) and not math.isfinite(value)) else value for key, value in flat.items()}
+        )
+    return found
+
+
+def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
+    """One of the tables of a study, one line a number; what was asked and what was dropped in the schema's metadata."""
+    import pyarrow as pa
+
+    from sweep.execution.parquet import described
+
+    fields = [
+        described("observable", pa.string(), "", "observable that the number speaks of"),
+        described("method", pa.string(), "", "how it was estimated"),
+        described("groups", pa.int64(), "", "how many groups, trajectories or points it is from"),
+        described("measure", pa.string(), "", "what it is"),
+        described("parameter", pa.string(), "", "parameter that it speaks of"),
+        described("other", pa.string(), "", "other parameter of a pair"),
+        described("value", pa.float64(), "", "estimate"),
+        described("low", pa.float64(), "", "lower end of its confidence interval"),
+        described("high", pa.float64(), "", "upper end of its confidence interval"),
+    ]
+    request = {**asdict(study.request), "at": dict(study.request.at)}
+    dropped = {
+        name: {key: getattr(kept, key) for key in ("total", "missing", "failed", "void", "elsewhere")} for name, kept in study.kept.items()
+    }
+    facts = {"config_hash": study.sample.config.digest, "request": json.dumps(request), "groups": json.dumps(dropped)}
+    return pa.Table.from_pylist(records(study.lines[which]), schema=pa.schema(fields, metadata=facts))
+
+
+def write(study: SensitivityResult, path: Path) -> list[Path]:
+    """Write the tables that have lines into `sensitivity/` of a run's directory, each whole; OSError if they cannot be written.
+
+    Those of an earlier call that this one has no lines for are removed, so that all that lie there belong together.
+    """
+    import pyarrow.parquet as pq
+
+    folder = path / "sensitivity"
+    folder.mkdir(exist_ok=True)
+    written = []
+    for which, lines in study.lines.items():
+        file = folder / f"{which}.parquet"
+        if lines:
+            table = to_arrow(study, which)
+            write_whole(file, lambda temporary, table=table: pq.write_table(table, temporary))  # type: ignore[misc]
+            written.append(file)
+        else:
+            file.unlink(missing_ok=True)
+    return written

@@ -1,0 +1,89 @@
+"""Propagated uncertainty of an observable: mean, standard deviation, quantiles, exceedance probabilities, with sampling errors.
+
+Of one sample the errors are those of as many independent points: for the mean by the central limit theorem, for the standard deviation by
+the fourth moment, for quantiles by order statistics, for chances by Clopper and Pearson. The points of a Latin hypercube and of the
+scrambled Sobol and Halton sequences are spread more evenly than that. Their true errors are smaller, as a rule much so for means, and one
+sample alone cannot say how small: these intervals are on the safe side. Several samples with different seeds can: of R replicates
+([[sweep]] tables that differ in their seed) every number is the mean of theirs, with Student's interval of their scatter.
+
+Sources: A. B. Owen, Annals of Statistics 25 (1997), 1541-1562 (Sobol); M. Stein, Technometrics 29 (1987), 143-151 (Latin hypercube).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sweep.analysis.sensitivity.estimates import Estimate, factor_of
+
+LEAST = 2  # values that have a spread
+
+
+def propagate(values: Sequence[np.ndarray], quantiles: Sequence[float], thresholds: Sequence[float], level: float) -> list[Estimate]:
+    """Mean, standard deviation, quantiles and chances of an observable.
+
+    Args:
+        values: (n,) of each replicate; one of them where there is one sample.
+        quantiles: the probabilities of the quantiles, in (0, 1). thresholds: in the observable's unit.
+        level: of the confidence intervals.
+
+    Returns:
+        "mean", "std", "quantile 0.05" ..., "P(> 1)" ...
+    """
+    each = [describe(one, quantiles, thresholds, level) for one in values]
+    if len(each) == 1:
+        return each[0]
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(len(each) - 1, 0.5 + 0.5 * level)) / math.sqrt(len(each))
+    found = []
+    for same in zip(*each, strict=True):
+        drawn = np.array([one.value for one in same])
+        mean, half = float(drawn.mean()), reach * float(drawn.std(ddof=1))
+        found.append(Estimate(same[0].measure, mean, mean - half, mean + half))
+    return found
+
+
+def describe(values: np.ndarray, quantiles: Sequence[float], thresholds: Sequence[float], level: float) -> list[Estimate]:
+    """The same of one sample, with the errors of independent points."""
+    from scipy.special import betaincinv
+
+    n, ordered = len(values), np.sort(values)
+    mean, z = float(values.mean()), factor_of(level)
+    offsets = values - mean
+    variance = float((offsets**2).sum() / (n - 1))
+    std = math.sqrt(variance)
+    fourth = float((offsets**4).mean())
+    spread = math.sqrt(max(fourth - variance**2 * (n - 3) / (n - 1), 0.0) / n) / (2.0 * std) if std > 0.0 else 0.0
+    half = z * std / math.sqrt(n)
+    grown = math.exp(z * spread / std) if std > 0.0 else 1.0  # the logarithm of a standard deviation is nearer to normal than itself
+    found = [Estimate("mean", mean, mean - half, mean + half), Estimate("std", std, std / grown, std * grown)]
+    for p in quantiles:
+        first, last = order_statistics(n, p, level)
+        low = float(ordered[first - 1]) if first >= 1 else -math.inf
+        high = float(ordered[last - 1]) if last <= n else math.inf
+        found.append(Estimate(f"quantile {p:g}", float(np.quantile(ordered, p)), low, high))
+    for threshold in thresholds:
+        hits = n - int(np.searchsorted(ordered, threshold, side="right"))
+        tail = 0.5 * (1.0 - level)
+        low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
+        high = float(betaincinv(hits + 1, n - hits, 1.0 - tail)) if hits < n else 1.0
+        found.append(Estimate(f"P(> {threshold:g})", hits / n, low, high))
+    return found
+
+
+def order_statistics(count: int, p: float, level: float) -> tuple[int, int]:
+    """Which of `count` ordered values, from 1 on, enclose the quantile `p` with at least that probability, at either end half of the rest.
+
+    0 and count + 1 where no value does. P(X_(r) <= q) = P(B >= r) with B binomial (count, p). Source: H. A. David and H. N. Nagaraja, Order
+    Statistics (2003), section 7.1.
+    """
+    from scipy.stats import binom
+
+    tail = 0.5 * (1.0 - level)
+    first = int(binom.ppf(tail, count, p))  # the largest r with P(B < r) <= tail
+    first = first if binom.cdf(first - 1, count, p) <= tail else first - 1
+    last = int(binom.ppf(1.0 - tail, count, p)) + 1
+    return max(first, 0), min(last, count + 1)

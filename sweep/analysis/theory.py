@@ -1,0 +1,236 @@
+"""Boundaries between regimes: from theory, and from the curves that a run has found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import DRIVES
+from sweep.design.axis import DRAW, RECORD
+from sweep.io.errors import ConfigError, Problem
+
+ETA_AXES = {"a0", "mu", "g", "m"}
+DEN_HARTOG_AXES = ETA_AXES | {"omega", "k"}
+WALL_AXES = {"v0", "m", "k_n", "f_crit", "f_post", "plateau", "softening"}
+FORCES = ("c", "load", "f0", "normal_amplitude", "stribeck_speed", "belt_speed")  # what there must not be
+DERIVED = ("mu_s", "mu_d", "normal_force")
+MEASURED = Path("boundaries") / "boundaries.parquet"
+BETA_LOWEST = 0.5  # below it motions with several stops a period appear, and Den Hartog's condition is not sufficient
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryLine:
+    """A line on a map.
+
+    Attributes:
+        name: what it is, with mathtext. plain: the same without.
+        pieces: (n, 2) float64 each, x and y in the units of the axes, in order along the line.
+        theory: whether a closed form gives it, or the run has found it.
+        tends: whether it holds for the steady motion that the rows tend to, and not for the rows as they are.
+    """
+
+    name: str
+    plain: str
+    pieces: tuple[np.ndarray, ...]
+    theory: bool
+    tends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A boundary as a level line of a function of the parameters.
+
+    Attributes:
+        name, plain: see `BoundaryLine`.
+        axes: the parameters on which it may depend.
+        field: resolved values, arrays that broadcast together -> a quantity that is 1 on the line; NaN if the theory does not hold.
+        tends: see `BoundaryLine`.
+    """
+
+    name: str
+    plain: str
+    axes: frozenset[str]
+    field: Callable[[Values], Any]
+    tends: bool = False
+
+
+def friction_ratio(values: Values) -> Any:
+    """Return eta = mu g / |a0|: the largest friction force over the largest inertia force of a mass that rubs on a shaken support.
+
+    Without damping and forces other than friction, with mu_s = mu_d and the normal force m g, a mass at rest at x = 0 sticks for eta >= 1;
+    without spring, once it slips, it never sticks for eta <= eta* = 2/sqrt(pi^2 + 4).
+
+    Args:
+        values: `mu` [1], `g` [m/s^2] and `a0` [m/s^2] of the rubbing mass, floats or arrays that broadcast together.
+
+    Returns:
+        eta, of the broadcast shape; inf where a0 = 0. Source: SDND104 (V5.01.104), section 2.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(values["mu"]) * values["g"] / np.abs(values["a0"])
+
+
+def no_stops(values: Values) -> Any:
+    """Return eta / eta*(beta): at most 1 where the steady motion of a mass that rubs on a spring has no stops.
+
+    With b = 1/beta = sqrt(k/m)/omega, beta^2 V = 1/(b^2 - 1) and beta^2 U = tan(pi b/2)/b: eta* = |beta^2 V| / sqrt((beta^2 U)^2 + 1),
+    which is 2/sqrt(pi^2 + 4) for b -> 0 and pi/4 at resonance.
+
+    Args:
+        values: `mu`, `g`, `a0` as in `friction_ratio`, `k` [N/m], `m` [kg] and `omega` [rad/s].
+
+    Returns:
+        The ratio, of the broadcast shape; NaN for beta <= 0.5. Source: Den Hartog (1931).
+    """
+    b = np.asarray(np.sqrt(np.asarray(values["k"]) / values["m"]) / values["omega"], dtype=np.float64)
+    inside, away = b < 1.0 / BETA_LOWEST, np.abs(b - 1.0) > 1e-7
+    safe = np.where(inside & away, b, 0.5)
+    u = np.where(safe > 0.0, np.tan(0.5 * math.pi * safe) / np.where(safe > 0.0, safe, 1.0), 0.5 * math.pi)
+    limit = np.where(away, np.abs(1.0 / (safe**2 - 1.0)) / np.hypot(u, 1.0), 0.25 * math.pi)
+    return np.where(inside, friction_ratio(values) / limit, np.nan)
+
+
+def wall_energies(values: Values) -> dict[str, Any]:
+    """Energies [J] that a wall takes up to the ends of the pieces of its envelope: elastic, plateau, softening, table.
+
+    f_crit^2 / (2 k_n); + f_crit plateau; + (f_crit + f_post) softening / 2; + f_post times the way to the last node of the table. A body
+    alone that hits it with more, without other forces and damping, goes beyond. Source: the areas under the envelope of SDND105.
+    """
+    f_crit, f_post = np.asarray(values["f_crit"]), np.asarray(values["f_post"])
+    elastic = 0.5 * f_crit**2 / values["k_n"]
+    plateau = elastic + f_crit * values["plateau"]
+    softening = plateau + 0.5 * (f_crit + f_post) * values["softening"]
+    energies = {"elastic limit": elastic}
+    if np.any(np.asarray(values["plateau"]) > 0.0):
+        energies["end of the plateau"] = plateau
+    if np.any(np.asarray(values["softening"]) > 0.0):
+        energies["end of the softening"] = softening
+    if values["post_set"]:
+        last = values["post_set"][-1] + f_post / values["post_stiffness"][-1]
+        way = last - (f_crit / values["k_n"] + values["plateau"] + values["softening"])
+        energies["end of the table"] = softening + f_post * way
+    return energies
+
+
+def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> Iterator[Level]:
+    """The boundaries that theory gives for a map over two parameters.
+
+    Args:
+        model: of the map. x, y: its axes. fixed: what the study sets for all rows; what is in neither has its default.
+        steady: whether the rows are of steady motions.
+    """
+    from kernels.reference.closed_forms import ETA_STAR
+
+    given = {name: value for name, value in fixed.items() if name not in (x, y)}
+    if is_driven(model, given):
+        return
+
+    def at_rest(*names: str) -> bool:
+        return all(given.get(name, 0.0) == 0.0 for name in names) and not {x, y} & set(names)
+
+    derived = any(name in given for name in DERIVED)
+    if model.name == "rubbing_mass" and {x, y} <= DEN_HARTOG_AXES and at_rest(*FORCES) and not derived:
+        springs = "k" in (x, y) or given.get("k", 0.0) != 0.0
+        if at_rest("v0") and (at_rest("x0") or not springs):
+            yield Level(r"$\eta = 1$", "η = 1", frozenset(ETA_AXES), friction_ratio)
+        tends = springs and not steady
+        if springs:
+            named = r"$\eta^*(\beta)$" + ", steady" * tends, "η*(β)" + ", steady" * tends
+        else:
+            named = rf"$\eta^* = {ETA_STAR:.4f}$", f"η* = {ETA_STAR:.4f}"
+        if springs or at_rest("v0"):
+            yield Level(*named, frozenset(DEN_HARTOG_AXES), no_stops, tends)
+    if model.name == "buckling_wall" and {x, y} <= WALL_AXES and "m_2" not in given and not derived:
+        still = at_rest(*FORCES, "k", "a0", "mu", "c_n", "gap", "x0") and not given.get("c_buckled")
+        if still and not any(given.get("post_damping", ())):
+            for name in wall_energies(resolved(model, given)):
+                yield Level(name, name, frozenset(WALL_AXES), impact_over(name))
+
+
+def is_driven(model: Model, given: Values) -> bool:
+    """Whether more than one sine of constant frequency shakes the rows of a map, of which theory says nothing."""
+    shaken = any(q.name == DRAW or (q.name == RECORD and q.default is not None) for q in model.parameters)
+    shaken = shaken or given.get(RECORD) is not None
+    return shaken or any(np.any(np.asarray(given[name]) != 0.0) for name in DRIVES if name in given and name != RECORD)
+
+
+def impact_over(name: str) -> Callable[[Values], Any]:
+    """The energy of an impact over one of `wall_energies`."""
+
+    def ratio(values: Values) -> Any:
+        speed = np.maximum(values["v0"], 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 0.5 * np.asarray(values["m"]) * speed**2 / wall_energies(values)[name]
+
+    return ratio
+
+
+def resolved(model: Model, given: Values) -> dict[str, Any]:
+    """What is given, and the default of every other parameter that has one."""
+    return {q.name: given.get(q.name, q.default) for q in model.parameters if q.default is not None or q.name in given}
+
+
+def known_boundaries(
+    model: Model, axes: tuple[Quantity, Quantity], fixed: Values, steady: bool, x: np.ndarray, y: np.ndarray
+) -> list[BoundaryLine]:
+    """The boundaries that theory gives for a map.
+
+    Args:
+        model, fixed, steady: see `known_levels`. axes: those of the map.
+        x: (n_x,) ascending values of its x axis, in its unit. y: (n_y,) of its y axis. Between them the lines are straight.
+    """
+    from contourpy import contour_generator
+
+    names = (axes[0].name, axes[1].name)
+    found = []
+    for level in known_levels(model, *names, fixed, steady):
+        if level.axes.isdisjoint(names):
+            continue
+        places = resolved(model, fixed) | {names[0]: x[np.newaxis, :], names[1]: y[:, np.newaxis]}
+        field = np.broadcast_to(np.asarray(level.field(places), dtype=np.float64), (len(y), len(x)))
+        # the logarithm is closer to linear where the quantity is a product of powers
+        with np.errstate(divide="ignore"):
+            values = np.ma.masked_invalid(np.log(np.maximum(field, 0.0)))
+        pieces = contour_generator(x, y, values).lines(0.0) if values.count() else []
+        if pieces:
+            found.append(
+                BoundaryLine(level.name, level.plain, tuple(np.asarray(piece) for piece in pieces), theory=True, tends=level.tends)
+            )
+    return found
+
+
+def read_measured(path: Path, x: str, y: str) -> tuple[BoundaryLine, ...]:
+    """The boundaries over two parameters that a run has found; none if its design is no boundary study.
+
+    Raises:
+        ConfigError: the file cannot be read, or holds others.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = path / MEASURED
+    if not file.exists():
+        return ()
+    try:
+        table = pq.ParquetFile(file).read()
+        curves, names = table.column("curve").to_numpy(), table.column("between").to_pylist()
+        places = np.stack([table.column(name).to_numpy() for name in (x, y)], axis=1)
+    except (OSError, KeyError, pa.ArrowException) as error:
+        raise ConfigError(str(file), [Problem("", f"cannot be read as boundaries over {x} and {y}: {error}")]) from None
+    pieces: dict[str, list[np.ndarray]] = {}
+    for curve in np.unique(curves):
+        rows = np.flatnonzero(curves == curve)
+        line = places[rows]
+        if "closed" in table.column_names and table.column("closed")[int(rows[0])].as_py():
+            line = np.concatenate([line, line[:1]])
+        pieces.setdefault(names[rows[0]], []).append(line)
+    return tuple(BoundaryLine(name, name, tuple(lines), theory=False) for name, lines in pieces.items())

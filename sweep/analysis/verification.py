@@ -1,0 +1,96 @@
+"""Published values against computed ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models import MODELS, Model
+from sweep.io.values import padded
+
+if TYPE_CHECKING:
+    from kernels.reference.checks import Case
+
+PASS, FAIL = "pass", "FAIL"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One published value and what was computed for it.
+
+    Attributes:
+        case, scheme, quantity, unit: what is compared.
+        published, computed: the values, in `unit`.
+        relative_difference: |computed - published| / |published|; the difference itself where 0 is published.
+        tolerance: the largest difference that passes.
+        verdict: "pass" or "FAIL".
+        source: who published it.
+        note: what a reader should know.
+    """
+
+    case: str
+    scheme: str
+    quantity: str
+    unit: str
+    published: float
+    computed: float
+    relative_difference: float
+    tolerance: float
+    verdict: str
+    source: str
+    note: str
+
+
+def verify() -> list[Verdict]:
+    """Compute every reference case, in the order of `kernels.reference.checks.CASES`."""
+    from kernels.runtime import jax_setup, program_cache
+
+    jax_setup.prepare()
+    program_cache.use()
+    from kernels.reference.checks import CASES
+
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for position, case in enumerate(CASES):
+        groups[case.model, case.scheme].append(position)
+    computed: dict[int, float] = {}
+    for (model, scheme), positions in groups.items():
+        computed |= dict(zip(positions, compute(MODELS[model], scheme, [CASES[position] for position in positions]), strict=True))
+    return [judge(case, computed[position]) for position, case in enumerate(CASES)]
+
+
+def compute(model: Model, scheme: str, cases: list[Case]) -> list[float]:
+    """The quantities of cases that one scheme of one model computes, as one batch; NaN if a row fails."""
+    from kernels.batch.solve import solve
+
+    names = [q.name for q in model.parameters if any(q.name in case.config for case in cases)]
+    columns: dict[str, Any] = {
+        name: padded([case.config.get(name, ()) for case in cases])
+        if name in model.tables
+        else np.array([case.config.get(name, np.nan) for case in cases])
+        for name in names
+    }
+    absent = {name: np.array([name not in case.config for case in cases]) for name in names}
+    absent = {name: mask for name, mask in absent.items() if mask.any()}
+    solution = solve(model, scheme, columns, absent, len(cases))
+    return [float(solution.observables[case.quantity][row]) for row, case in enumerate(cases)]
+
+
+def judge(case: Case, computed: float) -> Verdict:
+    """Compare one case with what was computed; a published 0 is compared absolutely."""
+    difference = abs(computed - case.published) / (abs(case.published) or 1.0)
+    return Verdict(
+        case=case.case,
+        scheme=case.scheme,
+        quantity=case.quantity,
+        unit=case.unit,
+        published=case.published,
+        computed=computed,
+        relative_difference=difference,
+        tolerance=case.tolerance,
+        verdict=PASS if difference <= case.tolerance else FAIL,
+        source=case.source,
+        note=case.note,
+    )

@@ -1,0 +1,5 @@
+"""The command line `tribosweep`."""
+
+from sweep.cli.process import console, main
+
+__all__ = ["console", "main"]

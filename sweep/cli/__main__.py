@@ -1,0 +1,5 @@
+"""`python -m sweep.cli`: the same as the command `tribosweep`."""
+
+from sweep.cli.process import console
+
+console()

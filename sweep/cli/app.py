@@ -1,0 +1,54 @@
+"""The application: every command under its name, in the order of `tribosweep --help`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from sweep.cli import calibration, checks, pictures, runs, sensitivity, show
+from sweep.cli.terminal import emit
+from sweep.io.version import VERSION
+
+app = typer.Typer(
+    name="tribosweep",
+    help="Parameter studies of friction and shock oscillators: one TOML file in, a Parquet dataset out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        emit(f"tribosweep {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and stop.")] = False,
+) -> None:
+    """Options of every command."""
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "run": runs.run,
+    "resume": runs.resume,
+    "verify": checks.verify,
+    "list": checks.list_topics,
+    "show": show.show,
+    "map": pictures.draw_map,
+    "report": pictures.write_report,
+    "bifurcation": pictures.draw_bifurcation,
+    "events": show.show_events,
+    "convergence": pictures.draw_convergence,
+    "sensitivity": sensitivity.sensitivity,
+    "calibrate": calibration.calibrate,
+    "doctor": checks.doctor,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(command)

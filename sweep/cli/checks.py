@@ -1,0 +1,60 @@
+"""`tribosweep verify`, `list` and `doctor`."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from sweep.cli.shared import FAILED_CHECK, AsJson
+from sweep.cli.terminal import emit, print_json, print_table, say
+from sweep.cli.topics import Topic, print_topics
+
+VERIFY_WIDTH = 120
+
+
+def verify(as_json: AsJson = False) -> None:
+    """Compare computed with published values."""
+    from sweep.analysis.verification import FAIL
+    from sweep.analysis.verification import verify as compare
+
+    verdicts = compare()
+    if as_json:
+        print_json([asdict(verdict) for verdict in verdicts])
+    else:
+        header = ["case", "scheme", "quantity", "published", "computed", "relative\ndifference", "tolerance", "verdict"]
+        rows = [
+            (v.case, v.scheme, f"{v.quantity}{f' [{v.unit}]' if v.unit not in ('', '1') else ''}", f"{v.published:.9g}",
+             f"{v.computed:.9g}", f"{v.relative_difference:.1e}", f"{v.tolerance:.1e}", v.verdict)
+            for v in verdicts
+        ]  # fmt: skip
+        print_table("", header, rows, right=header[3:7], prose=["case"], width=VERIFY_WIDTH)
+        for note in dict.fromkeys(v.note for v in verdicts if v.note):
+            emit("\n" + textwrap.fill(note, VERIFY_WIDTH))
+    failed = sum(verdict.verdict == FAIL for verdict in verdicts)
+    say(f"{len(verdicts) - failed} of {len(verdicts)} cases pass.")
+    if failed:
+        raise typer.Exit(FAILED_CHECK)
+
+
+def list_topics(
+    topic: Annotated[Topic | None, typer.Argument(help="What to list; everything when omitted.")] = None, as_json: AsJson = False
+) -> None:
+    """List models, parameters, schemes, observables, rules, designs and the keys of an excitation."""
+    print_topics(list(Topic) if topic is None else [topic], as_json)
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check this installation."""
+    from sweep.cli.installation import examine
+
+    findings = examine()
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        print_table("", ["check", "", "found"], [(f.check, "ok" if f.good else "PROBLEM", f.found) for f in findings], prose=["found"])
+    if not all(finding.good for finding in findings):
+        say("A check failed.")
+        raise typer.Exit(FAILED_CHECK)

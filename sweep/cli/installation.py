@@ -1,0 +1,79 @@
+"""`tribosweep doctor`: the checks of an installation."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from sweep.execution.shard import cannot_start
+
+PACKAGES = ("jax", "jaxlib", "numpy", "pandas", "pyarrow", "pydantic", "typer", "rich")
+DISTRIBUTION = "tribosweep"
+OLDEST_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check.
+
+    Attributes:
+        check: what was looked at.
+        found: what was found.
+        good: whether it is as it should be.
+    """
+
+    check: str
+    found: str
+    good: bool = True
+
+
+def examine() -> list[Finding]:
+    """Look at Python, the packages, the imported `kernels`, and the devices."""
+    findings = [Finding("python", platform.python_version(), sys.version_info >= OLDEST_PYTHON)]
+    findings += [package(name) for name in PACKAGES]
+    ours = kernels_is_ours()
+    findings.append(ours)
+    if ours.good and all(finding.good for finding in findings):
+        findings += runtime_findings()
+    return findings
+
+
+def package(name: str) -> Finding:
+    """The version of an installed package."""
+    try:
+        return Finding(name, metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Finding(name, "not installed: pip install tribosweep", good=False)
+
+
+def kernels_is_ours() -> Finding:
+    """Whether `import kernels` finds the package beside `sweep`, and no other distribution has put its files of that name there."""
+    import kernels
+
+    found = Path(kernels.__file__ or "").resolve().parent
+    if found.parent != Path(__file__).resolve().parents[2]:
+        return Finding("kernels", f"{found} is another package named kernels: uninstall it", good=False)
+    others = sorted(set(metadata.packages_distributions().get("kernels", ())) - {DISTRIBUTION})
+    if others:
+        advice = f"pip uninstall {' '.join(others)}, then pip install --force-reinstall --no-deps {DISTRIBUTION}"
+        return Finding("kernels", f"{' and '.join(others)} is installed too and writes to the same folder: {advice}", good=False)
+    return Finding("kernels", str(found))
+
+
+def runtime_findings() -> list[Finding]:
+    """What JAX runs on, and what is known to be wrong with it."""
+    from kernels.runtime import jax_setup, program_cache
+
+    try:
+        jax_setup.prepare()
+        described = jax_setup.describe()
+    except Exception as error:
+        return [Finding("runtime", cannot_start(error), good=False)]
+    kept = program_cache.use() or "nowhere: JAX's own variables say otherwise, or the folder is not this user's alone"
+    facts = [Finding("compiled programs", str(kept))]
+    facts += [Finding(name, str(value)) for name, value in described.items() if name not in PACKAGES]
+    problems = [Finding("problem", problem, good=False) for problem in jax_setup.problems()]
+    return facts + (problems or [Finding("runtime", "no known problem")])

@@ -1,0 +1,98 @@
+"""Means over a parameter: on the terminal, in a table or in a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernels.models import Model
+from sweep.analysis.group_statistics import ABOUT, group_statistics, keys_of
+from sweep.analysis.run_rows import as_text, is_numeric
+from sweep.analysis.run_state import model_of, records, state_of
+from sweep.cli.terminal import emit, print_json, print_table, say
+from sweep.io.atomic import write_whole
+from sweep.io.errors import ConfigError, Problem
+from sweep.plots.figure import SUFFIXES
+from sweep.plots.group_statistics import draw
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLES = (".csv", ".parquet")
+MOST_SHOWN = 200
+
+
+def show_means(directory: Path, over: str, observables: Sequence[str], confidence: float, out: Path | None, as_json: bool) -> None:
+    """Means over a parameter on stdout, or in a file.
+
+    Args:
+        directory: of the run. over, observables, confidence: as of `group_statistics`; without observables a table on stdout and a picture
+            are of the main one.
+        out: a .csv or .parquet file, or a picture. as_json: one JSON value on stdout instead of a table.
+
+    Raises:
+        ConfigError: as `group_statistics`; or another suffix, or what cannot be drawn. OSError: `out` cannot be written.
+    """
+    if out is not None and out.suffix.lower() not in (*TABLES, *SUFFIXES):
+        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*TABLES, *SUFFIXES))}")])
+    model = model_of(directory)
+    whole = as_json or (out is not None and out.suffix.lower() in TABLES)
+    table = group_statistics(directory, over, observables if observables or whole else [model.main], confidence)
+    if out is not None:
+        write(table, model, state_of(directory)["study"], out)
+        emit(str(out))
+    elif as_json:
+        print_json(records(table))
+    else:
+        print_means(table, over)
+    say_how_many(table, state_of(directory), over)
+
+
+def say_how_many(table: pa.Table, state: dict[str, Any], over: str) -> None:
+    """What is to be known of the means, on stderr."""
+    first = table.column("observable")[0].as_py()
+    failed = sum(
+        count
+        for count, name in zip(table.column("failed").to_pylist(), table.column("observable").to_pylist(), strict=True)
+        if name == first
+    )
+    if failed:
+        say(f"{failed:,} of {state['rows']:,} rows failed and are left out.")
+    if state["state"] != "complete":
+        say(f"The run is not complete: {state['points_done']:,} of {state['points']:,} points are there.")
+    if not any(rows > 1 for rows in table.column("rows").to_pylist()):
+        say(f"No point has two rows that differ in {over} alone: nothing is known of the spread.")
+
+
+def write(table: pa.Table, model: Model, study: str, out: Path) -> None:
+    """The table as a file: CSV, Parquet or a picture, by its ending."""
+    import pyarrow.parquet as pq
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if out.suffix.lower() in SUFFIXES:
+        draw(table, model, study, out)
+    elif out.suffix.lower() == ".parquet":
+        write_whole(out, lambda temporary: pq.write_table(table, temporary))
+    else:
+        text = table.to_pandas().to_csv(index=False)
+        write_whole(out, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def print_means(table: pa.Table, over: str) -> None:
+    """The table on stdout, its first rows where it is long."""
+    keys = keys_of(table)
+    several = len(set(table.column("observable").to_pylist())) > 1
+    columns = [name for name in (*keys, *ABOUT) if name not in ("unit", "failed") and (several or name != "observable")]
+    shown = table.slice(0, MOST_SHOWN)
+    cells = [
+        as_text(shown.column(name)).to_pylist() if not is_numeric(shown.column(name)) else shown.column(name).to_pylist()
+        for name in columns
+    ]
+    unit = table.column("unit")[0].as_py().removeprefix("1")
+    name = table.column("observable")[0].as_py()
+    title = f"means over {over}" if several else f"{name}{f' [{unit}]' if unit else ''}: means over {over}"
+    right = [each for each in columns if each != "observable" and is_numeric(shown.column(each))]
+    print_table(title, columns, zip(*cells, strict=True), right=right, spare=("std_error",))
+    if table.num_rows > MOST_SHOWN:
+        say(f"The first {MOST_SHOWN:,} of {table.num_rows:,} lines; --out FILE.csv or FILE.parquet has all.")

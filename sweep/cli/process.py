@@ -1,0 +1,84 @@
+"""The process `tribosweep`: signals, errors in words, the exit status.
+
+Exit status: 0 done, 2 bad configuration or files that cannot be read or written, 3 failed rows, 4 a check failed, 70 our own fault,
+130 interrupted, 143 terminated.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+from sweep.cli.app import app
+from sweep.cli.shared import BAD_CONFIG, INTERRUPTED, OUR_FAULT, TERMINATED, Terminated, reason
+from sweep.cli.terminal import say
+from sweep.io.errors import ConfigError, RunError
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM raise Terminated in the main thread, as SIGINT raises KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; no traceback reaches the user.
+
+    Args:
+        arguments: in place of those of the process.
+
+    Returns:
+        The exit status.
+    """
+    try:
+        with terminable():
+            app(args=arguments, prog_name="tribosweep")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except Terminated:
+        return TERMINATED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (ConfigError, RunError, OSError) as error:
+        say(reason(error))
+        return BAD_CONFIG
+    except Exception as error:
+        if os.environ.get("TRIBOSWEEP_TRACEBACK"):
+            traceback.print_exc()
+        say(f"tribosweep failed: {type(error).__name__}: {error}. Please report this with the output of TRIBOSWEEP_TRACEBACK=1.")
+        return OUR_FAULT
+    return 0
+
+
+def console() -> None:
+    """Entry point of the command. The process ends at once: a stopped run waits for no shard, and Python skips its clean-up (0.2 s)."""
+    status = main()
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError as error:  # who was to read it has gone, or the disk is full
+        say(reason(error))
+        status = BAD_CONFIG
+    with suppress(OSError):
+        if sys.stderr:
+            sys.stderr.flush()
+    if cache := sys.modules.get("kernels.runtime.program_cache"):
+        cache.flush_stderr()
+    os._exit(status)

@@ -1,0 +1,128 @@
+"""The description of a study before a run, and the summary after it, on the terminal or as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sweep.api import Run
+from sweep.cli.terminal import emit, print_json, say
+from sweep.design.boundary import Boundary
+from sweep.design.refinement import Convergence
+from sweep.execution.directory import RunDirectory
+from sweep.study.config import Config
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sweep.analysis.boundary_summary import BoundarySummary
+
+
+def describe_study(study: Config, directory: Path, as_json: bool) -> None:
+    """What a run would do: the resolved study on stdout, its size on stderr."""
+    points, shards = study.design.count, study.shards
+    if isinstance(study.design, Boundary):
+        describe_boundary(study, study.design, directory, as_json)
+        return
+    levels = study.design.halvings + 1 if isinstance(study.design, Convergence) else 1
+    if as_json:
+        print_json({"directory": str(directory), "points": points, "rows": points * levels, "shards": shards, "config": study.document})
+    else:
+        emit(study.to_toml().rstrip())
+    rows = "one row each" if levels == 1 else f"at most {levels} rows each ({points * levels:,} in all)"
+    sizes = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in ((points, "point"), (shards, "shard"))]
+    say(f"{sizes[0]}, {rows}, in {sizes[1]} of {directory}; nothing was computed or written.")
+
+
+def describe_boundary(study: Config, design: Boundary, directory: Path, as_json: bool) -> None:
+    """What a boundary study would do; its results decide how many points it has."""
+    known = {"directory": str(directory), "points": design.count, "cells_grid_points": design.fine_count}
+    if as_json:
+        print_json({**known, "width_grid_points": design.sharp_count, "config": study.document})
+    else:
+        emit(study.to_toml().rstrip())
+    seeds = f" and {len(design.seeds)} seeds" if design.seeds else ""
+    say(
+        f"{design.count:,} points{seeds} to begin with, in {directory}, and then as many as the boundaries of {design.observable} need, "
+        f"where a uniform grid of the smallest cells has {design.fine_count:,} points; nothing was computed or written."
+    )
+
+
+def summarise(finished: Run, as_json: bool) -> bool:
+    """Print the rows, curves or table of a finished run if they are few, else counts; say on stderr where the data lies.
+
+    Returns:
+        Whether all is well: no row failed, and in a convergence study all points settled.
+    """
+    from sweep.analysis import run_state
+    from sweep.cli import tables
+
+    design = finished.config.design
+    table = finished.convergence() if isinstance(design, Convergence) else None
+    curves = found_curves(finished) if isinstance(design, Boundary) else None
+    rows = sum(finished.statuses.values())
+    if as_json:
+        described = {"directory": str(finished.directory), "points": design.count, "computed": finished.computed}
+        described |= {"state": "complete" if finished.complete else "incomplete"}
+        facts = {**described, "failed": finished.failed, "statuses": finished.statuses, "seconds": finished.seconds}
+        print_json({**facts, **study_results(table, curves)})
+    elif curves is not None:
+        tables.print_curves(curves)
+    elif table is not None:
+        tables.print_study(table)
+    elif rows <= run_state.FEW and rows:
+        tables.print_rows(run_state.first_rows(finished.directory, rows), finished.config.model)
+    elif rows:
+        tables.print_counts(finished.directory, finished.statuses, finished.config.model)
+    well = say_what_to_know(finished, table)
+    if finished.computed:
+        for problem in finished.problems:
+            say(f"Warning: {problem}.")
+        say(f"Time: {run_state.describe_seconds(finished.seconds)}.")
+    elif finished.complete:
+        say("The run was already complete: nothing was computed.")
+    else:
+        say("This part was already complete: nothing was computed.")
+    if not finished.complete:
+        say(f"Other parts are missing: {rows:,} of {design.count:,} points are there.")
+    say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
+    if curves is not None:
+        tables.say_curves(curves, rows)
+        say(f"Curves: {RunDirectory(finished.directory).boundaries}; a picture of them: tribosweep map {finished.directory}")
+    if table is not None:
+        say(f"Table: {RunDirectory(finished.directory).convergence}; a picture of it: tribosweep convergence {finished.directory}")
+    return well
+
+
+def found_curves(finished: Run) -> BoundarySummary:
+    """What a study of boundaries has found."""
+    from sweep.analysis.boundary_summary import curves_of
+
+    return curves_of(finished.directory)
+
+
+def study_results(table: pa.Table | None, curves: BoundarySummary | None) -> dict[str, Any]:
+    """What a convergence study or one of boundaries has found, for JSON."""
+    from sweep.analysis import run_state
+
+    convergence = {} if table is None else {"convergence": run_state.records(table)}
+    return convergence if curves is None else {"boundaries": curves.to_json()}
+
+
+def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
+    """Say how many rows failed or have a remark, and how many points did not settle; return whether none failed and all settled."""
+    from sweep.analysis import run_state
+
+    design, rows = finished.config.design, sum(finished.statuses.values())
+    if finished.failed:
+        total, what = (rows, "rows") if table is None else (design.count, "points")
+        say(f"{finished.failed:,} of {total:,} {what} failed; their column `status` says why.")
+    for remark, count in finished.remarks.items():
+        say(f"{count:,} of {rows:,} rows have results with a remark in their column `status`: {remark}.")
+    unsettled = 0 if table is None else run_state.count_unsettled(table)
+    if unsettled and isinstance(design, Convergence):
+        say(
+            f"{unsettled:,} of {design.count:,} points are not settled to {design.digits} digits after as many refinements as "
+            "`halvings` and the rules on steps (tribosweep list rules) allow."
+        )
+    return not finished.failed and not unsettled

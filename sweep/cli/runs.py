@@ -1,0 +1,132 @@
+"""`tribosweep run` and `resume`."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sweep.api import Run, default_directory, load_run, run_with
+from sweep.cli.run_summary import describe_study, summarise
+from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS, INTERRUPTED, TERMINATED, AsJson, Terminated, reason
+from sweep.cli.terminal import progress, say
+from sweep.design.sensitivity import remarks_on
+from sweep.execution import executors
+from sweep.execution.directory import RunDirectory
+from sweep.execution.executors import WorkerPool
+from sweep.execution.job_share import Share
+from sweep.io.errors import ConfigError, Problem, RunError
+from sweep.study.config import Config
+from sweep.study.load import load
+
+
+class ExecutorName(StrEnum):
+    """Who computes."""
+
+    local = "local"
+    dask = "dask"
+
+
+WhoComputes = Annotated[ExecutorName, typer.Option("--executor", help="Who computes: this process, or Dask distributed.")]
+Workers = Annotated[int | None, typer.Option(help="With --executor dask: start that many workers on this machine; default one a core.")]
+Scheduler = Annotated[str | None, typer.Option(help="With --executor dask: address of a scheduler, such as tcp://10.0.0.1:8786.")]
+ShareText = Annotated[str | None, typer.Option("--shard", help="Compute one part of the run: 2/8 is the second of eight jobs.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorOptions:
+    """How a run is to be computed, as the command line says it."""
+
+    executor: ExecutorName
+    workers: int | None
+    scheduler: str | None
+    shard: str | None
+
+    def pool(self) -> AbstractContextManager[WorkerPool]:
+        """Who computes; ConfigError if the options do not go together."""
+        dask = self.executor is ExecutorName.dask
+        problems = []
+        for name, value in (("--workers", self.workers), ("--scheduler", self.scheduler)):
+            if value is not None and not dask:
+                problems.append(Problem(name, f"{value} needs --executor dask"))
+        if self.workers is not None and self.workers < 1:
+            problems.append(Problem("--workers", f"{self.workers} is out of bounds: must be >= 1"))
+        if self.workers is not None and self.scheduler is not None:
+            problems.append(Problem("--workers", "are those of the scheduler: give either --workers or --scheduler"))
+        if problems:
+            raise ConfigError("command line", problems)
+        return executors.dask(self.scheduler, self.workers) if dask else executors.in_process()
+
+    def words(self) -> list[str]:
+        """The options again, for a command line that goes on."""
+        given = {"--workers": self.workers, "--scheduler": self.scheduler, "--shard": self.shard}
+        dask = ["--executor", self.executor.value] if self.executor is ExecutorName.dask else []
+        return [*dask, *(word for name, value in given.items() if value is not None for word in (name, str(value)))]
+
+
+def compute(study: Config, directory: Path, means: ExecutorOptions, extend: bool = False) -> Run:
+    """Run a study with a progress bar; if it is stopped, say how to resume."""
+    pool, share = means.pool(), None if means.shard is None else Share.parse(means.shard)
+    try:
+        with progress() as update:
+            return run_with(pool, study, directory, extend, share, update, say)
+    except (KeyboardInterrupt, OSError, RunError) as error:
+        begun = "config_hash" in RunDirectory(directory).read_manifest()
+        going_on = f"What is written is whole; to go on:\n  {shlex.join(['tribosweep', 'resume', str(directory), *means.words()])}"
+        if isinstance(error, KeyboardInterrupt):
+            say(f"\nInterrupted. {going_on if begun else 'Nothing was written.'}")
+            raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
+        say(f"{reason(error)}{f'. {going_on}' if begun else ''}")
+        raise typer.Exit(BAD_CONFIG) from None
+
+
+def carry_out(study: Config, directory: Path, means: ExecutorOptions, as_json: bool, extend: bool = False) -> None:
+    """Run a study with a progress bar, and say how it ended."""
+    if not summarise(compute(study, directory, means, extend), as_json):
+        raise typer.Exit(FAILED_ROWS)
+
+
+def run(
+    config: Annotated[Path, typer.Argument(help="The study, a TOML file.")],
+    out: Annotated[Path | None, typer.Option(help="Directory of the run; default runs/<study name>. The same study is resumed.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: parameters.mu=0.2. Can be repeated.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the study and print it as resolved; compute and write nothing.")
+    ] = False,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Keep the points of a run that are the first of this study; add the others.")
+    ] = False,
+    executor: WhoComputes = ExecutorName.local,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: ShareText = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a study, or what is missing of it."""
+    study = load(config, settings or [])
+    if ignored := ", ".join(study.ignored):
+        say(f"Note: no scheme of this study reads {ignored}.")
+    for remark in remarks_on(study.design):
+        say(f"Note: {remark}")
+    directory = out if out is not None else default_directory(study)
+    if dry_run:
+        describe_study(study, directory, as_json)
+        return
+    carry_out(study, directory, ExecutorOptions(executor, workers, scheduler, shard), as_json, extend)
+
+
+def resume(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    executor: WhoComputes = ExecutorName.local,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: ShareText = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute what is missing of a run, and nothing else; shards that are damaged are computed again."""
+    carry_out(load_run(directory, say), directory, ExecutorOptions(executor, workers, scheduler, shard), as_json)

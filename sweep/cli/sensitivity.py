@@ -1,0 +1,204 @@
+"""`tribosweep sensitivity`: its options and what it prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kernels.models.quantity import Quantity
+from sweep.api import default_directory, load_run
+from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
+from sweep.cli.shared import FAILED_ROWS, AsJson
+from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.config import Config
+from sweep.study.load import load
+
+if TYPE_CHECKING:
+    from sweep.analysis.sensitivity.results import Line, SensitivityResult
+
+Tell = Callable[[str], None]
+
+
+class Picture(StrEnum):
+    """What can be drawn."""
+
+    bars = "bars"
+    plane = "plane"
+    scatter = "scatter"
+    sizes = "sizes"
+
+
+FIRST, SECOND = ("S1", "ST"), "S2"
+
+
+def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Config, Path, bool]:
+    """The study of a run's directory or of a TOML file, the directory, and whether the study must be run first.
+
+    Raises:
+        ConfigError: there is no study, it has no sampling design, or `settings` would change an existing run.
+    """
+    from sweep.analysis.sensitivity.sample import parts_of
+
+    if target.is_dir():
+        if settings:
+            raise ConfigError("--set", [Problem("", f"changes a study, and {target} is the directory of a run: give its TOML file")])
+        study, path = load_run(target, tell), target
+    else:
+        study = load(target, settings)
+        path = default_directory(study)
+    parts_of(study)
+    return study, path, not target.is_dir()
+
+
+def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
+    """NAME=NUMBER texts of an option."""
+    found, problems = [], []
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            found.append((name.strip(), float(value)))
+        except ValueError:
+            problems.append(Problem("", f"{text!r} must be NAME=NUMBER, such as wear_power=1.0"))
+    if problems:
+        raise ConfigError(option, problems)
+    return found
+
+
+def print_study(study: SensitivityResult) -> None:
+    """The tables of a study on stdout."""
+    from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY
+
+    for quantity in study.quantities:
+        own = {which: [line for line in lines if line.observable == quantity.name] for which, lines in study.lines.items()}
+        if own[INDICES]:
+            print_indices(study, quantity, own[INDICES])
+        if own[UNCERTAINTY]:
+            print_uncertainty(study, quantity, own[UNCERTAINTY])
+        if own[DERIVATIVES]:
+            print_derivatives(quantity, own[DERIVATIVES])
+
+
+def heading(quantity: Quantity, lines: Sequence[Line], things: str) -> str:
+    """The title of a table: the observable, the method and what it is from."""
+    return f"{quantity.name}: {lines[0].method} from {lines[0].groups:,} {things}"
+
+
+def print_indices(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
+    """One row a parameter with all its indices, then one row a pair."""
+    from sweep.analysis.sensitivity.analysis import group_noun
+
+    what = "points of a curve" if study.sample.method == "fast" else group_noun(study.sample)
+    plain = [line for line in lines if not line.estimate.other]
+    print_wide(heading(quantity, lines, what), plain)
+    emit("")
+    pairs = [line.estimate for line in lines if line.estimate.other]
+    if pairs:
+        rows = [(each.parameter, each.other, each.value, each.half_width) for each in pairs]
+        print_table(f"{quantity.name}: second order", ["parameter", "other", SECOND, "+-"], rows, right=[SECOND, "+-"])
+        emit("")
+
+
+def print_wide(title: str, lines: Sequence[Line]) -> None:
+    """Print one row a parameter and one column a measure; half the confidence interval follows its measure."""
+    measures = list(dict.fromkeys(line.estimate.measure for line in lines))
+    cells = {(line.estimate.parameter, line.estimate.measure): line.estimate for line in lines}
+    bounded = [measure for measure in measures if any(math.isfinite(e.half_width) for (_, m), e in cells.items() if m == measure)]
+    header = ["parameter"]
+    for measure in measures:
+        header += [measure, f"+- {measure}"] if measure in bounded else [measure]
+    rows = []
+    for parameter in dict.fromkeys(line.estimate.parameter for line in lines):
+        row: list[Any] = [parameter]
+        for measure in measures:
+            estimate = cells[parameter, measure]
+            row.append(short(estimate.value))
+            if measure in bounded:
+                row.append(short(estimate.half_width, 2))
+        rows.append(row)
+    emit(title)  # which a narrow table would break
+    print_table("", header, rows, right=header[1:])
+
+
+def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
+    """Mean, spread, quantiles and chances, each with the ends of its interval."""
+    unit = f" [{quantity.unit}]" if quantity.unit not in ("", "1") else ""
+    level = f"{100.0 * study.request.level:g} %"
+    origin = f"{lines[0].groups:,} points" + (f" in {len(study.sample.parts)} replicates" if lines[0].method == "replicates" else "")
+    header = ["number", "estimate", f"from ({level})", "to"]
+    rows = [(e.measure, short(e.value, 7), short(e.low, 7), short(e.high, 7)) for e in (line.estimate for line in lines)]
+    emit(f"{quantity.name}{unit}: uncertainty from {origin}")
+    print_table("", header, rows, right=header[1:])
+    emit("")
+
+
+def print_derivatives(quantity: Quantity, lines: Sequence[Line]) -> None:
+    """DGSM with bounds, and elasticities."""
+    for method in dict.fromkeys(line.method for line in lines):
+        own = [line for line in lines if line.method == method]
+        print_wide(f"{quantity.name}: {method}{f', {own[0].groups:,} points' if own[0].groups > 1 else ''}", own)
+        emit("")
+
+
+def print_as_json(study: SensitivityResult, path: Path, files: Sequence[Path]) -> None:
+    """The whole study as one JSON value on stdout."""
+    from sweep.analysis.sensitivity.results import records
+
+    groups = {
+        name: {"used": len(kept.groups), "total": kept.total, "missing": kept.missing, "failed": kept.failed, "void": kept.void,
+               "elsewhere": kept.elsewhere}
+        for name, kept in study.kept.items()
+    }  # fmt: skip
+    facts = {"directory": str(path), "design": study.sample.method, "rows": len(study.sample.failed), "failed": study.failed}
+    tables = {which: records(lines) for which, lines in study.lines.items()}
+    print_json({**facts, "groups": groups, **tables, "notes": study.notes, "files": [str(file) for file in files]})
+
+
+def sensitivity(
+    target: Annotated[Path, typer.Argument(help="The study, a TOML file, which is run first; or the directory of a run.")],
+    observable: Annotated[list[str] | None, typer.Option(help="Observable to explain. Can be repeated.")] = None,
+    regime: Annotated[str | None, typer.Option(help="Use only groups whose rows are all in this regime, such as slip-slip.")] = None,
+    exceeds: Annotated[list[str] | None, typer.Option(help="Chance to exceed: wear_power=1.0. Can be repeated.")] = None,
+    quantile: Annotated[list[float] | None, typer.Option(help="Quantile, such as 0.99. Can be repeated; default 0.05, 0.5, 0.95.")] = None,
+    derivatives: Annotated[int, typer.Option(help="At how many points of the sample exact derivatives are taken.")] = 0,
+    at: Annotated[list[str] | None, typer.Option(help="Where elasticities are taken: mu=0.2; default the median. Can be repeated.")] = None,
+    confidence: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    resamples: Annotated[int, typer.Option(help="Bootstrap samples of an interval.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap samples.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf.")] = None,
+    picture: Annotated[Picture | None, typer.Option(help="What to draw; default bars, of elementary effects plane.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key of a TOML file. Can be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which parameters an observable depends on, and how uncertain it is."""
+    from sweep.analysis.sensitivity import analysis, results
+    from sweep.plots.sensitivity import default_picture, draw
+
+    request = results.SensitivityRequest(
+        observables=tuple(observable or ()), regime=regime, exceeds=tuple(read_numbers("--exceeds", exceeds or [])),
+        quantiles=tuple(quantile or results.QUANTILES), derivatives=derivatives, at=dict(read_numbers("--at", at or [])),
+        resamples=resamples, level=confidence, seed=seed, sizes=picture is Picture.sizes,
+    )  # fmt: skip
+    if picture is not None and out is None:
+        raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
+    study, directory, to_run = read_target(target, settings or [], say)
+    analysis.check(request, study)
+    if to_run:
+        compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
+    with progress():  # derivatives compile for a while
+        found = analysis.analyse(directory, study, request)
+    files = results.write(found, directory)
+    if out is not None:
+        draw(found, out, picture or default_picture(found))
+    if as_json:
+        print_as_json(found, directory, files)
+    else:
+        print_study(found)
+    say_notes(found.notes, [*files, out])
+    if found.failed:
+        raise typer.Exit(FAILED_ROWS)

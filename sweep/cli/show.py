@@ -1,0 +1,105 @@
+"""`tribosweep show` and `events`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sweep.cli.run_summary import study_results
+from sweep.cli.shared import AsJson
+from sweep.cli.terminal import emit, print_json, print_table, say
+from sweep.execution.directory import count_failed
+from sweep.study.boundary import BOUNDARY
+from sweep.study.convergence import CONVERGENCE
+
+
+def show(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    failed: Annotated[bool, typer.Option("--failed", help="List the rows that failed instead.")] = False,
+    over: Annotated[
+        str | None,
+        typer.Option(help="Mean and spread over a swept parameter instead, such as draw or record, at each point of the others."),
+    ] = None,
+    observable: Annotated[
+        list[str] | None, typer.Option(help="With --over: of what. Can be repeated; default all in a file, the main one in a table.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="With --over: level of the interval of the mean.")] = 0.95,
+    out: Annotated[
+        Path | None, typer.Option(help="With --over: .csv or .parquet to write, or a picture, .png, .svg or .pdf, over one parameter.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a run holds: state, progress, statuses, time, first rows; or means over one of its parameters."""
+    from sweep.analysis import run_state
+    from sweep.analysis.boundary_summary import curves_of
+    from sweep.cli import tables
+    from sweep.cli.means import show_means
+
+    if over is not None:
+        show_means(directory, over, observable or [], confidence, out, as_json)
+        return
+    state = run_state.state_of(directory)
+    if failed:
+        list_failed(directory, state, as_json)
+        return
+    table = run_state.study_table(directory) if state["design"] == CONVERGENCE else None
+    curves = curves_of(directory) if state["design"] == BOUNDARY and state["state"] == "complete" else None
+    if as_json:
+        print_json({**state, **study_results(table, curves)})
+        return
+    model = run_state.model_of(directory)
+    print_table(str(state["study"]), ["fact", "value"], run_state.facts_of(state), prose=["value"])
+    if table is not None:
+        emit("")
+        tables.print_study(table)
+    elif curves is not None:
+        emit("")
+        tables.print_curves(curves)
+        tables.say_curves(curves, state["rows"])
+    elif state["points_done"]:
+        emit("")
+        tables.print_counts(directory, state["statuses"], model)
+        few = state["points_done"] <= run_state.FEW
+        emit("")
+        tables.print_rows(run_state.first_rows(directory, run_state.FEW if few else run_state.FIRST), model, "" if few else "first rows")
+
+
+def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
+    """The rows of a run that failed, on stdout: all of them as JSON, the first ones as a table."""
+    from sweep.analysis import run_state
+    from sweep.cli import tables
+
+    rows = run_state.failed_rows(directory, None if as_json else run_state.MANY)
+    if as_json:
+        print_json(run_state.records(rows))
+        return
+    total = count_failed(state["statuses"])
+    if rows.num_rows:
+        tables.print_failed(rows, run_state.model_of(directory))
+    more = f"; the first {rows.num_rows:,} are listed, --json lists all" if total > rows.num_rows else ""
+    say(f"{total:,} of {state['rows']:,} rows failed{more}.")
+
+
+def show_events(
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file, or the directory of a run.")],
+    point: Annotated[list[int] | None, typer.Option(help="Number of a point, from 0 on. Can be repeated; default the first.")] = None,
+    impacts: Annotated[bool, typer.Option("--impacts", help="Impacts on the wall instead of all events.")] = False,
+    out: Annotated[Path | None, typer.Option(help="File to write instead of a table, .csv or .parquet.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what happens in points of a study, event by event, by the exact engine whatever its scheme."""
+    from sweep.analysis import event_log
+
+    table = event_log.events_of(event_log.read_study(study), point or [0], impacts)
+    if out is not None:
+        event_log.write(table, out)
+        emit(str(out))
+    elif as_json:
+        print_json(json.loads(table.to_json(orient="records")))
+    else:
+        columns = list(table.columns)
+        narrow = [*reversed(columns[columns.index("a") :])] if "a" in columns else []
+        print_table("", columns, table.itertuples(index=False, name=None), right=[c for c in columns if c != "event"], spare=narrow)

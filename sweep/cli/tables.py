@@ -1,0 +1,149 @@
+"""Rows, counts and results of a run as tables on the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernels.models import REGIMES, Model
+from kernels.models.status import Status
+from sweep.analysis.run_state import FEW, POINT, shards_of, shown_table, varies
+from sweep.cli.terminal import print_table, say
+from sweep.design.axis import SCHEME
+from sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, WIDTH
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sweep.analysis.boundary_summary import BoundarySummary
+
+MANY_CURVES = 24  # curves, of which those between the same are counted together
+SHOCK = ("impacts", "peak_force", "max_compression", "plastic_set", "rebound_velocity", "separation_time")
+RUBBING = ("wear_power", "wear_power_error", "stick_fraction", "slip_phases", "regime")
+WORN = ("wear_volume", "wear_depth", "wear_volume_edf_mz", "wear_depth_edf_mz")
+SPARE = (
+    "wear_power_error",
+    "slip_phases",
+    "stick_fraction",
+    "separation_time",
+    "impacts",
+)  # left out, in this order, where they do not fit
+SPARE_OF_STUDY = ("point", "accepted_steps", "extrapolated_error", "estimated_error", "halvings")
+
+
+def print_failed(rows: pa.Table, model: Model) -> None:
+    """Failed rows on stdout: their numbers, the parameters that vary, and why they failed."""
+    observables = {quantity.name for quantity in model.observables}
+    columns: dict[str, list[Any]] = rows.to_pydict()
+    columns |= {name: [shown_table(cell) for cell in columns[name]] for name in model.tables & columns.keys()}
+    shown_ones = [name for name in columns if name not in observables and (name in (POINT, "status") or varies(columns[name]))]
+    print_table("", shown_ones, zip(*(columns[name] for name in shown_ones), strict=True), shown_ones[:-1], ["status"])
+
+
+def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
+    """Print a few rows: the varied parameters, the main observables, and the status unless all are "ok".
+
+    Those of rubbing only where a mass of a model with a wall touches a support at all.
+    """
+    observables = {quantity.name: quantity for quantity in model.observables}
+    quantities = {quantity.name: quantity for quantity in model.parameters} | observables
+    columns: dict[str, list[Any]] = {name: rows.column(name).to_pylist() for name in rows.column_names}
+    parameters = [name for name in columns if name not in observables and name not in ("point", "status") and varies(columns[name])]
+    rubs = (
+        "impacts" not in columns
+        or any(word in REGIMES for word in columns["regime"])
+        or any(power > 0.0 for power in columns["wear_power"])
+    )
+    steady = ("period", "regime") if "poincare_x" in columns else ()
+    wanted = dict.fromkeys((*SHOCK, *((*RUBBING, *WORN) if rubs else ()), *steady))
+    chosen = ["point", *parameters, *(name for name in wanted if name in columns)]
+    if any(status != Status.OK.sentence for status in columns["status"]):
+        chosen.append("status")
+    columns |= {name: [shown_table(cell) for cell in columns[name]] for name in model.tables.intersection(parameters)}
+    there = observables.keys() & columns.keys()
+    columns |= {name: [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in columns[name]] for name in there}
+    header = {name: f"{name}\n{quantities[name].unit_suffix.strip() if name in quantities else ''}" for name in chosen}
+    right = [header[name] for name in chosen if not any(isinstance(cell, str) for cell in columns[name])]
+    spare = [header[name] for name in SPARE if name in header]
+    print_table(title, list(header.values()), zip(*(columns[name] for name in chosen), strict=True), right, spare=spare)
+
+
+def print_study(table: pa.Table) -> None:
+    """Print the table of a convergence study without constant parameters; if it is long, the number of points by verdict."""
+    from sweep.execution.adaptive.convergence_table import VERDICTS
+
+    columns: dict[str, list[Any]] = table.to_pydict()
+    if table.num_rows > FEW:
+        counts = Counter(columns["verdict"])
+        print_table("", ["verdict", "points"], [(word, f"{counts[word]:,}") for word in VERDICTS if counts[word]], right=["points"])
+        return
+    parameters = table.column_names[1 : table.column_names.index("halvings")]
+    hidden = {name for name in parameters if not varies(columns[name])}
+    if set(columns["status"]) == {Status.OK.sentence}:
+        hidden.add("status")
+    header, cells = {}, {}
+    for field in table.schema:
+        if field.name not in hidden:
+            unit = field.metadata[b"unit"].decode().removeprefix("1")
+            style = "2f" if field.name == "order" else "1e" if field.name.endswith("error") else "7g"
+            header[field.name] = field.name.replace("_", "\n") if field.name in SPARE_OF_STUDY else f"{field.name}\n{unit}"
+            cells[field.name] = [shown(cell, style) for cell in columns[field.name]]
+    right = [header[name] for name in header if name not in (SCHEME, "verdict", "status")]
+    spare = [header[name] for name in SPARE_OF_STUDY if name in header]
+    prose = [header["status"]] if "status" in header else []
+    print_table("", list(header.values()), zip(*cells.values(), strict=True), right, prose, spare)
+
+
+def shown(cell: Any, style: str) -> Any:
+    """A number in that style, nothing in place of NaN; other cells as they are."""
+    return (None if math.isnan(cell) else f"{cell:.{style}}") if isinstance(cell, float) else cell
+
+
+def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
+    """Rows per status and per word of every observable that is a word, on stdout."""
+    words = [quantity.name for quantity in model.observables if quantity.kind == "word"]
+    counts = {name: Counter[Any]() for name in words}
+    for shard in shards_of(path):
+        table = shard.read(words)
+        for name in words:
+            for pair in table.column(name).value_counts().to_pylist():
+                counts[name][pair["values"]] += pair["counts"]
+    rows = [(name, word, f"{count:,}") for name in words for word, count in counts[name].most_common() if word is not None]
+    rows += [("status", status, f"{count:,}") for status, count in statuses.items()]
+    print_table("", ["column", "value", "points"], rows, right=["points"])
+
+
+def print_curves(curves: BoundarySummary) -> None:
+    """Print the curves, one a row; if they are many, one row for all curves between the same two regimes."""
+    if len(curves.rows) <= MANY_CURVES:
+        rows = [
+            (curve, between, f"{places:,}", "yes" if closed else "no", f"{width:.1e}")
+            for curve, between, places, closed, width in curves.rows
+        ]
+        print_table("", [CURVE, BETWEEN, "places", CLOSED, WIDTH], rows, right=["places"])
+        return
+    groups: dict[str, list[tuple[int, str, int, bool, float]]] = {}
+    for row in curves.rows:
+        groups.setdefault(row[1], []).append(row)
+    totals = [
+        (name, f"{len(each):,}", f"{sum(row[2] for row in each):,}", f"{max(row[4] for row in each):.1e}") for name, each in groups.items()
+    ]
+    print_table("", [BETWEEN, "curves", "places", WIDTH], totals, right=["curves", "places"])
+
+
+def say_curves(curves: BoundarySummary, points: int) -> None:
+    """Say what to know of them, given how many `points` it took."""
+    design, widest = curves.design, max((row[-1] for row in curves.rows), default=0.0)
+    what = f"{count_of(len(curves.rows), 'curve')}, every place within a relative {widest:.1e}," if curves.rows else "No curve,"
+    grids = f"a uniform grid of the smallest cells has {design.fine_count:,}, one as fine as the brackets {design.sharp_count:.1g}"
+    say(f"{what} from {points:,} points; {grids}.")
+    say("Islands smaller than a coarse cell are found only where sweep.seeds have a point on them.")
+    if curves.failed:
+        say(f"Where rows failed no curve is drawn: {count_of(curves.failed, 'side')} of cells lead to such a row.")
+
+
+def count_of(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

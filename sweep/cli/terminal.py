@@ -1,0 +1,154 @@
+"""The terminal: data on stdout, messages on stderr, progress only if stderr is a terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+PIPE_WIDTH = 100
+GAP = 2  # between columns, and half of it at either edge
+
+
+def stdout() -> Console:
+    """Where data goes; PIPE_WIDTH columns wide when it is no terminal."""
+    return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def emit(text: str) -> None:
+    """Print data that is no table on stdout, as it is."""
+    print(text)  # noqa: T201 - the place where data leaves
+
+
+def say(sentence: str) -> None:
+    """Say something to the user, on stderr and unwrapped."""
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - the place where talk leaves
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON value on stdout."""
+    emit(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+
+
+def print_table(
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    right: Sequence[str] = (),
+    prose: Sequence[str] = (),
+    spare: Sequence[str] = (),
+    width: int | None = None,
+) -> None:
+    """Print a table on stdout. No word or number is broken; a table may therefore be wider than the terminal.
+
+    Args:
+        title: above it; may be empty.
+        header: names of the columns, which may have a second line.
+        rows: their cells; floats are shown with 7 significant digits.
+        right: the columns that are set flush right.
+        prose: the columns that may be wrapped between words.
+        spare: the columns that are left out, in this order, until the table is narrow enough.
+        width: of the table in columns; None for that of the terminal.
+    """
+    columns = dict(zip(header, zip(*([show(cell) for cell in row] for row in rows), strict=True), strict=True))
+    console = stdout()
+    limit = width or console.width
+    for name in spare:
+        if needed_width(columns, prose) > limit:
+            columns.pop(name, None)
+    console.width = max(limit, needed_width(columns, prose))
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, show_edge=False, collapse_padding=True)
+    widths = prose_widths(columns, prose, console.width)
+    for name in columns:
+        side: Literal["left", "right"] = "right" if name in right else "left"
+        table.add_column(name, justify=side, no_wrap=name not in prose, overflow="fold", width=widths.get(name))
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+
+
+def needed_width(columns: Mapping[str, Sequence[str]], prose: Sequence[str]) -> int:
+    """The least width of a table in columns: that of the longest cell of each column, of the longest word where text may be wrapped."""
+    widths = [
+        max(len(part) for cell in (*header.split("\n"), *cells) for part in ([cell] if header not in prose else cell.split() or [""]))
+        for header, cells in columns.items()
+    ]
+    return sum(widths) + GAP * len(widths)
+
+
+def prose_widths(columns: Mapping[str, Sequence[str]], prose: Sequence[str], width: int) -> dict[str, int]:
+    """Widths of the columns that may be wrapped; nothing if all text fits without.
+
+    Each column has room for its longest word, and a share of the remaining width in proportion to its text.
+    """
+    least = {name: needed_width({name: columns[name]}, prose) - GAP for name in columns}
+    wanted = {name: needed_width({name: columns[name]}, ()) - GAP for name in columns}
+    room = width - GAP * len(columns) - sum(least.values())
+    missing = {name: wanted[name] - least[name] for name in columns if name in prose}
+    total = sum(missing.values())
+    return {} if total <= room else {name: least[name] + max(0, room) * more // total for name, more in missing.items()}
+
+
+def short(value: float | None, digits: int = 5) -> str:
+    """A number with few digits; "-" if it is undefined."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
+
+
+def show(cell: Any) -> str:
+    """A cell as text: 7 significant digits, "-" where there is nothing."""
+    if cell is None:
+        return "-"
+    return f"{cell:.7g}" if isinstance(cell, float) else str(cell)
+
+
+class Rate(ProgressColumn):
+    """Points, or whatever is computed, per second."""
+
+    def __init__(self, things: str) -> None:
+        """Of what it is the rate."""
+        super().__init__()
+        self.things = things
+
+    def render(self, task: Task) -> Text:
+        """The rate of `task`, or nothing before the first points."""
+        return Text(f"{task.speed:,.0f} {self.things}/s" if task.speed else "", style="progress.data.speed")
+
+
+@contextmanager
+def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr with rate and remaining time; silent when stderr is no terminal.
+
+    Args:
+        things: what is computed.
+
+    Yields:
+        A function of (things done, things in all).
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), TimeRemainingColumn())
+    console = Console(file=sys.stderr)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("compiling and computing", total=None)
+
+        def update(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description=f"{done:,} of {total:,} {things}")
+
+        yield update
+
+
+def say_notes(notes: Sequence[str], files: Sequence[Path | None]) -> None:
+    """Say notes on a result and the files that were written, on stderr."""
+    for note in notes:
+        say(f"Note: {note}")
+    for file in files:
+        if file is not None:
+            say(f"Written: {file}")

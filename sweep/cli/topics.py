@@ -1,0 +1,107 @@
+"""`tribosweep list`: models, parameters, schemes, observables, rules, designs, excitation, from the source that validation uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from kernels.models import MODELS, SINGLE_RULES, Model
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import SCHEMES
+from sweep.cli.terminal import emit, print_json, print_table
+from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
+from sweep.io.toml import inline
+from sweep.io.values import written
+from sweep.study.schema import EXCITATION
+
+PROSE = ("schemes", "description", "default", "parameters", "rule", "models")
+KINDS = {"float": "number", "integer": "integer", "word": "word", "list": "list"}
+Thing = TypeVar("Thing")
+
+
+class Topic(StrEnum):
+    """What can be listed."""
+
+    models = "models"
+    parameters = "parameters"
+    schemes = "schemes"
+    observables = "observables"
+    rules = "rules"
+    designs = "designs"
+    excitation = "excitation"
+
+
+def rows_of(topic: Topic) -> list[dict[str, Any]]:
+    """The entries of a topic, one dict each."""
+    if topic is Topic.models:
+        return [{"model": model.name, "schemes": ", ".join(model.schemes), "description": model.description} for model in MODELS.values()]
+    if topic is Topic.schemes:
+        return [{"scheme": s.name, "reads": ", ".join(s.reads) or "-", "description": s.description} for s in SCHEMES.values()]
+    if topic in (Topic.designs, Topic.excitation):
+        designs = {**DESIGNS, CONCATENATION: ABOUT_CONCATENATION}
+        keys = {f"{part}.{key}": str(field.description) for part, shape in EXCITATION.items() for key, field in shape.model_fields.items()}
+        thing, known = ("design", designs) if topic is Topic.designs else ("key", keys)
+        return [{thing: name, "description": description} for name, description in known.items()]
+    if topic is Topic.rules:
+        return [
+            {"parameters": ", ".join(rule.parameters), "rule": rule.sentence, "models": models}
+            for rule, models in shared(lambda model: (*model.rules, *SINGLE_RULES))
+        ]
+    if topic is Topic.observables:
+        return [
+            {"observable": q.name, "unit": q.unit, "kind": KINDS[q.kind], "description": meaning_of(q), "models": models}
+            for q, models in shared(lambda model: model.observables)
+        ]
+    return [
+        {
+            "parameter": q.name,
+            "unit": q.unit,
+            "kind": KINDS[q.kind],
+            "default": default_of(q),
+            "bounds": bounds_of(q),
+            "description": q.description,
+            "models": models,
+        }
+        for q, models in shared(lambda model: model.parameters)
+    ]
+
+
+def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:
+    """Each thing that models have, once, with the names of these models."""
+    found: dict[Thing, list[str]] = {}
+    for model in MODELS.values():
+        for thing in things(model):
+            found.setdefault(thing, []).append(model.name)
+    return [(thing, ", ".join(names)) for thing, names in found.items()]
+
+
+def meaning_of(quantity: Quantity) -> str:
+    """The description of an observable, with its words where it has them, and whether it may have no value."""
+    words = f": {', '.join(quantity.words)}" if quantity.words else ""
+    return f"{quantity.description}{words}{' (NaN: it did not happen)' if quantity.optional else ''}"
+
+
+def default_of(quantity: Quantity) -> str:
+    """The default of a parameter: its value, or how it is derived."""
+    if quantity.default_rule:
+        return quantity.default_rule
+    return f"{quantity.default:.7g}" if quantity.kind == "float" else inline(written(quantity, quantity.default)).strip('"')
+
+
+def bounds_of(quantity: Quantity) -> str:
+    """The admissible values of a parameter, of a table those of every node."""
+    if quantity.kind == "word":
+        return " or ".join(quantity.words)
+    return f"each {quantity.bounds}" if quantity.kind == "list" else quantity.bounds
+
+
+def print_topics(topics: list[Topic], as_json: bool) -> None:
+    """Print topics on stdout, as tables or as one JSON object."""
+    listed = {topic.value: rows_of(topic) for topic in topics}
+    if as_json:
+        print_json(listed)
+        return
+    for title, rows in listed.items():
+        print_table(title, list(rows[0]), [list(row.values()) for row in rows], prose=PROSE)
+        emit("")

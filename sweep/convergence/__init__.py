@@ -1,1 +1,0 @@
-"""Convergence studies: every point computed with finer and finer steps until it has settled."""

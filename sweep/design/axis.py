@@ -1,0 +1,170 @@
+"""An axis of a design: the values of one parameter, or of the scheme."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import SCHEMES
+from sweep.io.values import DEFAULT, written
+
+SCHEME = "scheme"
+SCHEME_NAMES = tuple(SCHEMES)
+INTEGER = "integer"
+RECORD, DRAW = "record", "draw"
+
+
+class Axis(Protocol):
+    """What a design knows of an axis. Places along it are positions of its values if it counts them, else fractions in [0, 1]."""
+
+    @property
+    def name(self) -> str:
+        """The parameter, or "scheme"."""
+
+    def at(self, places: np.ndarray, /) -> np.ndarray:
+        """The values at `places`, same shape; of tables with one axis more, the last."""
+
+    def absent_at(self, places: np.ndarray, /) -> np.ndarray | None:
+        """Mask of the default entries at `places`; None when the axis has none."""
+
+    def to_document(self) -> Any:
+        """The axis as a file gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Values given one by one.
+
+    Attributes:
+        name: the parameter, or "scheme".
+        values: (n,) float64 in the parameter's unit, NaN if absent; of a word the codes; of tables (n, L), each padded with NaN; of
+            "scheme" the (n,) int8 positions in SCHEMES.
+        absent: (n,) mask of the entries that take the documented default.
+        quantity: the parameter; None for "scheme" and for plain numbers.
+    """
+
+    name: str
+    values: np.ndarray
+    absent: np.ndarray
+    quantity: Quantity | None = None
+
+    @property
+    def count(self) -> int:
+        """How many values."""
+        return len(self.values)
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """The values at `positions`, same shape; of tables with one axis more, the last."""
+        return np.asarray(self.values[positions])
+
+    def absent_at(self, positions: np.ndarray) -> np.ndarray | None:
+        """Mask of the default entries at `positions`; None when the axis has none."""
+        return np.asarray(self.absent[positions]) if self.absent.any() else None
+
+    def to_document(self) -> list[Any]:
+        """The axis as a file gives it."""
+        if self.name == SCHEME:
+            return [SCHEME_NAMES[code] for code in self.values]
+        return [DEFAULT if absent else written(self.quantity, value) for value, absent in zip(self.values, self.absent, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Spaced:
+    """Evenly spaced values, computed where they are needed: an axis of any length costs no memory.
+
+    Attributes:
+        name: the parameter.
+        start, stop: first and last value, in its unit; both are hit exactly.
+        count: how many values, at least 1 (then `start`).
+        logarithmic: evenly spaced logarithms instead of values.
+    """
+
+    name: str
+    start: float
+    stop: float
+    count: int
+    logarithmic: bool
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """The values at `positions`, same shape, float64."""
+        first, last = self.start, self.stop
+        if self.logarithmic:
+            first, last = math.log10(abs(first)), math.log10(abs(last))
+        step = (last - first) / max(self.count - 1, 1)
+        values = first + positions * step
+        if self.logarithmic:
+            values = math.copysign(1.0, self.start) * 10.0**values
+        values = np.where(positions == self.count - 1, self.stop, values)
+        return np.where(positions == 0, self.start, values)
+
+    def absent_at(self, positions: np.ndarray) -> None:
+        """A range has no default entries."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The axis as a file gives it."""
+        return {"from": self.start, "to": self.stop, "count": self.count, "spacing": "log" if self.logarithmic else "linear"}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The whole numbers from `start` to `stop`, both included; computed where they are needed."""
+
+    name: str
+    start: int
+    stop: int
+
+    @property
+    def count(self) -> int:
+        """How many values."""
+        return self.stop - self.start + 1
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """The values at `positions`, same shape, float64."""
+        return np.asarray(self.start + positions, dtype=np.float64)
+
+    def absent_at(self, positions: np.ndarray) -> None:
+        """A range has no default entries."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The axis as a file gives it."""
+        return {"from": float(self.start), "to": float(self.stop), "spacing": INTEGER}
+
+
+@dataclass(frozen=True, slots=True)
+class Continuous:
+    """Every value between two: the axis of a design that samples.
+
+    Attributes:
+        name: the parameter.
+        start, stop: the ends, in its unit; `stop` itself is not reached but by rounding.
+        logarithmic: even in the logarithm instead of in the value.
+    """
+
+    name: str
+    start: float
+    stop: float
+    logarithmic: bool
+
+    def at(self, fractions: np.ndarray) -> np.ndarray:
+        """The values at `fractions` of the way from `start` to `stop`, in [0, 1), same shape, float64."""
+        first, last = self.start, self.stop
+        if self.logarithmic:
+            first, last = math.log10(abs(first)), math.log10(abs(last))
+        values = first + fractions * (last - first)
+        if self.logarithmic:
+            values = math.copysign(1.0, self.start) * 10.0**values
+        return np.clip(values, min(self.start, self.stop), max(self.start, self.stop))
+
+    def absent_at(self, fractions: np.ndarray) -> None:
+        """A range has no default entries."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The axis as a file gives it."""
+        return {"from": self.start, "to": self.stop, "spacing": "log" if self.logarithmic else "linear"}
+
+
+Counted = Listed | Spaced | Whole

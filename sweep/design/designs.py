@@ -1,0 +1,103 @@
+"""All designs: their names, several one after the other, and the schemes of their points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sweep.design.axis import DRAW, SCHEME, SCHEME_NAMES, Axis, Listed
+from sweep.design.boundary import Boundary
+from sweep.design.grid import Grid, Zip
+from sweep.design.points import Missing, Points, join
+from sweep.design.refinement import Convergence
+from sweep.design.sensitivity import ABOUT, Sampling
+
+DESIGNS: dict[str, str] = {
+    "grid": "every combination of the axes' values; the last axis runs fastest",
+    "zip": "the axes' values side by side: point i takes value i of every axis",
+    "sobol": "`count` points of the scrambled Sobol sequence between the ends of the axes; one with more points begins with the same",
+    "latin_hypercube": "`count` random points, one in each of `count` equal parts of each axis",
+    **ABOUT,
+    "table": "one point per row of a CSV or Parquet file, columns named as parameters; an empty cell is the default",
+    "convergence": "every combination of the axes' values, each with half the step (a tenth of the tolerance) again and again until its "
+    "observable is settled",
+    "boundary": "a grid of two axes whose cells are divided, and their sides bisected, along the boundaries between the words of an "
+    "observable, or where a number passes `level`",
+}
+CONCATENATION = "concatenation"
+ABOUT_CONCATENATION = "several [[sweep]] tables instead of one [sweep]: the points of each, one design after the other"
+Adaptive = Convergence | Boundary  # whose points follow from the rows of earlier ones: level by level, the first being those of `points`
+Part = Grid | Zip | Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Concatenation:
+    """Several designs, the points of one after those of the other.
+
+    Attributes:
+        parts: the designs.
+        missing: every swept parameter -> what stands in the rows of parts that do not sweep it.
+        scheme: code of the scheme that runs the rows of parts that do not sweep it; None if no part does.
+    """
+
+    parts: tuple[Part, ...]
+    missing: Mapping[str, Missing] = field(default_factory=dict)
+    scheme: int | None = None
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of all parts, one part after the other."""
+        return tuple(axis for part in self.parts for axis in part.axes)
+
+    @property
+    def count(self) -> int:
+        """How many points."""
+        return sum(part.count for part in self.parts)
+
+    def points(self, start: int, stop: int) -> Points:
+        """The points from `start` up to, not including, `stop`."""
+        blocks, before = [], 0
+        for part in self.parts:
+            first, last = max(start - before, 0), min(stop - before, part.count)
+            if first < last:
+                blocks.append(part.points(first, last))
+            before += part.count
+        return join(blocks or [self.parts[0].points(0, 0)], np.arange(start, stop), self.missing, self.scheme)
+
+
+Design = Part | Concatenation | Adaptive
+
+
+def schemes_of(design: Design, scheme: str) -> list[str]:
+    """The schemes that run points of a design, each once; `scheme` unless it is swept."""
+    parts = design.parts if isinstance(design, Concatenation) else (design,)
+    found: list[str] = []
+    for part in parts:
+        axis = next((axis for axis in part.axes if axis.name == SCHEME), None)
+        codes = axis.values if isinstance(axis, Listed) else ()
+        found += [scheme] if axis is None else [SCHEME_NAMES[code] for code in codes]
+    return list(dict.fromkeys(found))
+
+
+def most_draws(design: Design, points: int, counted: bool = True) -> int:
+    """An upper bound of the number of different draws among any `points` successive points of a design.
+
+    Where draws are not `counted`, of any design with longer axes of draws as well.
+    """
+    parts = design.parts if isinstance(design, Concatenation) else (design,)
+    return min(points, sum(draws_of(part, points, counted) for part in parts))
+
+
+def draws_of(part: Part | Adaptive, points: int, counted: bool) -> int:
+    """`most_draws` of one part of a design."""
+    place = next((place for place, axis in enumerate(part.axes) if axis.name == DRAW), None)
+    if place is None:
+        return 1
+    there: int = getattr(part.axes[place], "count", points) if counted else points
+    if not isinstance(part, Grid):
+        return min(points, there)
+    within = math.prod(axis.count for axis in part.axes[place + 1 :])  # points with the same draw, one after the other
+    return min(points, there, (points + within - 2) // within + 1)

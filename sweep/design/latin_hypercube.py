@@ -1,0 +1,80 @@
+"""The Latin hypercube, any block of it from its index range."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sweep.design.axis import Axis
+from sweep.design.copula import Correlation, correlate
+from sweep.design.sampling import Sampled
+
+SPARE_BITS = 50  # of a place in a Latin hypercube, those of the number of its part included
+ROUNDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LatinHypercube(Sampled):
+    """A Latin hypercube: each of `count` equal parts of each axis has exactly one point, somewhere within.
+
+    Attributes:
+        axes: one dimension each.
+        count: how many points and parts.
+        seed: of the order of the parts and the places within.
+        correlations: of the normal scores of parameters, two by two; of two that are correlated only the first keeps to its parts.
+    """
+
+    axes: tuple[Axis, ...]
+    count: int
+    seed: int
+    correlations: tuple[Correlation, ...] = ()
+
+    def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
+        """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
+        numbers = np.arange(start, stop)
+        return correlate(self.axes, self.correlations, [self.coordinate(axis, numbers) for axis in range(len(self.axes))])
+
+    def coordinate(self, axis: int, numbers: np.ndarray) -> np.ndarray:
+        """(n,) places in [0, 1) of the points `numbers` along one axis."""
+        order, within = np.random.SeedSequence([self.seed, axis]).generate_state(2, np.uint64)
+        part = permuted(numbers, self.count, int(order))
+        bits = SPARE_BITS - self.count.bit_length()  # so few that no rounding takes a point out of its part
+        shift = (mixed(numbers.astype(np.uint64), int(within)) >> np.uint64(64 - bits)) * 2.0**-bits
+        found: np.ndarray = (part + shift) / self.count
+        return found
+
+
+def permuted(numbers: np.ndarray, count: int, key: int) -> np.ndarray:
+    """The images of the (n,) `numbers` under a pseudo-random permutation of 0 .. count - 1, which is never stored.
+
+    A Feistel network on a rectangle of a by b cells, a b >= count, with the additions modulo a and b; a cell beyond `count` is permuted
+    again until it is not (cycle walking). Source: J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002.
+    """
+    a = max(math.isqrt(count - 1) + 1, 1)
+    b = -(-count // a)
+    keys = [int(each) for each in np.random.SeedSequence(key).generate_state(ROUNDS, np.uint64)]
+
+    def permute(cells: np.ndarray) -> np.ndarray:
+        left, right = np.divmod(cells, np.uint64(b))
+        for turn in range(0, ROUNDS, 2):
+            left = (left + mixed(right, keys[turn]) % np.uint64(a)) % np.uint64(a)
+            right = (right + mixed(left, keys[turn + 1]) % np.uint64(b)) % np.uint64(b)
+        return left * np.uint64(b) + right
+
+    cells = permute(numbers.astype(np.uint64))
+    while (beyond := np.flatnonzero(cells >= count)).size:
+        cells[beyond] = permute(cells[beyond])
+    return cells.astype(np.int64)
+
+
+def mixed(values: np.ndarray, key: int) -> np.ndarray:
+    """(n,) pseudo-random uint64 numbers from values and a key: the finalizer of SplitMix64 (Steele et al. 2014), twice."""
+    state = values ^ np.uint64(key)
+    for _ in range(2):
+        state = state + np.uint64(0x9E3779B97F4A7C15)
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state = state ^ (state >> np.uint64(31))
+    return state

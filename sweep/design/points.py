@@ -1,0 +1,157 @@
+"""Blocks of design points."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sweep.design.axis import SCHEME, SCHEME_NAMES, Axis
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A block of design points.
+
+    Attributes:
+        numbers: (n,) int64 positions in the design.
+        columns: swept parameter -> (n,) float64 in its unit, NaN if absent; of tables (n, L), each padded with NaN.
+        absent: swept parameter -> (n,) mask of the rows that take its documented default; only where there are any.
+        schemes: (n,) int8 positions in SCHEMES when the scheme is swept.
+        level: of a design that goes level by level, which one these belong to.
+    """
+
+    numbers: np.ndarray
+    columns: dict[str, np.ndarray]
+    absent: dict[str, np.ndarray]
+    schemes: np.ndarray | None
+    level: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many, n."""
+        return len(self.numbers)
+
+    def cut(self, most: int) -> list[Points]:
+        """The block as blocks of at most that many points."""
+        starts = range(0, self.count, most)
+        return [self.part(slice(start, start + most)) for start in starts]
+
+    def part(self, rows: np.ndarray | slice) -> Points:
+        """Some of the points."""
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        absent = {name: mask[rows] for name, mask in self.absent.items()}
+        return Points(self.numbers[rows], columns, absent, None if self.schemes is None else self.schemes[rows], self.level)
+
+    def digest(self) -> str:
+        """SHA-256 of the points; it depends neither on their design nor on the padding of tables."""
+        found = hashlib.sha256(self.numbers.tobytes())
+        for name, values in self.columns.items():
+            found.update(name.encode())
+            if values.ndim > 1:
+                nodes = ~np.isnan(values)
+                found.update(np.count_nonzero(nodes, axis=1).tobytes())
+                found.update(values[nodes].tobytes())
+            else:
+                found.update(np.ascontiguousarray(values).tobytes())
+            if name in self.absent and self.absent[name].any():
+                found.update(self.absent[name].tobytes())
+        if self.schemes is not None:
+            found.update(self.schemes.tobytes())
+        return found.hexdigest()
+
+
+def gather(axes: tuple[Axis, ...], positions: list[np.ndarray], numbers: np.ndarray) -> Points:
+    """Look up each axis at its own (n,) `positions`; `numbers` are those of the points."""
+    columns: dict[str, np.ndarray] = {}
+    absent: dict[str, np.ndarray] = {}
+    schemes = None
+    for axis, position in zip(axes, positions, strict=True):
+        if axis.name == SCHEME:
+            schemes = axis.at(position)
+            continue
+        columns[axis.name] = axis.at(position)
+        mask = axis.absent_at(position)
+        if mask is not None:
+            absent[axis.name] = mask
+    return Points(numbers, columns, absent, schemes)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The value of a swept parameter in the rows of a block that does not sweep it.
+
+    Attributes:
+        value: (), or of tables (L,), padded with NaN, with L the nodes of the widest table of any block; NaN if `default`.
+        default: whether that is the documented default.
+    """
+
+    value: np.ndarray
+    default: bool
+
+    def column(self, block: Points, name: str) -> np.ndarray:
+        """The (n,) values of a block, or (n, L) tables: its own, or these."""
+        shape = (block.count, *self.value.shape)
+        if name not in block.columns:
+            return np.broadcast_to(self.value, shape)
+        own = block.columns[name]
+        return widened(own, shape[-1]) if own.ndim > 1 else own
+
+
+def widened(tables: np.ndarray, width: int) -> np.ndarray:
+    """Tables (..., L) as ones of `width` nodes, at least L, padded with NaN."""
+    return np.pad(tables, [*[(0, 0)] * (tables.ndim - 1), (0, width - tables.shape[-1])], constant_values=np.nan)
+
+
+def join(blocks: list[Points], numbers: np.ndarray, missing: Mapping[str, Missing], scheme: int | None) -> Points:
+    """Blocks one after the other, with the columns that any of a design's blocks may have.
+
+    Args:
+        blocks: what is joined. numbers: (n,) the positions of all points.
+        missing: every swept parameter -> what stands where a block does not have it.
+        scheme: where the scheme is swept, the code that stands where a block has none.
+
+    Returns:
+        The block. Parameters have masks of absent rows whether or not this block has such rows, and tables are as wide as in any other.
+    """
+    columns, absent = {}, {}
+    for name, value in missing.items():
+        columns[name] = np.concatenate([value.column(block, name) for block in blocks])
+        nothing = [np.full(block.count, value.default and name not in block.columns) for block in blocks]
+        absent[name] = np.concatenate([block.absent.get(name, mask) for block, mask in zip(blocks, nothing, strict=True)])
+    schemes = None
+    if scheme is not None:
+        schemes = np.concatenate([np.full(block.count, scheme, np.int8) if block.schemes is None else block.schemes for block in blocks])
+    return Points(numbers, columns, absent, schemes)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeRows:
+    """The rows of a block that one scheme runs.
+
+    Attributes:
+        scheme: its name.
+        rows: where they stand in the block.
+        columns, absent: as of `Points`, of these rows.
+        count: how many.
+    """
+
+    scheme: str
+    rows: np.ndarray | slice
+    columns: dict[str, np.ndarray]
+    absent: dict[str, np.ndarray]
+    count: int
+
+
+def by_scheme(points: Points, scheme: str) -> list[SchemeRows]:
+    """The rows of a block by the scheme that runs them; `scheme` where it is not swept."""
+    if points.schemes is None:
+        return [SchemeRows(scheme, slice(None), points.columns, points.absent, points.count)]
+    found = []
+    for code in np.unique(points.schemes):
+        rows = np.flatnonzero(points.schemes == code)
+        part = points.part(rows)
+        found.append(SchemeRows(SCHEME_NAMES[code], rows, part.columns, part.absent, part.count))
+    return found

@@ -1,0 +1,1 @@
+"""From a Config to the dataset of a run."""

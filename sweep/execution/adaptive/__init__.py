@@ -1,0 +1,1 @@
+"""Designs whose points follow from the results of earlier levels."""

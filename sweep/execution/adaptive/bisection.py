@@ -1,0 +1,115 @@
+"""Bisection on the sides of the smallest cells: brackets whose ends differ in class are narrowed.
+
+Between words, bisection. Where the ends have heights above and below the level, the method of Oliveira and Takahashi ("An enhancement of
+the bisection method average performance preserving minmax optimality", ACM Trans. Math. Softw. 47, 2020): regula falsi, truncated and
+projected so that it takes at most one step more than bisection, and on smooth observables a few instead of a dozen. A third class between
+the ends makes two brackets of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from sweep.design.axis import Spaced
+
+TRUNCATION, SPARE_STEPS = 0.2, 1.0  # kappa_1 (kappa_2 = 2) and n_0 of the source, with the first bracket as unit of length
+
+
+@dataclass(frozen=True, slots=True)
+class Brackets:
+    """Brackets on sides of cells, (n,) each, in the order of their sides and along them.
+
+    Attributes:
+        sides: key of the lower node of the side, twice; plus 1 where it goes along the second axis.
+        others: value of the parameter that does not vary along the side.
+        low, high: values of the other parameter at the ends of the bracket. low_class, high_class, low_height, high_height: results there.
+        begun: low as it was at first. length: how long (with its sign) the bracket was then. steps: how many it has taken.
+        goal: largest final length.
+    """
+
+    sides: np.ndarray
+    others: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    low_class: np.ndarray
+    high_class: np.ndarray
+    low_height: np.ndarray
+    high_height: np.ndarray
+    begun: np.ndarray
+    length: np.ndarray
+    steps: np.ndarray
+    goal: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.sides)
+
+    @property
+    def along(self) -> np.ndarray:
+        """Which axis each goes along, 0 or 1."""
+        found: np.ndarray = self.sides % 2
+        return found
+
+    def part(self, rows: np.ndarray) -> Brackets:
+        """Some of them, by mask or position."""
+        return Brackets(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def wide(self) -> np.ndarray:
+        """Mask of the brackets to narrow; a bracket between neighbouring floats cannot be narrowed."""
+        middle = 0.5 * (self.low + self.high)
+        mask: np.ndarray = (np.abs(self.high - self.low) > self.goal) & (middle != self.low) & (middle != self.high)
+        return mask
+
+    def trials(self) -> np.ndarray:
+        """Where to look next, between the ends."""
+        middle = 0.5 * (self.low + self.high)
+        with np.errstate(all="ignore"):  # heights of words are NaN
+            # as in the source, in units of the first bracket
+            low, high = (self.low - self.begun) / self.length, (self.high - self.begun) / self.length
+            half, width = 0.5 * (low + high), high - low
+            radius_at_last = 0.5 * self.goal / np.abs(self.length)
+            most = np.ceil(np.log2(0.5 / radius_at_last)) + SPARE_STEPS
+            radius = np.maximum(radius_at_last * 2.0 ** (most - self.steps) - 0.5 * width, 0.0)
+            chord = (high * self.low_height - low * self.high_height) / (self.low_height - self.high_height)
+            side, step = np.sign(half - chord), TRUNCATION * width**2
+            shifted = np.where(step <= np.abs(half - chord), chord + side * step, half)
+            chosen = np.where(np.abs(shifted - half) <= radius, shifted, half - side * radius)
+            found = self.begun + chosen * self.length
+            between = (found - self.low) * (self.high - found) > 0.0
+            differ = self.low_height * self.high_height <= 0.0
+        trials: np.ndarray = np.where(differ & between, found, middle)
+        return trials
+
+    def narrowed(self, trials: np.ndarray, classes: np.ndarray, heights: np.ndarray) -> Brackets:
+        """The brackets after the results at `trials`: a part of each, or both parts if a third class was found between.
+
+        Args:
+            trials: where it was looked. classes, heights: what was found there.
+        """
+        like_low, like_high = classes == self.low_class, classes == self.high_class
+        third = ~like_low & ~like_high
+        lower = self.with_end("high", trials, classes, heights, third).part(~like_low)
+        upper = self.with_end("low", trials, classes, heights, third).part(~like_high)
+        order = np.argsort(np.concatenate([np.flatnonzero(~like_low), np.flatnonzero(~like_high)]), kind="stable")
+        every = (np.concatenate([getattr(lower, field.name), getattr(upper, field.name)])[order] for field in fields(self))
+        return Brackets(*every)
+
+    def with_end(self, end: str, trials: np.ndarray, classes: np.ndarray, heights: np.ndarray, anew: np.ndarray) -> Brackets:
+        """The brackets with another end; where `anew` they begin with it."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values |= {end: trials, f"{end}_class": classes, f"{end}_height": heights}
+        values["begun"] = np.where(anew, values["low"], self.begun)
+        values["length"] = np.where(anew, values["high"] - values["low"], self.length)
+        values["steps"] = np.where(anew, 0.0, self.steps + 1.0)
+        return Brackets(**values)
+
+
+def goals(axis: Spaced, low: np.ndarray, high: np.ndarray, width: float) -> np.ndarray:
+    """The final length of brackets on an axis: `width` relative to the value, or to the larger end if the axis touches 0."""
+    if axis.start * axis.stop <= 0.0:
+        return np.full(len(low), width * max(abs(axis.start), abs(axis.stop)))
+    goal: np.ndarray = width * np.minimum(np.abs(low), np.abs(high))
+    return goal

@@ -1,0 +1,104 @@
+"""The table of the curves of a boundary study, with unit and description of every column."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kernels.models.quantity import Quantity, by_name
+from sweep.execution import parquet
+from sweep.execution.adaptive.boundary_tracing import boundary_design
+from sweep.execution.adaptive.quadtree import NONE
+from sweep.execution.directory import RunDirectory
+from sweep.execution.job import Job
+from sweep.io.atomic import write_whole
+from sweep.study.config import Config
+
+if TYPE_CHECKING:
+    from sweep.execution.adaptive.boundary_tracing import TracingHistory
+
+CURVE, BETWEEN, WIDTH, CLOSED = "curve", "between", "width", "closed"
+FAILED_SIDES = b"failed_sides"
+NOTHING = "none"
+
+
+def read_boundaries(path: str | os.PathLike[str]) -> pa.Table:
+    """The curves of the run in a directory.
+
+    Returns:
+        One row a place on a curve, those of a curve one after the other in their order along it: `curve` (int64), the two parameters under
+        their names, `between` (what is on its sides), `width` (of the bracket of that place, relative), `closed` (whether the curve goes on
+        from its last place to its first). Units and descriptions are in the fields' metadata.
+
+    Raises:
+        FileNotFoundError: the run is no study of boundaries, or not complete.
+    """
+    return pq.ParquetFile(RunDirectory(Path(path)).boundaries).read()
+
+
+def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
+    """The Arrow schema of the table; `provenance` is what computed it (jax, device, dtype ...)."""
+    design = boundary_design(config)
+    fields = [
+        parquet.described(CURVE, pa.int64(), "", "which curve, from 0 on", nullable=False),
+        *(parquet.column(config.model.parameter(axis.name)) for axis in design.axes),
+        parquet.described(
+            BETWEEN, parquet.WORDS, "", f"what {design.observable} is on the two sides of the curve, or the level it passes there"
+        ),
+        parquet.described(
+            WIDTH, pa.float64(), "1", "width of the bracket in which the curve is there, relative to the parameter it is along"
+        ),
+        parquet.described(CLOSED, pa.bool_(), "", "whether the curve goes on from its last place to its first"),
+    ]
+    return pa.schema(fields, metadata=parquet.schema(config, provenance).metadata)
+
+
+def tabulate(history: TracingHistory, provenance: Mapping[str, str]) -> pa.Table:
+    """The table of a study that has all its levels; `provenance` as in `schema`."""
+    found, config, design = history.found, history.config, history.design
+    if found is None:
+        raise ValueError(f"{config.name} has levels to come")
+    order = np.concatenate([np.empty(0, dtype=np.int64), *(curve.crossings for curve in found.curves)])
+    lengths = [len(curve.crossings) for curve in found.curves]
+    brackets = found.brackets.part(order)
+    middle = 0.5 * (brackets.low + brackets.high)
+    x, y = (np.where(brackets.along == axis, middle, brackets.others) for axis in (0, 1))
+    ends = np.stack([np.maximum(np.abs(axis.start), np.abs(axis.stop)) for axis in design.axes])
+    touches = np.array([axis.start * axis.stop <= 0.0 for axis in design.axes])
+    scale = np.where(touches[brackets.along], ends[brackets.along], np.abs(middle))
+    names = [label(config, design.observable, design.level, curve.classes) for curve in found.curves]
+    known = tuple(dict.fromkeys(names))
+    columns = [
+        parquet.numbers(np.repeat(np.arange(len(lengths)), lengths)),
+        parquet.numbers(x),
+        parquet.numbers(y),
+        parquet.words(np.repeat(np.array([known.index(name) for name in names], dtype=np.int64), lengths), known),
+        parquet.numbers(np.abs(brackets.high - brackets.low) / scale),
+        pa.array(np.repeat(np.array([curve.closed for curve in found.curves], dtype=bool), lengths)),
+    ]
+    layout = schema(config, provenance)
+    return pa.Table.from_arrays(columns, schema=layout.with_metadata({**layout.metadata, FAILED_SIDES: str(found.failed)}))
+
+
+def label(config: Config, observable: str, level: float | None, classes: tuple[int, int]) -> str:
+    """What a curve is between: words, whole numbers, or a level."""
+    quantity: Quantity = by_name(config.model.observables)[observable]
+    if level is not None and NONE not in classes:
+        return f"{observable} = {level:.12g}{quantity.unit_suffix}"
+    if level is not None:
+        return f"{NOTHING} | {observable}"
+    named = [NOTHING if code == NONE else quantity.words[code] if quantity.kind == "word" else str(code) for code in classes]
+    return f"{' | '.join(named)}" if quantity.kind == "word" else f"{observable} {' | '.join(named)}"
+
+
+def write(job: Job, history: TracingHistory) -> None:
+    """Write the table of the curves of a study that has all its levels."""
+    job.directory.boundaries.parent.mkdir(exist_ok=True)
+    table = tabulate(history, job.setting.provenance)
+    write_whole(job.directory.boundaries, lambda temporary: pq.write_table(table, temporary))

@@ -1,0 +1,131 @@
+"""The table of a convergence study: one row a point, with order, errors and verdict; unit and description of every column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.status import SENTENCES
+from sweep.design.axis import SCHEME, SCHEME_NAMES
+from sweep.design.refinement import divisor_of, refined_by
+from sweep.execution import parquet
+from sweep.execution.adaptive.history import read_levels
+from sweep.execution.adaptive.refinement import convergence_design, leading, level_points, scheme_names
+from sweep.execution.adaptive.richardson import estimate
+from sweep.execution.adaptive.step_halving import STEPS, HalvingHistory, empty_history, has_results, solve_exactly
+from sweep.execution.directory import RunDirectory
+from sweep.execution.job import Job
+from sweep.io.atomic import write_whole
+from sweep.study.config import Config
+
+VERDICTS = SETTLED, NOT_SETTLED, FAILED = ("settled", "not settled", "failed")
+VERDICT, ESTIMATE = "verdict", "estimated_error"
+
+
+def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
+    """The Arrow schema of the table.
+
+    Args:
+        config: the study.
+        provenance: what computed it (jax, device, dtype ...), for the schema's metadata.
+
+    Returns:
+        `point`, the swept parameters (null: the default), `scheme`, `halvings`, the finest value of what the accuracy depends on (null
+        where that is another thing), the steps and the observable at the finest level, what follows from the levels, `exact`, errors,
+        `verdict`, `status`.
+    """
+    design = convergence_design(config)
+    observable = by_name(config.model.observables)[design.observable]
+    shown = [config.model.parameter(name) for name in leading(config)]
+    results = (
+        Quantity("halvings", "", "how many times the step was halved, or the tolerance divided by 10", kind="integer"),
+        *(Quantity(q.name, q.unit, f"the finest that was computed; null where another thing is refined: {q.description}") for q in shown),
+        Quantity(STEPS, "", "steps of the finest result", kind="integer"),
+        Quantity(observable.name, observable.unit, f"the finest result: {observable.description}"),
+        Quantity(
+            "order", "1", "observed order p, error ~ step^p or tolerance^p, by the last five differences; NaN where they do not shrink"
+        ),
+        Quantity("extrapolated", observable.unit, f"{observable.name} for a step or tolerance of 0 by Richardson with that order; or NaN"),
+        Quantity(
+            ESTIMATE,
+            "1",
+            "of the finest result, relative: distance from the extrapolated one, or else the larger of the last two differences",
+        ),
+        Quantity("exact", observable.unit, f"{observable.name} by scheme exact; NaN where that has none"),
+        Quantity("error", "1", "relative difference of the finest result from exact; the difference itself where that is 0"),
+        Quantity("extrapolated_error", "1", "the same of the extrapolated result"),
+        Quantity(VERDICT, "", "whether the last two results agree to the digits that the study asks for", kind="word", words=VERDICTS),
+        Quantity("status", "", "ok, or what went wrong with the last row of the point", kind="word", words=SENTENCES),
+    )
+    fields = [
+        parquet.described(parquet.POINT, pa.int64(), "", "position in the design", nullable=False),
+        *(parquet.column(config.model.parameter(name)) for name in config.swept),
+        parquet.described(SCHEME, parquet.WORDS, "", "scheme that computed the point"),
+        *map(parquet.column, results),
+    ]
+    return pa.schema(fields, metadata=parquet.schema(config, provenance).metadata)
+
+
+def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance: Mapping[str, str]) -> pa.Table:
+    """The table of a study.
+
+    Args:
+        config: the study.
+        history: its levels.
+        exact: (n,) the observable by `exact`, NaN without one.
+        provenance: what computed it.
+    """
+    design = convergence_design(config)
+    points = level_points(config, 0, np.arange(design.count))
+    schemes = scheme_names(config, points.schemes, design.count)
+    halvings = np.maximum(np.isfinite(history.steps).sum(axis=0) - 1, 0)
+    divisor = np.array([divisor_of(scheme) for scheme in schemes])
+    found = estimate(history.values, divisor)
+    steps = history.steps[halvings, points.numbers]
+    failed = ~has_results(history.statuses)
+    others = {name: np.array([refined_by(scheme)[0] != name for scheme in schemes]) for name in leading(config)}
+    columns = [
+        parquet.numbers(points.numbers),
+        *(parquet.parameters(config.model.parameter(name), points.columns[name], points.absent.get(name)) for name in config.swept),
+        parquet.words(np.array([SCHEME_NAMES.index(scheme) for scheme in schemes]), SCHEME_NAMES),
+        parquet.numbers(halvings),
+        *(parquet.numbers(points.columns[name] / divisor**halvings, mask) for name, mask in others.items()),
+        parquet.numbers(np.nan_to_num(steps).astype(np.int64), np.isnan(steps)),
+        parquet.numbers(found.value),
+        parquet.numbers(found.order),
+        parquet.numbers(found.extrapolated),
+        parquet.numbers(relative(found.error, found.value)),
+        parquet.numbers(exact),
+        parquet.numbers(relative(found.value - exact, exact)),
+        parquet.numbers(relative(found.extrapolated - exact, exact)),
+        parquet.words(np.select([failed, history.settled()], [2, 0], 1), VERDICTS),
+        parquet.words(np.array([SENTENCES.index(sentence) for sentence in history.statuses]), SENTENCES),
+    ]
+    return pa.Table.from_arrays(columns, schema=schema(config, provenance))
+
+
+def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
+    """The table of a run. An incomplete run gives the table of its levels so far, without `exact`; None without levels."""
+    import pyarrow.parquet as pq
+
+    if directory.success.exists() and directory.convergence.exists():
+        return pq.ParquetFile(directory.convergence).read()
+    history = read_levels(directory, config, empty_history(config))
+    return judge(config, history, np.full(config.design.count, np.nan), {}) if history.levels else None
+
+
+def relative(difference: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Absolute differences over a reference; the differences themselves where that is 0."""
+    ratio: np.ndarray = np.abs(difference) / np.where(reference == 0.0, 1.0, np.abs(reference))
+    return ratio
+
+
+def write(job: Job, history: HalvingHistory) -> None:
+    """Write the table of a study whose levels are all there."""
+    exact = job.pool.executor.submit(solve_exactly, job.config).result()
+    table = judge(job.config, history, exact, job.setting.provenance)
+    write_whole(job.directory.convergence, lambda temporary: pq.write_table(table, temporary))

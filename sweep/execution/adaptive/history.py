@@ -1,0 +1,74 @@
+"""The history of an adaptive study: the results of its levels, from which the next level follows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+from sweep.study.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from sweep.design.points import Points
+    from sweep.execution.directory import RunDirectory
+
+
+class History(Protocol):
+    """The levels of a study computed so far."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that a level is read for."""
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How much is done, and the total as known so far."""
+
+    def next_points(self) -> Points:
+        """The points of the next level; none after the last."""
+
+    def followed_by(self, rows: pa.Table) -> Self:
+        """The history with the next level, from the columns `reads` of its rows in the order of its points."""
+
+
+Known = TypeVar("Known", bound=History)
+
+
+def has_points(facts: dict[str, Any] | None, points: Points) -> bool:
+    """Whether a shard, by its facts, has these points."""
+    return facts is not None and facts["points_hash"] == points.digest()
+
+
+def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tuple[str, ...]) -> pa.Table:
+    """Some columns of shards, one after the other; OSError if one cannot be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    found = []
+    for number in numbers:
+        try:
+            found.append(pq.ParquetFile(directory.shard(number)).read(list(columns)))
+        except pa.ArrowException as error:
+            raise OSError(f"{directory.shard(number)} was changed by somebody else") from error
+    return pa.concat_tables(found)
+
+
+def read_levels(directory: RunDirectory, config: Config, history: Known) -> Known:
+    """The `history` continued by the levels whose shards are complete in the directory of the run."""
+    import pyarrow as pa
+
+    from sweep.execution import parquet
+
+    first = 0
+    while (points := history.next_points()).count:
+        blocks = dict(enumerate(points.cut(config.shard_points), first))
+        try:
+            if not all(has_points(parquet.read_facts(directory.shard(number)), block) for number, block in blocks.items()):
+                break
+            rows = read_level_rows(directory, list(blocks), history.reads)
+        except (OSError, pa.ArrowException):
+            break
+        history, first = history.followed_by(rows), first + len(blocks)
+    return history

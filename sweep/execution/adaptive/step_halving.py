@@ -1,0 +1,118 @@
+"""The levels of a convergence study: each halves the step (divides the tolerance by 10) of the points that have not settled.
+
+Level n, n = 0 .. halvings, has one row for every point that has not settled before. What the levels say of each point is a table beside
+them (`convergence_table`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from kernels.models.schemes import DOUBLE, EXACT
+from kernels.models.status import RESULTS, Status
+from sweep.design.points import Points
+from sweep.design.refinement import LARGEST_STEP, Convergence, refined_by
+from sweep.execution.adaptive.refinement import convergence_design, last_levels, level_points, scheme_names
+from sweep.execution.adaptive.richardson import agree
+from sweep.execution.shard import solve_points
+from sweep.study.config import Config
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+STATUS = "status"
+STEPS = "accepted_steps"  # observable of every model
+MORE_STEPS = 1.1  # factor by which the steps of a scheme grow at least where their bound limits them
+
+
+@dataclass(frozen=True, slots=True)
+class HalvingHistory:
+    """The results of the levels of a convergence study.
+
+    Attributes:
+        config: the study. design: its design, with n points.
+        values: (levels, n) float64 the observable of every point, NaN if it failed, was not refined so far, or has none because the
+            thing did not happen.
+        steps: (levels, n) float64 steps that the scheme took, NaN if it failed or was not refined so far.
+        statuses: (n,) the sentence of the last row of every point.
+        bounded: (n,) mask of the points that are refined by a bound of the steps that their scheme chooses.
+        last: (n,) the last level that every point may have.
+    """
+
+    config: Config
+    design: Convergence
+    values: np.ndarray
+    steps: np.ndarray
+    statuses: np.ndarray
+    bounded: np.ndarray
+    last: np.ndarray
+
+    @property
+    def levels(self) -> int:
+        """How many levels are known."""
+        return len(self.values)
+
+    def settled(self) -> np.ndarray:
+        """(n,) mask of the points whose last two results agree; not before three, for it takes as many to observe an order.
+
+        As long as a scheme chooses steps below their bound, a smaller bound changes hardly one of them, and the agreement of two such
+        results says nothing; it does where both are 0.
+        """
+        before, last = self.values[1:-1], self.values[2:]
+        never = np.isnan(before) & np.isnan(last) & np.isfinite(self.steps[1:-1]) & np.isfinite(self.steps[2:])  # it did not happen, twice
+        refined = ~self.bounded | (self.steps[2:] >= MORE_STEPS * self.steps[1:-1]) | (last == 0.0)
+        mask: np.ndarray = (never | (agree(before, last, self.design.digits) & refined)).any(axis=0)
+        return mask
+
+    def unfinished(self) -> np.ndarray:
+        """Positions of the points that the next level holds."""
+        return np.flatnonzero(~self.settled() & has_results(self.statuses) & (self.levels <= self.last))
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that a level is read for."""
+        return self.design.observable, STEPS, STATUS
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many points are refined no more, and how many there are."""
+        return self.design.count - len(self.unfinished()), self.design.count
+
+    def next_points(self) -> Points:
+        """The points of the next level; none when no point is refined further."""
+        return level_points(self.config, self.levels, self.unfinished())
+
+    def followed_by(self, rows: pa.Table) -> Self:
+        """The history with one level more, whose points are `next_points`."""
+        positions = self.unfinished()
+        level, said = np.full((2, self.design.count), np.nan), self.statuses.copy()
+        level[0, positions], level[1, positions], said[positions] = (rows.column(name).to_numpy() for name in self.reads)
+        return replace(self, values=np.vstack([self.values, level[0]]), steps=np.vstack([self.steps, level[1]]), statuses=said)
+
+
+def has_results(statuses: np.ndarray) -> np.ndarray:
+    """Mask of the sentences that say that a row has results."""
+    return np.isin(statuses.astype(str), [status.sentence for status in RESULTS])
+
+
+def empty_history(config: Config) -> HalvingHistory:
+    """The history of a study without levels."""
+    design = convergence_design(config)
+    schemes = scheme_names(config, design.points(0, design.count).schemes, design.count)
+    nothing = np.empty((0, design.count))
+    well = np.full(design.count, Status.OK.sentence, dtype=object)
+    bounded = np.array([refined_by(scheme)[0] == LARGEST_STEP for scheme in schemes])
+    return HalvingHistory(config, design, nothing, nothing, well, bounded, last_levels(config))
+
+
+def solve_exactly(config: Config) -> np.ndarray:
+    """(n,) the observable by `exact`; NaN if it cannot run a point."""
+    design = convergence_design(config)
+    if EXACT not in config.model.schemes:
+        return np.full(design.count, np.nan)
+    points = design.points(0, design.count)
+    solution = solve_points(replace(config, scheme=EXACT, precision=DOUBLE), replace(points, schemes=None))
+    return np.asarray(solution.observables[design.observable])

@@ -1,0 +1,175 @@
+"""The directory of a run: its files, the study it belongs to, and its manifest."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kernels.models.status import RESULTS
+from sweep.design.boundary import Boundary
+from sweep.design.designs import Adaptive, Design
+from sweep.io.errors import ConfigError, Problem, advise_path, shorten
+from sweep.io.version import SCHEMA_VERSION, VERSION
+from sweep.study.config import Config
+
+SHOWN = 8
+EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
+
+
+class RunDirectory:
+    """The directory of a run, and the names within it.
+
+    Attributes:
+        path: the directory itself.
+        config: the study as resolved; running it again gives the same rows.
+        manifest: whose run it is, and what is known of it.
+        points: the dataset.
+        convergence: the table of a convergence study.
+        boundaries: the curves that a study of boundaries has found.
+        success: the mark of a complete run, written last.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Name the files."""
+        self.path = path
+        self.config = path / "config.toml"
+        self.manifest = path / "manifest.json"
+        self.points = path / "points"
+        self.convergence = path / "convergence.parquet"
+        self.boundaries = path / "boundaries" / "boundaries.parquet"
+        self.success = path / "_SUCCESS"
+
+    def table(self, design: Design) -> Path:
+        """What an adaptive design has found."""
+        return self.boundaries if isinstance(design, Boundary) else self.convergence
+
+    def shard(self, number: int) -> Path:
+        """The file of shard `number`."""
+        return self.points / f"part-{number:06d}.parquet"
+
+    def read_manifest(self) -> dict[str, Any]:
+        """The manifest; empty if it is missing or cannot be read."""
+        try:
+            manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return manifest if isinstance(manifest, dict) else {}
+
+    def claim(self, config: Config) -> None:
+        """Check that the directory is free or holds a run of this study.
+
+        Raises:
+            ConfigError: it holds something else; nothing was written.
+        """
+        if self.is_free():
+            return
+        manifest = self.read_run()
+        if manifest["config_hash"] != config.digest:
+            heading = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
+            hint = [EXTENSION] if may_extend(manifest, config) else []
+            raise ConfigError(str(self.path), [heading, *differences(self.read_document(), config), *hint])
+
+    def is_free(self) -> bool:
+        """Whether the directory is missing or empty; ConfigError if the path is no directory."""
+        if not self.path.exists() and not self.path.is_symlink():
+            return True
+        if not self.path.is_dir():
+            raise ConfigError(str(self.path), [Problem("", "is not a directory; give another one with --out")])
+        return not any(not entry.name.endswith(".tmp") and not entry.name.startswith(".lock") for entry in self.path.iterdir())
+
+    def read_run(self, to_continue: bool = True) -> dict[str, Any]:
+        """The manifest of the run in this directory.
+
+        Args:
+            to_continue: whether rows are to be added, which the version that wrote the others must do.
+
+        Raises:
+            ConfigError: there is no run, or one that this version cannot read or continue.
+        """
+        manifest = self.read_manifest()
+        if "config_hash" not in manifest:
+            if self.manifest.exists():
+                raise ConfigError(
+                    str(self.manifest), [Problem("", "cannot be read: the directory holds no run of tribosweep, or a damaged one")]
+                )
+            if not self.path.exists():
+                raise ConfigError(
+                    str(self.path), [Problem("", f"holds no run of tribosweep: there is no such directory{advise_path(self.path)}")]
+                )
+            there = "the directory is not empty and holds no run" if self.path.is_dir() else "holds no run"
+            raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])
+        version, schema = manifest.get("version"), manifest.get("schema_version")
+        if schema != SCHEMA_VERSION:
+            which = "is newer" if isinstance(schema, int) and schema > SCHEMA_VERSION else "differs"
+            message = (
+                f"the run has schema version {schema}, of tribosweep {version}; that {which}: "
+                f"this is tribosweep {VERSION} with schema version {SCHEMA_VERSION}"
+            )
+            raise ConfigError(str(self.path), [Problem("", message)])
+        if to_continue and version != VERSION:
+            message = f"the run was begun by tribosweep {version}, this is {VERSION}; start it anew in another --out"
+            raise ConfigError(str(self.path), [Problem("", message)])
+        return manifest
+
+    def read_document(self) -> dict[str, Any]:
+        """The study of the run as nested tables; empty if it cannot be read."""
+        try:
+            return tomllib.loads(self.read_manifest()["config"])
+        except (KeyError, TypeError, ValueError):
+            return {}
+
+
+def may_extend(manifest: dict[str, Any], config: Config) -> bool:
+    """Whether a study differs from that of a manifest in [sweep] alone, and has more points."""
+    try:
+        there = tomllib.loads(manifest["config"])
+        fewer = manifest["points"] < config.design.count
+    except (KeyError, TypeError, ValueError):
+        return False
+    levels = isinstance(config.design, Adaptive) or "observable" in there.get("sweep", {})
+    return fewer and not levels and {**there, "sweep": None} == {**config.document, "sweep": None}
+
+
+def total_statuses(shards: dict[int, dict[str, Any]]) -> dict[str, int]:
+    """Rows per status over the shards, "ok" and others in the order in which they occur."""
+    total: Counter[str] = Counter()
+    for _, facts in sorted(shards.items()):
+        total.update(facts["statuses"])
+    return dict(total)
+
+
+def count_failed(statuses: Mapping[str, int]) -> int:
+    """Rows without results among rows per status; a status may be a remark on a row that has them."""
+    results = {status.sentence for status in RESULTS}
+    return sum(count for status, count in statuses.items() if status not in results)
+
+
+def differences(there: dict[str, Any], config: Config) -> list[Problem]:
+    """Key by key, how the study in a directory differs from this one."""
+    old, new = flatten(there), flatten(config.document)
+    lines = [
+        Problem(key, f"{shorten(old[key]) if key in old else 'not set'} there, {shorten(new[key]) if key in new else 'not set'} here")
+        for key in dict.fromkeys([*new, *old])
+        if key not in old or key not in new or old[key] != new[key]
+    ]
+    if not lines:
+        lines = [Problem("sweep.file", "the content of the file of points has changed")]
+    return lines[:SHOWN] + ([Problem("", f"and {len(lines) - SHOWN} more")] if len(lines) > SHOWN else [])
+
+
+def flatten(tables: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted paths."""
+    flat: dict[str, Any] = {}
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            flat |= flatten(value, f"{prefix}{key}.")
+        elif key == "sweep" and not prefix:
+            for number, each in enumerate(value):
+                flat |= flatten(each, f"sweep[{number}].")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat

@@ -1,0 +1,136 @@
+"""The workers that compute shards: any `concurrent.futures.Executor`, such as threads of this process or Dask."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sweep.io.errors import ConfigError, Problem, RunError
+
+THREADS = 3  # one shard is prepared, one computed (the devices take one at a time), one encoded, while the one before is written
+LOUD = ("asyncio", "distributed", "tornado")
+ANSWER = 5  # s: how long a scheduler may take to answer
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerPool:
+    """Who computes.
+
+    Attributes:
+        executor: takes `shard.compute_shard` with a study and the number of a shard.
+        places: how many shards it computes at a time; one more is prepared for each.
+        here: whether that happens in this process.
+    """
+
+    executor: Executor
+    places: int
+    here: bool
+
+    @property
+    def ahead(self) -> int:
+        """The number of shards submitted at a time: no worker waits, and few shards are in memory."""
+        return THREADS if self.here else 2 * self.places + 1
+
+
+@contextmanager
+def in_process() -> Iterator[WorkerPool]:
+    """Threads of this process, on all its devices. After an error, shards in progress are dropped."""
+    executor = ThreadPoolExecutor(THREADS, "shard")
+    try:
+        yield WorkerPool(executor, 1, here=True)
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        raise
+    executor.shutdown()
+
+
+@contextmanager
+def given(executor: Executor, workers: int) -> Iterator[WorkerPool]:
+    """An executor that the caller has, and goes on having."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        yield WorkerPool(executor, workers, here=False)
+    except BrokenProcessPool as error:
+        raise RunError(f"a worker process died: {error}") from error
+
+
+@contextmanager
+def dask(scheduler: str | None, workers: int | None) -> Iterator[WorkerPool]:
+    """Dask distributed: the workers of a `scheduler`, or a cluster of that many `workers` on this machine, which share its cores.
+
+    Raises:
+        ConfigError: it is not installed, or the scheduler does not answer or has no worker.
+        RunError: a shard was lost with its worker again and again, or the scheduler was lost.
+    """
+    try:
+        from distributed import KilledWorker
+    except ImportError as error:
+        advice = "needs the package distributed: pip install 'tribosweep[dask]'"
+        raise ConfigError("--executor dask", [Problem("", advice)]) from error
+    for name in list(logging.root.manager.loggerDict):  # what they say of lost connections, in tracebacks, is said in a sentence
+        if name.startswith(LOUD):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        client = connect(scheduler, stack) if scheduler is not None else start_cluster(workers, stack)
+        found = client.scheduler_info(n_workers=-1)["workers"]
+        if not found:
+            message = f"{scheduler}: the scheduler has no worker; start one there: dask worker {scheduler}"
+            raise ConfigError("--scheduler", [Problem("", message)])
+        executor = client.get_executor(pure=False)
+        stack.callback(executor.shutdown, wait=False)
+        try:
+            yield WorkerPool(executor, max(1, sum(worker["nthreads"] for worker in found.values())), here=False)
+        except KilledWorker as error:
+            message = f"a shard was lost with its worker {error.allowed_failures + 1} times, the last on {error.last_worker.address}"
+            raise RunError(f"{message} (out of memory, or killed)") from error
+        except CancelledError as error:
+            raise RunError("the Dask scheduler has dropped the run, or was stopped") from error
+
+
+def start_cluster(workers: int | None, stack: ExitStack) -> Any:
+    """A client of a cluster on this machine: `workers` processes, default one a core, share the cores."""
+    from distributed import Client, LocalCluster
+
+    from kernels.runtime.jax_setup import cores
+
+    count = workers or cores()
+    devices = {"JAX_NUM_CPU_DEVICES": str(max(1, cores() // count))}
+    cluster = LocalCluster(
+        n_workers=count, threads_per_worker=1, dashboard_address=None, env=devices, preload=__name__, silence_logs="CRITICAL"
+    )
+    stack.callback(cluster.close, timeout=ANSWER)
+    return stack.enter_context(Client(cluster))
+
+
+def dask_setup(_worker: object) -> None:
+    """Dask calls this in every new worker. Ctrl-C reaches all processes of a terminal; workers ignore it, the client handles it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def connect(scheduler: str, stack: ExitStack) -> Any:
+    """A client of the scheduler at an address; ConfigError when none answers there."""
+    from distributed import Client
+
+    waiting: Future[Any] = Future()
+
+    def call() -> None:
+        try:
+            waiting.set_result(Client(scheduler, timeout=ANSWER))
+        except BaseException as error:  # whatever answers there, it is no scheduler
+            waiting.set_exception(error)
+
+    # in a thread, for the client waits without end for one who takes its call and is silent
+    threading.Thread(target=call, name="connect", daemon=True).start()
+    try:
+        return stack.enter_context(waiting.result(ANSWER + 1))
+    except Exception as error:
+        why = f" ({str(error).splitlines()[0]})" if str(error) else ""
+        message = f"{scheduler}: no Dask scheduler answers there within {ANSWER} s{why}"
+        raise ConfigError("--scheduler", [Problem("", message)]) from error

@@ -1,0 +1,44 @@
+"""Extending a run: a study with more points, of which the first are the points of the existing run."""
+
+from __future__ import annotations
+
+from sweep.execution.directory import RunDirectory, may_extend
+from sweep.execution.shard import span
+from sweep.execution.shard_check import ExpectedShards, inspect_shards
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.config import Config
+
+
+def check_extension(directory: RunDirectory, config: Config) -> None:
+    """Check that the rows of a run are the first rows of a study, whatever their designs.
+
+    Args:
+        directory: of the run, of another study.
+        config: the study that would extend it.
+
+    Raises:
+        ConfigError: the study differs in more than its points, or has other points where there are rows; nothing was written.
+    """
+    manifest = directory.read_run()
+    if not may_extend(manifest, config):
+        directory.claim(config)  # which says how the two differ
+    expected = ExpectedShards(
+        {manifest["config_hash"]: manifest["points"], **manifest.get("extends", {})},
+        manifest["shards"],
+        manifest["shard_points"],
+        manifest["points"],
+    )
+    for number, facts in sorted(inspect_shards(directory, expected).whole.items()):
+        first = span(config, number)[0]
+        if config.design.points(first, first + facts["rows"]).digest() != facts["points_hash"]:
+            what = f"{directory.shard(number).name} holds other points than points {first} to {first + facts['rows'] - 1} of this study"
+            advice = "a study is extended by more points after those it has; a Latin hypercube cannot be"
+            raise ConfigError(str(directory.path), [Problem("", f"this study does not extend the one that is there: {what}; {advice}")])
+
+
+def claim(directory: RunDirectory, config: Config, extend: bool) -> None:
+    """Check that the directory is free or holds this study; with `extend`, a study whose points are the first of this one."""
+    if extend and not directory.is_free() and directory.read_run()["config_hash"] != config.digest:
+        check_extension(directory, config)
+    else:
+        directory.claim(config)

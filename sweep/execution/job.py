@@ -1,0 +1,188 @@
+"""The job of a run: begin, compute shards while finished ones are written, and mark the run complete."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from sweep.design.designs import CONCATENATION
+from sweep.design.points import Points
+from sweep.execution.directory import RunDirectory, total_statuses
+from sweep.execution.executors import WorkerPool
+from sweep.execution.shard import Setting, Shard, compute_shard, compute_shard_of, describe_runtime
+from sweep.io.atomic import write_text, write_whole
+from sweep.io.version import SCHEMA_VERSION, VERSION
+from sweep.study.config import Config
+
+Progress = Callable[[int, int], None]
+COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL = "compiling", "computing", "encoding", "writing", "waiting", "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run that is being computed.
+
+    Attributes:
+        config: the study.
+        directory: where it is written.
+        pool: the workers.
+        setting: what they compute with.
+        manifest: what is known of the run before it ends.
+        seconds: compiling, computing, encoding and writing so far, summed over the shards.
+        begun: when the job began, by the performance counter [s].
+    """
+
+    config: Config
+    directory: RunDirectory
+    pool: WorkerPool
+    setting: Setting
+    manifest: dict[str, Any]
+    seconds: dict[str, float]
+    begun: float
+
+    def compute(self, numbers: Iterable[int], points: Mapping[int, Points] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Compute and write shards, and yield the number and the facts of each once it is written; in any order.
+
+        Args:
+            numbers: of the shards.
+            points: of each shard by its number, where the design alone does not say.
+
+        Raises:
+            OSError: a shard cannot be written. Shards that have not begun are cancelled; written shards are complete.
+        """
+
+        def submit(number: int) -> Future[Shard]:
+            if points is None:
+                return self.pool.executor.submit(compute_shard, self.config, number)
+            return self.pool.executor.submit(compute_shard_of, self.config, number, points[number])
+
+        queue = iter(numbers)
+        futures = {submit(number) for number in islice(queue, self.pool.ahead)}
+        try:
+            while futures:
+                ready, futures = wait(futures, return_when=FIRST_COMPLETED)
+                for number in islice(queue, len(ready)):
+                    futures.add(submit(number))
+                for future in ready:
+                    shard = future.result()
+                    yield shard.number, self.write(shard)
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def write(self, shard: Shard) -> dict[str, Any]:
+        """Write a shard and return its facts; OSError when it cannot be written."""
+        start = time.perf_counter()
+        write_whole(self.directory.shard(shard.number), lambda temporary: temporary.write_bytes(shard.data))
+        for part, seconds in {**shard.facts["seconds"], WRITING: time.perf_counter() - start}.items():
+            self.seconds[part] += seconds
+        return shard.facts
+
+    def split(self) -> dict[str, float]:
+        """Where the time has gone [s].
+
+        Encoding and writing go on beside computing; waiting is the time during which those who compute had nothing to compile or compute.
+        """
+        total = time.perf_counter() - self.begun
+        busy = self.seconds[COMPILING] + self.seconds[COMPUTING]
+        return {**self.seconds, WAITING: max(0.0, total * self.pool.places - busy), TOTAL: total}
+
+
+def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: float, tell: Callable[[str], None]) -> Job:
+    """Start the workers, and write the study and the manifest.
+
+    Raises:
+        ConfigError: JAX cannot start; nothing was written.
+        OSError: the directory cannot be written.
+    """
+    setting = pool.executor.submit(describe_runtime).result()
+    before = directory.read_manifest()
+    manifest = new_manifest(config, before, setting)
+    for name, there in before.get("provenance", {}).items():
+        here = setting.provenance.get(name)
+        if here != there:
+            tell(f"Note: the run was begun with {name} {there}, now it is {here}: the last digits of its rows may differ.")
+    # the manifest first: whatever happens from here on, the directory is known to be that of this run
+    write_text(directory.manifest, json.dumps(manifest, indent=2))
+    write_text(directory.config, manifest["config"])
+    directory.points.mkdir(exist_ok=True)
+    directory.success.unlink(missing_ok=True)
+    seconds = dict.fromkeys((COMPILING, COMPUTING, ENCODING, WRITING), 0.0)
+    return Job(config, directory, pool, setting, manifest, seconds, begun)
+
+
+def new_manifest(config: Config, before: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    """The manifest of a run before it ends; a resumed run keeps its time of creation and the studies that it extends."""
+    sweeps = config.document.get("sweep", {})
+    extends = dict(before.get("extends", {}))
+    if before and before["config_hash"] != config.digest:
+        extends[before["config_hash"]] = before["points"]
+    return {
+        "version": VERSION,
+        "schema_version": SCHEMA_VERSION,
+        "study": config.name,
+        "config_hash": config.digest,
+        "extends": extends,
+        "design": CONCATENATION if isinstance(sweeps, list) else sweeps.get("design", "grid"),
+        "points": config.design.count,
+        "shards": config.shards,
+        "shard_points": config.shard_points,
+        "created": before.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
+        "provenance": before.get("provenance") or setting.provenance,
+        "config": config.to_toml(),
+    }
+
+
+def mark_complete(directory: RunDirectory, shards: dict[int, dict[str, Any]], seconds: dict[str, float], computed: int) -> None:
+    """Mark a run complete.
+
+    Args:
+        directory: of the run.
+        shards: all of them by number, with their facts.
+        seconds: of the call that ends it, empty if it computed nothing. computed: how many rows it computed.
+    """
+    finished = {
+        "shards": len(shards),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "statuses": total_statuses(shards),
+        "computed": computed,
+        **({"seconds": seconds} if seconds else {}),
+    }
+    write_text(directory.manifest, json.dumps({**directory.read_manifest(), **finished}, indent=2))
+    write_text(directory.success, "")
+
+
+def tidy(directory: RunDirectory, strays: Iterable[str], alone: bool) -> None:
+    """Put away what is not of the run.
+
+    Args:
+        directory: of the run.
+        strays: files that have no place in the dataset. They are renamed, so that no reader takes their rows for rows of the run.
+        alone: whether nobody else writes to the directory. Then what a killed process left half written is removed.
+    """
+    for name in strays:
+        with suppress(FileNotFoundError):
+            (directory.points / name).rename(directory.points / f".{name}.foreign")
+    if alone:
+        for folder in (directory.path, directory.points, directory.boundaries.parent):
+            for path in folder.glob(".*.tmp"):
+                path.unlink(missing_ok=True)
+
+
+def compute_shards(job: Job, missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:
+    """Compute the `missing` shards, add them to `done`, and return the number of their rows."""
+    total = job.config.design.count
+    rows, computed = sum(shard["rows"] for shard in done.values()), 0
+    progress(rows, total)
+    for number, facts in job.compute(missing):
+        done[number] = facts
+        computed += facts["rows"]
+        progress(rows + computed, total)
+    return computed

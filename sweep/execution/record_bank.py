@@ -1,0 +1,72 @@
+"""The bank of records of a shard, and the position of each row's record in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sweep.design.axis import DRAW, RECORD
+from sweep.design.points import Points
+from sweep.excitation.stationary import Stationary
+from sweep.io.values import Value
+from sweep.study.excitation import Excitation
+
+if TYPE_CHECKING:
+    from kernels.excitation.record import Records
+    from sweep.study.config import Config
+
+
+def choice(excitation: Excitation | None) -> tuple[str, float | None]:
+    """The parameter that chooses a row's record, and its default: the first draw, the only record, else none."""
+    if isinstance(excitation, Stationary):
+        return DRAW, 0.0
+    return RECORD, 0.0 if excitation is not None and len(excitation.records) == 1 else None
+
+
+def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Points, Records | None]:
+    """Look up the records of the rows of a study.
+
+    Args:
+        config: the study. points: any of its points, of which no more than its shards have differ in their draw.
+
+    Returns:
+        The fixed parameters and the points with `record` as kernels read it, and the records; the same as given where there are none.
+    """
+    excitation = config.excitation
+    if excitation is None:
+        return config.fixed, points, None
+    from kernels.excitation.record import Records
+
+    name, default = choice(excitation)
+    values = np.asarray(points.columns.get(name, config.fixed.get(name, default)), float)
+    absent = dict(points.absent)
+    if default is not None and name in absent:
+        values = np.where(absent.pop(name), default, values)
+    record, bank = excitation.take(values, config.most_draws)
+    fixed = {each: value for each, value in config.fixed.items() if each != name}
+    columns = {each: value for each, value in points.columns.items() if each != name}
+    if record.ndim:
+        columns[RECORD] = record
+    else:
+        fixed[RECORD] = float(record)
+    return fixed, replace(points, columns=columns, absent=absent), Records(bank, excitation.interval)
+
+
+def record_of_row(excitation: Excitation | None, given: Mapping[str, Any]) -> tuple[dict[str, Any], Records | None]:
+    """The parameters of one row as kernels read them, and its record, if it has one.
+
+    Args:
+        excitation: of the study. given: parameter -> value, for parameters without their default; words as codes.
+    """
+    name, default = choice(excitation)
+    value = given.get(name, default)
+    others = {each: value for each, value in given.items() if each != name}
+    if excitation is None or value is None:
+        return others, None
+    from kernels.excitation.record import Records
+
+    samples = excitation.draw(int(value)) if isinstance(excitation, Stationary) else excitation.records[int(value)].samples
+    return {**others, RECORD: 0.0}, Records(samples[np.newaxis], excitation.interval)

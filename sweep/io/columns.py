@@ -1,0 +1,158 @@
+"""Columns of numbers from CSV or Parquet files, with units that the header or the study states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sweep.io import tables
+from sweep.io.errors import Problem, advise, report, shorten
+from sweep.io.units import in_unit, spelled
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_ROWS = 2**24
+_WITH_UNIT = re.compile(r"(.*?)\s*[\[(]\s*(.*?)\s*[\])]\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A column that is looked for.
+
+    Attributes:
+        what: its default name, and what it holds.
+        unit: SI unit that its cells are read into, and theirs where nothing else is said.
+        name: what the file calls it.
+        key: of the study that says so; empty if none does.
+        given: unit that the study states; None if it does not. given_by: the key that does.
+    """
+
+    what: str
+    unit: str
+    name: str
+    key: str = ""
+    given: str | None = None
+    given_by: str = ""
+
+
+def read_columns(path: Path, wanted: Sequence[Wanted], where: str, problems: list[Problem]) -> list[np.ndarray] | None:
+    """Columns of a file in SI units.
+
+    Args:
+        path: a .csv or .parquet file. Lines of a CSV file before its header that begin with # are passed over.
+        wanted: the columns. Their headers may state a unit: `acceleration`, `acceleration [g]`, `acceleration (g)`.
+        where: the key that names the file, for messages.
+        problems: where problems are added, with row (the first row below the header is row 1), value, unit and what to do.
+
+    Returns:
+        (n,) float64 of each column, all finite; None if there are problems.
+    """
+    import pyarrow as pa
+
+    if path.suffix.lower() not in tables.READERS:
+        problems.append(Problem(where, f"{path}: must end in {' or '.join(tables.READERS)}"))
+    elif path.is_dir():
+        problems.append(Problem(where, f"{path} is a directory: name the files in it"))
+    else:
+        try:
+            return read_open(path, wanted, f"{where}: {path.name}", problems)
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            problems.append(Problem(where, f"cannot read {path}: {' '.join(str(error).split())}"))
+    return None
+
+
+def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[Problem]) -> list[np.ndarray] | None:
+    """As `read_columns`; raises what readers of files raise."""
+    headers, pieces = tables.READERS[path.suffix.lower()](path)
+    places = [find_column(headers, column, label, problems) for column in wanted]
+    if None in places:
+        return None
+    units = [split_unit(headers[place or 0])[1] or column.given or column.unit for column, place in zip(wanted, places, strict=True)]
+    chosen = [
+        (column, place, f"{label}, column {headers[place].strip()}")
+        for column, place in zip(wanted, places, strict=True)
+        if place is not None
+    ]
+    before = len(problems)
+    factors = [factor_of(column, headers[place], where, problems) for column, place, where in chosen]
+    if len(problems) > before:
+        return None
+    parts: list[list[np.ndarray]] = [[np.empty(0)] for _ in wanted]
+    found: list[Problem] = []
+    rows = 0
+    for piece in pieces:
+        for part, unit, (column, place, where) in zip(parts, units, chosen, strict=True):
+            part.append(read_cells(piece.column(place), f"({column.what}, unit {unit})", where, rows, found))
+        rows += piece.num_rows
+        if rows > MOST_ROWS:
+            problems.append(Problem(label, f"more than {MOST_ROWS:,} rows"))
+            return None
+    if report(found, label, problems):
+        return None
+    return [factor * np.concatenate(part) for factor, part in zip(factors, parts, strict=True)]
+
+
+def split_unit(header: str) -> tuple[str, str | None]:
+    """A header as name and unit: "acceleration [g]" and "acceleration (g)" as "acceleration" and "g"."""
+    found = _WITH_UNIT.fullmatch(header.strip())
+    return (found[1], found[2]) if found else (header.strip(), None)
+
+
+def find_column(headers: list[str], wanted: Wanted, label: str, problems: list[Problem]) -> int | None:
+    """The place of a column; None and a problem if there is not exactly one of that name."""
+    name = wanted.name.strip()
+    exact = [place for place, header in enumerate(headers) if header.strip() == name]
+    alike = [place for place, header in enumerate(headers) if split_unit(header)[0].casefold() == split_unit(name)[0].casefold()]
+    found = exact or alike
+    if len(found) == 1:
+        return found[0]
+    if found:
+        problems.append(Problem(f"{label}, column {name}", f"given {len(found)} times"))
+    elif all(is_number(header) for header in headers):
+        problems.append(Problem(label, f"its first line holds numbers: it must name the columns, of which {name!r} is one"))
+    else:
+        separator = "; columns are separated by commas" if any(";" in header for header in headers) else ""
+        called = f'; {wanted.key} = "..." says what it is called' if wanted.key else ""
+        problems.append(Problem(label, f"has no column {name!r}; {advise(name, [h.strip() for h in headers])}{called}{separator}"))
+    return None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) -> float:
+    """The factor from the unit of a column to SI; 1 and a problem if the unit does not fit, or if two units are stated."""
+    stated = split_unit(header)[1]
+    factors = []
+    for place, unit in (("the header", stated), (wanted.given_by, wanted.given)):
+        if unit is not None:
+            try:
+                factors.append(in_unit(f"1 {spelled(unit)}", wanted.unit))
+            except ValueError:
+                problems.append(Problem(label, f"{unit!r}, as {place} says, is no unit of {wanted.what}: write one such as {wanted.unit}"))
+                return 1.0
+    if len(set(factors)) > 1:
+        problems.append(Problem(label, f"the header says {stated!r} and {wanted.given_by} {wanted.given!r}: leave out what is wrong"))
+    return factors[0] if factors else 1.0
+
+
+def read_cells(cells: pa.ChunkedArray, meaning: str, label: str, before: int, found: list[Problem]) -> np.ndarray:
+    """Numbers, after `before` rows; problems, which say their `meaning`, where a cell is empty, no number or not finite."""
+    values, empty, words = tables.cells_as_numbers(cells, meaning, label, before, found)
+    for row in map(int, np.flatnonzero(~np.isfinite(values))):
+        comma = "; numbers have a decimal point" if "," in words.get(row, "") else ""
+        said = f"{shorten(words[row])} is no number{comma}" if row in words else "is empty" if empty[row] else f"{float(values[row])!r}"
+        found.append(Problem(f"{label}, row {before + row + 1}", f"{said}: must be a finite number {meaning}"))
+    return np.asarray(values, float)

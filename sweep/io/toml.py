@@ -1,0 +1,135 @@
+"""TOML: read a file, apply overrides, and write a study with its axes in the order of its points."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sweep.io.errors import ConfigError, Problem, advise_path
+
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def to_toml(tables: dict[str, Any]) -> str:
+    """Nested tables of strings, numbers, booleans, lists and ranges as TOML text.
+
+    A general TOML writer would put an axis that is a range, being a table, after the axes that are lists: another order of points. Hence
+    this one, which writes tables below [sweep.axes] inline.
+    """
+    blocks = []
+    for name, table in tables.items():
+        several = isinstance(table, list)
+        for each in table if several else [table]:
+            inner = {key: value for key, value in each.items() if key == "axes"}
+            lines = [
+                f"[[{name}]]" if several else f"[{name}]",
+                *(assignment(key, value) for key, value in each.items() if key not in inner),
+            ]
+            for key, nested in inner.items():
+                lines += [f"[{name}.{key}]", *(assignment(axis, value) for axis, value in nested.items())]
+            blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def assignment(key: str, value: Any) -> str:
+    """One "key = value" line."""
+    return f"{key if BARE_KEY.fullmatch(key) else text(key)} = {inline(value)}"
+
+
+def inline(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, list):
+        return f"[{', '.join(inline(item) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(assignment(key, item) for key, item in value.items())} }}"
+    return repr(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def text(value: str) -> str:
+    """A basic string; TOML escapes as JSON does, but also the delete character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def apply_overrides(raw: dict[str, Any], overrides: Sequence[str], problems: list[Problem]) -> list[str]:
+    """Replace keys of `raw` in place.
+
+    Args:
+        raw: the study as nested tables.
+        overrides: texts "path=value", such as "parameters.mu=0.2".
+        problems: where problems are added.
+
+    Returns:
+        The paths that were set, those of tables that were added on the way among them.
+    """
+    changed: list[str] = []
+    for override in overrides:
+        path, equals, value = override.partition("=")
+        keys = path.strip().split(".")
+        if not equals or not all(keys):
+            problems.append(Problem(f"--set {override}", "must be path=value, such as parameters.mu=0.2"))
+            continue
+        table = raw
+        for depth, key in enumerate(keys[:-1], start=1):
+            if key not in table:
+                changed.append(".".join(keys[:depth]))
+            table = table.setdefault(key, {})
+            if not isinstance(table, dict):
+                problems.append(Problem(f"--set {override}", f"{key} is a value, not a table of keys"))
+                break
+        else:
+            table[keys[-1]] = parse(value)
+            changed.append(".".join(keys))
+    return changed
+
+
+def parse(value: str) -> Any:
+    """A value as TOML reads it, or the text itself where it is not TOML."""
+    try:
+        parsed = tomllib.loads(f"value = {value}")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return value.strip()
+    return parsed["value"] if len(parsed) == 1 else value.strip()
+
+
+def plain(value: Any) -> Any:
+    """A copy of nested containers as dicts, lists and Python numbers; arrays become lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [plain(item) for item in value]
+    return plain(value.tolist()) if hasattr(value, "tolist") else os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def read_source(source: Mapping[str, Any] | str | os.PathLike[str]) -> tuple[str, dict[str, Any], Path, str]:
+    """A study as nested tables, from a TOML file or from nested dicts.
+
+    Returns:
+        Its source for messages, the tables, the folder that relative paths start from, and its default name.
+    """
+    if isinstance(source, Mapping):
+        return "study", plain(source), Path.cwd(), "study"
+    path = Path(source)
+    return str(source), read_toml(path), path.absolute().parent, path.stem
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Parse a file; ConfigError when it cannot be read or is not TOML."""
+    try:
+        return tomllib.loads(path.read_bytes().decode() + "\n")  # so that an error in the last line is said to be in that line
+    except tomllib.TOMLDecodeError as error:
+        twice = str(error).startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate"))
+        message = f"a key is given twice {str(error)[str(error).rfind('(') :]}" if twice else f"not TOML: {error}"
+    except UnicodeDecodeError as error:
+        message = f"not TOML: not UTF-8 text (byte {error.start})"
+    except RecursionError:
+        message = "not TOML: nested too deeply"
+    except (OSError, ValueError) as error:
+        message = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}{advise_path(path)}"
+    raise ConfigError(str(path), [Problem("", message)])

@@ -1,0 +1,80 @@
+"""Values written with a unit, such as "1 Hz" or "9e5 N/m", in SI units."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tokenize
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pint
+
+
+_WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*((?:1/)?[^\d.\s+-].*?)\s*")
+_TURNING, _FREQUENCY = "rad/s", "Hz"
+ACCELERATION, DENSITY = "m/s^2", "(m/s^2)^2/Hz"
+_GRAVITY = re.compile(r"\b(m?)g\b")
+_POWER = re.compile(r"(?<=[A-Za-z])(?=[-\d])")
+_ANGLES = ("radian", "degree", "turn", "revolution")
+
+
+@functools.cache
+def _registry() -> pint.UnitRegistry[Any]:
+    """Pint's units; imported where the first value with a unit is met."""
+    import pint
+
+    return pint.UnitRegistry(cache_folder=None)
+
+
+def spelled(unit: str) -> str:
+    """A unit as headers of data files write it, such as "m/s2", as one that is read here: "m/s^2"."""
+    return _POWER.sub("^", unit)
+
+
+def _in_gravity(found: re.Match[str]) -> str:
+    """The name of g, or of a thousandth of it."""
+    return f"{'milli' if found[1] else ''}standard_gravity"
+
+
+def in_unit(text: str, unit: str) -> float:
+    """A number with a unit as a plain number.
+
+    Args:
+        text: what was written, such as "0.3 g".
+        unit: SI unit of the result, "1" where it has none. For an acceleration and its spectral density g is that of gravity (9.80665
+            m/s^2) and mg a thousandth of it, else the gram; of a circular frequency 1 Hz is 2 pi rad/s, and 1/s is refused because it may
+            be either. A frequency in Hz is one of hertz, kilohertz ...
+
+    Raises:
+        ValueError: no number with a unit, an unknown unit, or one of something else; the message names it.
+    """
+    read = _WRITTEN.fullmatch(text)
+    if read is None:
+        raise ValueError(f'{text!r} is no number with a unit, such as "1.5 {"%" if unit == "1" else unit}"')
+    import pint
+
+    units, name = _registry(), read[2]
+    try:
+        given = units.parse_units(_GRAVITY.sub(_in_gravity, name) if unit in (ACCELERATION, DENSITY) else name)
+        if unit == _TURNING and "hertz" in str(given):
+            given = given * units.turn  # pint's 1 Hz is 1 rad/s
+        per_second = unit == _TURNING and not any(each in str(given) for each in _ANGLES)
+        turning = unit == _FREQUENCY and "hertz" not in str(given)
+        number = float(units.Quantity(float(read[1]), given).to("" if unit == "1" else unit).magnitude)
+    except pint.UndefinedUnitError:
+        raise ValueError(f"{text!r}: {name!r} is no known unit") from None
+    except pint.DimensionalityError:
+        raise ValueError(f"{text!r}: {name!r} cannot be converted to {'a plain number' if unit == '1' else unit}") from None
+    except (pint.PintError, tokenize.TokenError, SyntaxError, TypeError, ValueError, AssertionError):
+        raise ValueError(f"{text!r}: {name!r} cannot be read as a unit") from None
+    if per_second:
+        raise ValueError(f"{text!r} may be turns or radians: write Hz, rpm or rad/s")
+    if turning:
+        raise ValueError(f"{text!r} may be turns or radians: write Hz")
+    return number
+
+
+def raised(unit: str) -> str:
+    """A unit with its exponents raised."""
+    return re.sub(r"\^(-?\d+)", r"$^{\1}$", unit)

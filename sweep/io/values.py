@@ -1,0 +1,119 @@
+"""Values of quantities as files give them: parsed with units and bounds, and written."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from sweep.io.errors import Problem, advise, report, shorten
+from sweep.io.units import in_unit
+
+DEFAULT = "default"
+WRITTEN_NUMBERS = tuple("+-.0123456789")  # how a number begins, with or without a unit
+Value = float | np.ndarray  # a number, the code of a word, or the (L,) nodes of a table
+
+
+def number(quantity: Quantity, value: Any) -> float:
+    """A value of the file as a float.
+
+    Args:
+        quantity: what it is a value of.
+        value: what the file says, in the quantity's unit, or text with a unit of its own ("1 Hz").
+
+    Raises:
+        ValueError: not a number, not finite or out of bounds; the message says so with bound, meaning and unit.
+    """
+    meaning = f"({quantity.description}{f', unit {quantity.unit}' if quantity.unit else ''})"
+    if isinstance(value, str) and quantity.unit and value.strip()[:1] in WRITTEN_NUMBERS:
+        try:
+            value = in_unit(value, quantity.unit)
+        except ValueError as error:
+            raise ValueError(f"{error} {meaning}") from None
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"must be a number, not {shorten(value)} {meaning}")  # noqa: TRY004 - callers treat all three alike
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise ValueError(f"must be a finite number, not {shorten(value)} {meaning}")
+    if quantity.out_of_bounds(result):
+        raise ValueError(f"{shorten(value)} is out of bounds: must be {quantity.bounds} {meaning}")
+    return result
+
+
+def code_of(quantity: Quantity, value: Any) -> float:
+    """The code of a word of the file; ValueError when it is none of the quantity's."""
+    if not isinstance(value, str) or value not in quantity.words:
+        raise ValueError(f"{shorten(value)} is not a word of it; {advise(str(value), quantity.words)} ({quantity.description})")
+    return float(quantity.words.index(value))
+
+
+def read_number(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> float | None:
+    """A value of the file as a float; None and a problem at `path` if it is no such number."""
+    try:
+        return number(quantity, value)
+    except ValueError as error:
+        problems.append(Problem(path, str(error)))
+    return None
+
+
+def read_value(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> Value:
+    """A value of the file in the form of the kernels; NaN or no nodes, and problems, if it is invalid.
+
+    Args:
+        quantity: what it is a value of.
+        path: its key. value: what the file says.
+        problems: where problems are added, those of a table node by node.
+    """
+    if quantity.kind == "list":
+        return read_nodes(quantity, path, value, problems)
+    try:
+        return code_of(quantity, value) if quantity.kind == "word" else number(quantity, value)
+    except ValueError as error:
+        problems.append(Problem(path, str(error)))
+    return math.nan
+
+
+def read_nodes(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> np.ndarray:
+    """The (L,) nodes of a table; none, and problems, where there are any."""
+    if not isinstance(value, list):
+        meaning = f"({quantity.description}, unit {quantity.unit})"
+        problems.append(Problem(path, f"must be a list of numbers such as [2.0, 3.0], not {shorten(value)} {meaning}"))
+        return np.empty(0)
+    found: list[Problem] = []
+    nodes = np.full(len(value), math.nan)
+    for node, one in enumerate(value):
+        try:
+            nodes[node] = number(quantity, one)
+        except ValueError as error:
+            found.append(Problem(f"{path}[{node}]", f"node {node}: {error}"))
+    return np.empty(0) if report(found, path, problems) else nodes
+
+
+def padded(tables: Sequence[Any]) -> np.ndarray:
+    """(n, L) float64 of n tables of any length, NaN behind the end of the shorter ones."""
+    rows = np.full((len(tables), max(map(len, tables), default=0)), math.nan)
+    for row, table in zip(rows, tables, strict=True):
+        row[: len(table)] = table
+    return rows
+
+
+def written(quantity: Quantity | None, value: Any) -> Any:
+    """A value as a file gives it: a float, a whole number, a word, a list of floats."""
+    if quantity is not None and quantity.kind == "list":
+        nodes = np.asarray(value, float)
+        return nodes[~np.isnan(nodes)].tolist()
+    if quantity is not None and quantity.kind == "word":
+        return quantity.words[int(value)]
+    return int(value) if quantity is not None and quantity.kind == "integer" else float(value)
+
+
+def number_like(value: Any) -> bool:
+    """Whether `value` is a number, booleans apart."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

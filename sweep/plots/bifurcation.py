@@ -1,0 +1,82 @@
+"""The bifurcation diagram: Poincare points over a parameter, coloured by period."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations
+from sweep.analysis.run_rows import is_logarithmic
+from sweep.plots.figure import INK, label, label_plainly, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIZE = (8.6, 4.7)  # inches
+# Okabe and Ito's colours, told apart with every kind of colour blindness, and a marker of its own for every period up to 16
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#000000")
+MARKERS = "os^DvP*X<>phd8H."
+
+
+def draw(drawn: Bifurcation, out: Path) -> None:
+    """Draw a bifurcation diagram into a .png, .svg or .pdf file.
+
+    Raises:
+        ConfigError: matplotlib is missing, or the suffix is unknown.
+        OSError: `out` cannot be written.
+    """
+    save(out, SIZE, lambda figure: fill(figure, drawn), "bifurcation")
+
+
+def fill(figure: Figure, drawn: Bifurcation) -> None:
+    """Put the diagram into an empty figure."""
+    from matplotlib.lines import Line2D
+
+    axes = figure.add_subplot()
+    values = np.unique(drawn.x_values)
+    if is_logarithmic(values):
+        axes.set_xscale("log")
+        label_plainly(axes.xaxis)
+    size = float(np.clip(500.0 / max(len(values), 1), 1.2, 5.0))
+    handles = []
+    for period in [*sorted(set(drawn.periods.tolist()) - {APERIODIC}), *([APERIODIC] if (drawn.periods == APERIODIC).any() else [])]:
+        style, name = style_of(int(period))
+        inside = drawn.periods == period
+        scale = 0.6 if period == APERIODIC else 1.0
+        # pixels where there are many: a drawing of a million markers opens nowhere
+        axes.plot(drawn.x_values[inside], drawn.y_values[inside], markersize=scale * size, rasterized=bool(len(inside) > 5000), **style)
+        handles.append(Line2D([], [], markersize=5.0 * scale, label=name, **style))
+    axes.set(xlabel=label(drawn.x), ylabel=y_label(drawn.y))
+    handles += draw_known(axes, drawn, values)
+    done = f"{drawn.points:,} points" if drawn.rows == drawn.points else f"{drawn.rows:,} of {drawn.points:,} points"
+    axes.set_title(f"{drawn.study}: {done}", loc="left", fontsize=10.5)
+    figure.legend(handles=handles, loc="outside right upper", fontsize=9, frameon=False)
+
+
+def style_of(period: int) -> tuple[dict[str, Any], str]:
+    """How the points of a period are drawn, and their name in the legend."""
+    if period == APERIODIC:
+        return {"color": "#4d4d4d", "marker": ".", "linestyle": "none", "markeredgewidth": 0.0}, "no period up to 16"
+    marker, color = MARKERS[(period - 1) % len(MARKERS)], COLORS[(period - 1) % len(COLORS)]
+    return {"color": color, "marker": marker, "linestyle": "none", "markeredgewidth": 0.0}, f"period {period}"
+
+
+def y_label(quantity: Quantity) -> str:
+    """The label of the y axis, with when a Poincare point is taken."""
+    if quantity.kind != "list":
+        return label(quantity)
+    return rf"{label(quantity)} at $t = n\,2\pi/\omega$"
+
+
+def draw_known(axes: Axes, drawn: Bifurcation, values: np.ndarray) -> list[Any]:
+    """Lines where theory puts bifurcations within the values that are drawn; their entries in the legend."""
+    dashes = iter(((0, (5, 2)), (0, (1, 1.5))))
+    return [
+        axes.axvline(value, color=INK, linewidth=1.0, linestyle=next(dashes), label=name.replace(" (", "\n("), zorder=0.5)
+        for name, value in known_bifurcations(drawn).items()
+        if values[0] <= value <= values[-1]
+    ]

@@ -1,0 +1,181 @@
+"""Pictures of a calibration: measured against fitted with residuals, and a slice of the loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sweep.analysis.calibration.results import CalibrationResult, Landscape
+from sweep.io.units import raised
+from sweep.plots.figure import INK, label, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from kernels.models.quantity import Quantity
+
+HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
+GREY = "#6d6a63"
+ACROSS = 4
+FINE = 161  # places along an axis of a landscape
+LEAST_SHOWN = 0.3  # standard deviations: below this all is one shade
+TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
+
+
+def draw_fit(result: CalibrationResult, out: Path) -> None:
+    """Measured against fitted, one column of panels an observable, with the residuals below; of traces over time.
+
+    Raises:
+        ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
+    """
+    panels = panels_of(result)
+    across = min(2 if any(traced for *_, traced in panels) else ACROSS, len(panels))
+    down = -(-len(panels) // across)
+
+    def fill(figure: Figure) -> None:
+        grid = figure.subplots(2 * down, across, squeeze=False, height_ratios=[3, 1.3] * down)
+        for place, (quantity, numbers, traced) in enumerate(panels):
+            row, column = divmod(place, across)
+            upper, lower = grid[2 * row, column], grid[2 * row + 1, column]
+            (in_time if traced else against)(upper, result, quantity, numbers)
+            residuals(lower, result, quantity, numbers, traced)
+        for place in range(len(panels), down * across):
+            for each in (0, 1):
+                grid[2 * (place // across) + each, place % across].set_axis_off()
+
+    wide = 6.5 if any(traced for *_, traced in panels) else 3.6
+    save(out, (1.2 + wide * across, 5.2 * down), fill, "calibrate")
+
+
+def panels_of(result: CalibrationResult) -> list[tuple[Quantity, np.ndarray, bool]]:
+    """(observable, positions of its numbers, whether they are of traces), one a panel."""
+    data = result.calibration.data
+    traced = np.isfinite(data.times[data.run])
+    found = []
+    for place, name in enumerate(data.names):
+        for kind in (False, True):
+            numbers = np.flatnonzero((data.observable == place) & (traced == kind))
+            if numbers.size:
+                found.append((data.observables[name], numbers, kind))
+    return found
+
+
+def against(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray) -> None:
+    """What was measured over what is computed, with the line of equals."""
+    data, point = result.calibration.data, result.fits.point
+    fitted, measured, sd = point.predicted[result.best, numbers], data.measured[numbers], data.spread[numbers]
+    ends = [float(np.nanmin([fitted, measured])), float(np.nanmax([fitted, measured]))]
+    axes.plot(ends, ends, color=GREY, linewidth=0.9, zorder=1)
+    axes.errorbar(fitted, measured, yerr=sd, fmt="o", markersize=4, color=HUES[0], ecolor=HUES[0], elinewidth=0.9, zorder=2)
+    axes.set_title(quantity.name.replace("_", " "), loc="left", fontsize=10.5)
+    axes.set_ylabel(f"measured{unit_of(quantity)}")
+    axes.grid(linewidth=0.4, alpha=0.5)
+
+
+def in_time(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray) -> None:
+    """What was measured, as points, and what is computed, as lines, over time."""
+    data, point = result.calibration.data, result.fits.point
+    for place, own in enumerate(by_test(result, numbers)):
+        times = data.times[data.run[own]]
+        order = np.argsort(times)
+        look: Any = {"color": HUES[place % len(HUES)], "marker": MARKS[place % len(MARKS)], "markersize": 3.5, "alpha": 0.75}
+        axes.plot(times, data.measured[own], linestyle="", label=data.runs[int(data.run[own[0]])].rpartition(",")[0], **look)
+        axes.plot(times[order], point.predicted[result.best, own][order], color=INK, linewidth=0.9, label=None if place else "fitted")
+    axes.set_ylabel(label(quantity))
+    axes.legend(fontsize=9, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
+    axes.grid(linewidth=0.4, alpha=0.5)
+
+
+def by_test(result: CalibrationResult, numbers: np.ndarray) -> list[np.ndarray]:
+    """The numbers of each test, in their order."""
+    data = result.calibration.data
+    tests = data.tests[data.run[numbers]]
+    return [numbers[tests == test] for test in dict.fromkeys(tests.tolist())]
+
+
+def residuals(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray, traced: bool) -> None:
+    """Residuals over what is computed, or over time, in standard deviations."""
+    data, point = result.calibration.data, result.fits.point
+    axes.axhspan(-2.0, 2.0, color="#e4e2dd", linewidth=0)
+    axes.axhline(0.0, color=GREY, linewidth=0.9)
+    for place, own in enumerate(by_test(result, numbers) if traced else [numbers]):
+        x = data.times[data.run[own]] if traced else point.predicted[result.best, own]
+        look: Any = {"color": HUES[place % len(HUES)], "marker": MARKS[place % len(MARKS)], "markersize": 3 if traced else 4}
+        axes.plot(x, point.residuals[result.best, own], linestyle="", **look)
+    axes.set_xlabel("time [s]" if traced else f"fitted{unit_of(quantity)}")
+    axes.set_ylabel("residual [sd]")
+
+
+def unit_of(quantity: Quantity) -> str:
+    """The unit of an axis."""
+    return f" [{raised(quantity.unit)}]" if quantity.unit not in ("", "1") else ""
+
+
+def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path) -> None:
+    """The loss over two parameters, the others at the optimum, with the paths of the fits that end there.
+
+    Raises:
+        ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
+    """
+    save(out, (7.4, 5.6), lambda figure: slice_of(figure, result, drawn), "calibrate")
+
+
+def slice_of(figure: Figure, result: CalibrationResult, drawn: Landscape) -> None:
+    """One panel: the root of chi^2 minus its minimum, with lines of confidence."""
+    from matplotlib.colors import LogNorm
+
+    axes = figure.subplots()
+    space = result.space
+    places = [space.names.index(name) for name in drawn.names]
+    frees = [space.frees[place] for place in places]
+    x, y, chi2 = refined(drawn)
+    rise = np.sqrt(np.maximum(chi2.T - result.optima[0].chi2, 0.0)) / result.known[0].scale
+    least, most = LEAST_SHOWN, max(3.0, float(np.nanmax(rise)))
+    shade = axes.pcolormesh(x, y, np.maximum(rise, least), cmap="Blues", norm=LogNorm(least, most), shading="nearest", rasterized=True)
+    levels = [level for level in (1.0, 2.0, 3.0) if np.nanmin(rise) < level < np.nanmax(rise)]
+    if levels:
+        lines = axes.contour(x, y, rise, levels=levels, colors=INK, linewidths=1.0)
+        axes.clabel(lines, fmt=lambda level: f"{level:g} sd", fontsize=9)
+    draw_paths(axes, result, places)
+    axes.plot(*(result.estimates[place] for place in places), "*", markersize=14, color=HUES[1], markeredgecolor="white", label="optimum")
+    for free, which in zip(frees, (axes.set_xscale, axes.set_yscale), strict=True):
+        which("log" if free.logarithmic and free.upper > 10.0 * free.lower and not result.known[0].told.all() else "linear")
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    names = [f"{free.symbol} [{raised(free.unit)}]" if free.unit not in ("", "1") else free.symbol for free in frees]
+    axes.set_xlabel(names[0])
+    axes.set_ylabel(names[1])
+    others = ", the others at the optimum" if len(space.names) > 2 else ""
+    axes.set_title(rf"loss: $\sqrt{{\chi^2 - \chi^2_\mathrm{{least}}}}$ [sd]{others}", loc="left", fontsize=10.5)
+    ticks = [tick for tick in TICKS if least <= tick <= most]
+    bar = figure.colorbar(shade, ax=axes)
+    bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    bar.minorticks_off()
+    axes.legend(loc="best", fontsize=9, framealpha=0.9)
+
+
+def refined(drawn: Landscape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The landscape on a finer grid, by bicubic splines of chi^2, which is nearly quadratic; as it is where a run failed."""
+    from scipy.interpolate import RectBivariateSpline
+
+    x, y = drawn.along
+    if not np.isfinite(drawn.chi2).all():
+        return x, y, drawn.chi2
+    fine = [np.interp(np.linspace(0.0, 1.0, FINE), np.linspace(0.0, 1.0, len(each)), each) for each in (x, y)]
+    return fine[0], fine[1], np.maximum(RectBivariateSpline(x, y, drawn.chi2)(*fine), drawn.chi2.min())
+
+
+def draw_paths(axes: Axes, result: CalibrationResult, places: list[int]) -> None:
+    """The accepted steps of the fits that ended at the best optimum."""
+    space, wanted = result.space, result.optima[0].lanes.tolist()
+    lines: dict[int, list[np.ndarray]] = {lane: [] for lane in wanted}
+    for step in result.fits.path:
+        for lane, coordinates in zip(step.lanes.tolist(), step.coordinates, strict=True):
+            if lane in lines:
+                lines[lane].append(space.values(coordinates)[places])
+    for number, lane in enumerate(wanted[:12]):
+        way = np.array(lines[lane])
+        axes.plot(way[:, 0], way[:, 1], "-o", color=GREY, linewidth=0.8, markersize=2.5, label="ways of the fits" if not number else None)

@@ -1,0 +1,74 @@
+"""What all pictures share: the file, the style, the labels of axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernels.models.quantity import Quantity
+from sweep.io.errors import ConfigError, Problem
+from sweep.io.units import raised
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+SUFFIXES = (".png", ".svg", ".pdf")
+DPI = 160
+INK = "#1b1b1b"
+STYLE: dict[Any, Any] = {
+    "font.size": 10.5, "axes.linewidth": 0.8, "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK,
+    "ytick.color": INK, "mathtext.fontset": "dejavusans", "svg.hashsalt": "tribosweep", "svg.fonttype": "none",
+}  # fmt: skip
+
+
+def save(out: Path, size: tuple[float, float], fill: Callable[[Figure], None], command: str) -> None:
+    """Draw a picture into a file; the same run gives the same bytes.
+
+    Args:
+        out: a .png, .svg or .pdf file.
+        size: width and height [inches].
+        fill: puts the picture into an empty figure.
+        command: of the command line that wants it, for messages.
+
+    Raises:
+        ConfigError: matplotlib is missing, or the suffix is unknown.
+        OSError: `out` cannot be written.
+    """
+    if out.suffix.lower() not in SUFFIXES:
+        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join(SUFFIXES)}")])
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        message = "a picture needs matplotlib, which is not installed: pip install 'tribosweep[plot]'"
+        raise ConfigError(f"tribosweep {command}", [Problem("", message)]) from None
+    with rc_context(STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        fill(figure)
+        # without the date, so that the same run gives the same file
+        metadata: Any = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix.lower(), {})
+        figure.savefig(out, dpi=DPI, metadata=metadata)
+
+
+def label(quantity: Quantity) -> str:
+    """Axis label of a quantity, exponents of its unit raised."""
+    head, bracket, unit = quantity.label.rpartition("[")
+    return f"{head}{bracket}{raised(unit)}" if bracket else quantity.label
+
+
+def label_plainly(axis: Axis) -> None:
+    """Ticks of a logarithmic axis at 1, 2, 5, 10 ... and written as such."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(lambda value, _position: f"{value:g}")
+    axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,88 @@
+"""The picture of means over a parameter, with standard deviation and interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import by_name
+from sweep.analysis.group_statistics import keys_of
+from sweep.analysis.palette import OTHERS
+from sweep.analysis.run_rows import as_text, is_logarithmic, is_numeric
+from sweep.io.errors import ConfigError, Problem
+from sweep.plots.figure import label, label_plainly, save
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+SIZE = (7.5, 4.7)  # inches
+MOST_LINES = 8
+
+
+def draw(table: pa.Table, model: Model, study: str, out: Path) -> None:
+    """The mean of one observable over the parameter with the most values, one line for each combination of the others.
+
+    Raises:
+        ConfigError: several observables, no parameter with numbers, or too many lines; or as `figure.save`.
+    """
+    problems = []
+    names = sorted(set(table.column("observable").to_pylist()))
+    if len(names) > 1:
+        problems.append(Problem("--observable", f"a picture is of one observable, not of {', '.join(names)}"))
+    keys = keys_of(table)
+    numeric = {
+        name: len(table.column(name).unique()) for name in keys if is_numeric(table.column(name)) and table.column(name).null_count == 0
+    }
+    if not numeric:
+        problems.append(Problem("--out", "a picture needs a parameter with numbers besides the one that means are taken over"))
+    else:
+        x = max(numeric, key=lambda name: numeric[name])
+        others = [name for name in keys if name != x]
+        lines = labels_of(table, others)
+        if len(set(lines)) > MOST_LINES:
+            problems.append(Problem("--out", f"{len(set(lines))} lines over {x}: a picture has at most {MOST_LINES}; a table has all"))
+    if problems:
+        raise ConfigError("tribosweep show", problems)
+    save(out, SIZE, lambda figure: fill(figure, table, model, study, x, lines), "show")
+
+
+def labels_of(table: pa.Table, names: Sequence[str]) -> list[str]:
+    """Which line each row belongs to: "mu = 0.2, scheme = exact"."""
+    columns = [
+        table.column(name).to_pylist() if is_numeric(table.column(name)) else as_text(table.column(name)).to_pylist() for name in names
+    ]
+    rows = zip(*columns, strict=True) if columns else [()] * table.num_rows
+    return [", ".join(f"{n} = {v:.6g}" if isinstance(v, float) else f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in rows]
+
+
+def fill(figure: Figure, table: pa.Table, model: Model, study: str, x: str, lines: Sequence[str]) -> None:
+    """Put the picture into an empty figure."""
+    axes = figure.add_subplot()
+    numbers = {name: table.column(name).to_numpy().astype(float) for name in (x, "mean", "std", "lower", "upper", "rows")}
+    for place, line in enumerate(dict.fromkeys(lines)):
+        inside = np.flatnonzero(np.array(lines, dtype=object) == line)
+        inside = inside[np.argsort(numbers[x][inside], kind="stable")]
+        at, mean, std, lower, upper = (numbers[name][inside] for name in (x, "mean", "std", "lower", "upper"))
+        dark = OTHERS[(place + 1) % len(OTHERS)][1]
+        axes.fill_between(at, mean - std, mean + std, color=dark, alpha=0.16, linewidth=0.0, zorder=1)
+        axes.fill_between(at, lower, upper, color=dark, alpha=0.35, linewidth=0.0, zorder=2)
+        axes.plot(at, mean, color=dark, linewidth=1.6, label=line or "mean", zorder=3)
+    if is_logarithmic(np.unique(numbers[x])):
+        axes.set_xscale("log")
+        label_plainly(axes.xaxis)
+    observable = by_name(model.observables)[table.column("observable")[0].as_py()]
+    metadata = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+    rows = sorted(set(numbers["rows"].astype(int).tolist()))
+    of = f"{rows[0]:,}" if len(rows) == 1 else f"{rows[0]:,} to {rows[-1]:,}"
+    level = f"{100.0 * float(metadata['confidence']):g} %"
+    axes.set(xlabel=label(by_name(model.parameters)[x]), ylabel=f"mean {label(observable)}")
+    axes.set_title(
+        f"{study}: mean over {of} values of {metadata['over']}, its {level} interval, and one standard deviation", loc="left", fontsize=9.5
+    )
+    if any(lines):
+        axes.legend(frameon=False, fontsize=9)

@@ -1,0 +1,172 @@
+"""Lines and names on the picture of a regime map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sweep.analysis.palette import EMPTY, Ramp, flat
+from sweep.analysis.regime_map import FREE, RegimeMap, theory_of
+from sweep.analysis.theory import BoundaryLine
+from sweep.plots.figure import INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.contour import ContourSet
+    from matplotlib.text import Text
+
+
+Place = tuple[float, float]  # as parts of the picture's width and height
+LINE_NODES = 400
+ENOUGH = 0.02  # part of the picture that an area must fill to bear its name
+NAMED = 4  # boundaries that bear their names; more are in the legend alone
+HALO = 2.5
+LEGEND = (0.88, 0.93)  # where that of the lines is
+DASHES = (0, (4, 3))
+
+
+def add_labels(axes: Axes, lines: ContourSet, parts: Sequence[float], taken: list[Place], **style: Any) -> list[Text]:
+    """Label each of `lines` at its own part of the way along what lies well inside the frame and clear of the places `taken`."""
+    places: list[tuple[float, ...]] = []
+    to_frame = axes.transData + axes.transAxes.inverted()
+    for path, part in zip(lines.get_paths(), parts, strict=True):
+        vertices = np.asarray(path.vertices)
+        free = is_free(axes, vertices, taken)
+        at = to_frame.transform(vertices)
+        for other in places:
+            free &= (np.abs(at - to_frame.transform(other)) > (0.05, 0.05)).any(axis=1)
+        if free.any():
+            places.append(tuple(vertices[free][int(part * np.count_nonzero(free))]))
+    return list(axes.clabel(lines, manual=places, **style))
+
+
+def is_free(axes: Axes, vertices: np.ndarray, taken: list[Place], around: Place = (0.11, 0.07)) -> np.ndarray:
+    """Mask of the places, in data coordinates, that lie well inside the frame and clear of the places `taken`."""
+    at = (axes.transData + axes.transAxes.inverted()).transform(vertices)
+    free = ((at > 0.05) & (at < 0.95)).all(axis=1)
+    for place in taken:
+        free &= (np.abs(at - place) > around).any(axis=1)  # half of a name's box and of the label
+    return np.asarray(free)
+
+
+def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], taken: list[Place]) -> None:
+    """Draw the boundaries that the run has found and those of theory; without both, lines between the rows."""
+    values = (drawn.x_values, drawn.y_values)
+    # finer than a quarter of the pixels, a line looks no smoother; beyond the rows, half a cell, parameters may be out of their bounds
+    x, y = (along[::4][(own.min() <= along[::4]) & (along[::4] <= own.max())] for along, own in zip(places, values, strict=True))
+    theory = theory_of(drawn, x, y)
+    for boundary in [*drawn.measured, *theory]:
+        for piece in boundary.pieces:
+            axes.plot(*piece.T, **line_style(boundary, drawn))
+    # a line that the run and theory share bears the name that theory gives it
+    named = [*theory, *(boundary for boundary in drawn.measured if not theory or " = " in boundary.plain)]
+    if drawn.measured:
+        taken.append(LEGEND)
+    nameless = [boundary for boundary in named if len(named) > NAMED or not name_line(axes, boundary, taken)]
+    if drawn.measured:
+        add_legend(axes, drawn, theory, [boundary.name for boundary in nameless if not boundary.theory])
+    elif drawn.gridded and (not theory or any(boundary.tends for boundary in theory)):
+        present = [code for code in (*sorted(EMPTY), *range(len(drawn.words))) if (drawn.regimes == code).any()]
+        between = [code + 0.5 for code in present[:-1]]
+        if between:
+            axes.contour(*thinned(drawn, drawn.regimes), between, colors=INK, linewidths=1.2)
+
+
+def line_style(boundary: BoundaryLine, drawn: RegimeMap) -> dict[str, Any]:
+    """How a boundary is drawn: theory white and dashed on what the run has found, else black; dashed where the rows only tend to it."""
+    if boundary.theory and drawn.measured:
+        return {"color": "white", "linewidth": 1.0, "linestyle": DASHES, "zorder": 4}
+    return {"color": INK, "linewidth": 1.2 if boundary.tends else 1.8, "linestyle": DASHES if boundary.tends else "-", "zorder": 3}
+
+
+def add_legend(axes: Axes, drawn: RegimeMap, theory: list[BoundaryLine], nameless: list[str]) -> None:
+    """What the kinds of lines are, with the names for which there was no room on them."""
+    from matplotlib.lines import Line2D
+
+    names = f" ({', '.join(nameless)})" if nameless else ""
+    handles: list[Any] = [Line2D([], [], label=f"found by the run{names}", **line_style(drawn.measured[0], drawn))]
+    handles += [Line2D([], [], label="theory", **line_style(boundary, drawn)) for boundary in theory[:1]]
+    present = axes.get_legend()
+    if present is not None:
+        handles += list(present.legend_handles)
+    axes.legend(handles=handles, loc="upper right", fontsize=8.5, facecolor="#c9c9c9", framealpha=0.9, edgecolor="none")
+
+
+def name_line(axes: Axes, boundary: BoundaryLine, taken: list[Place]) -> bool:
+    """The name of a boundary on its longest piece, along it; False where there is no room."""
+    from matplotlib.patheffects import withStroke
+
+    longest = max(boundary.pieces, key=len)
+    nodes = np.linspace(0.0, len(longest) - 1.0, max(len(longest), LINE_NODES))
+    piece = np.stack([np.interp(nodes, np.arange(len(longest)), along) for along in longest.T], axis=1)
+    free = np.flatnonzero(is_free(axes, piece, taken, (0.17, 0.1)))
+    if not len(free):
+        return False
+    at = int(free[int(0.86 * len(free))])
+    to_screen = axes.transData.transform
+    step = max(1, len(piece) // 40)
+    (x0, y0), (x1, y1) = to_screen(piece[max(0, at - step)]), to_screen(piece[min(len(piece) - 1, at + step)])
+    angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
+    angle = (angle + 90.0) % 180.0 - 90.0  # never upside down
+    halo = [withStroke(linewidth=HALO, foreground="white")]
+    axes.text(
+        float(piece[at, 0]),
+        float(piece[at, 1]),
+        boundary.name,
+        rotation=angle,
+        rotation_mode="anchor",
+        ha="center",
+        va="bottom",
+        fontsize=10.5,
+        path_effects=halo,
+        zorder=6,
+    )
+    taken.append(tuple((axes.transData + axes.transAxes.inverted()).transform(piece[at])))
+    return True
+
+
+def name_areas(axes: Axes, words: Sequence[str], ramps: Mapping[str, Ramp], regimes: np.ndarray) -> list[Place]:
+    """The name of every area in its middle, whose places are returned; in a legend where it would not fit."""
+    from matplotlib.patches import Patch
+
+    small = []
+    taken: list[Place] = []
+    names = {**dict(enumerate(words)), **{code: name for code, (name, _) in EMPTY.items()}}
+    for code, word in names.items():
+        inside = regimes == code
+        if not inside.any() or (word == FREE and not ((regimes >= 0) & ~inside).any()):
+            continue
+        place = middle(inside[10::20, 20::40])
+        if inside.mean() < ENOUGH or place is None:
+            small.append(Patch(facecolor=EMPTY[code][1] if code in EMPTY else flat(word, ramps), edgecolor=INK, label=word))
+            continue
+        taken.append(place)
+        box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+        axes.text(*place, word, transform=axes.transAxes, ha="center", va="center", fontsize=12, fontweight="bold", bbox=box, zorder=5)
+    if small:
+        axes.legend(handles=small, loc="upper right", fontsize=9)
+    return taken
+
+
+def middle(inside: np.ndarray) -> Place | None:
+    """The place in an area farthest from its edge, as parts of the picture's width and height; None in an area too thin for a word."""
+    left, depth = np.pad(inside, 1), 0
+    while True:
+        thinner = left[1:-1, 1:-1] & left[:-2, 1:-1] & left[2:, 1:-1] & left[1:-1, :-2] & left[1:-1, 2:]
+        if not thinner.any():
+            break
+        left, depth = np.pad(thinner, 1), depth + 1
+    if depth < 2:
+        return None
+    rows, columns = np.nonzero(left[1:-1, 1:-1])
+    best = int(np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2))
+    return (columns[best] + 0.5) / inside.shape[1], (rows[best] + 0.5) / inside.shape[0]
+
+
+def thinned(drawn: RegimeMap, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x, y and `values` of at most LINE_NODES nodes along each axis, which is as fine as a line needs."""
+    across, up = (max(1, -(-count // LINE_NODES)) for count in (len(drawn.x_values), len(drawn.y_values)))
+    return drawn.x_values[::across], drawn.y_values[::up], values[::up, ::across]

@@ -1,0 +1,182 @@
+"""The picture of a regime map: areas, shades and boundaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
+from sweep.analysis.regime_map import RegimeMap, limits_of, nearest_rows, spread
+from sweep.io.errors import ConfigError, Problem
+from sweep.plots.figure import INK, label, label_plainly, save
+from sweep.plots.map_labels import Place, add_labels, draw_boundaries, name_areas, thinned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap, Normalize
+    from matplotlib.figure import Figure
+
+
+SIZE = (7.5, 4.7)  # inches
+PIXELS = (1600, 1200)  # of the areas, whatever the number of points
+FEW = 3000  # scattered points that are drawn one by one
+
+
+def draw(drawn: RegimeMap, out: Path, logarithmic: bool = False) -> None:
+    """Draw a map into a file.
+
+    Args:
+        drawn: what to draw.
+        out: a .png, .svg or .pdf file; the areas are pixels in all of them.
+        logarithmic: shade by the logarithm of the observable.
+
+    Raises:
+        ConfigError: matplotlib is missing, the suffix is unknown, or there is nothing positive to take the logarithm of.
+        OSError: `out` cannot be written.
+    """
+    save(out, SIZE, lambda figure: fill(figure, drawn, logarithmic), "map")
+
+
+def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
+    """Put the map into an empty figure."""
+    axes = figure.add_subplot()
+    limits = limits_of(drawn)
+    axes.set(xlim=limits[0], ylim=limits[1], xlabel=label(drawn.x), ylabel=label(drawn.y))
+    axes.set(**{f"{name}scale": "log" for name, log in zip("xy", drawn.logarithmic, strict=True) if log})
+    for axis, log in zip((axes.xaxis, axes.yaxis), drawn.logarithmic, strict=True):
+        if log:
+            label_plainly(axis)
+    places = [spread(*limit, log, count) for limit, log, count in zip(limits, drawn.logarithmic, PIXELS, strict=True)]
+    norm = scale(drawn, logarithmic)
+    ramps = ramps_of(drawn.words)
+    taken: list[Place] = []
+    if drawn.loose:
+        draw_points(axes, drawn, ramps, norm)
+    else:
+        cells = nearest_rows(drawn, *places)
+        regimes = drawn.regimes.ravel()[cells]
+        shades = None if drawn.shades is None else drawn.shades.ravel()[cells]
+        picture = paint(drawn.words, ramps, regimes, shades, norm)
+        axes.imshow(picture, origin="lower", extent=(0, 1, 0, 1), transform=axes.transAxes, aspect="auto")
+        axes.set(xlim=limits[0], ylim=limits[1])
+        if not drawn.gridded and drawn.rows <= FEW:
+            axes.plot(drawn.x_values, drawn.y_values, ".", color=INK, markersize=1.5, alpha=0.35, markeredgewidth=0, zorder=2)
+        taken = name_areas(axes, drawn.words, ramps, regimes)
+    if norm is not None:
+        add_bar(figure, axes, drawn, ramps, norm)
+        if drawn.gridded:
+            draw_levels(axes, drawn, norm, taken)
+    draw_boundaries(axes, drawn, places, taken)
+    axes.set_title(title(drawn), loc="left", fontsize=10.5)
+
+
+def title(drawn: RegimeMap) -> str:
+    """The title: the study and its number of points."""
+    done = f"{drawn.rows:,} points"
+    if not drawn.complete and drawn.done < drawn.points and not drawn.held:
+        done = f"{drawn.rows:,} of {drawn.points:,} points"
+    elif not drawn.complete:
+        done += " of a run that is not complete"
+    held = [f"{name} = {value:.6g}" if isinstance(value, float | int) else f"{name} = {value}" for name, value in drawn.held.items()]
+    loose = [f"{', '.join(drawn.loose)} {'varies' if len(drawn.loose) == 1 else 'vary'} too"] if drawn.loose else []
+    return "; ".join([f"{drawn.study}: {done}", *held, *loose])
+
+
+def scale(drawn: RegimeMap, logarithmic: bool) -> Normalize | None:
+    """From values of the shaded observable to [0, 1]; None when nothing is shaded."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    if drawn.shades is None or drawn.shade is None:
+        return None
+    low, high = shade_range(drawn, logarithmic)
+    return LogNorm(low, high, clip=True) if logarithmic else Normalize(low, high)
+
+
+def shade_range(drawn: RegimeMap, logarithmic: bool) -> tuple[float, float]:
+    """The smallest and the largest value of the scale of the shaded observable, which is somewhere finite."""
+    if drawn.shades is None or drawn.shade is None:
+        return 0.0, 1.0
+    finite = drawn.shades[np.isfinite(drawn.shades)]
+    if not logarithmic:
+        return min(0.0, float(finite.min())), float(finite.max()) or 1.0
+    if not finite.max() > 0.0:
+        raise ConfigError("--log", [Problem("", f"{drawn.shade.name} is nowhere positive: it has no logarithm")])
+    return max(float(finite[finite > 0.0].min()), 1e-4 * float(finite.max())), float(finite.max())
+
+
+def colors_of(ramp: Ramp) -> Colormap:
+    """The colours of a regime, from small to large values."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("regime", ramp)
+
+
+def paint(
+    words: Sequence[str], ramps: Mapping[str, Ramp], regimes: np.ndarray, shades: np.ndarray | None, norm: Normalize | None
+) -> np.ndarray:
+    """The colours of the pixels (or points), three bytes each along the last axis."""
+    from matplotlib.colors import to_rgb
+
+    picture = np.zeros((*regimes.shape, 3), np.uint8)
+    for code, (_, color) in EMPTY.items():
+        picture[regimes == code] = np.multiply(to_rgb(color), 255)
+    for code, word in enumerate(words):
+        inside = regimes == code
+        if shades is None or norm is None:
+            picture[inside] = np.multiply(to_rgb(flat(word, ramps)), 255)
+        else:
+            picture[inside] = colors_of(ramps[word])(np.ma.filled(norm(shades[inside]), 0.0), bytes=True)[:, :3]
+    return picture
+
+
+def draw_points(axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: Normalize | None) -> None:
+    """Rows one by one, where a place between them would be of no regime, because more varies than the axes."""
+    from matplotlib.lines import Line2D
+
+    ramps = {word: (mixed(*ramp), ramp[1]) for word, ramp in ramps.items()}  # none too light for a dot
+    colors = paint(drawn.words, ramps, drawn.regimes, drawn.shades, norm) / 255.0
+    size = min(16.0, max(2.5, 4e4 / drawn.rows))
+    edge = {"edgecolors": INK, "linewidths": 0.2} if drawn.rows <= FEW else {"linewidths": 0.0}
+    axes.scatter(drawn.x_values, drawn.y_values, s=size, c=colors, rasterized=True, **edge)
+    present = [(code, word) for code, word in enumerate(drawn.words) if (drawn.regimes == code).any()]
+    if len(present) > 1:
+        dots = [
+            Line2D([], [], marker="o", linestyle="", markersize=6, markeredgecolor=INK, markeredgewidth=0.5,
+                   color=flat(word, ramps) if norm is None else colors_of(ramps[word])(0.7), label=word)
+            for _, word in present
+        ]  # fmt: skip
+        axes.figure.legend(handles=dots, loc="outside lower center", ncols=len(dots), fontsize=9, frameon=False)
+
+
+def draw_levels(axes: Axes, drawn: RegimeMap, norm: Normalize, taken: list[Place]) -> None:
+    """Lines of equal value of the shaded observable, each with its value where there is room."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    locator: Any = LogLocator(numticks=8) if isinstance(norm, LogNorm) else MaxNLocator(6)
+    levels = [level for level in locator.tick_values(norm.vmin, norm.vmax) if norm.vmin < level < norm.vmax]
+    if not levels or drawn.shades is None or drawn.shade is None or drawn.shade.kind == "integer":
+        return
+    lines = axes.contour(*thinned(drawn, drawn.shades), levels, colors=INK, linewidths=0.7, alpha=0.7)
+    parts = (0.3, 0.45, 0.6)  # neighbours get their labels at different heights, so that they do not touch
+    add_labels(axes, lines, [parts[i % len(parts)] for i in range(len(levels))], taken, fontsize=9, fmt=lambda level: f"{level:g}")
+
+
+def add_bar(figure: Figure, axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: Normalize) -> None:
+    """One colour bar with a column for each regime that is shaded."""
+    from matplotlib.cm import ScalarMappable
+
+    shaded = [colors_of(ramps[word]) for code, word in enumerate(drawn.words) if word != "stick" and (drawn.regimes == code).any()]
+    if not shaded or drawn.shade is None:
+        return
+    bar = figure.colorbar(ScalarMappable(norm, shaded[0]), ax=axes, fraction=0.05, pad=0.02, aspect=20)
+    bar.set_label(f"{drawn.shade.name.replace('_', ' ')} {label(drawn.shade)}" if drawn.shade.symbol else label(drawn.shade))
+    bar.outline.set_linewidth(0.8)
+    # a colour bar has one column; the picture of all of them lies over it
+    picture = np.stack([colors(np.linspace(0.0, 1.0, 256))[:, :3] for colors in shaded], axis=1)
+    bar.ax.imshow(
+        picture, origin="lower", extent=(0, 1, 0, 1), transform=bar.ax.transAxes, aspect="auto", interpolation="nearest", zorder=3
+    )

@@ -1,0 +1,64 @@
+"""Labels of axes, units and values in a report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity, by_name
+from sweep.analysis.palette import FLAT, ramps_of
+from sweep.analysis.run_rows import RunRows
+from sweep.analysis.run_state import facts_of
+from sweep.design.axis import SCHEME
+
+GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "eta": "η", "beta": "β"}
+
+
+def ordinal(number: int) -> str:
+    """2nd, 3rd, 4th ..."""
+    return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }".replace(" ", "")
+
+
+def axis_of(rows: RunRows, quantity: Quantity) -> dict[str, Any]:
+    """An axis for the page."""
+    return {
+        "name": quantity.name, "unit": quantity.unit_suffix.strip(), "label": html_label(quantity), "about": quantity.description,
+        "log": rows.is_logarithmic(quantity),
+    }  # fmt: skip
+
+
+def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
+    """The regimes with the ends of their colours."""
+    ramps = ramps_of(words)
+    return [{"name": word, "ramp": list(ramp), "flat": FLAT.get(word)} for word, ramp in ramps.items()]
+
+
+def provenance_of(rows: RunRows) -> list[tuple[str, str]]:
+    """Who computed the run, when and with what."""
+    return [(name, value) for name, value in facts_of(rows.state) if name not in ("shards", "writer")]
+
+
+def shown(value: Any) -> str:
+    """The value of a parameter as a person reads it."""
+    if isinstance(value, list):
+        return "; ".join(f"{node:g}" for node in value)
+    return f"{value:.10g}" if isinstance(value, float | int) else str(value)
+
+
+def unit_of(model: Model, name: str) -> str:
+    """The unit of a parameter or an observable; empty if it has none."""
+    quantity = (by_name(model.parameters) | by_name(model.observables)).get(name)
+    return quantity.unit_suffix.strip() if quantity and name != SCHEME else ""
+
+
+def html_label(quantity: Quantity) -> str:
+    """The label of an axis, its symbol and unit as HTML."""
+    unit = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", quantity.unit_suffix.strip())
+    base, _, below = quantity.symbol.partition("_")
+    below = re.sub(r"\\mathrm\{([^}]*)\}", r"\1", below.strip())
+    below = below[1:-1] if below.startswith("{") else below
+    base = GREEK.get(base.removeprefix("\\"), base)
+    head = f"<i>{base}</i>" + (f"<sub>{below}</sub>" if below else "") if base else quantity.name.replace("_", " ")
+    return f"{head} [{unit}]" if unit else head

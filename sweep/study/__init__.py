@@ -1,0 +1,1 @@
+"""A study from TOML to a checked Config."""

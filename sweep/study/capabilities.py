@@ -1,0 +1,88 @@
+"""Which engine can do what: a steady window, float32, block means and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kernels.models import Model
+from kernels.models.quantity import by_name
+from kernels.models.schemes import BLOCKS, DOUBLE, DRIVES, EXACT, OBSERVED, PAIR, RUN, SINGLE, STATISTICS, STEADY, Asked
+from sweep.design.designs import Design
+from sweep.design.refinement import Convergence
+from sweep.io.errors import Problem, advise
+from sweep.study.schema import Document
+
+KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics"}
+
+
+def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], problems: list[Problem]) -> None:
+    """Problems of the window "steady": it excludes ends of the run, schemes other than exact, and models without steady motion."""
+    if not model.steady:
+        problems.append(
+            Problem("time.window", f'"{STEADY}" is not to be had for the model {model.name}: give the window as [start, end] in s')
+        )
+        return
+    message = f'time.window = "{STEADY}" is one period of the motion, wherever it is reached, and does not read this: leave it out'
+    problems += [Problem(paths[name], message) for name in RUN if name in paths]
+    problems += [Problem(paths[name], f'time.window = "{STEADY}" is of one body: leave this out') for name in PAIR if name in paths]
+    problems += [
+        Problem(paths[name], f'time.window = "{STEADY}" is of motion that repeats with one sine: leave this out')
+        for name in DRIVES
+        if name in paths
+    ]
+    others = [name for name in schemes if name != EXACT]
+    if others and not any(problem.path == "study.scheme" for problem in problems):
+        listed = ", ".join(map(repr, others))
+        problems.append(Problem("time.window", f'"{STEADY}" needs scheme {EXACT!r}, not {listed}: give the window as [start, end] in s'))
+
+
+def check_precision(
+    precision: str,
+    model: Model,
+    schemes: list[str],
+    window: str | None,
+    asked: Asked,
+    paths: Mapping[str, str],
+    design: Design,
+    problems: list[Problem],
+) -> None:
+    """Problems of the precision: float32 is available for time schemes, and for rigid friction by scheme exact."""
+    path, known = "study.precision", (DOUBLE, SINGLE)
+    if precision not in known:
+        problems.append(Problem(path, f"{precision!r} is not a precision; {advise(precision, known)}"))
+    if precision != SINGLE:
+        return
+    if EXACT in schemes:
+        check_single_exact(model, window, asked, paths, design, problems)
+    elif asked.names:
+        found = ", ".join(KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names)
+        problems.append(Problem(path, f"{SINGLE} has neither blocks nor statistics; here {found}: leave precision out"))
+
+
+def check_single_exact(
+    model: Model, window: str | None, asked: Asked, paths: Mapping[str, str], design: Design, problems: list[Problem]
+) -> None:
+    """What scheme exact does not do in float32."""
+    found = [f"model {model.name!r}"] if "k_n" in by_name(model.parameters) else []
+    found += [paths[name] for name in ("k_t", *DRIVES) if name in paths]
+    found += [KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names]
+    found += ["time.window"] if window == STEADY else []
+    found += ["sweep.design"] if isinstance(design, Convergence) else []
+    if found:
+        message = (
+            f"{SINGLE} by scheme {EXACT!r} needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither"
+            " blocks, statistics nor convergence"
+        )
+        problems.append(Problem("study.precision", f"{message}; here {', '.join(found)}: leave precision out"))
+
+
+def check_asked(document: Document, problems: list[Problem]) -> Asked:
+    """Block means and statistics that the study asks for."""
+    asked = Asked(document.time.blocks or 0, bool(document.output.statistics))
+    if document.time.blocks is not None and not 2 <= document.time.blocks <= OBSERVED:
+        message = f"{document.time.blocks} is out of bounds: must be a whole number from 2 to {OBSERVED} (equal blocks of the window)"
+        problems.append(Problem("time.blocks", message))
+    if document.time.window == STEADY:
+        message = f'needs a window [start, end] in s: time.window = "{STEADY}" is one period of the motion, which repeats'
+        problems += [Problem(KEYS_OF_ASKED[name], message) for name in KEYS_OF_ASKED if name in asked.names]
+    return asked

@@ -1,0 +1,121 @@
+"""A checked study, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from kernels.models import WEAR_LAW, Model
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import RUN, STEADY, Asked
+from sweep.design.axis import SCHEME
+from sweep.design.boundary import Boundary
+from sweep.design.designs import Design, most_draws, schemes_of
+from sweep.design.refinement import Convergence
+from sweep.io.toml import inline, to_toml
+from sweep.io.values import Value, written
+from sweep.study.capabilities import KEYS_OF_ASKED
+from sweep.study.excitation import Excitation
+from sweep.study.shard_size import MOST_SHARDS
+
+
+@dataclass(frozen=True)
+class Config:
+    """A checked study.
+
+    Attributes:
+        source: where it was read, for messages.
+        name: of the study, and of its directory.
+        model: what is simulated.
+        scheme: how, where the scheme is not swept.
+        scheme_given: whether the study names or sweeps the scheme, so that the dataset has a column of it.
+        fixed: parameter -> value in its unit, for what is set but not swept: a float, the code of a word, the (L,) nodes of a table; the
+            window as window_start and window_end.
+        precision: of the numbers that its programs compute with, "float64" or "float32".
+        window: "steady" for one period of the steady motion; None for the window of the parameters.
+        asked: block means and statistics, if any.
+        design: the points.
+        shard_points: how many of them a shard holds; the last, or the last of a level, may have fewer.
+        excitation: records, or random draws; None for neither.
+        paths: parameter -> key where it is set, for messages.
+        document: the study as nested tables, in canonical order, with every path absolute.
+        digest: SHA-256 of the study's name and all that determines its rows; tables and records count by their content, not by their path.
+    """
+
+    source: str
+    name: str
+    model: Model
+    scheme: str
+    scheme_given: bool
+    fixed: dict[str, Value]
+    precision: str
+    window: str | None
+    asked: Asked
+    design: Design
+    shard_points: int
+    paths: dict[str, str] = field(repr=False)
+    document: dict[str, Any] = field(repr=False)
+    digest: str
+    excitation: Excitation | None = None
+
+    def to_toml(self) -> str:
+        """The study as a TOML file, with the defaults in force as comments."""
+        known = {*self.fixed, *(axis.name for axis in self.design.axes)}
+        defaults = [
+            f"# default: {q.name} = {default_text(q)}"
+            for q in self.model.parameters
+            if q.name not in known and not (self.window == STEADY and q.name in RUN)
+        ]
+        return to_toml(self.document) + "\n" + "\n".join(defaults) + "\n"
+
+    @property
+    def ignored(self) -> list[str]:
+        """The keys that are given and that no scheme of the study reads, whatever their value."""
+        schemes = schemes_of(self.design, self.scheme)
+        unread = set.intersection(*(self.model.unread(scheme) for scheme in schemes)) - {*self.model.implied, SCHEME}
+        needed = {name for quantity in self.returns for name in quantity.needs}
+        laws = {q.name for q in WEAR_LAW if q.default is None}
+        unread |= laws - needed if needed & laws else {q.name for q in WEAR_LAW}
+        return [path for name, path in self.paths.items() if name in unread]
+
+    @cached_property
+    def returns(self) -> tuple[Quantity, ...]:
+        """The observables of a row."""
+        return self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names})
+
+    def lacking(self, quantity: Quantity) -> str:
+        """Why a study lacks an observable, in words; empty if it has it."""
+        if quantity in self.returns:
+            return ""
+        there = {*self.fixed, *self.swept, *self.asked.names}
+        missing = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in quantity.needs if name not in there)
+        return f"{quantity.name} is told where the study gives {missing}" if missing else f'{quantity.name} is of a window = "{STEADY}"'
+
+    @cached_property
+    def swept(self) -> list[str]:
+        """The swept parameters, in the order of their axes; the scheme is not among them."""
+        return list(dict.fromkeys(axis.name for axis in self.design.axes if axis.name != SCHEME))
+
+    @cached_property
+    def most_draws(self) -> int:
+        """How many different random draws the rows of a shard have at most."""
+        return most_draws(self.design, self.shard_points)
+
+    @cached_property
+    def shards(self) -> int:
+        """The number of shards; for an adaptive design an upper bound."""
+        if isinstance(self.design, Boundary):
+            return MOST_SHARDS
+        levels = self.design.halvings + 1 if isinstance(self.design, Convergence) else 1
+        return levels * -(-self.design.count // self.shard_points)
+
+
+def default_text(quantity: Quantity) -> str:
+    """The default of a parameter as a comment of a file states it: how it is derived, or its value with its unit."""
+    if quantity.default_rule:
+        return quantity.default_rule
+    unit = "" if quantity.unit in ("", "1") else f" {quantity.unit}"
+    if quantity.kind == "float":
+        return f"{quantity.default:.12g}{unit}"
+    return f"{inline(written(quantity, quantity.default))}{unit}"

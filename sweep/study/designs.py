@@ -1,0 +1,209 @@
+"""[sweep]: one design, or several one after the other, checked against the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity
+from sweep.design.axis import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
+from sweep.design.boundary import Boundary
+from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS, Adaptive, Concatenation, Design, Part
+from sweep.design.distributions import Scaled, Weighted
+from sweep.design.grid import Grid, Zip
+from sweep.design.points import Missing, widened
+from sweep.design.sensitivity import OPTIONS, SAMPLERS, Sampling, settings_of
+from sweep.io import tables
+from sweep.io.errors import Problem, advise, shorten
+from sweep.io.values import Value, number_like
+from sweep.study import point_table
+from sweep.study.axes import forms, read_list, read_schemes, read_spacing
+from sweep.study.boundary import BOUNDARY, read_boundary
+from sweep.study.boundary import KEYS as BOUNDARY_KEYS
+from sweep.study.convergence import CONVERGENCE, read_convergence
+from sweep.study.convergence import KEYS as CONVERGENCE_KEYS
+from sweep.study.sampling import read_sample
+from sweep.study.schema import Sweep, Time, of_another
+
+TABLE = "table"
+# the keys of [sweep] that are of some designs alone, in the order in which a study is written
+KEYS: dict[str, tuple[str, ...]] = {
+    **{name: ("count", "seed", *(key for key, designs in OPTIONS.items() if name in designs), "correlations") for name in SAMPLERS},
+    CONVERGENCE: CONVERGENCE_KEYS,
+    BOUNDARY: BOUNDARY_KEYS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSweep:
+    """The result of parsing [sweep].
+
+    Attributes:
+        design: the points; an empty grid where there are problems.
+        digests: SHA-256 of the files that points come from, in their order.
+        paths: name and key of every axis, and whether all parts of the design have one of that name.
+    """
+
+    design: Design
+    digests: list[str]
+    paths: list[tuple[str, str, bool]]
+
+
+def read_sweep(
+    sections: list[Sweep], model: Model, scheme: str, fixed: Mapping[str, Value], folder: Path, problems: list[Problem]
+) -> ParsedSweep:
+    """Parse the designs of a study.
+
+    Args:
+        sections: [sweep], or every [[sweep]]; none for a single point.
+        model: whose parameters are swept. scheme: where that is not swept.
+        fixed: parameter -> value that is set, for the rows of a part that does not sweep it.
+        folder: that paths of tables start from.
+        problems: where problems are added.
+    """
+    parts: list[Part | Adaptive] = []
+    digests: list[str] = []
+    paths: list[list[tuple[str, str]]] = []
+    for number, section in enumerate(sections):
+        where = "sweep" if len(sections) == 1 else f"sweep[{number}]"
+        design, digest = read_part(section, where, model, scheme, folder, problems)
+        parts.append(design)
+        digests += [digest] if digest else []
+        paths.append([(axis.name, axis_path(section, where, axis)) for axis in design.axes])
+    swept = [{name for name, _ in each} for each in paths]
+    everywhere = set.intersection(*swept) if swept else set()
+    listed = [(name, path, name in everywhere) for each in paths for name, path in dict(each).items()]
+    if len(parts) < 2:
+        return ParsedSweep(parts[0] if parts else Grid(()), digests, listed)
+    studies = [number for number, section in enumerate(sections) if section.design in (CONVERGENCE, BOUNDARY)]
+    problems += [Problem(f"sweep[{n}].design", f"a {sections[n].design} study stands alone, in one [sweep]") for n in studies]
+    joined = tuple(part for part in parts if not isinstance(part, Adaptive))
+    names = dict.fromkeys(axis.name for part in joined for axis in part.axes)
+    missing = {name: missing_of(name, joined, fixed) for name in names if name != SCHEME}
+    return ParsedSweep(Concatenation(joined, missing, SCHEME_NAMES.index(scheme) if SCHEME in names else None), digests, listed)
+
+
+def missing_of(name: str, parts: tuple[Part, ...], fixed: Mapping[str, Value]) -> Missing:
+    """The value of a swept parameter in the rows of the parts that do not sweep it: its fixed value, else its default."""
+    listed = [axis.values for part in parts for axis in part.axes if axis.name == name and isinstance(axis, Listed | Weighted | Scaled)]
+    widths = [values.shape[1] for values in listed if values.ndim > 1]
+    value = np.asarray(fixed.get(name, np.empty(0) if widths else np.nan))
+    return Missing(widened(value, max(*widths, len(value))) if widths else value, name not in fixed)
+
+
+def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Part | Adaptive, str]:
+    """One design, and the digest of the file that its points come from; an empty design when there are problems."""
+    if sweep.design not in DESIGNS:
+        hint = f"; a {CONCATENATION} is {ABOUT_CONCATENATION}" if sweep.design == CONCATENATION else ""
+        problems.append(Problem(f"{where}.design", f"{sweep.design!r} is not available; {advise(sweep.design, DESIGNS)}{hint}"))
+    for key in dict.fromkeys(key for keys in KEYS.values() for key in keys):
+        designs = [design for design, keys in KEYS.items() if key in keys]
+        if getattr(sweep, key) is not None and sweep.design not in designs:
+            asked = " or ".join(f'"{design}"' for design in designs)
+            problems.append(Problem(f"{where}.{key}", f"belongs to design = {asked}; this one is {sweep.design!r}"))
+    if sweep.design == TABLE:
+        return read_table(sweep, where, model, scheme, folder, problems)
+    if sweep.file is not None and sweep.design in DESIGNS:
+        message = f'design {sweep.design!r} takes its points from [{where}.axes]; a file needs design = "{TABLE}"'
+        problems.append(Problem(f"{where}.file", message))
+    if not sweep.axes and sweep.design not in (CONVERGENCE, BOUNDARY):
+        message = "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"
+        problems.append(Problem(f"{where}.axes", message))
+    sampled = sweep.design in SAMPLERS
+    read = [read_axis(model, f"{where}.axes.{name}", raw, scheme, sampled, problems) for name, raw in (sweep.axes or {}).items()]
+    axes = tuple(axis for axis in read if axis is not None)
+    if sampled:
+        return read_sample(sweep, where, axes, problems) or Grid(()), ""
+    counted = tuple(axis for axis in axes if isinstance(axis, Counted))
+    if sweep.design == CONVERGENCE:
+        return read_convergence(sweep, counted, model, scheme, problems), ""
+    if sweep.design == BOUNDARY:
+        return read_boundary(sweep, counted, model, problems) or Grid(()), ""
+    lengths = {axis.name: axis.count for axis in counted}
+    if sweep.design == "zip" and len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+        problems.append(Problem(f"{where}.axes", f"axes of a zip must be of equal length: {listed}"))
+    return (Zip(counted) if sweep.design == "zip" and counted else Grid(counted)), ""
+
+
+def read_table(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Part, str]:
+    """The points of a table and the digest of its file."""
+    if sweep.axes is not None:
+        problems.append(Problem(f"{where}.axes", "a table of points has no axes: its columns are the parameters"))
+    if sweep.file is None:
+        problems.append(Problem(f"{where}.file", f'missing: design "{TABLE}" needs the CSV or Parquet file of its points'))
+        return Grid(()), ""
+    path = folder / sweep.file
+    axes = point_table.read_points(path, model, scheme, f"{where}.file", problems)
+    return (Zip(axes) if axes else Grid(())), (tables.digest(path) if axes else "")
+
+
+def axis_path(sweep: Sweep, where: str, axis: Axis) -> str:
+    """The key that gives an axis."""
+    return f"{where}.file: column {axis.name}" if sweep.design == TABLE else f"{where}.axes.{axis.name}"
+
+
+def sweep_document(sections: list[Sweep], design: Design, folder: Path) -> dict[str, Any] | list[dict[str, Any]] | None:
+    """[sweep] in canonical form, a list of them where there are several; None for a single point."""
+    designs = design.parts if isinstance(design, Concatenation) else (design,)
+    found = [part_document(section, part, folder) for section, part in zip(sections, designs, strict=False)]
+    return found if len(found) > 1 else found[0] if found else None
+
+
+def part_document(section: Sweep, design: Design, folder: Path) -> dict[str, Any]:
+    """One design in canonical form."""
+    if section.file is not None:
+        return {"design": TABLE, "file": str((folder / section.file).resolve())}
+    settings = settings_of(design) if isinstance(design, Sampling) else {key: getattr(design, key) for key in KEYS.get(section.design, ())}
+    if isinstance(design, Boundary):
+        settings["seeds"] = [list(seed) for seed in design.seeds]
+    settings = {key: value for key, value in settings.items() if value not in (None, [])}
+    axes = {"axes": {axis.name: axis.to_document() for axis in design.axes}} if design.axes else {}
+    return {"design": section.design, **settings, **axes}
+
+
+def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, problems: list[Problem]) -> Axis | None:
+    """Check one entry of [sweep.axes].
+
+    Args:
+        model: the model whose parameters are swept.
+        path: key of the entry, which ends in a parameter or in "scheme".
+        raw: its value: a list, or a table of from, to, count, spacing.
+        scheme: the scheme that the word "default" stands for.
+        sampled: whether the design draws values from ranges, which have no count of their own then.
+        problems: where problems are added.
+
+    Returns:
+        The axis, or None when it has problems.
+    """
+    name = path.rpartition(".axes.")[2]
+    quantities = {quantity.name: quantity for quantity in model.parameters}
+    if name not in quantities and name != SCHEME:
+        problems.append(Problem(path, of_another(name, model) or f"unknown parameter; {advise(name, [*quantities, SCHEME])}"))
+    elif isinstance(raw, list) and not raw:
+        problems.append(Problem(path, "empty: an axis needs at least one value, or the design has 0 points"))
+    elif isinstance(raw, list):
+        return read_schemes(model, path, raw, scheme, problems) if name == SCHEME else read_list(quantities[name], path, raw, problems)
+    elif name == SCHEME:
+        problems.append(Problem(path, f"must be a list of words, such as {list(model.schemes)}, not {shorten(raw)}"))
+    elif isinstance(raw, dict):
+        return read_keyed(quantities[name], path, raw, sampled, problems)
+    else:
+        single = number_like(raw) or (isinstance(raw, str) and quantities[name].kind == "word")
+        place = f"; a single value goes to [{'time' if name in Time.model_fields else 'parameters'}]" if single else ""
+        problems.append(Problem(path, f"must be {forms(quantities[name], sampled)}, not {shorten(raw)}{place}"))
+    return None
+
+
+def read_keyed(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
+    """An axis given as a table of keys: a range, a distribution, or a table times a factor."""
+    if "distribution" in raw or (quantity.kind == "list" and "times" in raw):
+        from sweep.study.axis_distributions import read_distribution
+
+        return read_distribution(quantity, path, raw, sampled, problems)
+    return read_spacing(quantity, path, raw, sampled, problems)

@@ -1,0 +1,194 @@
+"""[excitation] of a study: records or random draws, and the model's parameters with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models import MODELS, Model, Rule
+from kernels.models.quantity import Quantity, by_name
+from kernels.models.schemes import Values
+from sweep.design.axis import DRAW, RECORD
+from sweep.excitation.records import ACCELERATION, TIME, Record, Recorded, read_record, same_sampling
+from sweep.excitation.stationary import Stationary
+from sweep.io.errors import Problem, shorten
+from sweep.io.toml import inline
+from sweep.study.random_excitation import read_random
+from sweep.study.schema import NEEDED
+from sweep.study.schema import Excitation as Section
+
+ZERO = "zero"
+MOST_DRAWS = 2**31 - 1
+NUMBER = Quantity(DRAW, "", "number of the random acceleration: draw n is the same in every study with that spectrum", kind="integer",
+                  default=0.0, lower=0.0, upper=float(MOST_DRAWS))  # fmt: skip
+
+Excitation = Recorded | Stationary
+
+
+def files_of(records: Any) -> list[str]:
+    """The files that `excitation.records` names; none if it has another type."""
+    listed = [records] if isinstance(records, str) else records
+    return listed if isinstance(listed, list) and all(isinstance(each, str) and each for each in listed) else []
+
+
+def model_with(model: Model, section: Mapping[str, Any] | None) -> Model:
+    """The model with the parameters that [excitation] adds or changes; the files need not exist.
+
+    With records, `record` is a word, one of their names, by default the only one; with random draws it is their number `draw`.
+    """
+    given = section or {}
+    known = by_name(model.parameters)
+    if given.get("random") is not None:
+        known[RECORD] = replace(known[RECORD], default_rule="the draw")
+
+        def derive(values: Values, xp: Any) -> dict[str, Any]:
+            return {**model.derive(values, xp), RECORD: values[DRAW]}
+
+        return replace(model, parameters=(NUMBER, *known.values()), derive=derive)
+    names = tuple(dict.fromkeys(Path(file).stem for file in files_of(given.get("records"))))
+    if not names:
+        return model
+    word = replace(known[RECORD], kind="word", words=names, description="record of the base acceleration", lower=-math.inf)
+    known[RECORD] = replace(word, default=0.0, default_rule="") if len(names) == 1 else word
+    return replace(model, parameters=tuple(known.values()))
+
+
+def kernel_model(model: Model) -> Model:
+    """A study's model with the parameters that kernels read, and the study's rules."""
+    return replace(MODELS[model.name], rules=model.rules)
+
+
+def check(
+    section: Section | None, model: Model, raw: Mapping[str, Any], folder: Path, problems: list[Problem]
+) -> tuple[Model, Excitation | None]:
+    """[excitation] of a study, and the model as it makes it.
+
+    Args:
+        section: [excitation], if the study has it. model: the study's.
+        raw: the study as given. folder: that paths start from. problems: where problems are added.
+    """
+    if section is None:
+        return model, None
+    model = model_with(model, raw["excitation"])
+    excitation = read_excitation(section, folder, problems)
+    if excitation is not None and section.extend is None:
+        model = replace(model, rules=(*model.rules, lasting(excitation)))
+    return model, excitation
+
+
+def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], problems: list[Problem]) -> None:
+    """Check that every row has a record if the study has records, and none otherwise; set the key that messages name."""
+    known = by_name(model.parameters)
+    if RECORD in paths and DRAW in known:
+        problems.append(Problem(paths[RECORD], f"the records of this study are random draws: give {DRAW} instead"))
+    elif RECORD in paths and "excitation" not in raw:
+        problems.append(Problem(paths[RECORD], NEEDED[RECORD]))
+    elif RECORD not in paths and "excitation" in raw:
+        words = list(known[RECORD].words)
+        if len(words) > 1:
+            message = f"several records, of which no row takes one: sweep it, as in record = {inline(words)} in [sweep.axes], or set it"
+            problems.append(Problem("excitation.records", message))
+        paths[RECORD] = "excitation.records" if words else "excitation.random.duration"
+
+
+def read_excitation(section: Section, folder: Path, problems: list[Problem]) -> Excitation | None:
+    """Check [excitation], adding to `problems`; None if there are any.
+
+    Args:
+        section: as the study gives it. folder: that paths start from.
+    """
+    before = len(problems)
+    if section.extend not in (None, ZERO):
+        problems.append(Problem("excitation.extend", f'must be "{ZERO}" or left out, not {shorten(section.extend)}'))
+    if section.random is not None:
+        of_files = [key for key in ("records", "unit", "time", "acceleration", "sha256") if getattr(section, key) is not None]
+        problems += [Problem(f"excitation.{key}", "is of records: leave out this or [excitation.random]") for key in of_files]
+        drawn = read_random(section.random, folder, problems)
+        return drawn if len(problems) == before else None
+    if section.records is None:
+        message = 'missing: give records = "quake.csv", say, or a table [excitation.random]'
+        problems.append(Problem("excitation.records", message))
+        return None
+    files = files_of(section.records)
+    if not files:
+        problems.append(
+            Problem(
+                "excitation.records", f'must be a file or a list of files, such as ["a.csv", "b.parquet"], not {shorten(section.records)}'
+            )
+        )
+        return None
+    records = read_files(section, files, folder, problems)
+    return Recorded(tuple(records)) if len(problems) == before else None
+
+
+def read_files(section: Section, files: list[str], folder: Path, problems: list[Problem]) -> list[Record]:
+    """The records that are sound."""
+    names = {TIME: section.time or TIME, ACCELERATION: section.acceleration or ACCELERATION}
+    found: list[Record] = []
+    stems: dict[str, str] = {}
+    for position, file in enumerate(files):
+        where = "excitation.records" if isinstance(section.records, str) else f"excitation.records[{position}]"
+        stem = Path(file).stem
+        if stem in stems:
+            problems.append(Problem(where, f"{file}: {stem!r} is the name of {stems[stem]} already; rename one of them"))
+        stems.setdefault(stem, file)
+        record = read_record(folder / file, names, section.unit, where, problems)
+        if record is not None:
+            found.append(record)
+    if len(found) == len(files):
+        same_sampling(found, "excitation.records", problems)
+        if section.sha256 is not None and section.sha256 != [record.digest for record in found]:
+            message = "the files are not those that the study was resolved with; leave this out to take them as they are now"
+            problems.append(Problem("excitation.sha256", message))
+    return found
+
+
+def lasting(excitation: Excitation) -> Rule:
+    """The rule that a run ends when its record does, or before."""
+    if isinstance(excitation, Stationary):
+        reached = np.array([excitation.interval * (excitation.samples - 1)])
+        names = ["a draw"]
+    else:
+        reached = np.array([record.duration for record in excitation.records])
+        names = [f"{record.path.name} (row {len(record.samples)})" for record in excitation.records]
+
+    def which(values: Mapping[str, Any]) -> Any:
+        return np.nan_to_num(values[RECORD]).astype(int) % len(reached) if len(reached) > 1 else 0
+
+    def broken(values: Mapping[str, Any], _scheme: str) -> Any:
+        there = ~np.isnan(values[RECORD]) if len(reached) > 1 else True
+        return there & (np.asarray(values["end"]) > reached[which(values)] * (1.0 + 1e-9))
+
+    def advice(values: Mapping[str, Any], _scheme: str) -> str:
+        return f"{names[which(values)]} ends at {reached[which(values)]:.6g} s, end = {values['end']:g} s"
+
+    sentence = f'a record must last until the end of the run; [excitation] extend = "{ZERO}" lets the ground rest after it'
+    return Rule((RECORD, "end"), sentence, broken, advice)
+
+
+def section_document(section: Section, excitation: Excitation) -> dict[str, Any]:
+    """[excitation] in canonical form: paths absolute and digests of the files, numbers in SI units."""
+    extend = {} if section.extend is None else {"extend": section.extend}
+    if isinstance(excitation, Recorded):
+        files = [str(record.path) for record in excitation.records]
+        given = {key: value for key in ("unit", "time", "acceleration") if (value := getattr(section, key)) is not None}
+        records = files[0] if isinstance(section.records, str) else files
+        return {"records": records, **given, **extend, "sha256": [record.digest for record in excitation.records]}
+    spectrum = excitation.spectrum
+    how = {"interpolation": "log"} if spectrum.logarithmic else {}
+    taper = {"taper": list(excitation.ramps)} if any(excitation.ramps) else {}
+    nodes = np.stack([spectrum.frequencies, spectrum.densities], axis=1).tolist()
+    sizes = {"duration": excitation.duration, "interval": excitation.interval, "seed": excitation.seed}
+    return {**extend, "random": {"spectrum": nodes, **how, **sizes, **taper}}
+
+
+def without_paths(section: Mapping[str, Any] | None) -> Any:
+    """[excitation] of a document with names in place of paths: what determines rows."""
+    if section is None or "records" not in section:
+        return section
+    return {**section, "records": [Path(file).stem for file in files_of(section["records"])]}

@@ -1,0 +1,254 @@
+"""A study from TOML, checked as a whole: all problems are reported at once."""
+
+from __future__ import annotations
+
+import copyreg
+import hashlib
+import json
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kernels.models import MODELS, SINGLE_RULES, Model
+from kernels.models.quantity import by_name
+from kernels.models.schemes import BLOCKS, DOUBLE, SINGLE, STEADY
+from sweep.design.axis import SCHEME
+from sweep.design.designs import Adaptive, schemes_of
+from sweep.io.errors import ConfigError, Problem, advise, shorten
+from sweep.io.toml import apply_overrides, read_source
+from sweep.io.values import Value, read_number, read_value, written
+from sweep.io.version import SCHEMA_VERSION, VERSION
+from sweep.study import excitation as excitations
+from sweep.study.capabilities import check_asked, check_precision, check_steady
+from sweep.study.config import Config
+from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
+from sweep.study.excitation import Excitation
+from sweep.study.rules import check_fixed, check_rules
+from sweep.study.schema import TIME_KEYS, Document, Time, belongs, read_document
+from sweep.study.shard_size import check_shards
+
+DEFAULT_SCHEME = "exact"
+
+
+def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides: Sequence[str] = ()) -> Config:
+    """Read and check a study.
+
+    Args:
+        config: path of a TOML file, the same as nested dicts, or a `Config` (returned as it is).
+        overrides: "path=value" texts that replace keys before the check; the value is TOML, or else a word.
+
+    Raises:
+        ConfigError: with everything that is wrong.
+    """
+    if isinstance(config, Config):
+        if overrides:
+            raise ConfigError(config.source, [Problem("", "overrides change a file or a dict, not a Config that is already checked")])
+        return config
+    source, raw, folder, name = read_source(config)
+    problems: list[Problem] = []
+    changed = apply_overrides(raw, overrides, problems)
+    checked = check(raw, source, folder, name, problems)
+    if checked is None:
+        marked = [Problem(f"--set {p.path}" if is_below(p.path, changed) else p.path, p.message) for p in problems]
+        raise ConfigError(source, marked)
+    return checked
+
+
+def by_document(config: Config) -> tuple[Any, ...]:
+    """How a study is pickled: as its document, which the receiving process reads and checks again."""
+    return recall, (config.document, config.digest, VERSION)
+
+
+copyreg.pickle(Config, by_document)
+RECALLED: dict[str, Config] = {}
+
+
+def recall(document: dict[str, Any], digest: str, version: str) -> Config:
+    """The study that another process described, read once a process.
+
+    Raises:
+        ConfigError: it cannot be read here, or is another one here; `version` is that of the other tribosweep.
+    """
+    if digest not in RECALLED:
+        config = load(document)
+        if config.digest != digest:
+            why = "the content of its files differs" if version == VERSION else "the versions differ"
+            where = f"{socket.gethostname()}, tribosweep {VERSION}"
+            message = f"{where}: the study that tribosweep {version} sends is another one here: {why}"
+            raise ConfigError(config.name, [Problem("", message)])
+        RECALLED[digest] = config
+    return RECALLED[digest]
+
+
+def is_below(path: str, changed: list[str]) -> bool:
+    """Whether a key's path is, or lies below, one that an override set."""
+    return any(path == key or path.startswith((f"{key}.", f"{key}[", f"{key}:")) for key in changed)
+
+
+def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, problems: list[Problem]) -> Config | None:
+    """Check everything, adding to `problems`; None when there are any."""
+    if "calibration" in raw:
+        problems.append(Problem("calibration", "this study is a calibration: tribosweep calibrate carries it out"))
+        raw = {key: value for key, value in raw.items() if key != "calibration"}
+    document = read_document(raw, problems)
+    name = check_name(document.study.name if document.study.name is not None else default_name, problems)
+    model, scheme = check_study(document, problems)
+    model, excitation = excitations.check(document.excitation, model, raw, folder, problems)
+    if document.study.precision == SINGLE:
+        model = replace(model, rules=(*model.rules, *SINGLE_RULES))
+    fixed: dict[str, Value] = {}
+    paths: dict[str, str] = {}
+    check_parameters(document.parameters, model, fixed, paths, problems)
+    check_time(document.time, model, fixed, paths, problems)
+    read = read_sweep(document.sweep, model, scheme, fixed, folder, problems)
+    check_axes(read, paths, problems)
+    excitations.check_choice(model, raw, paths, problems)
+    design = read.design
+    window = STEADY if document.time.window == STEADY else None
+    schemes = schemes_of(design, scheme)
+    if window == STEADY:
+        check_steady(model, schemes, paths, problems)
+    asked = check_asked(document, problems)
+    check_precision(document.study.precision, model, schemes, window, asked, paths, design, problems)
+    shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
+    if problems:
+        swept = {str(name) for part in document.sweep for name in part.axes or {}}
+        if all(part.file is None for part in document.sweep):
+            unsure = {SCHEME} if any(problem.path == "study.scheme" for problem in problems) else set()
+            problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
+        return None
+    fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
+    canonical = canonical_document(document, name, model, fixed, read, excitation, folder)
+    nameless = {**canonical, "sweep": without_files(canonical.get("sweep"))}
+    if excitation is not None:
+        nameless["excitation"] = excitations.without_paths(canonical["excitation"])
+    content = json.dumps([SCHEMA_VERSION, shard_points, read.digests, nameless])
+    config = Config(
+        source=source,
+        name=name,
+        model=model,
+        scheme=scheme,
+        scheme_given=document.study.scheme is not None or SCHEME in paths,
+        fixed=fixed,
+        precision=document.study.precision,
+        window=window,
+        asked=asked,
+        design=design,
+        shard_points=shard_points,
+        paths=paths,
+        document=canonical,
+        digest=hashlib.sha256(content.encode()).hexdigest(),
+        excitation=excitation,
+    )
+    problems += check_sought(config)
+    problems += check_rules(config)
+    return None if problems else config
+
+
+def check_name(name: str, problems: list[Problem]) -> str:
+    """The study's name, which also names its directory."""
+    if not name.strip() or name in (".", "..") or "/" in name or "\\" in name or not name.isprintable():
+        problems.append(Problem("study.name", f"{name!r} cannot name a directory: leave out slashes and control characters"))
+    return name
+
+
+def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str]:
+    """The model and the scheme; an unknown one is replaced by its default, so that the rest can be checked."""
+    model = MODELS.get(document.study.model)
+    if model is None:
+        problems.append(Problem("study.model", f"{document.study.model!r} is not a model; {advise(document.study.model, MODELS)}"))
+        model = next(iter(MODELS.values()))
+    scheme = document.study.scheme or DEFAULT_SCHEME
+    if scheme not in model.schemes:
+        problems.append(Problem("study.scheme", f"{scheme!r} is not a scheme of {model.name}; {advise(scheme, model.schemes)}"))
+        scheme = model.schemes[0]
+    return model, scheme
+
+
+def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
+    """[parameters] into `fixed` and `paths`."""
+    quantities = {quantity.name: quantity for quantity in model.parameters if quantity.name not in TIME_KEYS}
+    for name, value in raw.items():
+        path = f"parameters.{name}"
+        if name not in quantities:
+            problems.append(Problem(path, belongs(str(name), model)))
+            continue
+        paths[name] = path
+        found: list[Problem] = []
+        read = read_value(quantities[name], path, value, found)
+        if not found:
+            fixed[name] = read
+            continue
+        several = value if quantities[name].kind == "list" and isinstance(value, list) else [value]
+        advice = "; several values go to [sweep.axes]" if any(isinstance(item, list | dict) for item in several) else ""
+        problems += [Problem(problem.path, f"{problem.message}{advice}") for problem in found]
+
+
+def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
+    """[time] into `fixed` and `paths`."""
+    entries = [(name, f"time.{name}", getattr(time, name)) for name in Time.model_fields if name not in ("window", BLOCKS)]
+    if isinstance(time.window, list) and len(time.window) == 2:
+        entries += [("window_start", "time.window[0]", time.window[0]), ("window_end", "time.window[1]", time.window[1])]
+    elif time.window is not None and time.window != STEADY:
+        problems.append(Problem("time.window", f'must be two times [start, end] in s, or "{STEADY}", not {shorten(time.window)}'))
+    known = by_name(model.parameters)
+    for name, path, value in entries:
+        if value is None:
+            continue
+        paths[name] = path
+        if (read := read_number(known[name], path, value, problems)) is not None:
+            fixed[name] = read
+
+
+def check_axes(read: ParsedSweep, paths: dict[str, str], problems: list[Problem]) -> None:
+    """Add the axes to `paths`. What [parameters] or [time] set too is given twice, unless parts of the design are without that axis."""
+    given = dict(paths)
+    for name, path, everywhere in read.paths:
+        if name in given and (everywhere or given[name] == "study.scheme"):
+            problems.append(Problem(path, f"given twice: also in {given[name]}"))
+        paths[name] = path
+
+
+def check_sought(config: Config) -> list[Problem]:
+    """The problem of an adaptive design whose observable the study lacks."""
+    if not isinstance(config.design, Adaptive):
+        return []
+    lacking = config.lacking(by_name(config.model.observables)[config.design.observable])
+    return [Problem("sweep.observable", lacking)] if lacking else []
+
+
+def canonical_document(
+    document: Document, name: str, model: Model, fixed: dict[str, Value], read: ParsedSweep, excitation: Excitation | None, folder: Path
+) -> dict[str, Any]:
+    """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
+    precision = document.study.precision if document.study.precision != DOUBLE else None
+    study = {"name": name, "model": document.study.model, "scheme": document.study.scheme, "precision": precision}
+    time: dict[str, Any] = {key: fixed[key] for key in Time.model_fields if key in fixed}
+    if "window_start" in fixed:
+        time["window"] = [fixed["window_start"], fixed["window_end"]]
+    elif document.time.window == STEADY:
+        time["window"] = STEADY
+    if document.time.blocks is not None:
+        time["blocks"] = document.time.blocks
+    known = by_name(model.parameters)
+    tables: dict[str, Any] = {
+        "study": {key: value for key, value in study.items() if value is not None},
+        "parameters": {key: written(known[key], value) for key, value in fixed.items() if key not in TIME_KEYS},
+        "time": time,
+        "excitation": {}
+        if excitation is None or document.excitation is None
+        else excitations.section_document(document.excitation, excitation),
+        "sweep": sweep_document(document.sweep, read.design, folder),
+        "output": {key: value for key, value in dict(document.output).items() if value not in (None, False)},
+    }
+    return {key: table for key, table in tables.items() if table}
+
+
+def without_files(sweeps: dict[str, Any] | list[dict[str, Any]] | None) -> Any:
+    """[sweep] without the paths of its tables."""
+    if isinstance(sweeps, list):
+        return [without_files(each) for each in sweeps]
+    return sweeps if sweeps is None else {key: value for key, value in sweeps.items() if key != "file"}

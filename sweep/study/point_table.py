@@ -1,0 +1,154 @@
+"""Design points from a file: CSV or Parquet, one row a point, columns named as parameters."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity, by_name
+from sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
+from sweep.io.errors import Problem, advise, report, shorten
+from sweep.io.tables import READERS, read_lists, read_numbers, read_words
+from sweep.io.values import DEFAULT
+from sweep.study.schema import of_another
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(slots=True)
+class Column:
+    """A column that is being read, its cells on disk.
+
+    Attributes:
+        name: parameter, or "scheme".
+        quantity: the parameter; None of "scheme".
+        values, absent: files of its values (float64, or int8 codes of schemes) and of its mask.
+        shapes: of the pieces of `values`, (rows,) or of tables (rows, L), with L the widest of the piece.
+        problems: what is wrong with its cells so far.
+    """
+
+    name: str
+    quantity: Quantity | None
+    values: IO[bytes]
+    absent: IO[bytes]
+    shapes: list[tuple[int, ...]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, values: np.ndarray, absent: np.ndarray) -> None:
+        """Append cells."""
+        self.values.write(values.tobytes())
+        self.absent.write(absent.tobytes())
+        self.shapes.append(values.shape)
+
+    def axis(self) -> Listed:
+        """The column as an axis, whose cells are read from disk where they are needed, also when the files are closed."""
+        self.absent.flush()
+        return Listed(self.name, self.cells(), np.memmap(self.absent, bool, mode="r"), self.quantity)
+
+    def cells(self) -> np.ndarray:
+        """The values on disk, (n,) or of tables (n, L), where all pieces are as wide as the widest."""
+        kind = np.int8 if self.name == SCHEME else np.float64
+        width = max(shape[1:] for shape in self.shapes)
+        whole = (sum(shape[0] for shape in self.shapes), *width)
+        if width == (0,):  # a file of nothing cannot be mapped
+            return np.empty(whole)
+        if all(shape[1:] == width for shape in self.shapes):
+            self.values.flush()
+            return np.memmap(self.values, kind, mode="r", shape=whole)
+        with tempfile.TemporaryFile() as widened:
+            self.values.seek(0)
+            for shape in self.shapes:
+                piece = np.frombuffer(self.values.read(8 * shape[0] * shape[1])).reshape(shape)
+                widened.write(np.pad(piece, [(0, 0), (0, width[0] - shape[1])], constant_values=math.nan).tobytes())
+            widened.flush()
+            return np.memmap(widened, kind, mode="r", shape=whole)
+
+
+def read_points(path: Path, model: Model, scheme: str, where: str, problems: list[Problem]) -> tuple[Listed, ...]:
+    """Read and check a table of points piece by piece; no more than one piece is in memory.
+
+    Args:
+        path: a .csv or .parquet file.
+        model: whose parameters the columns name; "scheme" is a column too.
+        scheme: what an empty cell of "scheme" stands for.
+        where: the key that names the file, for messages.
+        problems: where problems are added, with column and row (the first row below the header is row 1).
+
+    Returns:
+        One axis per column, all as long as the table. A cell that is empty (CSV), null (Parquet) or "default" is absent; NaN and
+        infinite cells are kept: their rows get a status. A cell of a list parameter is text such as "2;3;4;5" or a Parquet list, whose
+        entries must be finite; a cell of a word is one of its words.
+    """
+    import pyarrow as pa
+
+    if path.suffix.lower() not in READERS:
+        problems.append(Problem(where, f"{path}: must end in {' or '.join(READERS)}"))
+        return ()
+    with ExitStack() as files:
+        try:
+            return read_columns(path, model, scheme, where, problems, files)
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            problems.append(Problem(where, f"cannot read {path}: {' '.join(str(error).split())}"))
+            return ()
+
+
+def read_columns(path: Path, model: Model, scheme: str, where: str, problems: list[Problem], files: ExitStack) -> tuple[Listed, ...]:
+    """As `read_points`, with `files` for the cells; raises what readers of files raise."""
+    before, rows = len(problems), 0
+    names, pieces = READERS[path.suffix.lower()](path)
+    columns = choose_columns([name.strip() for name in names], model, f"{where}: {path.name}", problems, files)
+    for piece in pieces:
+        for position, column in columns.items():
+            label = f"{where}: {path.name}, column {column.name}"
+            if column.quantity is None:
+                column.add(*read_schemes(piece.column(position), model, scheme, label, rows, column.problems))
+            else:
+                read = {"word": read_words, "list": read_lists}.get(column.quantity.kind, read_numbers)
+                column.add(*read(piece.column(position), column.quantity, label, rows, column.problems))
+        rows += piece.num_rows
+    if rows == 0:
+        problems.append(Problem(where, f"{path} has no rows: 0 points"))
+    for column in columns.values():
+        report(column.problems, f"{where}: {path.name}, column {column.name}", problems)
+    return tuple(column.axis() for column in columns.values()) if len(problems) == before else ()
+
+
+def choose_columns(names: list[str], model: Model, label: str, problems: list[Problem], files: ExitStack) -> dict[int, Column]:
+    """The columns that can be read, by their position, with temporary `files`; problems for the others."""
+    known: dict[str, Quantity | None] = {**by_name(model.parameters), SCHEME: None}
+    columns: dict[int, Column] = {}
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            problems.append(Problem(f"{label}, column {name}", "given twice"))
+        elif name in known:
+            values, absent = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))  # noqa: SIM115 - `files` closes them
+            columns[position] = Column(name, known[name], values, absent)
+        else:
+            separator = "; columns are separated by commas" if ";" in name else ""
+            unknown = of_another(name, model) or f"unknown parameter; {advise(name, known)}{separator}"
+            problems.append(Problem(f"{label}, column {name}", unknown))
+    return columns
+
+
+def read_schemes(
+    column: pa.ChunkedArray, model: Model, scheme: str, label: str, before: int, problems: list[Problem]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of the column "scheme", after `before` rows, of which none is absent; problems if a cell is no scheme."""
+    codes = np.zeros(len(column), dtype=np.int8)
+    for row, cell in enumerate(column.to_pylist()):
+        word: Any = cell.strip() if isinstance(cell, str) else cell
+        name = scheme if word in (None, "", DEFAULT) else word
+        if name in model.schemes:
+            codes[row] = SCHEME_NAMES.index(name)
+        else:
+            message = f"{shorten(word)} is not a scheme; {advise(str(word), model.schemes)}"
+            problems.append(Problem(f"{label}, row {before + row + 1}", message))
+    return codes, np.zeros(len(codes), dtype=bool)

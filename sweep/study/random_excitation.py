@@ -1,0 +1,163 @@
+"""[excitation.random]: spectrum, duration, interval and taper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from sweep.excitation.spectrum import Spectrum
+from sweep.excitation.stationary import Stationary
+from sweep.io.columns import Wanted, read_columns
+from sweep.io.errors import Problem, advise, shorten
+from sweep.io.units import DENSITY, spelled
+from sweep.io.values import number_like, read_number
+from sweep.study.schema import Random
+
+INTERPOLATIONS = ("linear", "log")
+MOST_SAMPLES = 2**24  # of a draw
+DEFAULT_SEED = 1
+FREQUENCY = Quantity("frequency", "Hz", "frequency of a spectrum", lower=0.0)
+PSD = Quantity("psd", DENSITY, "one-sided power spectral density of the acceleration", lower=0.0)
+RMS = Quantity("rms", "m/s^2", "root mean square of the acceleration", lower=0.0, lower_open=True)
+DURATION = Quantity("duration", "s", "of a draw", lower=0.0, lower_open=True)
+INTERVAL = Quantity("interval", "s", "between the samples of a draw", lower=0.0, lower_open=True)
+RAMP = Quantity("taper", "s", "ramp at an end of a draw", lower=0.0)
+RANDOM = "excitation.random"
+
+
+def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float | None:
+    """A number of [excitation.random]; None and a problem if it is missing or none."""
+    path = f"{RANDOM}.{quantity.name}"
+    if value is None:
+        problems.append(Problem(path, f"missing: a number in {quantity.unit} ({quantity.description})"))
+        return None
+    return read_number(quantity, path, value, problems)
+
+
+def read_random(section: Random, folder: Path, problems: list[Problem]) -> Stationary | None:
+    """The random accelerations; None and problems if something is wrong."""
+    before = len(problems)
+    spectrum = read_spectrum(section, folder, problems)
+    duration, interval = (value_of(quantity, getattr(section, quantity.name), problems) for quantity in (DURATION, INTERVAL))
+    ramps = read_ramps(section.taper, problems)
+    seed = DEFAULT_SEED if section.seed is None else section.seed
+    if seed < 0:
+        problems.append(Problem(f"{RANDOM}.seed", f"{seed} is out of bounds: must be >= 0"))
+    if duration is not None and interval is not None:
+        if not 2.0 <= duration / interval <= MOST_SAMPLES:
+            count = f"{duration:g} s at an interval of {interval:g} s are {duration / interval + 1.0:.4g} samples"
+            problems.append(Problem(f"{RANDOM}.interval", f"{count}: must be >= 3 and <= {MOST_SAMPLES:,}"))
+        if ramps is not None and sum(ramps) > duration:
+            problems.append(Problem(f"{RANDOM}.taper", f"ramps of {ramps[0]:g} and {ramps[1]:g} s do not fit into {duration:g} s"))
+    if spectrum is not None and interval is not None and spectrum.frequencies[-1] >= 0.5 / interval:
+        highest, need = spectrum.frequencies[-1], 0.05 / spectrum.frequencies[-1]
+        message = (
+            f"samples {interval:g} s apart know no frequency from {0.5 / interval:g} Hz on, and the spectrum goes to {highest:g} Hz; "
+            f"straight lines between samples lose 6 % of the power there at an interval of {2.0 * need:.3g} s, 2 % at {need:.3g} s"
+        )
+        problems.append(Problem(f"{RANDOM}.interval", message))
+    if spectrum is None or duration is None or interval is None or ramps is None or len(problems) > before:
+        return None
+    return Stationary(spectrum, duration, interval, seed, ramps)
+
+
+def read_ramps(taper: Any, problems: list[Problem]) -> tuple[float, float] | None:
+    """The ramps at both ends [s]; None and a problem if they are invalid."""
+    if taper is None:
+        return 0.0, 0.0
+    if isinstance(taper, list) and len(taper) != 2:
+        problems.append(Problem(f"{RANDOM}.taper", f"must be one time or two, [at the beginning, at the end], not {shorten(taper)}"))
+        return None
+    both = [value_of(RAMP, each, problems) for each in (taper if isinstance(taper, list) else [taper])]
+    first, last = both[0], both[-1]
+    return None if first is None or last is None else (first, last)
+
+
+def read_spectrum(section: Random, folder: Path, problems: list[Problem]) -> Spectrum | None:
+    """The spectrum from a band, pairs or a file; None and problems if it is invalid."""
+    before = len(problems)
+    if (section.spectrum is None) == (section.band is None):
+        how = "missing" if section.band is None else "is given as a spectrum and as a band: leave out one of them"
+        form = "spectrum = [[1.0, 0.02], [20.0, 0.02]] in Hz and (m/s^2)^2/Hz, or band = [1.0, 20.0] in Hz with rms"
+        problems.append(Problem(f"{RANDOM}.spectrum", f"{how}: {form}"))
+        return None
+    of_other = ("unit", "interpolation") if section.band is not None else ("rms",)
+    home = "spectrum" if section.band is not None else "band"
+    problems += [Problem(f"{RANDOM}.{key}", f"belongs to a {home}: leave it out") for key in of_other if getattr(section, key) is not None]
+    if section.interpolation not in (None, *INTERPOLATIONS):
+        advice = advise(str(section.interpolation), INTERPOLATIONS)
+        problems.append(Problem(f"{RANDOM}.interpolation", f"{section.interpolation!r} is none; {advice}"))
+    if section.band is not None:
+        return read_band(section.band, section.rms, problems)
+    if isinstance(section.spectrum, str):
+        wanted = Wanted("frequency", "Hz", "frequency"), Wanted("psd", DENSITY, "psd", "", section.unit, f"{RANDOM}.unit")
+        columns = read_columns(folder / section.spectrum, wanted, f"{RANDOM}.spectrum", problems)
+        nodes = None if columns is None else np.stack(columns, axis=1)
+        place = f"{RANDOM}.spectrum: {Path(section.spectrum).name}, row "
+    else:
+        nodes = read_pairs(section.spectrum, section.unit, problems)
+        place = ""
+    if nodes is None or len(problems) > before:
+        return None
+    check_nodes(nodes, place, section.interpolation == "log", problems)
+    return Spectrum(nodes[:, 0], nodes[:, 1], section.interpolation == "log") if len(problems) == before else None
+
+
+def read_band(band: Any, rms: Any, problems: list[Problem]) -> Spectrum | None:
+    """A constant density between two frequencies."""
+    size = value_of(RMS, rms, problems)
+    ends: list[float] = []
+    if not isinstance(band, list) or len(band) != 2:
+        problems.append(Problem(f"{RANDOM}.band", f"must be two frequencies in Hz, such as [1.0, 20.0], not {shorten(band)}"))
+    else:
+        for position, value in enumerate(band):
+            if (end := read_number(FREQUENCY, f"{RANDOM}.band[{position}]", value, problems)) is not None:
+                ends.append(end)
+    if len(ends) == 2 and not ends[0] < ends[1]:
+        problems.append(Problem(f"{RANDOM}.band", f"must go up from one frequency to another, not from {ends[0]:g} to {ends[1]:g} Hz"))
+        return None
+    if len(ends) < 2 or size is None:
+        return None
+    return Spectrum(np.array(ends), np.full(2, size**2 / (ends[1] - ends[0])))
+
+
+def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndarray | None:
+    """(n, 2) frequencies and densities in SI units; None and problems if they are invalid."""
+    path = f"{RANDOM}.spectrum"
+    if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        problems.append(
+            Problem(path, f"must be pairs [frequency, density], such as [[1.0, 0.02], [20.0, 0.02]], or a file, not {shorten(pairs)}")
+        )
+        return None
+    found: list[list[float]] = []
+    for position, pair in enumerate(pairs):
+        nodes = []
+        for quantity, value in zip((FREQUENCY, PSD), pair, strict=True):
+            stated = f"{value!r} {spelled(unit)}" if quantity is PSD and unit is not None and number_like(value) else value
+            if (node := read_number(quantity, f"{path}[{position}]", stated, problems)) is not None:
+                nodes.append(node)
+        found.append(nodes)
+    return np.array(found) if all(len(nodes) == 2 for nodes in found) else None
+
+
+def check_nodes(nodes: np.ndarray, place: str, logarithmic: bool, problems: list[Problem]) -> None:
+    """Problems of nodes (n, 2) that are no spectrum; `place` is the prefix of rows of their file, empty without a file."""
+
+    def say(row: int, message: str) -> None:
+        problems.append(Problem(f"{place}{row + 1}" if place else f"{RANDOM}.spectrum[{row}]", message))
+
+    if len(nodes) < 2:
+        problems.append(Problem(f"{RANDOM}.spectrum", f"has {len(nodes)} frequencies: must have at least 2"))
+        return
+    for row, (f, s) in enumerate(nodes.tolist()):
+        if f < 0.0 or s < 0.0:
+            say(row, f"{f:g} Hz, {s:g} {DENSITY}: neither can be negative")
+        elif logarithmic and (f == 0.0 or s == 0.0):
+            say(row, f'{f:g} Hz, {s:g} {DENSITY}: interpolation = "log" needs numbers > 0; the density is 0 beyond the ends by itself')
+        if row and f <= nodes[row - 1, 0]:
+            say(row, f"frequency {f:g} Hz does not exceed the one before, {nodes[row - 1, 0]:g} Hz")
+    if not nodes[:, 1].any():
+        problems.append(Problem(f"{RANDOM}.spectrum", "is 0 everywhere: nothing would shake"))

@@ -1,0 +1,239 @@
+"""The sections and keys of a study's TOML file, and the types of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kernels.models import MODELS, TIME, Model
+from kernels.models.schemes import DOUBLE
+from sweep.design.axis import DRAW, RECORD
+from sweep.io.errors import Problem, advise, shorten
+
+
+class Section(BaseModel):
+    """A table of the file: no other keys than these, no conversion between types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Study(Section):
+    """[study]: what is run."""
+
+    name: str | None = None
+    model: str = "rubbing_mass"
+    scheme: str | None = None
+    precision: str = DOUBLE
+
+
+class Time(Section):
+    """[time]: how long, in what steps, averaged over which window."""
+
+    end: Any = None
+    step: Any = None
+    largest_step: Any = None
+    smallest_step: Any = None
+    tolerance: Any = None
+    retries: Any = None
+    window: Any = None
+    blocks: int | None = None
+
+
+class Sweep(Section):
+    """[sweep]: which points."""
+
+    design: str = "grid"
+    count: int | None = None
+    seed: int | None = None
+    file: str | None = None
+    observable: str | None = None
+    digits: int | None = None
+    halvings: int | None = None
+    level: Any = None
+    width: Any = None
+    seeds: Any = None
+    second_order: bool | None = None
+    levels: int | None = None
+    harmonics: int | None = None
+    correlations: list[Any] | None = None
+    axes: dict[str, Any] | None = None
+
+
+class Range(Section):
+    """An axis in the form { from, to, count, spacing }; a range that is drawn from and one of whole numbers have no count."""
+
+    start: Any = Field(default=None, alias="from")
+    stop: Any = Field(default=None, alias="to")
+    count: int | None = None
+    spacing: str = "linear"
+
+
+class Random(Section):
+    """[excitation.random]: random accelerations that are drawn. Descriptions are what `tribosweep list excitation` shows."""
+
+    spectrum: Any = Field(
+        default=None,
+        description="one-sided power spectral density: pairs [frequency, density] in Hz and (m/s^2)^2/Hz, or a CSV or Parquet file with "
+        "the columns frequency and psd; 0 beyond its ends",
+    )
+    unit: str | None = Field(
+        default=None, description="of the densities, such as g^2/Hz; default (m/s^2)^2/Hz, or what the file's header says"
+    )
+    interpolation: str | None = Field(
+        default=None, description="straight lines between the pairs: linear (default), or log in both logarithms"
+    )
+    band: Any = Field(default=None, description="instead of a spectrum: a constant density between two frequencies [Hz]")
+    rms: Any = Field(default=None, description="of the acceleration with a band [m/s^2], such as 0.3 g in quotes")
+    duration: Any = Field(default=None, description="of a draw [s]")
+    interval: Any = Field(default=None, description="between its samples [s]; 1 / (2 interval) exceeds every frequency of the spectrum")
+    seed: int | None = Field(default=None, description="of all draws, at least 0; draw n depends on it and on n alone; default 1")
+    taper: Any = Field(default=None, description="ramps of half a cosine at both ends [s], or [at the beginning, at the end]; default none")
+
+
+class Excitation(Section):
+    """[excitation]: excitations besides sines. Descriptions as of `Random`."""
+
+    records: Any = Field(
+        default=None,
+        description="CSV or Parquet files with the columns time and acceleration, evenly sampled from t = 0; parameter record is one of "
+        "their names, without folder and ending",
+    )
+    unit: str | None = Field(default=None, description="of the accelerations, such as g; default m/s^2, or what the header says")
+    time: str | None = Field(default=None, description="what the files call the column time")
+    acceleration: str | None = Field(default=None, description="what the files call the column acceleration")
+    extend: str | None = Field(default=None, description="zero: a run may be longer than its record, and is not shaken by it after its end")
+    sha256: Any = Field(default=None, description="of the files, as a resolved study states it: others are refused")
+    random: Random | None = Field(default=None, description="random accelerations instead of records; parameter draw is their number")
+
+
+class Output(Section):
+    """[output]: additional observables, and the size of shards."""
+
+    statistics: bool | None = None
+    shard_points: int | None = None
+
+
+class Document(Section):
+    """The whole file; a single [sweep] is a list of one."""
+
+    study: Study = Study()
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    time: Time = Time()
+    sweep: list[Sweep] = Field(default_factory=list)
+    excitation: Excitation | None = None
+    output: Output = Output()
+
+
+NEEDED = {
+    RECORD: 'a record needs [excitation], with records = "quake.csv", say',
+    DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
+}  # what the parameters need of a study
+EXCITATION: dict[str, type[Section]] = {"excitation": Excitation, "excitation.random": Random}
+TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
+TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
+WINDOW = ("window_start", "window_end")
+TIME_KEYS = {q.name: "window = [start, end]" if q.name in WINDOW else q.name for q in TIME}
+
+
+def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
+    """Check the shape of `raw`, reporting to `problems`; what is wrong is left out so that the rest can be checked too.
+
+    Args:
+        raw: the file as tables of plain values.
+        problems: where problems are added.
+
+    Returns:
+        The document without its misshapen keys.
+    """
+    single = not isinstance(raw.get("sweep"), list)
+    if raw.get("sweep") == []:
+        problems.append(Problem("sweep", "an empty list of designs: 0 points; leave it out for a single point"))
+    listed = {**raw, "sweep": [raw["sweep"]]} if single and isinstance(raw.get("sweep"), dict) else raw
+    try:
+        return Document.model_validate(listed)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    for item in found:
+        location = [part for part in item["loc"] if part != "[key]"]
+        problems.append(Problem(dotted(location, single), describe(item, [str(part) for part in location if not isinstance(part, int)])))
+    remaining = {key: value for key, value in listed.items() if key in Document.model_fields}
+    for item in found:
+        prune(remaining, [part for part in item["loc"] if part != "[key]"])
+    return Document.model_validate(remaining)
+
+
+def dotted(location: list[int | str], single: bool) -> str:
+    """The path of a key, as messages write it; a `single` [sweep] has no number."""
+    words = [(f"[{part}]" if not single else "") if isinstance(part, int) else f".{part}" for part in location]
+    return "".join(words).removeprefix(".")
+
+
+def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Problem]) -> Range:
+    """Check the shape of an axis { from, to, count, spacing } at `path`; misshapen and missing keys are reported and left out."""
+    needed = ("from", "to", "count") if counted else ("from", "to")
+    problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(needed)}") for key in needed if key not in raw]
+    try:
+        return Range.model_validate(raw)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    for item in found:
+        location = [path, *(str(part) for part in item["loc"] if part != "[key]")]
+        problems.append(Problem(".".join(location), describe(item, location)))
+    return Range.model_validate({key: value for key, value in raw.items() if key not in {item["loc"][0] for item in found}})
+
+
+def describe(item: Mapping[str, Any], location: list[str]) -> str:
+    """What one of pydantic's errors means to the author of the file."""
+    if item["type"] == "extra_forbidden":
+        return home_of(location[-1]) or f"unknown key; {advise(location[-1], keys_of(location[:-1]))}"
+    expected = TYPES.get(item["type"])
+    return f"must be {expected}, not {shorten(item['input'])}" if expected else str(item["msg"])
+
+
+def keys_of(location: list[str]) -> list[str]:
+    """The keys that the section at `location` may have."""
+    sections: dict[str, type[Section]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep, "output": Output, **EXCITATION}
+    section = sections.get(".".join(location), Range)
+    return [field.alias or name for name, field in section.model_fields.items()]
+
+
+def prune(tables: dict[str, Any], location: list[Any]) -> None:
+    """Remove the deepest existing entry on the path `location` from nested tables, which are copied on the way."""
+    parent: Any = tables
+    for depth, key in enumerate(location):
+        if isinstance(parent, dict) and key not in parent:
+            return
+        if depth == len(location) - 1 or not isinstance(parent[key], dict | list):
+            if isinstance(parent, list):
+                parent[key] = {}  # the entries after it keep their numbers
+            else:
+                del parent[key]
+            return
+        parent[key] = parent = parent[key].copy()
+
+
+def home_of(name: str) -> str:
+    """The section of a key that was given in the wrong one; empty if no section has it."""
+    if name in TIME_KEYS or name in Time.model_fields:
+        return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
+    shapes: dict[str, type[Section]] = {"study": Study, "sweep": Sweep, "output": Output, "excitation": Excitation}
+    section = next((title for title, shape in shapes.items() if name in shape.model_fields), "")
+    if not section and any(name == q.name for model in MODELS.values() for q in model.parameters):
+        section = "parameters"
+    return f"belongs in [{section}], as {section}.{name}" if section else ""
+
+
+def belongs(name: str, model: Model) -> str:
+    """The problem of a key of [parameters]: its right section, or the nearest parameter."""
+    known = (q.name for q in model.parameters if q.name not in TIME_KEYS)
+    return of_another(name, model) or home_of(name) or f"unknown parameter; {advise(name, known)}"
+
+
+def of_another(name: str, model: Model) -> str:
+    """The problem of a parameter that only other models or another [excitation] have; empty for any other name."""
+    if name == DRAW and all(q.name != DRAW for q in model.parameters):
+        return NEEDED[DRAW]
+    others = [other.name for other in MODELS.values() if any(q.name == name for q in other.parameters)]
+    return f"no parameter of the model {model.name}, but of {' and '.join(others)}" if others and model.name not in others else ""

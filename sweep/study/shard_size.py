@@ -1,0 +1,66 @@
+"""The number of points of a shard."""
+
+from __future__ import annotations
+
+from kernels.models.schemes import EXACT, STEADY, Asked
+from sweep.design.designs import Adaptive, Design, most_draws
+from sweep.excitation.stationary import Stationary
+from sweep.io.errors import Problem
+from sweep.study.excitation import Excitation
+
+MOST_POINTS = 10**12
+MOST_SHARDS = 10**6  # their names have six digits, so that they sort as their numbers do
+SHARD_POINTS = (1, 2**20)  # least and most
+SHARD_OF_EXACT, SHARD_OF_STEPS = 131_072, 8_192
+BANK, MOST_BANK = 2**28, 2**31  # bytes of the draws of a shard: wanted, and at most
+
+
+def check_shards(
+    given: int | None,
+    design: Design,
+    schemes: list[str],
+    window: str | None,
+    asked: Asked,
+    excitation: Excitation | None,
+    problems: list[Problem],
+) -> int:
+    """The points of a shard: the number in [output], else as many as take seconds on a small machine and fill a large one.
+
+    The size depends on the study alone, so that every worker computes the same shards. The random draws of a shard must fit into
+    memory.
+    """
+    least, most = SHARD_POINTS
+    quick = set(schemes) <= {EXACT} and window != STEADY and not asked.names and excitation is None
+    points = given if given is not None else (SHARD_OF_EXACT if quick else SHARD_OF_STEPS)
+    if excitation is not None and not problems:
+        points = fitting(design, excitation, points, given is not None, problems)
+    if given is not None and not least <= given <= most:
+        problems.append(Problem("output.shard_points", f"{given} is out of bounds: must be >= {least} and <= {most} (points of a shard)"))
+    elif not problems and design.count > MOST_POINTS:
+        problems.append(Problem("sweep", f"{design.count:.3g} points: a study has at most {MOST_POINTS:.0e}"))
+    elif not problems and not isinstance(design, Adaptive) and design.count > points * MOST_SHARDS:
+        need = -(-design.count // MOST_SHARDS)
+        message = f"{points} is too few for {design.count:.7g} points: must be >= {need}, for a study has at most {MOST_SHARDS:,} shards"
+        problems.append(Problem("output.shard_points", message))
+    return points
+
+
+def fitting(design: Design, excitation: Excitation, points: int, given: bool, problems: list[Problem]) -> int:
+    """The points of a shard whose draws fit into memory: `points`, or fewer unless these are `given`.
+
+    That does not depend on how many draws there are, so that a study may get more of them.
+    """
+    if not isinstance(excitation, Stationary):
+        return points
+    size = 8 * excitation.samples
+    if given:
+        if most_draws(design, points) * size > MOST_BANK:
+            message = (
+                f"{points} points with up to {most_draws(design, points):,} draws of {excitation.samples:,} samples are more than "
+                f"{MOST_BANK / 2**30:g} GiB: take fewer points, or leave this out"
+            )
+            problems.append(Problem("output.shard_points", message))
+        return points
+    while points > 1 and most_draws(design, points, counted=False) * size > BANK:
+        points //= 2
+    return points

@@ -1,0 +1,292 @@
+"""The command line: data to stdout, talk to stderr, and the promised exit statuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from kernels.models import MODELS
+from sweep.cli import main, terminal
+from tests.sweep.conftest import COMMAND, FakeKernels
+
+ROOT = Path(__file__).parents[3]
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> str:
+    """A study of six points."""
+    path = tmp_path / "six.toml"
+    path.write_text('[parameters]\nmu = 0.2\n[sweep.axes]\na0 = [1.0, 2.0]\nscheme = ["exact"]\nk = [0.0, 1.0, 1.2345678912]\n')
+    return str(path)
+
+
+def test_a_small_run_prints_its_rows_and_says_where_they_are(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study]) == 0
+    said = capsys.readouterr()
+    assert "wear_power" in said.out
+    assert "1.234568" in said.out
+    assert "mu" not in said.out.split("\n")[1]
+    assert max(len(line) for line in said.out.splitlines()) <= 100
+    assert "Data: runs/six/points" in said.err
+    assert len(fake.calls) == 1
+
+
+def test_a_large_run_prints_counts(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study, "--set", "sweep.axes.a0={ from = 1, to = 2, count = 30 }"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split() for line in out.splitlines() if line.startswith((" regime", " status"))] == [
+        ["regime", "stick", "30"],
+        ["regime", "stick-slip", "30"],
+        ["regime", "slip-slip", "30"],
+        ["status", "ok", "90"],
+    ]
+    assert fake.calls == [90]
+
+
+def test_json_is_one_object_on_stdout(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["directory"], printed["points"], printed["statuses"], printed["failed"]) == ("runs/six", 6, {"ok": 6}, 0)
+    assert main(["show", "runs/six", "--json"]) == 0
+    state = json.loads(capsys.readouterr().out)
+    assert (state["state"], state["points_done"], state["statuses"]) == ("complete", 6, {"ok": 6})
+    assert fake.calls == [6]
+
+
+def test_a_second_run_says_that_nothing_was_computed(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study]) == main(["run", study]) == 0
+    assert "already complete" in capsys.readouterr().err
+    assert fake.calls == [6]
+
+
+def test_a_dry_run_prints_the_study_and_writes_nothing(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study, "--dry-run", "--set", "parameters.mu=0.3"]) == 0
+    said = capsys.readouterr()
+    assert tomllib.loads(said.out)["parameters"] == {"mu": 0.3}
+    assert said.err.startswith("6 points")
+    assert list(Path.cwd().iterdir()) == []
+    assert fake.calls == []
+
+
+def test_failed_rows_are_status_3(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "points.csv").write_text("a0\n1.0\nnan\n")
+    (tmp_path / "study.toml").write_text('[sweep]\ndesign = "table"\nfile = "points.csv"\n')
+    assert main(["run", str(tmp_path / "study.toml")]) == 3
+    said = capsys.readouterr()
+    assert "a parameter is not a finite number" in " ".join(said.out.split())
+    assert "1 of 2 rows failed" in said.err
+    assert fake.calls == [2]
+
+
+def test_failed_rows_are_listed_with_their_reason(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "points.csv").write_text("a0,mu\n1.0,0.1\nnan,0.1\n2.0,0.1\ninf,0.1\n")
+    (tmp_path / "study.toml").write_text('[output]\nshard_points = 2\n[sweep]\ndesign = "table"\nfile = "points.csv"\n')
+    assert main(["run", str(tmp_path / "study.toml")]) == 3
+    capsys.readouterr()
+    assert main(["show", "runs/study", "--failed"]) == 0
+    said = capsys.readouterr()
+    assert [line.split()[:2] for line in said.out.splitlines()[2:]] == [["1", "nan"], ["3", "inf"]]
+    assert "a parameter is not a finite number" in said.out
+    assert said.err == "2 of 4 rows failed.\n"
+    assert main(["show", "runs/study", "--failed", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["point"], row["a0"], row["wear_power"]) for row in rows] == [(1, None, None), (3, None, None)]
+    assert main(["run", str(tmp_path / "study.toml"), "--set", "sweep.design=grid", "--set", "sweep.file=x"]) == 2
+    assert sum(fake.calls) == 4
+
+
+def test_show_tells_where_the_time_went(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study]) == 0
+    assert main(["show", "runs/six", "--failed"]) == 0
+    assert capsys.readouterr().err.endswith("0 of 6 rows failed.\n")
+    assert main(["show", "runs/six"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "compiling 0.25 s, computing 0.50 s, encoding" in shown
+    assert "12 rows a second of computing" in shown
+    assert "waiting" in shown
+    assert main(["show", "runs/six", "--json"]) == 0
+    state = json.loads(capsys.readouterr().out)
+    assert (state["seconds_of_shards"]["computing"], state["rows_per_second"], state["writers"]) == (0.5, 12.0, [])
+    assert fake.calls == [6]
+
+
+def test_an_interrupted_run_is_status_130_and_says_how_to_go_on(fake: FakeKernels, small_shards: int, study: str, capsys: Captured) -> None:
+    setting = ["--set", "sweep.axes.a0={ from = 1, to = 2, count = 30 }"]
+    fake.fail_at = 3
+    assert main(["run", study, *setting, "--out", "my runs/1"]) == 130
+    told = capsys.readouterr().err
+    assert "tribosweep resume 'my runs/1'" in told
+    assert main(["show", "my runs/1"]) == 0
+    assert f"incomplete: {3 * small_shards} of 90 points" in capsys.readouterr().out
+    fake.fail_at = -1
+    assert main(["resume", "my runs/1"]) == 0
+    assert sum(fake.calls) == 90
+    assert main(["run", "my runs/1/config.toml", "--out", "my runs/1"]) == 0
+    assert "already complete" in capsys.readouterr().err
+    assert sum(fake.calls) == 90
+
+
+def test_a_directory_of_another_study_is_status_2(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study]) == 0
+    assert main(["run", study, "--set", "parameters.mu=0.3"]) == 2
+    assert "parameters.mu: 0.2 there, 0.3 here" in capsys.readouterr().err
+    assert fake.calls == [6]
+
+
+def test_a_full_disk_is_a_sentence(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    fake.fail_at, fake.error = 0, OSError(28, "No space left on device", "runs/six")
+    assert main(["run", study]) == 2
+    told = capsys.readouterr().err
+    assert told == "runs/six: No space left on device. What is written is whole; to go on:\n  tribosweep resume runs/six\n"
+
+
+def test_a_defect_is_a_sentence_and_a_traceback_only_on_demand(
+    fake: FakeKernels, study: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.fail_at, fake.error = 0, ZeroDivisionError("of ours")
+    assert main(["run", study]) == 70
+    told = capsys.readouterr().err
+    assert "ZeroDivisionError: of ours" in told
+    assert "Traceback" not in told
+    monkeypatch.setenv("TRIBOSWEEP_TRACEBACK", "1")
+    assert main(["run", study]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["nothing"], ["list", "nothing"], ["show", "nowhere"], ["run", "--nothing", "x"], []])
+def test_wrong_usage_is_status_2(arguments: list[str], capsys: Captured) -> None:
+    assert main(arguments) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_everything_that_a_study_can_name_is_listed(capsys: Captured) -> None:
+    assert main(["list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    for topic, name, things in (
+        ("parameters", "parameter", lambda model: model.parameters),
+        ("observables", "observable", lambda model: model.observables),
+    ):
+        for model in MODELS.values():
+            named = [row[name] for row in listed[topic] if model.name in row["models"].split(", ")]
+            assert sorted(named) == sorted(q.name for q in things(model))
+    assert [row["default"] for row in listed["parameters"] if row["parameter"] == "mu"] == ["0.1", "0"]
+    (word,) = (row for row in listed["parameters"] if row["parameter"] == "damping_criterion")
+    assert (word["kind"], word["default"], word["bounds"]) == ("word", "included", "included or excluded")
+    (table,) = (row for row in listed["parameters"] if row["parameter"] == "post_set")
+    assert (table["kind"], table["default"], table["bounds"], table["unit"]) == ("list", "[]", "each >= 0", "m")
+    for topic in listed:
+        assert main(["list", topic]) == 0
+        assert capsys.readouterr().out.startswith(topic)
+
+
+def test_doctor_is_content_with_a_sound_installation_and_status_4_otherwise(
+    fake: FakeKernels, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["doctor"]) == 0
+    assert "no known problem" in capsys.readouterr().out
+    from kernels.runtime import jax_setup
+
+    monkeypatch.setattr(jax_setup, "problems", lambda: ["jax 0.10.2 returns wrong numbers"])
+    assert main(["doctor"]) == 4
+    assert "jax 0.10.2 returns wrong numbers" in capsys.readouterr().out
+    import kernels
+
+    monkeypatch.setattr(kernels, "__file__", "/elsewhere/kernels/__init__.py")
+    assert main(["doctor", "--json"]) == 4
+    assert "another package named kernels" in capsys.readouterr().out
+    assert fake.calls == []
+
+
+def test_doctor_notices_a_package_of_the_same_name(fake: FakeKernels, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "packages_distributions", lambda: {"kernels": ["tribosweep", "kernels"]})
+    assert main(["doctor", "--json"]) == 4
+    assert "kernels is installed too and writes to the same folder: pip uninstall kernels" in capsys.readouterr().out
+    assert fake.calls == []
+
+
+def test_a_jax_that_cannot_start_is_a_sentence_with_its_settings(
+    fake: FakeKernels, study: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> dict[str, str]:
+        raise AssertionError
+
+    from kernels.runtime import jax_setup
+
+    monkeypatch.setattr(jax_setup, "describe", broken)
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    assert main(["doctor", "--json"]) == 4
+    assert "JAX cannot start (AssertionError)" in capsys.readouterr().out
+    assert main(["run", study]) == 2
+    said = capsys.readouterr().err
+    assert "JAX cannot start (AssertionError); the environment has" in said
+    assert "JAX_PLATFORMS=cuda" in said
+    assert list(Path.cwd().iterdir()) == []
+    assert fake.calls == []
+
+
+def test_doctor_sees_that_jax_had_started_before() -> None:
+    script = "import jax; jax.devices(); import sys; from sweep.cli import main; sys.exit(main(['doctor']))"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT, env=clean)
+    assert done.returncode == 4
+    assert "JAX had started before tribosweep" in " ".join(done.stdout.split())
+
+
+def test_what_is_wrong_with_the_setup_is_said_after_a_run(
+    fake: FakeKernels, study: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kernels.runtime import jax_setup
+
+    monkeypatch.setattr(jax_setup, "problems", lambda: ["float64 is off"])
+    assert main(["run", study]) == 0
+    assert "Warning: float64 is off." in capsys.readouterr().err
+    assert fake.calls == [6]
+
+
+def test_a_table_that_is_too_wide_loses_what_it_can_spare_and_breaks_no_word(capsys: Captured) -> None:
+    header, row = ["a", "bb\nm", "words", "spared"], [1.0, "x" * 20, "some words that may be wrapped", "y" * 30]
+    terminal.print_table("", header, [row], right=["a"], prose=["words"], spare=["spared"], width=60)
+    wide = capsys.readouterr().out
+    assert "spared" not in wide
+    assert max(len(line) for line in wide.splitlines()) <= 60
+    assert "x" * 20 in wide
+    terminal.print_table("", header, [row], prose=["words"], width=10)
+    assert "y" * 30 in capsys.readouterr().out
+
+
+def test_the_version_is_printed(capsys: Captured) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("tribosweep 0.")
+
+
+def test_a_closed_pipe_ends_the_command_quietly() -> None:
+    command = f"{sys.executable} -m sweep.cli list | true"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_no_escape_sequences_reach_a_pipe(fake: FakeKernels, study: str, capsys: Captured) -> None:
+    assert main(["run", study]) == 0
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+    assert fake.calls == [6]
+
+
+def test_a_signal_before_anything_is_read_is_status_130(tmp_path: Path) -> None:
+    fifo = tmp_path / "study.toml"
+    os.mkfifo(fifo)
+    start = subprocess.Popen([sys.executable, "-c", COMMAND, "run", str(fifo)], stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    with start as process, fifo.open("w"):  # opens once the command waits for the study
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in told

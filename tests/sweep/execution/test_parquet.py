@@ -1,0 +1,117 @@
+"""The dataset: every reader sees the same rows, units travel with them, and no shard is ever half written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from sweep import Run, run
+from sweep.execution import parquet
+from sweep.io import atomic
+from sweep.study.load import load
+from tests.sweep.conftest import FakeKernels
+
+STUDY = {
+    "parameters": {"m": 2.0},
+    "time": {"end": 8.0, "window": [1.0, 2.0]},
+    "sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 7}, "mu": [0.1, "default", 0.3], "scheme": ["exact"]}},
+}
+
+
+@pytest.fixture
+def finished(fake: FakeKernels, small_shards: int, tmp_path: Path) -> Run:
+    """A run of three shards."""
+    assert (fake.calls, small_shards) == ([], 10)
+    return run(STUDY, tmp_path / "out")
+
+
+def test_every_reader_sees_the_same_rows(finished: Run) -> None:
+    points = finished.directory / "points"
+    frame = finished.to_pandas()
+    assert frame["point"].tolist() == list(range(21))
+    np.testing.assert_allclose(frame["wear_power"], frame["a0"] + 100.0 * frame["mu"].fillna(0.1), rtol=1e-15)
+    pd.testing.assert_frame_equal(pd.read_parquet(points), frame)
+    assert ds.dataset(points).to_table().equals(finished.to_arrow())
+    rows = duckdb.connect().execute(f"select point, mu, wear_power, regime, status from '{points}/*.parquet' order by point").fetchall()
+    assert [row[0] for row in rows] == list(range(21))
+    assert (rows[1][1], rows[0][3], rows[0][4]) == (None, "stick", "ok")
+
+
+def test_columns_come_in_the_promised_order_with_their_types(finished: Run) -> None:
+    schema = finished.to_arrow().schema
+    assert schema.names[:9] == ["point", "a0", "mu", "m", "end", "window_start", "window_end", "scheme", "wear_power"]
+    assert schema.names[-1] == "status"
+    kinds = {name: str(schema.field(name).type) for name in ("point", "mu", "slip_phases", "regime", "status", "scheme")}
+    words = "dictionary<values=string, indices=int32, ordered=0>"
+    assert kinds == {"point": "int64", "mu": "double", "slip_phases": "int64", "regime": words, "status": words, "scheme": words}
+
+
+def test_units_and_origin_travel_with_the_rows(finished: Run, tmp_path: Path) -> None:
+    schema = pq.read_schema(finished.directory / "points" / "part-000002.parquet")
+    assert schema.field("a0").metadata[b"unit"] == b"m/s^2"
+    assert b"mean wear power" in schema.field("wear_power").metadata[b"description"]
+    facts = schema.metadata
+    assert {b"schema_version", b"tribosweep", b"jax", b"device", b"dtype"} <= facts.keys()
+    assert facts[b"config_hash"].decode() == finished.config.digest
+    (tmp_path / "again.toml").write_bytes(facts[b"config"])
+    assert load(tmp_path / "again.toml").digest == finished.config.digest
+
+
+def test_a_failed_row_keeps_its_place_with_nan_and_a_status(fake: FakeKernels, tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("a0\n1.0\nnan\ninf\n")
+    finished = run({"sweep": {"design": "table", "file": str(tmp_path / "points.csv")}}, tmp_path / "out")
+    rows = finished.to_arrow().to_pydict()
+    assert fake.calls == [3]
+    assert finished.failed == 2
+    assert rows["status"] == ["ok", "a parameter is not a finite number", "a parameter is not a finite number"]
+    assert np.isnan(rows["wear_power"]).tolist() == [False, True, True]
+    assert (rows["slip_phases"][1:], rows["regime"][1:]) == ([None, None], [None, None])
+    assert np.isnan(rows["a0"][1])
+
+
+def test_a_study_that_names_no_scheme_has_no_column_of_it(fake: FakeKernels, tmp_path: Path) -> None:
+    assert "scheme" not in run({}, tmp_path / "a").to_arrow().column_names
+    assert run({"study": {"scheme": "exact"}}, tmp_path / "b").to_arrow().column("scheme").to_pylist() == ["exact"]
+    assert fake.calls == [1, 1]
+
+
+def test_a_shard_that_cannot_be_finished_leaves_nothing_under_its_name(tmp_path: Path) -> None:
+    def fail(temporary: Path) -> None:
+        temporary.write_bytes(b"PAR1")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        atomic.write_whole(tmp_path / "part-000000.parquet", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shard_tells_whose_it_is_and_whether_its_bytes_are_those_that_were_written(finished: Run, tmp_path: Path) -> None:
+    shard = finished.directory / "points" / "part-000001.parquet"
+    whole = shard.read_bytes()
+    facts = parquet.read_facts(shard)
+    assert facts is not None
+    assert {key: facts[key] for key in ("config_hash", "number", "statuses", "rows")} == {
+        "config_hash": finished.config.digest, "number": 1, "statuses": {"ok": 10}, "rows": 10,
+    }  # fmt: skip
+    assert facts["seconds"].keys() == {"compiling", "computing", "encoding"}
+    assert parquet.is_intact(whole) is True
+    for content in (b"", b"PAR1", whole[: len(whole) // 2], json.dumps({}).encode()):
+        assert parquet.is_intact(content) is None
+    pq.write_table(finished.to_arrow().replace_schema_metadata(None), tmp_path / "foreign.parquet")
+    assert parquet.read_facts(tmp_path / "foreign.parquet") is None
+    assert parquet.is_intact((tmp_path / "foreign.parquet").read_bytes()) is None
+
+
+def test_no_byte_of_a_shard_can_change_unnoticed(finished: Run) -> None:
+    whole = (finished.directory / "points" / "part-000000.parquet").read_bytes()
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        assert parquet.is_intact(bytes(changed)) is not True, place

@@ -1,0 +1,145 @@
+"""Bifurcation diagrams: what a run with a steady window holds is drawn, and what cannot be drawn is said in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+from matplotlib.image import imread
+
+from kernels.models import STOP
+from kernels.reference.closed_forms import damped_impact
+from sweep import ConfigError, run
+from sweep.analysis.bifurcation import APERIODIC, known_bifurcations, read_bifurcation
+from sweep.cli import main
+from sweep.execution.parquet import schema
+from sweep.plots.bifurcation import MARKERS, style_of
+from sweep.study.load import load
+from tests.sweep.conftest import FakeKernels
+
+Captured = pytest.CaptureFixture[str]
+A0 = {"from": 0.0, "to": 29.0, "count": 30}
+STEADY = {"time": {"window": "steady"}}
+
+
+def steady(out: Path, axes: Mapping[str, Any], **sections: Any) -> Path:
+    """Run a grid with a steady window and return its directory."""
+    return run({**STEADY, **sections, "sweep": {"axes": axes}}, out).directory
+
+
+def test_poincare_points_are_lists_in_the_dataset_of_a_steady_window_and_only_there(fake: FakeKernels, tmp_path: Path) -> None:
+    directory = steady(tmp_path / "a", {"a0": [1.0, 2.0]}, parameters={"mu": 0.0})
+    table = ds.dataset(directory / "points", format="parquet").to_table()
+    assert table.column("poincare_x").to_pylist() == [[1.0, 2.0], [2.0, 3.0]]
+    for name, unit in (("poincare_x", b"m"), ("poincare_v", b"m/s")):
+        field = table.schema.field(name)
+        assert pa.types.is_list(field.type)
+        assert field.metadata[b"unit"] == unit
+        assert field.metadata[b"description"]
+    assert fake.windows == ["steady"]
+    assert "poincare_x" not in schema(load({"sweep": {"axes": {"a0": [1.0]}}}), {}).names
+
+
+def test_rows_that_fail_have_no_points(fake: FakeKernels, tmp_path: Path) -> None:
+    points = tmp_path / "points.csv"
+    points.write_text("a0,mu\n1,0\nnan,0\n", encoding="utf-8")
+    directory = run({**STEADY, "sweep": {"design": "table", "file": str(points)}}, tmp_path / "a").directory
+    assert ds.dataset(directory / "points", format="parquet").to_table().column("poincare_v").to_pylist() == [[1.0, 2.0], None]
+    assert fake.calls == [2]
+
+
+def test_points_are_gathered_over_the_parameter_that_varies(fake: FakeKernels, tmp_path: Path) -> None:
+    directory = steady(tmp_path / "a", {"a0": [4.0, 8.0], "x0": [0.0, 1.0]}, parameters={"mu": 0.0})
+    drawn = read_bifurcation(directory)
+    assert (drawn.x.name, drawn.y.name, drawn.rows, drawn.points, drawn.failed) == ("a0", "poincare_x", 4, 4, 0)
+    assert drawn.x_values.tolist() == [4.0] * 4 + [8.0] * 4
+    assert drawn.y_values.tolist() == [4.0, 5.0] * 2 + [8.0, 9.0] * 2
+    assert drawn.periods.tolist() == [4.0] * 4 + [8.0] * 4
+    assert read_bifurcation(directory, x="a0", y="wear_power").y_values.tolist() == [4.0, 4.0, 8.0, 8.0]
+    assert fake.calls == [4]
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_a_diagram_is_drawn_beside_its_run_or_where_it_is_wanted(fake: FakeKernels, tmp_path: Path, capsys: Captured, suffix: str) -> None:
+    directory, picture = steady(tmp_path / "a", {"a0": A0}, parameters={"mu": 0.0}), tmp_path / f"picture{suffix}"
+    assert main(["bifurcation", str(directory), "--out", str(picture)]) == 0
+    assert capsys.readouterr().out == f"{picture}\n"
+    first = picture.read_bytes()
+    assert main(["bifurcation", str(directory), "--out", str(picture)]) == 0
+    assert picture.read_bytes() == first
+    assert main(["bifurcation", str(directory), "--y", "poincare_v"]) == 0
+    assert imread(directory / "bifurcation.png").shape[:2] == (752, 1376)
+    assert fake.calls == [30]
+
+
+def test_every_period_is_told_from_the_others() -> None:
+    assert len(set(MARKERS)) == 16
+    styles = [style_of(period) for period in range(17)]
+    assert len({(style["color"], style["marker"]) for style, _ in styles}) == 17
+    assert styles[APERIODIC][1] == "no period up to 16"
+
+
+def test_an_unfinished_run_is_drawn_as_far_as_it_is(fake: FakeKernels, small_shards: int, tmp_path: Path, capsys: Captured) -> None:
+    fake.fail_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        steady(tmp_path / "a", {"a0": A0})
+    assert main(["bifurcation", str(tmp_path / "a")]) == 0
+    assert f"{2 * small_shards} of 30 points are drawn" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("axes", "options", "message"),
+    [
+        ({"a0": A0, "mu": [0.1, 0.2]}, {}, "this run varies a0, mu (x0, v0 may vary beside it)"),
+        ({"a0": A0, "mu": [0.1, 0.2]}, {"x": "mu"}, "give a0 one value, for instance with --set, in a run of its own"),
+        ({"a0": A0}, {"x": "aO"}, "'aO' is no parameter; did you mean 'a0'?"),
+        ({"a0": A0}, {"x": "mu"}, "'mu' is the same in every row"),
+        ({"a0": [1.0]}, {}, "needs a parameter that varies; this run varies nothing"),
+        ({"a0": A0}, {"y": "poincare"}, "'poincare' is no observable; did you mean 'poincare_"),
+        ({"a0": A0}, {"y": "regime"}, "'regime' holds words"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(
+    fake: FakeKernels, tmp_path: Path, axes: dict[str, Any], options: dict[str, str], message: str
+) -> None:
+    directory = steady(tmp_path / "a", axes)
+    with pytest.raises(ConfigError) as caught:
+        read_bifurcation(directory, **options)
+    assert message in str(caught.value)
+    assert len(fake.calls) == 1
+
+
+def test_a_run_over_a_given_window_and_a_directory_without_a_run_have_no_diagram(
+    fake: FakeKernels, tmp_path: Path, capsys: Captured
+) -> None:
+    run({"sweep": {"axes": {"a0": A0}}}, tmp_path / "a")
+    assert main(["bifurcation", str(tmp_path / "a")]) == 2
+    assert 'it needs [time] window = "steady"' in capsys.readouterr().err
+    assert main(["bifurcation", str(tmp_path / "none")]) == 2
+    assert fake.calls == [30]
+
+
+def test_two_bodies_have_no_steady_window() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load({**STEADY, "study": {"model": "stop"}, "parameters": {"m_2": 1.0}})
+    assert "parameters.m_2" in str(caught.value)
+    assert "is of one body" in str(caught.value)
+
+
+def test_theory_is_drawn_where_it_holds(fake: FakeKernels, tmp_path: Path) -> None:
+    ball = {"load": 10.0, "k_n": 4e9, "c_n": 32290.0}
+    study = {"study": {"model": "stop"}, "parameters": ball}
+    drawn = read_bifurcation(steady(tmp_path / "a", {"a0": A0}, **study))
+    assert damped_impact(1.0, ball["k_n"], ball["c_n"])[1] == pytest.approx(0.5, abs=1e-5)
+    assert list(known_bifurcations(drawn).values()) == pytest.approx([10.471976, 15.268237], abs=1e-3)
+    assert known_bifurcations(read_bifurcation(steady(tmp_path / "b", {"a0": A0}, **{**study, "parameters": {**ball, "k": 1.0}}))) == {}
+    assert known_bifurcations(read_bifurcation(steady(tmp_path / "c", {"omega": [1.0, 2.0]}, **study))) == {}
+    assert STOP.name == drawn.model.name
+    assert np.isfinite(drawn.y_values).all()
+    assert main(["bifurcation", str(tmp_path / "a")]) == 0
+    assert len(fake.calls) == 3

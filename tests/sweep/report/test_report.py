@@ -1,0 +1,314 @@
+"""Reports: one file that shows a run in a browser without a network, and says what it cannot show."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.image import imread
+
+from sweep import ConfigError, run
+from sweep.cli import main
+from sweep.report import content as report_content
+from sweep.report.content import MOST_FINE, read_content
+from sweep.report.labels import html_label
+from sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
+from tests.sweep.conftest import FakeKernels
+from tests.sweep.report.browser import PHONE, Browser, open_browser
+
+A0 = {"from": 1.0, "to": 10.0, "count": 12}
+MU = {"from": 0.02, "to": 0.8, "count": 9, "spacing": "log"}
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
+MOST_BYTES = 20_000_000
+MOST_SECONDS = 3.0
+SLACK = 4.0  # a machine that does other things besides
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all pages."""
+    with open_browser() as opened:
+        yield opened
+
+
+def report(sections: dict[str, Any], folder: Path, *options: str) -> Path:
+    """Run a study and write its report."""
+    directory = run(sections, folder / "run").directory
+    assert main(["report", str(directory), *options]) == 0
+    return directory / "report.html"
+
+
+def facts_of(page: Path) -> dict[str, Any]:
+    """What a report says of its run."""
+    found = re.search(r'<script type="application/json" id="content">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    assert found
+    return dict(json.loads(found[1]))
+
+
+# ---- in a browser
+
+
+@pytest.mark.slow
+def test_a_report_shows_rows_slices_and_traces(browser: Browser, tmp_path: Path) -> None:
+    sections = {"study": {"name": "small"}, "time": {"window": [4.0, 12.0]}, "sweep": {"axes": {"a0": A0, "mu": MU}}}
+    page = report(sections, tmp_path, "--traces", "12")
+    rows = pd.read_parquet(page.parent / "points").sort_values(["mu", "a0"], ignore_index=True)
+    browser.resize(1280, 900)
+    browser.open(page)
+    # what the page has unpacked is what the run holds
+    for name in ("wear_power", "drift", "x_end"):
+        unpacked = browser.run("return Array.from(await column(arguments_[0]))", name)
+        np.testing.assert_array_equal(np.array(unpacked, np.float32), rows[name].to_numpy(np.float32))
+    # the row under the pointer: a corner, then another
+    for (x, y), number in (((0.99, 0.99), len(rows) - 1), ((0.01, 0.01), 0)):
+        browser.move(x, y)
+        browser.wait(f"return document.getElementById('row-values').dataset.row === '{number}'")
+        assert browser.text("row-title") == f"Point {rows['point'][number]}"
+        said = browser.text("row-values")
+        assert f"{rows['regime'][number]}" in said
+        for name in ("a0", "mu", "wear_power"):
+            found = re.search(rf"^{name} (\S+)( \S+)?$", said, re.MULTILINE)
+            assert found
+            assert float(found[1]) == pytest.approx(rows[name][number], rel=1e-6)
+    # slices through it
+    browser.wait("return document.getElementById('slice-x').data?.length")
+    slices = browser.run("return ['slice-x', 'slice-y'].map((id) => Array.from(document.getElementById(id).data[0].y))")
+    for heights, name in zip(slices, ("mu", "a0"), strict=True):
+        np.testing.assert_allclose(heights, rows[rows[name] == rows[name][0]]["wear_power"].to_numpy(np.float32))
+    # a click chooses the nearest trace and says so
+    before = browser.run("return document.getElementById('trace').dataset.point")
+    browser.move(0.97, 0.03, click=True)
+    browser.wait(f"return document.getElementById('trace').dataset.point !== '{before}'")
+    said = browser.text("trace-title")
+    assert "nearest of" in said
+    chosen = int(browser.run("return document.getElementById('trace').dataset.point"))
+    assert said.startswith(f"Point {chosen} (a0 = ")
+    assert rows.set_index("point")["a0"][chosen] > 6.0
+    assert rows.set_index("point")["mu"][chosen] < 0.1
+    moments = browser.run("return ['motion', 'loop'].map((id) => document.getElementById(id).data[0].x.length)")
+    assert min(moments) > 100
+    # another shade, by the keyboard another row
+    browser.run("document.getElementById('shade').value = 'drift'; document.getElementById('shade').dispatchEvent(new Event('change'))")
+    browser.wait("return state.shade.name === 'drift'")
+    browser.run("document.getElementById('frame').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', bubbles: true }))")
+    browser.wait("return Number(document.getElementById('row-values').dataset.row) === 11 + 12")
+    assert "config_hash" in browser.text("provenance")
+    assert 'name = "small"' in browser.text("config")
+    assert browser.text("statuses").split() == ["ok", "108"]
+    assert imread(browser.picture("report-small")).std() > 0.05
+    assert browser.complaints() == []
+    assert {address.partition(":")[0] for address in browser.requests()} <= {"file", "data", "blob"}
+
+
+@pytest.mark.slow
+def test_a_report_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
+    axes = {"a0": {"from": 1.0, "to": 10.0}, "mu": {"from": 0.02, "to": 0.8}}
+    page = report({"sweep": {"design": "sobol", "count": 64, "axes": axes}}, tmp_path, "--traces", "2", "--color", "slip_distance")
+    browser.resize(*PHONE, mobile=True)
+    browser.open(page)
+    browser.move(0.5, 0.5)
+    browser.wait("return document.getElementById('row-values').dataset.row")
+    assert browser.run("return document.documentElement.scrollWidth") <= PHONE[0]
+    assert browser.run("return document.getElementById('map').getBoundingClientRect().width") > 0.85 * PHONE[0]
+    # every pixel has the colour of the row nearest to it
+    places = pd.read_parquet(page.parent / "points")[["a0", "mu"]].to_numpy()
+    scaled = (places - places.min(axis=0)) / np.ptp(places, axis=0)
+    for u, v in np.random.default_rng(1).random((20, 2)):
+        found = browser.run(
+            "const [[a, b], [c, d]] = view(); const [u, v] = arguments_; return state.rows.at(a + u * (b - a), c + v * (d - c))", u, v
+        )
+        away = np.hypot(*(scaled - (u, v)).T)
+        assert away[found] <= away.min() * (1.0 + 1e-5) + 1e-6
+    browser.picture("report-phone")
+    assert browser.complaints() == []
+
+
+@pytest.mark.slow
+def test_a_million_points_are_there_in_three_seconds_and_twenty_megabytes(browser: Browser, tmp_path: Path) -> None:
+    directory = run(CONFIGS / "regime_map.toml", tmp_path / "run").directory
+    assert main(["report", str(directory), "--traces", "6", "--out", str(tmp_path / "big.html")]) == 0
+    assert (tmp_path / "big.html").stat().st_size < MOST_BYTES
+    browser.resize(1280, 900)
+    times = browser.open(tmp_path / "big.html")
+    print({"million points": times, "bytes": (tmp_path / "big.html").stat().st_size})
+    assert times["painted"] < MOST_SECONDS
+    assert times["ready"] < SLACK * MOST_SECONDS
+    browser.move(0.75, 0.25)
+    number = int(browser.wait("return document.getElementById('row-values').dataset.row"))
+    rows = pd.read_parquet(directory / "points").sort_values(["mu", "a0"], ignore_index=True)
+    power = browser.run("return (await column('wear_power'))[arguments_[0]]", number)
+    assert power == pytest.approx(rows["wear_power"][number], rel=2.0**-14)
+    assert browser.text("row-title") == f"Point {rows['point'][number]:,}"
+    browser.picture("report-million")
+    assert browser.complaints() == []
+    assert {address.partition(":")[0] for address in browser.requests()} <= {"file", "data", "blob"}
+
+
+# ---- what it holds
+
+
+def unpack(text: str, count: int, dropped: int) -> np.ndarray:
+    """Undo `pack_floats` as the page does."""
+    import base64
+    import zlib
+
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8).reshape(-1, count).astype(np.uint32)
+    unsigned = sum(plane << np.uint32(8 * place) for place, plane in enumerate(planes))
+    differences = (unsigned >> 1).astype(np.int32) ^ -(unsigned & 1).astype(np.int32)
+    return (np.cumsum(differences, dtype=np.int32) << dropped).view(np.float32)
+
+
+def test_numbers_are_packed_to_the_digits_that_are_kept() -> None:
+    rng = np.random.default_rng(3)
+    values = np.concatenate([rng.normal(size=500) * 10.0 ** rng.uniform(-30, 30, 500), [0.0, -0.0, np.nan, np.inf, -np.inf, 1e300, 3.4e38]])
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    np.testing.assert_array_equal(unpack(pack_floats(values, FINE), len(values), FINE), single)
+    np.testing.assert_allclose(unpack(pack_floats(values, COARSE), len(values), COARSE)[:500], single[:500], rtol=2.0**-14)
+    assert np.isnan(unpack(pack_floats(values, COARSE), len(values), COARSE)[502])
+    numbers = np.array([0, 1, 5, -1, 2**30, 7])
+    np.testing.assert_array_equal(unpack(pack_integers(numbers), 6, 0).view(np.int32), numbers)
+    smooth = np.sin(np.linspace(0.0, 1.0, 10_000))
+    assert len(pack_floats(smooth, COARSE)) < 15_000
+
+
+def test_a_report_holds_its_study_and_asks_for_nothing(fake: FakeKernels, tmp_path: Path) -> None:
+    sections = {"study": {"name": "a <script> & <b>"}, "parameters": {"m": 2.0}, "sweep": {"axes": {"a0": A0, "mu": MU}}}
+    page = report(sections, tmp_path, "--traces", "0")
+    text = page.read_text(encoding="utf-8")
+    assert "<title>a &lt;script&gt; &amp; &lt;b&gt; - tribosweep</title>" in text
+    outside = re.sub(r'<script type="text/plain" id="plotly">.*?</script>', "", text, flags=re.DOTALL)
+    assert not re.search(r"""(src|href)=["'](?!data:)|@import|url\(|fetch\(|XMLHttpRequest|https?:""", outside)
+    facts = facts_of(page)
+    assert (facts["kind"], facts["count"], facts["study"]) == ("grid", 108, "a <script> & <b>")
+    assert facts["statuses"] == {"ok": 108}
+    assert ["m", "2", "kg"] in facts["fixed"]
+    assert {"device", "dtype", "config_hash", "jax"} <= {name for name, _ in facts["provenance"]}
+    assert [axis["log"] for axis in facts["axes"]] == [False, True]
+    assert {line["name"] for line in facts["boundaries"]} == {"η = 1", "η* = 0.5370"}
+    assert fake.calls == [108]
+
+
+def test_one_parameter_many_and_a_slice_are_shown_each_in_its_way(fake: FakeKernels, tmp_path: Path) -> None:
+    ranges = {"a0": {"from": 1.0, "to": 10.0}, "mu": {"from": 0.02, "to": 0.8}, "k": {"from": 0.0, "to": 9.0}}
+    line = report({"sweep": {"axes": {"mu": [0.3, 0.1, 0.2]}}}, tmp_path / "line", "--traces", "0")
+    assert (facts_of(line)["kind"], facts_of(line)["limits"]) == ("line", [[0.1, 0.3]])
+    many = report({"sweep": {"design": "sobol", "count": 64, "axes": ranges}}, tmp_path / "many", "--x", "mu", "--y", "k", "--traces", "0")
+    assert (facts_of(many)["kind"], facts_of(many)["loose"]) == ("points", ["a0"])
+    assert next(facts for facts in facts_of(many)["columns"] if facts["name"] == "a0")["parameter"]
+    slice_ = report({"sweep": {"axes": {"a0": A0, "mu": MU, "k": [0.0, 4.0]}}}, tmp_path / "slice", "--at", "k=3", "--traces", "0")
+    assert (facts_of(slice_)["kind"], facts_of(slice_)["held"], facts_of(slice_)["count"]) == ("grid", {"k": 4.0}, 108)
+    assert len(fake.calls) == 3
+
+
+def test_columns_for_which_there_is_no_room_are_named(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a").directory
+    monkeypatch.setattr(report_content, "ROOM", 1500)
+    content = read_content(directory, traces=0)
+    assert content.left_out
+    assert "wear_power" not in content.left_out
+    assert any(content.left_out[-1] in note for note in content.facts["notes"])
+    monkeypatch.setattr(report_content, "MOST_ROWS", 30)
+    thin = read_content(directory, traces=0)
+    assert thin.facts["count"] == 6 * 5
+    assert any("Every 2nd value" in note for note in thin.facts["notes"])
+    assert thin.facts["count"] <= MOST_FINE
+    assert len(fake.calls) == 1
+
+
+def test_what_is_missing_of_a_run_is_said(fake: FakeKernels, small_shards: int, tmp_path: Path, capsys: Captured) -> None:
+    fake.fail_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a")
+    assert main(["report", str(tmp_path / "a"), "--traces", "0"]) == 0
+    assert f"it has {2 * small_shards} of 108 points" in capsys.readouterr().err
+
+
+REFUSED = {
+    "an axis that is not in the run": (["--x", "muu"], "--x: 'muu' is no parameter; did you mean 'mu'?"),
+    "a shade that is no observable": (["--color", "wear"], "--color: 'wear' is no observable"),
+    "a file of another kind": (["--out", "report.pdf"], "report.pdf: must end in .html"),
+    "a number of traces below 0": (["--traces", "-1"], "--traces"),
+    "a slice of nothing": (["--at", "k=1"], "--at: 'k' is nothing that this run varies; "),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_a_report_that_cannot_be_written_is_refused_with_its_reason(
+    options: list[str], message: str, fake: FakeKernels, tmp_path: Path, capsys: Captured
+) -> None:
+    directory = run({"sweep": {"axes": {"a0": [1.0, 2.0], "mu": [0.1, 0.2]}}}, tmp_path / "a").directory
+    assert main(["report", str(directory), *options]) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.out == ""
+    assert not list(directory.glob("*.html"))
+    assert fake.calls == [4]
+
+
+def test_a_run_of_one_point_or_none_has_no_report(fake: FakeKernels, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="this run varies nothing"):
+        read_content(run({"sweep": {"axes": {"a0": [1.0]}}}, tmp_path / "a").directory)
+    with pytest.raises(ConfigError, match="holds no run"):
+        read_content(tmp_path / "b")
+    assert fake.calls == [1]
+
+
+def test_a_column_of_nothing_but_nan_is_refused_where_it_is_asked_for(
+    fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve = fake.solve
+
+    def nowhere(*arguments: Any, **asked: Any) -> Any:
+        solution = solve(*arguments, **asked)
+        for name in ("drift", "wear_power"):
+            solution.observables[name][:] = np.nan
+        return solution
+
+    from kernels.batch import solve as batch
+
+    monkeypatch.setattr(batch, "solve", nowhere)
+    directory = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a").directory
+    with pytest.raises(ConfigError, match="drift is NaN in every row"):
+        read_content(directory, color="drift", traces=0)
+    assert read_content(directory, traces=0).facts["count"] == 108
+
+
+def test_without_plotly_the_command_that_installs_it_is_told(
+    fake: FakeKernels, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = run({"sweep": {"axes": {"a0": [1.0, 2.0], "mu": [0.1, 0.2]}}}, tmp_path / "a").directory
+    for name in [name for name in sys.modules if name.partition(".")[0] == "plotly"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [NoPlotly(), *sys.meta_path])
+    assert main(["report", str(directory)]) == 2
+    assert "pip install 'tribosweep[report]'" in capsys.readouterr().err
+    assert fake.calls == [4]
+
+
+class NoPlotly:
+    """An import system without plotly."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        """Refuse plotly."""
+        if name == "plotly":
+            raise ModuleNotFoundError(name, name=name)
+
+
+def test_labels_are_written_for_a_page() -> None:
+    from kernels.models import BUCKLING_WALL, RUBBING_MASS
+
+    labels = {quantity.name: html_label(quantity) for quantity in (*RUBBING_MASS.parameters, *BUCKLING_WALL.parameters)}
+    assert labels["a0"] == "<i>a</i><sub>0</sub> [m/s<sup>2</sup>]"
+    assert labels["mu"] == "<i>μ</i>"
+    assert labels["f_crit"] == "<i>f</i><sub>crit</sub> [N]"
+    assert labels["v0_2"] == "<i>v</i><sub>0,2</sub> [m/s]"
+    assert not [label for label in labels.values() if "\\" in label or "{" in label]

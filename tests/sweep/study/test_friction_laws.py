@@ -1,0 +1,42 @@
+"""Studies of friction that varies: what the exact engine, and theories of constant friction, have nothing to say of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernels.models import RUBBING_MASS
+from sweep import load
+from sweep.analysis.event_log import events_of
+from sweep.analysis.theory import known_levels
+from sweep.io.errors import ConfigError
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+
+
+@pytest.mark.parametrize("name", ["stribeck", "fretting"])
+def test_events_of_friction_that_varies_are_refused(name: str) -> None:
+    config = load(CONFIGS / f"{name}.toml")
+    with pytest.raises(ConfigError, match="choose a time scheme"):
+        events_of(config, [config.design.count - 1], impacts=False)
+
+
+@pytest.mark.parametrize(
+    "given", [{"normal_amplitude": 1.0}, {"stribeck_speed": 0.1}, {"belt_speed": 0.1}], ids=lambda row: next(iter(row))
+)
+def test_no_line_of_theory_is_drawn_where_friction_varies(given: dict[str, float]) -> None:
+    assert len(list(known_levels(RUBBING_MASS, "a0", "mu", {}, steady=False))) == 2
+    assert list(known_levels(RUBBING_MASS, "a0", "mu", given, steady=False)) == []
+
+
+def test_what_is_wrong_with_a_friction_law_is_said_with_its_key(tmp_path: Path) -> None:
+    text = (CONFIGS / "stribeck.toml").read_text(encoding="utf-8").replace("stribeck_speed = 0.05", "stribeck_speed = 0.0")
+    path = tmp_path / "stribeck.toml"
+    path.write_text(text.replace("mu_s = 0.3", "mu_s = 0.1"), encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load(path)
+    said = str(refused.value)
+    assert "parameters.stribeck_speed: " in said
+    assert "is out of bounds: must be > 0" in said
+    assert "parameters.mu_s: static friction must be at least dynamic friction" in said

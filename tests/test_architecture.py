@@ -1,0 +1,100 @@
+"""The floors of both packages: a file imports only from its own folder or from lower floors, and no imports go in circles.
+
+Imports inside functions and under TYPE_CHECKING count. The `__init__.py` of a package or folder may import from any floor, and must only
+keep out of circles.
+"""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = {
+    "sweep": {
+        "io": 1,
+        "design": 2,
+        "excitation": 2,
+        "study": 3,
+        "execution": 4,
+        "analysis": 5,
+        "plots": 6,
+        "report": 6,
+        "api": 6,
+        "cli": 7,
+    },
+    "kernels": {
+        "numerics": 1,
+        "models": 1,
+        "runtime": 1,
+        "excitation": 2,
+        "observables": 2,
+        "reference": 2,
+        "contact": 3,
+        "segments": 4,
+        "exact": 5,
+        "stepping": 5,
+        "batch": 6,
+        "api": 7,
+        "trace": 7,
+    },
+}
+
+
+def modules_of(package):
+    """Dotted name -> file."""
+    files = sorted((ROOT / package).rglob("*.py"))
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in files]
+    return dict(zip(names, files, strict=True))
+
+
+def imports_of(name, path, modules):
+    """The modules of its own package that a file names in its imports: (line, module)."""
+    folder = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names if alias.name in modules]
+        elif isinstance(node, ast.ImportFrom):
+            parts = folder.split(".")
+            base = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])]) if node.level else node.module
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                found += [(node.lineno, each) for each in (inner, base) if each in modules][:1]
+    return found
+
+
+def place_of(name):
+    """The folder, or the module, directly below the package that a module belongs to."""
+    return name.split(".")[1] if "." in name else ""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_go_down(package):
+    floors, modules = PACKAGES[package], modules_of(package)
+    places = {place_of(name) for name in modules if "." in name}
+    assert not places - floors.keys(), f"{package} has folders or modules without a floor: {sorted(places - floors.keys())}"
+    assert not floors.keys() - places, f"{package} has floors without a folder or module: {sorted(floors.keys() - places)}"
+    wrong = []
+    for name, path in modules.items():
+        if path.name == "__init__.py":
+            continue
+        here = place_of(name)
+        for line, target in imports_of(name, path, modules):
+            there = place_of(target)
+            if not there:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports the package {target} itself")
+            elif there != here and floors[there] >= floors[here]:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} ({here}, floor {floors[here]}) imports {target} (floor {floors[there]})")
+    assert not wrong, "imports that do not go down:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_imports_go_in_circles(package):
+    modules = modules_of(package)
+    graph = {name: {target for _, target in imports_of(name, path, modules)} for name, path in modules.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"imports in a circle: {' <- '.join(error.args[1])}")
