@@ -57,7 +57,7 @@ def test_oscillators(benchmark: Any, model: str, scheme: str, precision: str, co
 
     benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
     kernel = statistics.median(run.run_seconds for run in runs[1:])
-    lanes = jax_setup.LANES["abreast"] if count == 1 else 1  # those of a block take no longer than one of them
+    lanes = jax_setup.lanes("lockstep") if count == 1 else 1  # those of a block take no longer than one of them
     known[model, scheme, precision] = count * lanes / kernel
     case = {"model": model, "scheme": scheme, "precision": precision, "count": count}
     benchmark.extra_info.update(case, kernel=kernel, compiling=sum(run.compile_seconds for run in runs))

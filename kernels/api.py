@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from kernels.batch.programs import PROGRAMS, program
-from kernels.excitation.record import Records, check_record, features_of, is_zero
+from kernels.batch.finish import as_codes, finish
+from kernels.batch.program_key import ProgramKey, key_of
+from kernels.batch.programs import program
+from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
-from kernels.models.quantity import by_name
-from kernels.models.schemes import DRIVEN, EXACT, FEATURES, NOTHING_ELSE, VARIED, Asked, check_asked, check_window, varied
-from kernels.models.status import RESULTS, Status
-from kernels.numerics.numbers import all_finite
-from kernels.stepping import loop as stepping
+from kernels.models.schemes import EXACT, Asked, check_asked, check_window
 
-MOMENT = "moment"  # programs that also tell the forces at the end
 _CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind in ("integer", "word")}
-_OPTIONAL = {q.name for model in MODELS.values() for q in model.observables if q.optional or q.kind == "list"}
-_SURVIVES = {q.name for model in MODELS.values() for q in model.observables if q.survives}
 
 
 def simulate(
@@ -85,52 +78,44 @@ def simulate(
     check_window(window, scheme, params, chosen.steady)
     asked = Asked(blocks, statistics)
     check_asked(asked, window)
-    return _run(chosen, params, scheme, window or scheme, records, asked)
+    check_given(chosen, params)
+    return _run(chosen, params, key_of(chosen, params, scheme, window, asked), records)
 
 
 def moment(model: str, params: Mapping[str, Any], records: Records | None = None) -> dict[str, jax.Array]:
-    """What `simulate` returns for scheme "exact", and what acts at the time `end`: one point of a trace, with derivatives.
+    """The results of `simulate` by scheme "exact", and the forces at the time `end`: one point of a trace, with derivatives.
 
     Args:
         model, params, records: see `simulate`. Where an event happens forces may jump: derivatives hold between events.
 
     Returns:
-        Observable name -> array as `simulate` returns it, and x [m], v [m/s], friction_force [N] (on the mass), wall_force [N], which are
-        those of `kernels.trace` at that time.
+        Observable name -> array as `simulate` returns it, and x [m], v [m/s], friction_force [N] (on the mass), wall_force [N], which have
+        the values of `kernels.trace` at that time.
 
     Raises:
         KeyError: unknown model or parameter.
-        ValueError: what is no number, a plain number out of bounds, friction that varies (`schemes.VARIED`), shapes that do not
-            broadcast, or a record without `records`.
+        ValueError: a value that is no number, a plain number out of bounds, friction that varies (`models.features.VARIED`), shapes that do
+            not broadcast, or a record without `records`.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
-    return _run(MODELS[model], params, EXACT, MOMENT, records)
+    check_given(MODELS[model], params)
+    return _run(MODELS[model], params, key_of(MODELS[model], params, EXACT, forces=True), records)
 
 
-def _run(
-    chosen: Model, params: Mapping[str, Any], scheme: str, engine: str, records: Records | None, asked: Asked = NOTHING_ELSE
-) -> dict[str, jax.Array]:
-    """Rows of any common shape through the program that `engine` (a scheme, "steady" or MOMENT) and the parameters ask for."""
-    check_given(chosen, params)
-    features, switches = features_of(params), {name: 0.0 if is_zero(params.get(name, 0.0)) else 2.0 for name in VARIED}
-    if "stribeck_exponent" not in params or is_zero(params["stribeck_exponent"] - 1.0):
-        switches["stribeck_exponent"] = 1.0
-    if scheme == EXACT and (has := [name for name, rows in varied(switches).items() if rows]):
-        raise ValueError(f"scheme {scheme!r} has no {has[0]}: choose a time scheme")
-    if "record" in features:
+def _run(chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Records | None) -> dict[str, jax.Array]:
+    """Rows of any common shape through one program."""
+    if key.scheme == EXACT and key.varied:
+        raise ValueError(f"scheme {EXACT!r} has no {key.varied[0]}: choose a time scheme")
+    if "record" in key.features:
         check_record(params["record"], records)
-    unread = chosen.unread(scheme, switches) | {name for feature, names in FEATURES.items() if feature not in features for name in names}
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     afterwards = {name: jnp.asarray(resolved[name]) for name in wear_laws.READS}
-    resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
+    unread = key.unread(chosen)
     pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))
-    if scheme != EXACT and "k_t" not in params and not is_zero(resolved["mu_s"] * pressed):
-        raise ValueError(f"scheme {scheme!r} needs the tangential stiffness k_t [N/m]")
-    if scheme == EXACT:
-        engine, rigid_friction = _program(chosen, params, engine, bool(features & {*DRIVEN}), asked)
-        if rigid_friction:
-            resolved = {name: value for name, value in resolved.items() if name not in chosen.penalty}
+    if key.scheme != EXACT and "k_t" not in params and not is_zero(resolved["mu_s"] * pressed):
+        raise ValueError(f"scheme {key.scheme!r} needs the tangential stiffness k_t [N/m]")
+    resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
 
     shape = jnp.broadcast_shapes(*(value.shape[:-1] if name in chosen.tables else value.shape for name, value in resolved.items()))
     flat = {
@@ -139,75 +124,41 @@ def _run(
         else jnp.broadcast_to(value, shape).reshape(-1)
         for name, value in resolved.items()
     }
-    shared = records.arguments() if records is not None and "record" in features else {}
+    shared = records.arguments() if records is not None and "record" in key.features else {}
     if shared and "largest_step" in resolved and "largest_step" not in params:
         flat["largest_step"] = jnp.minimum(flat["largest_step"], shared["interval"])
-    results = _run_all(engine, asked, flat, shared)
+    results = _run_all(key, flat, shared)
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
     shaped |= wear_laws.volumes(afterwards, shaped["wear_power"], params, jnp)
-    return {name: jnp.nan_to_num(values, nan=-1.0).astype(jnp.int32) if name in _CODES else values for name, values in shaped.items()}
+    return {name: as_codes(values, jnp.int32, jnp) if name in _CODES else values for name, values in shaped.items()}
 
 
-def _program(model: Model, params: Mapping[str, Any], engine: str, driven: bool, asked: Asked) -> tuple[str, bool]:
-    """The program of the exact engine for these parameters, and whether it reads no penalised contact; `driven`: not by one sine alone."""
-
-    def known_zero(*names: str) -> bool:
-        return all(is_zero(params.get(name, 0.0)) for name in names)
-
-    rigid_friction = "k_t" not in params or _is_infinite(params["k_t"])
-    if "k_n" in by_name(model.parameters):
-        bare = known_zero("mu", "mu_s", "normal_force")
-        bends = not known_zero("damping_criterion") and ("c_buckled" in params or "post_damping" in params)
-        name = f"{engine}-{'bare' if bare else 'rigid' if rigid_friction else 'penalised'}-{model.name}{'-bent' if bends else ''}"
-        return name, bare or rigid_friction
-    if engine == MOMENT or asked.names:
-        return f"{engine}-{'rigid' if rigid_friction else 'penalised'}", rigid_friction
-    rigid = "rigid" if driven else "lean" if known_zero("k", "c") else "general"
-    return f"{engine}-{rigid if rigid_friction else 'penalised'}", rigid_friction
+@functools.partial(jax.jit, static_argnums=0)
+def _run_all(key: ProgramKey, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Every row through `_run_one`, with the arguments that all of them share."""
+    return jax.vmap(lambda row: _run_one(key, {**row, **shared}))(rows)
 
 
-def _is_infinite(value: Any) -> bool:
-    """Whether a parameter is known to be infinite while tracing, in every row."""
-    return not isinstance(value, jax.core.Tracer) and bool(np.all(np.isposinf(np.asarray(value))))
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _run_all(engine: str, asked: Asked, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """Every row through `_run_one`, with what all of them share."""
-    return jax.vmap(lambda row: _run_one(engine, asked, {**row, **shared}))(rows)
-
-
-def _engine(engine: str, asked: Asked, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+def _observed(key: ProgramKey, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Observables and status of one oscillator, all as floats; NaN where it failed."""
-    results, status = program(engine, asked)(p) if engine in PROGRAMS else stepping.simulate(p, engine, asked)
-    finite = all_finite(value for name, value in results.items() if name not in _OPTIONAL)
-
-    def has_results(status: jax.Array) -> jax.Array:
-        return functools.reduce(operator.or_, (status == int(each) for each in RESULTS))
-
-    status = jnp.where(has_results(status) & ~finite, int(Status.OVERFLOW), status)
-    good = has_results(status)
-    lost = {name: -1.0 if name in _CODES else jnp.nan for name in results}
-    floats = {name: value if name in _SURVIVES else jnp.where(good, value, lost[name]) for name, value in results.items()}
-    return {**floats, "status": status.astype(jnp.result_type(float))}
+    results, status = finish(*program(key)(p), jnp)
+    return {**results, "status": status.astype(jnp.result_type(float))}
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _run_one(engine: str, asked: Asked, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """`_engine` with a derivative that both directions can use: loops transpose badly, but a forward Jacobian is linear in the tangents."""
-    return _engine(engine, asked, p)
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _run_one(key: ProgramKey, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """`_observed`, with a derivative for both modes: loops transpose badly, but a forward Jacobian is linear in the tangents."""
+    return _observed(key, p)
 
 
-def _run_one_jvp(engine: str, asked: Asked, primals: Any, tangents: Any) -> Any:
+def _run_one_jvp(key: ProgramKey, primals: Any, tangents: Any) -> Any:
     """Forward Jacobian over the parameters that vary, times their tangents."""
     (p,), (rates,) = primals, tangents
     varying = {name: rate for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)}
     flat, unravel = ravel_pytree(varying)
 
     def along(direction: jax.Array) -> Any:
-        return jax.jvp(
-            lambda chosen: _engine(engine, asked, {**p, **chosen}), ({name: p[name] for name in varying},), (unravel(direction),)
-        )
+        return jax.jvp(lambda chosen: _observed(key, {**p, **chosen}), ({name: p[name] for name in varying},), (unravel(direction),))
 
     values, jacobian = jax.vmap(along, out_axes=(None, 0))(jnp.eye(flat.size))
     rate = {name: sum(jacobian[name][i] * flat[i] for i in range(flat.size)) for name in values}

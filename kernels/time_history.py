@@ -10,10 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kernels.batch.program_key import groups
+from kernels.batch.programs import contacts_of
 from kernels.contact.combined import Both
 from kernels.exact import event_loop, oscillator
 from kernels.exact.forces import Moment, between
-from kernels.excitation.record import Records, check_record, features_of
+from kernels.excitation.record import Records, check_record
 from kernels.models import MODELS
 from kernels.models.arguments import check_given, nearest
 from kernels.models.quantity import Quantity
@@ -176,13 +178,13 @@ def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> 
     if has := [name for name, rows in varied(params).items() if np.any(rows)]:
         raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {has[0]}")
     resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}
-    kind, features = kind_of(model, resolved), features_of(params)
-    if "record" in features:
+    if "record" in params:
         check_record(params["record"], records)
         resolved |= {} if records is None else records.arguments()
-    unread = {name for feature, names in FEATURES.items() if feature not in features for name in names}
+    (key,) = groups(MODELS[model], EXACT, None, resolved, np.zeros(1, dtype=int))
+    unread = {name for feature, names in FEATURES.items() if feature not in key.features for name in names}
     unread |= {name for names in VARIED.values() for name in names}
-    return kind, {name: value for name, value in resolved.items() if name not in unread}
+    return contacts_of(key), {name: value for name, value in resolved.items() if name not in unread}
 
 
 def _follow(model: str, params: Mapping[str, Any], most: int, records: Records | None) -> dict[str, np.ndarray]:
@@ -207,15 +209,6 @@ def _follow(model: str, params: Mapping[str, Any], most: int, records: Records |
     np.maximum.at(largest, pieces, columns["largest_force"])
     columns["largest_force"] = largest[pieces]
     return {name: values[keep] for name, values in columns.items()}
-
-
-def kind_of(model: str, resolved: Mapping[str, np.ndarray]) -> oscillator.Kind:
-    """The contacts of one oscillator."""
-    friction = oscillator.PENALISED if np.isfinite(resolved["k_t"]) else oscillator.RIGID
-    if "k_n" not in resolved:
-        return oscillator.Kind(friction)
-    bends = "damping_criterion" in resolved and bool(resolved["damping_criterion"] != 0.0)
-    return oscillator.Kind(None if resolved["normal_force"] == 0.0 else friction, model, bends)
 
 
 def _machine(kind: oscillator.Kind, p: dict[str, Any]) -> tuple[oscillator.Setup, Any]:

@@ -1,154 +1,261 @@
-"""Which program runs a row: chosen row by row, so that no result depends on other rows. Nothing here imports JAX.
-
-A kind of program has a name such as "exact-rigid+harmonic+record": the engine, the contacts and, behind a + each, what shakes the mass
-where that is more than one sine.
-"""
+"""Which program runs a row. A row is judged by its own numbers alone, so that no result depends on other rows. Nothing here imports JAX."""
 
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Mapping
-from typing import Any
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernels.excitation.record import features_of, is_traced, is_zero
 from kernels.models import Model
-from kernels.models.schemes import DRIVEN, EXACT, FEATURES, PACE, SCHEMES, STEADY, Asked, varied
+from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP
+from kernels.models.schemes import (
+    DOUBLE,
+    DRIVEN,
+    EXACT,
+    FEATURES,
+    HARMONIC,
+    NOTHING_ELSE,
+    PACE,
+    SCHEMES,
+    SINGLE,
+    STEADY,
+    VARIED,
+    Asked,
+    varied,
+)
 
-STEP, ABREAST = "step", "abreast"  # the programs of rows that take steps, each at its own pace or abreast
-_LEAN = "-lean"  # behind those of rows without spring and damper
-_SINGLE = " in float32"  # ends the names of programs of the exact engine that compute with 7 digits
-SOFT = 3.0  # sqrt(k/m) / omega and c / (m omega) up to which it does
-_RIGID = ("lean", "general", "bare", "rigid")  # programs that read nothing of the penalised contact
+LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: rows share their steps; or each lane takes its own steps, then the next row
+STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two scales of time of a motion need more than 7 digits
+STEPS_SINGLE = "float32 has neither blocks nor statistics"
+RIGID_SINGLE = (
+    "float32 by scheme 'exact' needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither blocks"
+    " nor statistics"
+)
+# what a row may have besides FEATURES, VARIED and PENALISED; the last one is said of each wall, behind its prefix
+_FREE, _BARE, _SOFT, _VARYING_DAMPING = "free", "bare", "soft", "varying damping"
+
+
+class WallKey(NamedTuple):
+    """What a program must know of one wall.
+
+    Attributes:
+        law: STOP or BUCKLING.
+        damping_varies: whether its damping varies while it yields, so that those phases are not linear.
+    """
+
+    law: str
+    damping_varies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramKey:
+    """Everything that decides which program runs a row, but for the shapes of its arguments.
+
+    Attributes:
+        engine: EXACT (event by event), STEADY (the same, to the periodic motion), LOCKSTEP or QUEUE.
+        scheme: a name of `SCHEMES`.
+        friction: RIGID, PENALISED, or None where nothing presses the mass. Time schemes know PENALISED alone.
+        walls: the walls of the model.
+        varied: the names in VARIED by which friction varies.
+        features: the names in FEATURES that the excitation has.
+        free: whether the program relies on k = c = 0.
+        precision: DOUBLE or SINGLE.
+        asked: what is observed besides.
+        forces: whether the forces at the end of the run are observed, too.
+    """
+
+    engine: str
+    scheme: str = EXACT
+    friction: str | None = RIGID
+    walls: tuple[WallKey, ...] = ()
+    varied: tuple[str, ...] = ()
+    features: tuple[str, ...] = (HARMONIC,)
+    free: bool = False
+    precision: str = DOUBLE
+    asked: Asked = NOTHING_ELSE
+    forces: bool = False
+
+    def __str__(self) -> str:
+        """The key in words: "exact, rigid friction, stop, tones"."""
+        words = [self.engine if self.engine in (EXACT, STEADY) else f"{self.scheme} in {'lockstep' if self.lockstep else 'a queue'}"]
+        words += [f"{self.friction or 'no'} friction", *self.varied]
+        words += [f"{wall.law} with varying damping" if wall.damping_varies else wall.law for wall in self.walls]
+        words += [name for name in self.features if self.features != (HARMONIC,)]
+        words += ["k = c = 0"] * self.free + [self.precision] * (self.precision != DOUBLE)
+        return ", ".join([*words, *sorted(self.asked.names), *["forces"] * self.forces])
+
+    @property
+    def lockstep(self) -> bool:
+        """Whether rows share their steps."""
+        return self.engine == LOCKSTEP
+
+    @property
+    def queued(self) -> bool:
+        """Whether each lane takes its own steps, and then the next row."""
+        return self.engine == QUEUE
+
+    @property
+    def rigid_loop(self) -> bool:
+        """Whether the event loop of rigid friction alone runs the rows; the event loop of all laws runs any row."""
+        alone = self.friction == RIGID and not self.walls and self.features == (HARMONIC,)
+        return self.engine in (EXACT, STEADY) and alone and not self.asked.names and not self.forces
+
+    @property
+    def loop(self) -> str:
+        """The key of `jax_setup.LANES`, without the precision: the loops whose best number of lanes was measured; "other" for the rest."""
+        if self.lockstep or self.queued:
+            return self.engine
+        if self.rigid_loop:
+            return "rigid, k = c = 0" if self.free else "rigid"
+        driven = self.features != (HARMONIC,)
+        return "penalised" if self.friction == PENALISED and not self.walls and not driven else "other"
+
+    def unread(self, model: Model) -> set[str]:
+        """The parameters of the model that the program does not read."""
+        steps = {name for scheme in SCHEMES.values() for name in scheme.reads if name not in SCHEMES[self.scheme].reads}
+        constant = {name for law, names in VARIED.items() if law not in self.varied for name in names}
+        silent = {name for feature, names in FEATURES.items() if feature not in self.features for name in names}
+        penalty = () if self.friction == PENALISED else model.penalty
+        return {*model.implied, *steps, *constant, *silent, *penalty, *(("k", "c") if self.free and self.lockstep else ())}
 
 
 def everywhere(value: Any, count: int) -> np.ndarray:
-    """One entry a row (count,) of a value that all rows or each of them has."""
+    """One entry a row (count,) of a value that is one for all rows or has one for each."""
     return np.broadcast_to(np.asarray(value), (count,))
 
 
 def groups(
-    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int, asked: Asked
-) -> list[tuple[str, np.ndarray]]:
-    """The programs that a scheme has, each with the rows of `good` that it runs: chosen row by row.
+    model: Model,
+    scheme: str,
+    window: str | None,
+    rows: Mapping[str, np.ndarray],
+    good: np.ndarray,
+    asked: Asked = NOTHING_ELSE,
+    precision: str = DOUBLE,
+) -> dict[ProgramKey, np.ndarray]:
+    """The programs that run some rows.
 
-    A name is that of a program, and behind a + each feature of the excitation where it is more than harmonic.
+    Args:
+        model, scheme, window, asked: see `solve`. precision: DOUBLE or SINGLE.
+        rows: resolved parameters, one for all rows or (count,), tables (L,) or (count, L).
+        good: positions of the rows that are to be run, ascending.
+
+    Returns:
+        The keys of the programs, each with the positions of its rows, ascending. No key has no rows.
+
+    Raises:
+        ValueError: float32 is not available for one of the rows.
     """
-    features = _features(rows)
-    driven = functools.reduce(operator.or_, (features[name] for name in DRIVEN))
-    if not np.any(driven):
-        return _plain_groups(model, scheme, window, rows, good, count, asked)
-    code = sum(2**place * everywhere(mask & driven, count)[good] for place, mask in enumerate(features.values()))
-    found = []
-    for each in np.unique(code):
-        members = good[code == each]
-        ending = "".join(f"+{name}" for place, name in enumerate(features) if int(each) >> place & 1)
-        for kind, some in _plain_groups(model, scheme, window, rows, members, count, asked):
-            found.append((kind + ending, some))
+    engine = window or EXACT
     if scheme != EXACT:
-        return found
-    # the event loop of all laws takes any excitation; those of rigid friction alone take one sine
-    merged: dict[str, list[np.ndarray]] = {}
-    for kind, some in found:
-        base, plus, ending = kind.partition("+")
-        general = base.replace("-lean", "-rigid").replace("-general", "-rigid") if plus else base
-        merged.setdefault(general + plus + ending, []).append(some)
-    return [(kind, np.sort(np.concatenate(parts))) for kind, parts in merged.items()]
+        shared = SCHEMES[scheme].fixed_step and not asked.names and not any(np.ndim(rows[name]) for name in PACE)
+        engine = LOCKSTEP if shared else QUEUE
+    traits = _traits(model, rows)
+    always = {name for name, mask in traits.items() if not np.ndim(mask) and mask}
+    sometimes = [name for name, mask in traits.items() if np.ndim(mask)]
+    code = sum((2**place * traits[name][good] for place, name in enumerate(sometimes)), start=np.zeros(good.size, dtype=int))
+    found: dict[ProgramKey, list[np.ndarray]] = defaultdict(list)
+    for each in np.unique(code):
+        has = always | {name for place, name in enumerate(sometimes) if int(each) >> place & 1}
+        found[_key(model, engine, scheme, has, asked, precision)].append(good[code == each])
+    return {key: np.sort(np.concatenate(parts)) for key, parts in found.items()}
 
 
-def _features(rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Mask of the rows whose excitation has each of the FEATURES; one that sweeps has an amplitude."""
+def key_of(
+    model: Model, params: Mapping[str, Any], scheme: str, window: str | None = None, asked: Asked = NOTHING_ELSE, forces: bool = False
+) -> ProgramKey:
+    """The key of the one program that runs all rows of a call from Python, as far as its parameters are known while tracing.
+
+    Args:
+        model, scheme, window: see `kernels.simulate`. asked, forces: see `ProgramKey`.
+        params: the parameters that the caller gave, numbers or arrays, traced or not.
+    """
+
+    def known_zero(*names: str) -> bool:
+        return all(is_zero(params.get(name, 0.0)) for name in names)
+
+    has = features_of(params) | {name for name in VARIED if name != "stribeck_exponent" and not known_zero(name)}
+    if "stribeck_speed" in has and not is_zero(params.get("stribeck_exponent", 1.0) - 1.0):
+        has.add("stribeck_exponent")
+    if "k_t" in params and (is_traced(params["k_t"]) or not np.all(np.isposinf(np.asarray(params["k_t"])))):
+        has.add(PENALISED)
+    has |= {_FREE} if known_zero("k", "c") else set()
+    has |= {_BARE} if known_zero("mu", "mu_s", "normal_force") else set()
+    for wall in model.walls:
+        criterion, *dampings = (wall.prefix + name for name in ("damping_criterion", "c_buckled", "post_damping"))
+        if not known_zero(criterion) and any(name in params for name in dampings):
+            has.add(wall.prefix + _VARYING_DAMPING)
+    return _key(model, (window or EXACT) if scheme == EXACT else QUEUE, scheme, has, asked, forces=forces)
+
+
+def _key(
+    model: Model, engine: str, scheme: str, has: Collection[str], asked: Asked, precision: str = DOUBLE, forces: bool = False
+) -> ProgramKey:
+    """The key of rows that have all of `has` and nothing else of the kind."""
+    features = tuple(name for name in FEATURES if name in has) if any(name in has for name in DRIVEN) else (HARMONIC,)
+    changing = tuple(name for name in VARIED if name in has)
+    if scheme != EXACT:
+        if precision == SINGLE and asked.names:
+            raise ValueError(STEPS_SINGLE)
+        walls = tuple(WallKey(BUCKLING if wall.buckles else STOP) for wall in model.walls)
+        free = engine == LOCKSTEP and _FREE in has and not walls
+        return ProgramKey(engine, scheme, PENALISED, walls, changing, features, free, precision, asked, forces)
+    walls = tuple(WallKey(BUCKLING if wall.buckles else STOP, wall.prefix + _VARYING_DAMPING in has) for wall in model.walls)
+    friction = None if walls and _BARE in has else PENALISED if PENALISED in has else RIGID
+    key = functools.partial(ProgramKey, engine, scheme, friction, walls, changing, features, asked=asked, forces=forces)
+    rigid_loop = key().rigid_loop
+    if precision == SINGLE and not (rigid_loop and engine == EXACT):
+        raise ValueError(RIGID_SINGLE)
+    return key(free=rigid_loop and _FREE in has, precision=precision if _SOFT in has else DOUBLE)
+
+
+def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """What keys depend on, each with the mask of the rows that have it: one for all, or (count,)."""
     harmonic = (rows["a0"] != 0.0) | (rows["f0"] != 0.0)
+    with np.errstate(all="ignore"):  # rows that are not run may hold anything
+        pace = rows["m"] * rows["omega"]
+        soft = (rows["k"] <= STIFFEST**2 * pace * rows["omega"]) & (rows["c"] <= STIFFEST * pace)
     return {
-        "harmonic": harmonic,
+        HARMONIC: harmonic,
         "sweep": harmonic & (rows.get("sweep_rate", 0.0) != 0.0),
         "tones": np.any(np.nan_to_num(rows.get("tone_a0", np.zeros(1))) != 0.0, axis=-1),
         "record": ~np.isnan(rows.get("record", np.nan)),
+        **varied(rows),
+        PENALISED: np.isfinite(rows["k_t"]),
+        _FREE: (rows["k"] == 0.0) & (rows["c"] == 0.0),
+        _BARE: rows["normal_force"] == 0.0,
+        _SOFT: soft,
+        **{wall.prefix + _VARYING_DAMPING: _damping_varies(rows, wall.prefix) for wall in model.walls if wall.buckles},
     }
 
 
-def _plain_groups(
-    model: Model, scheme: str, window: str | None, rows: Mapping[str, np.ndarray], good: np.ndarray, count: int, asked: Asked
-) -> list[tuple[str, np.ndarray]]:
-    """`groups`, whatever the excitation."""
-    if scheme != EXACT:
-        abreast = SCHEMES[scheme].fixed_step and not asked.names and not any(np.ndim(rows[name]) for name in PACE)
-        free = (rows["k"] == 0.0) & (rows["c"] == 0.0) & (abreast and "k_n" not in rows)
-        code = sum(2**place * everywhere(mask, count)[good] for place, mask in enumerate((free, *varied(rows).values())))
-        return [((ABREAST + _LEAN * (int(each) & 1)) if abreast else STEP, good[code == each]) for each in np.unique(code)]
-    penalised = everywhere(np.isfinite(rows["k_t"]), count)[good]
-    engine = window or EXACT
-    if "k_n" in rows:
-        bare = everywhere(rows["normal_force"] == 0.0, count)[good]
-        masks = {"bare": bare, "rigid": ~bare & ~penalised, "penalised": ~bare & penalised}
-        groups = {f"{engine}-{name}-{model.name}": mask for name, mask in masks.items()}
-        if "damping_criterion" in rows:
-            bent = everywhere(_bends(rows), count)[good]
-            groups = {f"{name}{ending}": mask & each for name, mask in groups.items() for ending, each in (("", ~bent), ("-bent", bent))}
-        return [(name, good[mask]) for name, mask in groups.items()]
-    if asked.names:
-        return [(f"{engine}-{name}", good[mask]) for name, mask in (("rigid", ~penalised), ("penalised", penalised))]
-    lean = everywhere((rows["k"] == 0.0) & (rows["c"] == 0.0), count)[good]
-    masks = {"lean": lean & ~penalised, "general": ~lean & ~penalised, "penalised": penalised}
-    return [(f"{engine}-{name}", good[mask]) for name, mask in masks.items()]
+def _damping_varies(rows: Mapping[str, np.ndarray], prefix: str) -> Any:
+    """Mask of the rows whose wall has a damping that varies while it yields, and that adds to the force of the criterion."""
+    criterion, first, buckled, softening, nodes = (
+        rows[prefix + name] for name in ("damping_criterion", "c_n", "c_buckled", "softening", "post_damping")
+    )
+    differ = np.any((nodes != buckled[..., None]) & ~np.isnan(nodes), axis=-1)
+    return (criterion != 0.0) & (differ | ((buckled != first) & (softening > 0.0)))
 
 
-def _bends(rows: Mapping[str, np.ndarray]) -> Any:
-    """Mask of the walls whose damping varies while they yield and comes on top of their force: those phases are not linear."""
-    excluded = rows["damping_criterion"] != 0.0
-    nodes = rows["post_damping"] != rows["c_buckled"][..., None]
-    varies = np.any(nodes & ~np.isnan(rows["post_damping"]), axis=-1)
-    return excluded & (varies | ((rows["c_buckled"] != rows["c_n"]) & (rows["softening"] > 0.0)))
+def cost(key: ProgramKey, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:
+    """Cost of each row (count,), up to a factor: steps, or periods of the excitation and of the undamped oscillator.
 
-
-def base(kind: str) -> str:
-    """The name of a program without the features of its excitation."""
-    return kind.partition("+")[0]
-
-
-def unread(kind: str) -> set[str]:
-    """The parameters of spring, damper and excitation that a program does not read; without features the latter is harmonic."""
-    _, plus, ending = kind.partition("+")
-    features = ending.split("+") if plus else ["harmonic"]
-    names = {name for feature, names in FEATURES.items() if feature not in features for name in names}
-    return names | ({"k", "c"} if is_abreast(kind) and base(kind).endswith(_LEAN) else set())
-
-
-def is_abreast(kind: str) -> bool:
-    """Whether the rows of a program take their steps abreast."""
-    return kind.startswith(ABREAST)
-
-
-def is_rigid(kind: str) -> bool:
-    """Whether a program reads nothing of the penalised contact."""
-    return kind.startswith((EXACT, STEADY)) and base(kind).removesuffix(_SINGLE).split("-")[1] in _RIGID
-
-
-def in_float32(kind: str, rows: Mapping[str, np.ndarray], members: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
-    """The programs that run the rows `members` of a program in float32, each with its rows; none where there is none.
-
-    Springs and dampers that are stiff against the excitation go on in float64: their motion has two scales of time, which 7 digits do not
-    hold.
+    Costs that differ little are equal, so that such rows keep their order.
     """
-    if is_abreast(kind) or base(kind) == STEP:
-        return [(kind, members)]
-    if kind not in (f"{EXACT}-lean", f"{EXACT}-general"):
-        return []
-    pace = rows["m"] * rows["omega"]
-    soft = everywhere((rows["k"] <= SOFT**2 * pace * rows["omega"]) & (rows["c"] <= SOFT * pace), count)[members]
-    return [(name, members[mask]) for name, mask in ((kind + _SINGLE, soft), (kind, ~soft)) if np.any(mask)]
-
-
-def cost(kind: str, scheme: str, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:
-    """Cost of each row up to a factor: steps, or periods of excitation and of the free oscillator. Equal costs keep their order."""
-    if SCHEMES[scheme].fixed_step:
+    if SCHEMES[key.scheme].fixed_step:
         return everywhere(np.ceil(rows["end"] / rows["step"]), count)
-    stiffness = rows["k"] + (0.0 if is_rigid(kind) else rows["k_t"])
+    stiffness = rows["k"] + (rows["k_t"] if key.friction == PENALISED else 0.0)
     # rounded to powers of 2^(1/4), since only large differences are worth reordering
     periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
-    cost = everywhere(np.round(4.0 * np.log2(periods)), count)
-    if kind.startswith(EXACT) and is_rigid(kind) and "k_n" not in rows and "+" not in kind:  # what is never released costs next to nothing
+    found = everywhere(np.round(4.0 * np.log2(periods)), count)
+    if key.engine == EXACT and key.friction == RIGID and not key.walls and key.features == (HARMONIC,):
+        # a mass that is never released costs next to nothing
         largest = np.abs(rows["f0"] - rows["m"] * rows["a0"]) + np.abs(rows["load"] - rows["k"] * rows["x0"])
-        cost = np.where((rows["v0"] == 0.0) & (largest <= rows["mu_s"] * rows["normal_force"]), -np.inf, cost)
-    return cost
+        found = np.where((rows["v0"] == 0.0) & (largest <= rows["mu_s"] * rows["normal_force"]), -np.inf, found)
+    return found

@@ -1,51 +1,50 @@
-"""The programs of the exact engine by name: over a fixed window, the same with the forces at its end, or to the steady motion."""
+"""The function that a `ProgramKey` stands for: one oscillator from its parameters to its observables."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
-from kernels.exact import forces, periodic_orbit, poincare, rigid_loop
-from kernels.exact import rigid_loop_float32 as single
-from kernels.exact.oscillator import BUCKLING, PENALISED, RIGID, STOP, Kind, simulate
-from kernels.models.schemes import Asked
+from kernels.batch.program_key import ProgramKey
+from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32
+from kernels.models.contacts import BUCKLING
+from kernels.models.schemes import SINGLE, STEADY
 from kernels.numerics.numbers import Array
+from kernels.stepping import lockstep, loop
 
-Program = Callable[..., tuple[dict[str, Array], Array]]
-
-# resolved parameters of one row -> observables by name, and the status code
-PROGRAMS: dict[str, Program] = {
-    "exact-lean": functools.partial(rigid_loop.simulate, free=True),
-    "exact-general": functools.partial(rigid_loop.simulate, free=False),
-    "exact-lean in float32": functools.partial(single.simulate, free=True),
-    "exact-general in float32": functools.partial(single.simulate, free=False),
-    **{f"exact-{friction}": functools.partial(simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},  # rigid: of rows that
-    # are driven by more than one sine, or of which more is asked than the two above can tell
-    **{
-        f"exact-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(simulate, kind=Kind(friction, wall, bends))
-        for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
-        for friction in (None, RIGID, PENALISED)
-    },
-    **{f"moment-{friction}": functools.partial(forces.simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},
-    **{
-        f"moment-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(
-            forces.simulate, kind=Kind(friction, wall, bends)
-        )
-        for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
-        for friction in (None, RIGID, PENALISED)
-    },
-    "steady-lean": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.rigid, free=True)),
-    "steady-general": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.rigid, free=False)),
-    "steady-penalised": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.contacts, kind=Kind(PENALISED))),
-    **{
-        f"steady-{friction or 'bare'}-{STOP}": functools.partial(
-            periodic_orbit.simulate, build=functools.partial(poincare.contacts, kind=Kind(friction, STOP))
-        )
-        for friction in (None, RIGID, PENALISED)
-    },
-}
+Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
 
 
-def program(name: str, asked: Asked) -> Program:
-    """The program of that name for what is `asked` of it besides; KeyError where there is none."""
-    return functools.partial(PROGRAMS[name], asked=asked) if asked.names else PROGRAMS[name]
+def program(key: ProgramKey) -> Program:
+    """The program of a key.
+
+    Returns:
+        Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. A queue runs many rows
+        (`kernels.batch.queue`); this program does the same with one row.
+
+    Raises:
+        ValueError: the key has more than one wall.
+    """
+    if key.lockstep:
+        return functools.partial(lockstep.simulate, scheme=key.scheme)
+    if key.queued:
+        return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked)
+    if key.engine == STEADY:
+        alone = functools.partial(poincare.rigid, free=key.free)
+        section = alone if key.rigid_loop else functools.partial(poincare.contacts, kind=contacts_of(key))
+        return functools.partial(periodic_orbit.simulate, build=section)
+    if key.rigid_loop:
+        return functools.partial((rigid_loop_float32 if key.precision == SINGLE else rigid_loop).simulate, free=key.free)
+    contacts = contacts_of(key)
+    if key.forces:
+        return functools.partial(forces.simulate, kind=contacts)
+    return functools.partial(oscillator.simulate, kind=contacts, asked=key.asked)
+
+
+def contacts_of(key: ProgramKey) -> oscillator.Kind:
+    """The contacts of a program of the exact engine as the event loop of all laws takes them: friction, and at most one wall."""
+    if not key.walls:
+        return oscillator.Kind(key.friction)
+    (wall,) = key.walls
+    return oscillator.Kind(key.friction, oscillator.BUCKLING if wall.law == BUCKLING else oscillator.STOP, wall.damping_varies)

@@ -1,41 +1,33 @@
-"""Many oscillators: the place where studies meet the one-oscillator kernels.
+"""Many oscillators: rows are checked, each is given to its program, and results are put in the order of the rows.
 
-Rows are checked, sorted by cost, and spread over all devices. The exact engine runs them in blocks of lanes under `vmap`, each until its
-slowest lane is done; so it does rows that take steps of one length over one window, abreast. Other rows of a time scheme have one block of
-lanes a device, in which every lane is at its own time and step and takes the next row as soon as it is done with one, so that a slow row
-delays no other. What a row returns depends on its own numbers alone (bitwise on one
-machine, for the same set of varying columns): the number of lanes is fixed, lanes do not talk, and which program runs a row (rigid without
-spring and damper, rigid, penalised; with tones, a record) depends on that row. Records are one bank for all rows, which no lane copies.
+Rows of one program are sorted by cost and spread over all devices (`queue` runs them there). The result of a row depends on its own numbers
+alone, bitwise on one machine and for the same set of varying columns: the number of lanes is fixed, lanes do not exchange numbers, and the
+program is chosen row by row (`program_key`). All rows share one bank of records, which no lane copies.
 """
 
 from __future__ import annotations
 
 import functools
-import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from kernels.batch import compile as programs
 from kernels.batch import program_key
+from kernels.batch.finish import as_codes, finish
+from kernels.batch.program_key import ProgramKey
 from kernels.excitation.record import Records
 from kernels.models import SINGLE_RULES, Model, wear_laws
-from kernels.models.schemes import EXACT, NOTHING_ELSE, OBSERVED, PACE, STEADY, VARIED, Asked, check_asked, check_window
-from kernels.models.status import RESULTS, Status
-from kernels.runtime import jax_setup, program_cache
+from kernels.models.schemes import DOUBLE, EXACT, NOTHING_ELSE, OBSERVED, PACE, STEADY, Asked, check_asked, check_window
+from kernels.models.status import Status
+from kernels.runtime import jax_setup
 from kernels.runtime.threads import side_by_side
 
-# what float32 is for
-STEPS_SINGLE = "float32 has neither blocks nor statistics"
-RIGID_SINGLE = (
-    "float32 by scheme 'exact' needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither blocks"
-    " nor statistics"
-)
-# a parameter of every model that is given one value a row, so that there are lanes to count: one that costs the program little
-_COUNTED, _COUNTED_ABREAST = "end", "x0"
+# programs count the rows of one parameter, so that it has one value a row: in each case one that costs the program little
+_COUNTED, _COUNTED_IN_LOCKSTEP = "end", "x0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +94,12 @@ def solve(
     check_asked(asked, window)
     if dtype not in (np.float64, np.float32):
         raise ValueError(f"dtype must be float64 or float32, not {dtype}")
+    precision = np.dtype(dtype).name
     with np.errstate(all="ignore"):
         resolved = model.resolve(columns, absent)
         if window == STEADY:  # the program knows no end; here one period tells how long its pieces are
             resolved["end"] = resolved["window_end"] = 2.0 * np.pi / np.asarray(resolved["omega"])
-        ruled = model if dtype is np.float64 else replace(model, rules=(*model.rules, *SINGLE_RULES))
+        ruled = model if precision == DOUBLE else replace(model, rules=(*model.rules, *SINGLE_RULES))
         status = check(ruled, scheme, resolved, columns, absent or {}, count)
         check_records(resolved, columns, records, status)
     good = np.flatnonzero(status == Status.OK)
@@ -116,19 +109,12 @@ def solve(
 
     compiling = running = 0.0
     if good.size:
-        doubles = resolved if scheme == EXACT else PACE  # times are float64, and where a run goes from event to event what it begins with
-        rows = {name: np.asarray(value, dtype=np.float64 if name in doubles else dtype) for name, value in resolved.items()}
-        groups = program_key.groups(model, scheme, window, rows, good, count, asked)
-        if dtype is np.float32:
-            singles = [program_key.in_float32(kind, rows, members, count) for kind, members in groups if members.size]
-            if asked.names or not all(singles):
-                raise ValueError(RIGID_SINGLE if scheme == EXACT else STEPS_SINGLE)
-            groups = [each for some in singles for each in some]
+        wide = resolved if scheme == EXACT else PACE  # times are float64; the exact engine narrows a row's numbers itself
+        rows = {name: np.asarray(value, dtype=np.float64 if name in wide else dtype) for name, value in resolved.items()}
         shared = {} if records is None else records.arguments(dtype)
         tasks = [
-            functools.partial(_solve_group, kind, model, scheme, rows, shared, members, count, observables, status, room, asked)
-            for kind, members in groups
-            if members.size
+            functools.partial(_solve_group, key, model, rows, shared, members, count, observables, status, room)
+            for key, members in program_key.groups(model, scheme, window, rows, good, asked, precision).items()
         ]
         compiling, running = map(sum, zip(*side_by_side(tasks), strict=True))
 
@@ -139,17 +125,9 @@ def solve(
             lacks = [np.asarray((absent or {}).get(name, np.False_)) for name in quantity.needs]
             observables[quantity.name] = np.where(functools.reduce(np.logical_or, lacks), np.nan, worn[quantity.name])
 
-    needed = [observables[quantity.name] for quantity in returned if not quantity.optional and quantity.kind != "list"]
-    overflow = np.isin(status, RESULTS) & ~np.all([np.isfinite(values) for values in needed], axis=0)
-    status[overflow] = Status.OVERFLOW
-    failed = ~np.isin(status, RESULTS)
-    for quantity in returned:
-        values = observables[quantity.name]
-        if not quantity.survives:
-            values[failed] = np.nan
-        if quantity.kind == "word":
-            observables[quantity.name] = np.where(failed, -1, np.nan_to_num(values, nan=-1.0)).astype(np.int8)
-    return Solution(observables=observables, status=status, compile_seconds=compiling, run_seconds=running)
+    observables, status = finish(observables, status, np)
+    words = {quantity.name: as_codes(observables[quantity.name], np.int8, np) for quantity in returned if quantity.kind == "word"}
+    return Solution(observables=observables | words, status=status, compile_seconds=compiling, run_seconds=running)
 
 
 def check(
@@ -191,9 +169,8 @@ def check_records(resolved: dict[str, Any], columns: Mapping[str, np.ndarray | f
 
 
 def _solve_group(
-    kind: str,
+    key: ProgramKey,
     model: Model,
-    scheme: str,
     rows: Mapping[str, np.ndarray],
     shared: Mapping[str, np.ndarray],
     members: np.ndarray,
@@ -201,16 +178,16 @@ def _solve_group(
     observables: dict[str, np.ndarray],
     status: np.ndarray,
     room: int,
-    asked: Asked,
 ) -> tuple[float, float]:
-    """Run the rows `members` through one compiled program, with what all have `shared`, write their results in place, and return
-    (compile, run) seconds.
-    """  # noqa: D205 - one sentence
+    """Run the rows `members` through one program, with the arguments that all programs have `shared`, and store their results in place.
+
+    Returns the seconds of compiling and of computing.
+    """
     import jax
 
-    width, devices = jax_setup.lanes(kind, rows["m"].dtype == np.float32), len(jax.devices())
+    width, devices = jax_setup.lanes(key.loop, key.precision), len(jax.devices())
     with np.errstate(all="ignore"):  # rows that are not members may hold anything
-        cost = program_key.cost(kind, scheme, rows, count)[members]
+        cost = program_key.cost(key, rows, count)[members]
     members = members[np.argsort(-cost, kind="stable")]
     blocks = -(-max(members.size, room) // width)
     # few sizes, so that shards and groups of any length share their programs: devices x a power of two blocks, and never a single one, of
@@ -221,18 +198,16 @@ def _solve_group(
     deal = np.arange(padded.size).reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
-    switches = {name: program_key.everywhere(rows[name], count)[members] for name in VARIED if name in rows}
-    unread = model.unread(scheme, switches) | (set(model.penalty) if program_key.is_rigid(kind) else set())
-    unread |= program_key.unread(kind)
-    counted = _COUNTED_ABREAST if program_key.is_abreast(kind) else _COUNTED
+    unread = key.unread(model)
+    counted = _COUNTED_IN_LOCKSTEP if key.lockstep else _COUNTED
     lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}
     rows = {**rows, counted: program_key.everywhere(rows[counted], count)}
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}
     arguments |= {name: value for name, value in shared.items() if name not in unread}
 
     shapes = {name: (value.shape, value.dtype) for name, value in arguments.items()}
-    program, compiling = _compiled(kind, scheme, devices, shapes, tuple(sorted(name for name in shapes if lanes.get(name))), asked)
-    with _DEVICES:
+    program, compiling = programs.compiled(key, devices, shapes, tuple(sorted(name for name in shapes if lanes.get(name))))
+    with programs.DEVICES:
         start = time.perf_counter()
         results, codes = jax.block_until_ready(program(arguments, shares))
         running = time.perf_counter() - start
@@ -244,160 +219,3 @@ def _solve_group(
         for target, values in [*((observables[name], values) for name, values in results.items()), (status, codes)]:
             target[where] = np.asarray(values.addressable_shards[part].data)[some]
     return compiling, running
-
-
-# Threads prepare and finish batches side by side. The devices take one at a time, Python traces one at a time, and each core compiles one.
-_DEVICES, _TRACING, _COMPILING = threading.Lock(), threading.Lock(), threading.BoundedSemaphore(jax_setup.cores())
-_PROGRAMS: dict[Any, Callable[..., Any]] = {}
-_BEING_MADE: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
-
-
-def _compiled(
-    kind: str, scheme: str, devices: int, shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], lanes: tuple[str, ...], asked: Asked
-) -> tuple[Callable[..., Any], float]:
-    """The program for arguments of these shapes and types, of which `lanes` have one entry a row; and the seconds it took to have it."""
-    import jax
-
-    key = (kind, scheme, devices, tuple(shapes.items()), lanes, asked)
-    if key in _PROGRAMS:
-        return _PROGRAMS[key], 0.0
-
-    def make(name: str) -> Any:
-        shape = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
-        with _TRACING:
-            lowered = _program(kind, scheme, devices, lanes, asked, name).lower(shape, jax.ShapeDtypeStruct((devices,), np.int32))
-        with _COMPILING:
-            return lowered.compile()
-
-    def works(program: Callable[..., Any]) -> None:
-        with _DEVICES:  # none of the rows is to be run
-            program({name: np.zeros(*one) for name, one in shapes.items()}, np.zeros(devices, np.int32))
-
-    with _BEING_MADE[key]:
-        if key in _PROGRAMS:
-            return _PROGRAMS[key], 0.0
-        begun = time.perf_counter()
-        with program_cache.without_false_alarm():
-            _PROGRAMS[key] = program_cache.kept(key, make, works)
-        return _PROGRAMS[key], time.perf_counter() - begun
-
-
-@functools.cache
-def _program(kind: str, scheme: str, devices: int, lanes: tuple[str, ...], asked: Asked = NOTHING_ELSE, name: str = "program") -> Any:
-    """Jitted function, of that name, to observables and codes (blocks, width).
-
-    Its arguments: {name: (blocks, width) array for `lanes`, scalar for the rest; tables have one axis more}, and how
-    many rows of each device are not padding.
-    """
-    import jax
-    from jax.sharding import Mesh, PartitionSpec
-
-    from kernels.batch.programs import program as program_of
-    from kernels.stepping import lockstep
-
-    base = program_key.base(kind)
-    run: Any = None
-    if base != program_key.STEP:
-        run = functools.partial(lockstep.simulate, scheme=scheme) if program_key.is_abreast(kind) else program_of(base, asked)
-
-    def block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
-        return jax.vmap(lambda row: run({**row, **fixed}))(varying)
-
-    def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
-        if base == program_key.STEP:
-            return _queue(scheme, asked, varying, fixed, share[0])
-        return _blocks(block, varying, fixed, share[0])
-
-    mesh = Mesh(np.asarray(jax.devices()[:devices]), ("device",))
-    split, whole = PartitionSpec("device"), PartitionSpec()
-    spread = jax.shard_map(on_device, mesh=mesh, in_specs=(split, split, whole), out_specs=split, check_vma=False)
-
-    def program(arguments: dict[str, Any], shares: Any) -> Any:
-        varying = {name: arguments[name] for name in lanes}
-        return spread(varying, shares, {name: value for name, value in arguments.items() if name not in varying})
-
-    program.__name__ = name
-    return jax.jit(program)
-
-
-def _blocks(run: Callable[[dict[str, Any], dict[str, Any]], Any], varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
-    """Run rows in blocks of lanes, one block after the other, as `jax.lax.map` does, but only the blocks that have rows.
-
-    Args:
-        run: (name -> (width,) array), (name -> scalar) to observables and codes, (width,).
-        varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows are to be run, from the first on.
-
-    Returns:
-        Observables and codes, (blocks, width), lists (blocks, width, L); 0 in blocks that were not run.
-    """
-    import jax
-    import jax.numpy as jnp
-
-    blocks, width = next(iter(varying.values())).shape[:2]
-    run = jax.jit(run, inline=True)  # traced once, for its shapes and for the loop
-    shapes = jax.eval_shape(lambda: run({name: values[0] for name, values in varying.items()}, fixed))
-    start = jax.tree.map(lambda one: jnp.zeros((blocks, *one.shape), one.dtype), shapes)
-
-    def block(index: Any, results: Any) -> Any:
-        found = run({name: values[index] for name, values in varying.items()}, fixed)
-        return jax.tree.map(lambda old, new: old.at[index].set(new), results, found)
-
-    return jax.lax.fori_loop(0, -(-share // width), block, start)
-
-
-def _queue(scheme: str, asked: Asked, varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
-    """Run rows through one block of lanes: every CHUNK attempts, lanes that are done hand in their results and take the next rows.
-
-    Args:
-        scheme: a time scheme (compile-time). asked: what is told besides (compile-time).
-        varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows are to be run, from the first on.
-
-    Returns:
-        Observables and codes, (blocks, width); NaN (-1 in codes) and 0 where a row was not run.
-    """
-    import jax
-    import jax.numpy as jnp
-
-    from kernels.stepping import loop
-
-    stepper = loop.STEPPERS[scheme]
-    blocks, width = next(iter(varying.values())).shape[:2]
-    count = blocks * width
-    queue = {name: values.reshape(count, *values.shape[2:]) for name, values in varying.items()}
-
-    def each(function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of one run's setup for every lane, traced once; what depends on fixed parameters alone stays one number for all."""
-
-        def of_lanes(lanes: dict[str, Any], fixed: dict[str, Any], *others: Any) -> Any:
-            return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, asked), *rest))(lanes, *others)
-
-        traced = jax.jit(of_lanes, inline=True)
-        return lambda row, *others: traced({name: values[jnp.minimum(row, count - 1)] for name, values in queue.items()}, fixed, *others)
-
-    def attempts(setup: Any, run: Any) -> Any:
-        run = loop.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run))
-        return run, loop.active(setup, run), loop.finish(setup, run)
-
-    begin, advance = each(functools.partial(loop.begin, stepper)), each(attempts)
-
-    def chunk(carry: Any) -> Any:
-        row, following, run, results, codes = carry
-        run, active, (found, status) = advance(row, run)
-        done = (row < share) & ~active
-        place = jnp.where(done, row, count)
-        results = {name: values.at[place].set(found[name], mode="drop") for name, values in results.items()}
-        codes = codes.at[place].set(status, mode="drop")
-        row = jnp.where(done, following + jnp.cumsum(done) - 1, row)
-        run = jax.tree.map(lambda new, old: jnp.where(done if new.ndim == 1 else done[:, None], new, old), begin(row), run)
-        return row, following + jnp.sum(done), run, results, codes
-
-    row = jnp.arange(width)
-    run = begin(row)
-    found, status = jax.eval_shape(lambda: advance(row, run)[2])
-    results = {
-        name: jnp.full((count, *one.shape[1:]), jnp.nan if jnp.issubdtype(one.dtype, jnp.floating) else -1, one.dtype)
-        for name, one in found.items()
-    }
-    start = row, jnp.asarray(width), run, results, jnp.zeros(count, status.dtype)
-    *_, results, codes = jax.lax.while_loop(lambda carry: jnp.any(carry[0] < share), chunk, start)
-    return {name: values.reshape(blocks, width, *values.shape[1:]) for name, values in results.items()}, codes.reshape(blocks, width)

@@ -46,7 +46,7 @@ class Together(NamedTuple):
         moves = jnp.ones_like(x) if friction.moves is None else friction.moves
         guards = tuple(choose(moves > 0.0, guard, idle(x)) for guard in wall.guards)
         stiffness, damping = friction.stiffness + wall.stiffness, friction.damping + wall.damping
-        return Phase(stiffness, damping, (*friction.guards, *guards), friction.moves, wall.bend)
+        return Phase(stiffness, damping, (*friction.guards, *guards), friction.moves, wall.damping_slope)
 
     def transition(self, memory: Both, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Both, Array, Array]:
         """What holds after an event (see `phases.Law`)."""

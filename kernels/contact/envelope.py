@@ -103,21 +103,21 @@ class Envelope(NamedTuple):
             end = jnp.where(piece == BEYOND + n, self.ends[n], end)
         return end
 
-    def bend_on(self, piece: Array) -> Array:
+    def damping_slope_on(self, piece: Array) -> Array:
         """How fast the damping grows on a piece of the envelope [N s/m^2]."""
         softening = (self.c_buckled - self.c_n) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
-        bend = jnp.where((piece == SOFTENING) & self.softens, softening, 0.0)
+        slope = jnp.where((piece == SOFTENING) & self.softens, softening, 0.0)
         low, before = self.u1, self.c_buckled
         for n in range(self.ends.shape[-1]):
             real = self.ends[n] < jnp.inf
             rate = (self.dampings[n] - before) / jnp.where(real, self.ends[n] - low, 1.0)
-            bend = jnp.where((piece == BEYOND + n) & real, rate, bend)
+            slope = jnp.where((piece == BEYOND + n) & real, rate, slope)
             low, before = self.ends[n], self.dampings[n]
-        return bend
+        return slope
 
     def damping_on(self, piece: Array, y: Array) -> Array:
         """Damping on a piece of the envelope at compression `y`, also a rounding error outside [N s/m]."""
-        damping = jnp.where(piece == SOFTENING, self.c_n + self.bend_on(piece) * (y - self.u0), self.c_n)
+        damping = jnp.where(piece == SOFTENING, self.c_n + self.damping_slope_on(piece) * (y - self.u0), self.c_n)
         table, _ = self._along(y, self.c_buckled, self.dampings)
         return jnp.where(piece >= BEYOND, table, damping)
 

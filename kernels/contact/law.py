@@ -39,14 +39,14 @@ class Phase(NamedTuple):
         guards: what ends it. Of two that cross together the first counts; the other then crosses at once in the phase that follows.
         moves: 1, or 0 where the contact holds the mass where it is; None where it never does. Guards of a held mass see in a - a0 the
             external force over the mass, and nothing else moves.
-        bend: how the damping grows with the displacement from here on [N s/m^2]; None where no phase of the law has that.
+        damping_slope: how the damping grows with the displacement from here on [N s/m^2]; None where no phase of the law has that.
     """
 
     stiffness: Array
     damping: Array
     guards: tuple[Guard, ...]
     moves: Array | None = None
-    bend: Array | None = None
+    damping_slope: Array | None = None
 
 
 class Point(NamedTuple):

@@ -101,7 +101,7 @@ class Wall(NamedTuple):
         k_n: stiffness [N/m] of an elastic stop. c_n: its damping [N s/m].
         envelope: of a wall that buckles; None for an elastic stop. included: 1 where elastic and viscous force together are held
             against the criterion, 0 where the viscous force comes on top.
-        bends: whether the damping may vary while the wall yields and comes on top (compile-time): those phases are not linear.
+        varying_damping: whether the damping may vary while the wall yields and comes on top (compile-time): those phases are not linear.
     """
 
     m: Array
@@ -111,16 +111,16 @@ class Wall(NamedTuple):
     c_n: Array
     envelope: Envelope | None
     included: Array
-    bends: bool = False
+    varying_damping: bool = False
 
     @classmethod
-    def of(cls, p: dict[str, Any], buckles: bool, bends: bool = False) -> Wall:
+    def of(cls, p: dict[str, Any], buckles: bool, varying_damping: bool = False) -> Wall:
         """The wall of resolved parameters (scalars; see `Envelope` for tables), which `buckles` or is an elastic stop."""
         zero = jnp.zeros_like(p["m"])
         if not buckles:
             return cls(p["m"], p["gap"], jnp.where(p["sides"] > 1.0, 1.0, zero), p["k_n"], p["c_n"], None, zero)
         included = jnp.where(p["damping_criterion"] == 0.0, 1.0, zero)
-        return cls(p["m"], p["gap"], zero, p["k_n"], p["c_n"], Envelope.of(p), included, bends)
+        return cls(p["m"], p["gap"], zero, p["k_n"], p["c_n"], Envelope.of(p), included, varying_damping)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ class Wall(NamedTuple):
         constant = jnp.where(yields, jnp.where(softens, envelope.f_crit + envelope.slope * envelope.u0, plain), constant)
         stiffness = jnp.where(yields & softens, -envelope.slope, stiffness)
         on_top = jnp.where(memory.piece >= BEYOND, envelope.c_buckled, envelope.c_n)
-        if self.bends:
+        if self.varying_damping:
             on_top = envelope.damping_on(memory.piece, y)
         damping = jnp.where(yields & (self.included == 0.0), on_top, damping)
         return Force(constant, stiffness, damping)
@@ -244,7 +244,7 @@ class Wall(NamedTuple):
         stops = guard(speed, 0.0, 1.0)
         viscous = jnp.where(included, c, 0.0)
         reached = guard(limit - k * stretch - viscous * speed, -k, -viscous)
-        piece_end = envelope.end_of(memory.piece, self.bends)
+        piece_end = envelope.end_of(memory.piece, self.varying_damping)
         leaves = whether(BEHIND, guard(y, 1.0), leaves)
         leaves = choose((phase == YIELDING) | (phase == RELOADED), stops, leaves)
         leaves = whether(CAPPED, guard(k * y + c * speed - limit, k, c), leaves)
@@ -255,10 +255,10 @@ class Wall(NamedTuple):
         second = whether(CAPPED, guard(under_limit - y, -1.0), second)
         third = whether(YIELDING, extreme, third)
         fourth = choose((phase == ELASTIC) | ((phase == BEHIND) & included), reached, nothing)
-        if not self.bends:
+        if not self.varying_damping:
             return Phase(force.stiffness, force.damping, (leaves, second, third, fourth))
-        bend = jnp.where((phase == YIELDING) & ~included, envelope.bend_on(memory.piece) * side, 0.0)
-        return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, bend)
+        slope = jnp.where((phase == YIELDING) & ~included, envelope.damping_slope_on(memory.piece) * side, 0.0)
+        return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, slope)
 
     def start(self, at: Point) -> tuple[Pressed, Array]:
         """The wall where the mass is released, perhaps inside it, and its force on the mass [N] (see `phases.Law`)."""
@@ -284,7 +284,7 @@ class Wall(NamedTuple):
         """Piece of the envelope at X."""
         if self.envelope is None:
             return jnp.zeros_like(X)
-        nodes = jnp.sum(X >= self.envelope.ends, axis=-1) if self.bends else 0.0
+        nodes = jnp.sum(X >= self.envelope.ends, axis=-1) if self.varying_damping else 0.0
         return jnp.where(X < self.envelope.u0, PLATEAU, jnp.where(X < self.envelope.u1, SOFTENING, BEYOND + nodes))
 
     def _yielding(self, memory: Pressed, y: Array, speed: Array, a: Array) -> Pressed:
@@ -381,7 +381,7 @@ class Wall(NamedTuple):
             stopped = here._replace(phase=ELASTIC + 0.0 * y, largest=y, plastic=jnp.maximum(0.0, envelope.plastic(y)))
             after = _where(stops, stopped, after)
             goes_on = (phase == YIELDING) & second & ~first
-            end = envelope.end_of(here.piece, self.bends)
+            end = envelope.end_of(here.piece, self.varying_damping)
             ended = jnp.where(end == jnp.inf, y, end)
             following = jnp.where((here.piece == PLATEAU) & ~envelope.softens, BEYOND, here.piece + 1.0)
             after = _where(goes_on, here._replace(piece=following, largest=ended), after)

@@ -1,8 +1,8 @@
 """The event loop: from one event of a contact law to the next, in closed form.
 
-The law says, as data, in which linear phase the mass is and which guards end it; `crossing` finds the first that does; the law's transition
-says what comes next. Beside the law's own events there are the ends of the stages (window start, window end, end of run). Derivatives: the
-search runs on values alone; the time of an event then gets its derivative by the implicit function theorem, dt/dp = -g_p / g'.
+The law says, as data, in which linear phase the mass is and which guards end it. `first_guard` finds the first guard that crosses. The
+law's transition says what comes next. Other events are the ends of the stages: window start, window end, end of run. The search runs on
+values alone. The time of an event then gets its derivative by the implicit function theorem, dt/dp = -g_p / g'.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.law import Law, Point
+from kernels.exact.search import first_guard_taylor
 from kernels.exact.search.first_guard import MOST_LOOKS, first_crossing, stay
 from kernels.exact.search.roots import guard_time
 from kernels.excitation.harmonic import wrap
@@ -27,7 +28,7 @@ from kernels.numerics.numbers import Array
 from kernels.observables.block_means import following
 from kernels.segments.damped import Damped, over_sines
 from kernels.segments.interface import Anchor, Motion
-from kernels.segments.taylor import Bent
+from kernels.segments.taylor import TaylorSegment
 
 MOST_EVENTS = 1_000_000
 MOST_RAPID = 30  # so many events each in less than _NO_TIME of the fastest scale, without any other, are infinitely many
@@ -69,7 +70,7 @@ class Stretch(NamedTuple):
         before, v: velocity before and after the event that ends it [m/s].
         area: integral of the displacement since its start [m s].
         motion: time since its start [s] -> the motion, of a mass that is held that of which its guards see the external force.
-        start: where that starts. segment: its constants. bend: see `phases.Phase`.
+        start: where that starts. segment: its constants. damping_slope: see `law.Phase`.
     """
 
     time: Array
@@ -84,7 +85,7 @@ class Stretch(NamedTuple):
     motion: Callable[[Array], Motion]
     start: Anchor
     segment: Damped
-    bend: Array | None
+    damping_slope: Array | None
 
 
 class Machine(NamedTuple, Generic[Memory, Sums]):
@@ -137,25 +138,27 @@ def machine(
         zeta, w2 = fusion_barrier(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
         ramp = None if record is None or s.sample is None else record.slope(s.sample) / p["m"]
         segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
-        bent, bends = None, jnp.zeros_like(limit, dtype=bool)
-        if phase.bend is not None:
-            bent, bends = Bent(alpha, omega, zeta, w2, phase.bend / p["m"], ramp), phase.bend != 0.0
-        search = limit if bent is None else jnp.where(bends, 0.0, limit)
+        taylor, varies = None, jnp.zeros_like(limit, dtype=bool)
+        if phase.damping_slope is not None:
+            taylor, varies = TaylorSegment(alpha, omega, zeta, w2, phase.damping_slope / p["m"], ramp), phase.damping_slope != 0.0
+        search = limit if taylor is None else jnp.where(varies, 0.0, limit)
         if sampled is None:
             found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search))
         else:  # mostly nothing happens from sample to sample
             (clear,) = decide(stay(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search)))
             found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(clear, 0.0, search)))
             found = found._replace(tau=jnp.where(clear, limit, found.tau))
-        if bent is not None:
-            step = fixed(bent).first_crossing(fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(bends, limit, 0.0)))
-            found = jax.tree.map(lambda other, one: jnp.where(bends, other, one), step, found)
+        if taylor is not None:
+            step = first_guard_taylor.first_crossing(
+                fixed(taylor), fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(varies, limit, 0.0))
+            )
+            found = jax.tree.map(lambda other, one: jnp.where(varies, other, one), step, found)
         crossed = decide(*(found.happens & (found.which == float(i)) for i in range(len(phase.guards))))
         tau = jnp.where(found.tau < limit, found.tau, limit)
         for each, guard in zip(crossed, phase.guards, strict=True):
             crossing = guard_time(found.tau, segment, s.anchor, guard)
-            if bent is not None:
-                crossing = jnp.where(bends, guard_time(found.tau, bent, s.anchor, guard), crossing)
+            if taylor is not None:
+                crossing = jnp.where(varies, guard_time(found.tau, taylor, s.anchor, guard), crossing)
             tau = jnp.where(each, crossing, tau)
         (tau,) = fusion_barrier(tau)
         happens = functools.reduce(operator.or_, crossed)
@@ -166,14 +169,14 @@ def machine(
 
         def motion(tau: Array) -> Motion:
             m = segment.motion(s.anchor, tau)
-            if bent is None:
+            if taylor is None:
                 return m
-            other = bent.motion(s.anchor, jnp.where(bends, tau, 0.0))
-            return Motion(*(jnp.where(bends, each, one) for each, one in zip(other, m, strict=True)))
+            other = taylor.motion(s.anchor, jnp.where(varies, tau, 0.0))
+            return Motion(*(jnp.where(varies, each, one) for each, one in zip(other, m, strict=True)))
 
         m, area = motion(tau), segment.area(s.anchor, tau)  # nobody computes what nobody asks for
-        if bent is not None:
-            area = jnp.where(bends, bent.area(s.anchor, jnp.where(bends, tau, 0.0)), area)
+        if taylor is not None:
+            area = jnp.where(varies, taylor.area(s.anchor, jnp.where(varies, tau, 0.0)), area)
         if phase.moves is not None:
             m = Motion(*(jnp.where(phase.moves > 0.0, value, 0.0) for value in m))
         x = s.x + m.d
@@ -192,7 +195,9 @@ def machine(
         v, a = fusion_barrier(v, a)
         memory = jax.tree.map(lambda value: fusion_barrier(value)[0], memory)
         time = jnp.where(passes, target, s.t + tau)
-        stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, phase.bend)
+        stretch = Stretch(
+            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, phase.damping_slope
+        )
         return State(
             t=time,
             stage=jnp.where(ends, s.stage + 1.0, s.stage),
@@ -200,7 +205,7 @@ def machine(
             anchor=Anchor(v, a, angle, sine, cosine),
             memory=memory,
             sums=observe(s.sums, s.memory, memory, stretch),
-            events=s.events + jnp.where(given_up & ~bends, float(MOST_LOOKS), _counted(arrives)),
+            events=s.events + jnp.where(given_up & ~varies, float(MOST_LOOKS), _counted(arrives)),
             rapid=rapid,
             kind=jnp.where(ends, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if log else None,
             sample=sample,

@@ -16,7 +16,7 @@ from kernels.excitation.multi_tone import Driven
 from kernels.numerics.elementary import sincos
 from kernels.numerics.numbers import Array
 from kernels.segments.damped import Damped
-from kernels.segments.taylor import Bent
+from kernels.segments.taylor import TaylorSegment
 
 
 class Moment(NamedTuple):
@@ -50,9 +50,11 @@ def between(made: oscillator.Setup, s: Any) -> Callable[[jax.Array], Moment]:
 
     def moment(tau: jax.Array) -> Moment:
         m = segment.motion(s.anchor, tau)
-        if phase.bend is not None:
-            bent = Bent(alpha, omega, zeta, w2, phase.bend / p["m"], ramp).motion(s.anchor, jnp.where(phase.bend != 0.0, tau, 0.0))
-            m = jax.tree.map(lambda other, one: jnp.where(phase.bend != 0.0, other, one), bent, m)
+        if phase.damping_slope is not None:
+            taylor = TaylorSegment(alpha, omega, zeta, w2, phase.damping_slope / p["m"], ramp).motion(
+                s.anchor, jnp.where(phase.damping_slope != 0.0, tau, 0.0)
+            )
+            m = jax.tree.map(lambda other, one: jnp.where(phase.damping_slope != 0.0, other, one), taylor, m)
         x, v = s.x + m.d * moves, m.v * moves
         friction = wall = jnp.zeros_like(x)
         side = wall + 1.0

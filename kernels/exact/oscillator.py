@@ -34,13 +34,13 @@ class Kind(NamedTuple):
 
     Attributes:
         friction: RIGID, PENALISED, or None where nothing is pressed on a support. wall: STOP, BUCKLING or None.
-        bends: whether the damping of the wall may vary while it yields, on top of its force.
+        varying_damping: whether the damping of the wall may vary while it yields, on top of its force.
         asked: what is observed besides.
     """
 
     friction: str | None
     wall: str | None = None
-    bends: bool = False
+    varying_damping: bool = False
     asked: Asked = NOTHING_ELSE
 
 
@@ -93,7 +93,7 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
     excitation = excitation_of(p)
     zero = jnp.zeros_like(p["m"])
     friction = None if kind.friction is None else friction_of(p, kind.friction)
-    wall = None if kind.wall is None else Wall.of(p, kind.wall == BUCKLING, kind.bends)
+    wall = None if kind.wall is None else Wall.of(p, kind.wall == BUCKLING, kind.varying_damping)
     if friction is not None and isinstance(friction.law, Penalised):
         read += [friction.law.k_t, friction.law.c_t]
     law: Any = Together(friction, wall) if friction is not None and wall is not None else friction if wall is None else wall
@@ -221,8 +221,8 @@ def _curves(p: dict[str, Any], friction: FrictionPhases | None, wall: Wall | Non
         pressed = _wall(before)
         y, side = wall.compression(pressed, x), pressed.side
         push = wall.force(pressed, y)
-        bend = zero if now.bend is None else side * now.bend
-        curves.append((push.at(y, side * now.v0), side * push.stiffness * moves, side * push.damping * moves, zero, bend))
+        on_dv = zero if now.damping_slope is None else side * now.damping_slope
+        curves.append((push.at(y, side * now.v0), side * push.stiffness * moves, side * push.damping * moves, zero, on_dv))
     value, on_d, on_v, on_a, on_dv = (jnp.stack(each) for each in zip(*curves, strict=True))
     return quadrature.Curves(value, on_d, on_v, on_a, on_dv, moves)
 

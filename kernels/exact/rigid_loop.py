@@ -18,6 +18,8 @@ import jax.numpy as jnp
 from kernels.contact.coulomb import Coulomb
 from kernels.contact.coulomb import release as first_release
 from kernels.exact.forward_sensitivity import follow
+from kernels.exact.search.first_reversal import first_reversal
+from kernels.exact.search.reversal import Guess
 from kernels.exact.search.reversal_scan import MOST_PIECES
 from kernels.exact.search.roots import crossing_time, root_step
 from kernels.excitation.harmonic import Harmonic, wrap
@@ -28,8 +30,8 @@ from kernels.numerics.numbers import Array, all_finite
 from kernels.observables import rubbing
 from kernels.observables.interval import Interval
 from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor, Guess, Motion, Segment
-from kernels.segments.undamped import Free
+from kernels.segments.interface import Anchor, Motion
+from kernels.segments.undamped import Undamped
 
 MOST_EVENTS = 1_000_000
 
@@ -82,7 +84,9 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
     """The event loop of one rubbing mass with rigid friction (see `simulate`)."""
     excitation, friction = Harmonic.of(p), Coulomb.of(p)
     alpha = excitation.amplitude / p["m"]
-    segment: Segment = Free.of(alpha, p["omega"]) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"])
+    segment: Undamped | Damped = (
+        Undamped.of(alpha, p["omega"]) if free else Damped(alpha, p["omega"], 0.5 * p["c"] / p["m"], p["k"] / p["m"])
+    )
     by_omega = 1.0 / p["omega"]
     thresholds_at_origin = friction.thresholds(excitation, excitation.load)
     # 0 where the two are equal: a difference of forces would be the rounding error of one, whose sign makes events
@@ -137,7 +141,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         sine, cosine = fusion_barrier(*sincos(s.anchor.angle))
         anchor = s.anchor._replace(sine=sine, cosine=cosine)
         seen = jax.tree.map(fixed, anchor.facing(s.direction))
-        found = fixed_segment.first_reversal(seen, fixed(limit), jax.tree.map(fixed, s.before))
+        found = first_reversal(fixed_segment, seen, fixed(limit), jax.tree.map(fixed, s.before))
         near = found.tau
         m = segment.motion(anchor, near)
         step = root_step(Motion(*(fixed(value * s.direction) for value in m)), fixed_segment.rate)

@@ -1,6 +1,6 @@
 """The event loop of rigid friction in float32.
 
-As `exact.loop`, a rest and the slip after it at a time, in units of the oscillator: its mass, 1 / omega, and the largest of its
+As `rigid_loop`, a rest and the slip after it at a time, in units of the oscillator: its mass, 1 / omega, and the largest of its
 accelerations, so that no power of a frequency leaves the range of float32. What would lose digits as the run goes on is float64: the time,
 from which the angle of the excitation comes, when rest ends, where the mass is, and the sums. What a slip is made of is float32: it starts
 at an anchor and ends with an error of its own, which does not grow with the length of the run.
@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 
 from kernels.exact.rigid_loop import MOST_EVENTS
+from kernels.exact.search.first_reversal import first_reversal
+from kernels.exact.search.reversal import Guess
 from kernels.exact.search.reversal_scan import MOST_PIECES
 from kernels.exact.search.roots import root_step
 from kernels.excitation.harmonic import Harmonic, wrap
@@ -25,8 +27,8 @@ from kernels.numerics.numbers import Array, all_finite, choice
 from kernels.observables import rubbing
 from kernels.observables.interval import Interval
 from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor, Guess
-from kernels.segments.undamped_float32 import Free
+from kernels.segments.interface import Anchor
+from kernels.segments.undamped_float32 import UndampedFloat32
 
 _TURN = 2.0 * math.pi
 # longest stretch of one slip [rad] that is taken at once: float32 tells 4e-6 of the first; without a spring as long as the speed changes by
@@ -45,7 +47,7 @@ class State(NamedTuple):
     Attributes:
         t: omega times the time, float64. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
         moved: displacement since the start, float64. v: velocity. direction: of slip, +1 or -1; 0 where v is 0.
-        last, before: see `loop.State`. sums: observables; distance, drift and time stuck are float64. events: count.
+        last, before: see `rigid_loop.State`. sums: observables; distance, drift and time stuck are float64. events: count.
     """
 
     t: Array
@@ -60,7 +62,7 @@ class State(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Where rest ends in one direction (see `friction.Thresholds`).
+    """Where rest ends in one direction (see `coulomb.Thresholds`).
 
     Attributes:
         angle: of the excitation where it does, float64. arc: how far it turns until rest is possible again, float64. never: infinite where
@@ -122,8 +124,8 @@ class Machine(NamedTuple):
     pull: Array
     k: Array
     static: Array
-    forward: Free | Damped
-    backward: Free | Damped
+    forward: UndampedFloat32 | Damped
+    backward: UndampedFloat32 | Damped
     stages: tuple[Array, Array, Array]
     length: Array
     speed: Array
@@ -140,8 +142,8 @@ class Machine(NamedTuple):
         acceleration = jnp.where(unit > 0.0, unit, 1.0) / m
         alpha, pull, static, dynamic = size * by_unit, pull * by_unit, static * by_unit, dynamic * by_unit
         k = p["k"] / (m * omega * omega)
-        forward: Free | Damped = Free.of(alpha, pull - dynamic)
-        backward: Free | Damped = Free.of(alpha, -pull - dynamic)
+        forward: UndampedFloat32 | Damped = UndampedFloat32.of(alpha, pull - dynamic)
+        backward: UndampedFloat32 | Damped = UndampedFloat32.of(alpha, -pull - dynamic)
         if not free:
             forward = backward = Damped(_single(alpha), jnp.ones((), jnp.float32), _single(0.5 * p["c"] / (m * omega)), _single(k))
         phase = p["phase"] + jnp.where(amplitude < 0.0, math.pi, 0.0)
@@ -208,12 +210,14 @@ def machine(p: dict[str, Any], free: bool) -> tuple[Machine, State, Any]:
         a = after_release + side.beyond(t + c.phase)
         v, a = fusion_barrier(v, jnp.where(v == 0.0, jnp.maximum(a, 0.0), a if free else a - damping * v))
         if free:
-            segment: Free | Damped = jax.tree.map(lambda one, other: jnp.where(direction < 0.0, other, one), c.forward, c.backward)
+            segment: UndampedFloat32 | Damped = jax.tree.map(
+                lambda one, other: jnp.where(direction < 0.0, other, one), c.forward, c.backward
+            )
             anchor = Anchor(v, a, facing, sine, cosine)
         else:
             segment = c.forward
             anchor = Anchor(v, a, fusion_barrier(_single(wrap(facing)))[0], sine, cosine)
-        found = segment.first_reversal(anchor, shortest, s.before)
+        found = first_reversal(segment, anchor, shortest, s.before)
         near = found.tau
         m = segment.motion(anchor, near)
         (step,) = fusion_barrier(root_step(m, segment.rate))

@@ -55,6 +55,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "tones": ("tone_a0", "tone_omega", "tone_phase"),
     "record": ("record", "record_scale", "bank", "interval"),
 }
+HARMONIC = "harmonic"
 DRIVEN = ("sweep", "tones", "record")
 DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # what a steady motion cannot have: it repeats with its one sine
 # what friction may have besides: by the parameter that makes it where rows are `varied` by it, those that programs read only there

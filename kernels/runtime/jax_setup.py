@@ -19,26 +19,26 @@ _WIDE_VECTORS = "--xla_cpu_prefer_vector_width=512"
 # Compiles in about 3/4 of the time of the default level 3; the code is as fast.
 _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 
-# Lanes per block of a program on CPU. Measured on a 2-core AVX-512 machine, float64, oscillators/s on one core: lean exact 16: 9.5e5,
-# 32: 1.36e6, 64: 1.27e6; general exact 16: 2.8e5, 32: 3.6e5, 64: 3.2e5; penalised exact 8: 8.3e3, 16: 8.5e3, 32: 7.0e3. Euler, steps/s:
-# each at its own pace 64: 4.8e7, 128: 6.1e7, 256: 6.5e7; abreast 32: 5.6e8, 64: 6.7e8, 128: 6.5e8, 256: 6.3e8, in float32, on both
-# cores and at another day's speed, 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9. Exact in float32, times
-# float64 in the same process (medians of seven passes, 10^6 and 2.6e5 oscillators, beside other work): lean 32: 1.72, 64: 1.71, 128: 1.70;
-# general 16: 1.06, 32: 1.59, 64: 1.44. At its own pace in float32, seconds of 1024 rows beside other work: euler 64: 0.10, 128: 0.10,
-# 512: 0.12; rk54 64: 0.055, 128: 0.065, 256: 0.085; adapt2 64: 0.24, 128: 0.25, 256: 0.28.
-LANES: Mapping[str, int] = {
-    "lean": 32,
-    "general": 32,
-    "penalised": 16,
-    "step": 128,
-    "step in float32": 128,
-    "abreast": 64,
-    "abreast in float32": 128,
-    "lean in float32": 64,
-    "general in float32": 32,
+# Lanes per block of a program on CPU, by its loop (`batch.program_key`) and precision. Measured on a 2-core AVX-512 machine, float64,
+# oscillators/s on one core: rigid friction with k = c = 0 16: 9.5e5, 32: 1.36e6, 64: 1.27e6; rigid 16: 2.8e5, 32: 3.6e5, 64: 3.2e5;
+# penalised 8: 8.3e3, 16: 8.5e3, 32: 7.0e3. Euler, steps/s: queue 64: 4.8e7, 128: 6.1e7, 256: 6.5e7; lockstep 32: 5.6e8, 64: 6.7e8,
+# 128: 6.5e8, 256: 6.3e8, in float32, on both cores and at another day's speed, 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9. Exact in
+# float32, times float64 in the same process (medians of seven passes, 10^6 and 2.6e5 oscillators, beside other work): k = c = 0 32: 1.72,
+# 64: 1.71, 128: 1.70; rigid 16: 1.06, 32: 1.59, 64: 1.44. Queue in float32, seconds of 1024 rows beside other work: euler 64: 0.10,
+# 128: 0.10, 512: 0.12; rk54 64: 0.055, 128: 0.065, 256: 0.085; adapt2 64: 0.24, 128: 0.25, 256: 0.28.
+LANES: Mapping[tuple[str, str], int] = {
+    ("rigid, k = c = 0", "float64"): 32,
+    ("rigid, k = c = 0", "float32"): 64,
+    ("rigid", "float64"): 32,
+    ("rigid", "float32"): 32,
+    ("penalised", "float64"): 16,
+    ("queue", "float64"): 128,
+    ("queue", "float32"): 128,
+    ("lockstep", "float64"): 64,
+    ("lockstep", "float32"): 128,
 }
 _LANES_OF_OTHERS = 32
-# Steps per iteration of the loops that go abreast. On CPU a loop is one native function: two steps that are little work gain by what need
+# Steps per iteration of the loops in lockstep. On CPU a loop is one native function: two steps that are little work gain by what need
 # not be copied from one to the next (euler without walls, in one run: 1: 1, 2: 1.07, 3: 1.08, 4: 1.05 times as fast; in float32, against
 # 2: 3: 0.985, 4: 0.95; with 2 its program takes a quarter longer to compile). Others would compile for 1.5 to 2.3 times as long.
 _STEPS, _STEPS_OF_LITTLE_WORK = 1, 2
@@ -80,14 +80,9 @@ def on_cpu() -> bool:
     return bool(jax.default_backend() == "cpu")
 
 
-def lanes(kind: str, single: bool = False) -> int:
-    """Lanes of a block of the program `kind` (`batch`), in float32 where `single`; those of walls, and of driven rows, have the same."""
-    if not on_cpu():
-        return _LANES_OF_ACCELERATOR
-    base, driven, _ = kind.removeprefix("exact-").removeprefix("steady-").replace("abreast-lean", "abreast").partition("+")
-    if driven and kind.startswith("exact-"):
-        return _LANES_OF_OTHERS
-    return LANES.get(f"{base} in float32" if single else base, _LANES_OF_OTHERS)
+def lanes(loop: str, precision: str = "float64") -> int:
+    """Lanes per block of a program, by its loop (a key of LANES, or any other word) and precision. Starts JAX."""
+    return LANES.get((loop, precision), _LANES_OF_OTHERS) if on_cpu() else _LANES_OF_ACCELERATOR
 
 
 def steps(little: bool) -> int:
@@ -147,7 +142,8 @@ def describe() -> dict[str, str]:
         "dtype": str(jax.numpy.zeros(()).dtype),
         "lanes": f"{_LANES_OF_ACCELERATOR} of every program"
         if not on_cpu()
-        else ", ".join(f"{name} {number}" for name, number in LANES.items()) + f", walls, tones and records {_LANES_OF_OTHERS}",
+        else "; ".join(f"{loop} in {precision}: {number}" for (loop, precision), number in LANES.items())
+        + f"; exact with walls, tones or records: {_LANES_OF_OTHERS}",
         "steps an iteration": f"{steps(little=False)}, of euler on a rubbing mass {steps(little=True)}"
         if on_cpu()
         else str(steps(little=False)),

@@ -15,34 +15,23 @@ import hashlib
 import os
 import pickle
 import platform
-import re
 import secrets
 import stat
 import sys
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 WORTH_KEEPING = 0.2  # s of compiling; JAX would keep what takes 1 s
 JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")
-# XLA asks LLVM not to prefer gather and scatter instructions, and notes that among the features of the CPU that a program needs. When it
-# loads the program it misses them among the features of the host, which lists no preferences, and warns of crashes in two lines of 3 kB
-# each (jax issue 38445). A feature that is really missing is named in a line of its own, which is not held back.
-# It also calls a program that takes two minutes to compile very slow, in a box of asterisks: on a busy machine those of walls are.
-FALSE_ALARM = re.compile(
-    rb"cpu_aot_loader\.cc:\d+\] .*Target machine feature \+prefer-no-(gather|scatter) is not +supported"
-    rb"|slow_operation_alarm\.cc:\d+\]|^\*{32}$|Very slow compile\?"
-)
 FORGOTTEN = 30 * 86400.0  # s after which a program that was not used is removed: those of other versions would stay for ever
 HIT = "/jax/compilation_cache/cache_hits"  # what JAX tells its listeners when it takes a program from its own cache
-STDERR = 2
-FLUSHING = 2.0  # s that a process about to end waits for what it still has to say
-_HOLDING = threading.Lock()
-_held: list[tuple[int, threading.Thread] | None] = []  # what `_hold` gave, once for everybody who is in `without_false_alarm`
 
 
 @functools.lru_cache(maxsize=1)
@@ -52,7 +41,7 @@ def use() -> Path | None:
 
     if any(name in os.environ for name in JAX_VARIABLES) or jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
         return None
-    folder = private_folder(cache_home() / "tribosweep", cpu())
+    folder = private_folder(cache_home(), cpu())
     if folder is not None:
         jax.config.update("jax_compilation_cache_dir", str(folder))
         if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
@@ -156,13 +145,14 @@ def sources() -> str:
 
 
 def cache_home() -> Path:
-    """Where programs of this user keep what can be made again (XDG Base Directory Specification 0.8: a relative path is ignored)."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
+    """The folder for what this user's processes can make again; see `platformdirs.user_cache_path`."""
+    return platformdirs.user_cache_path("tribosweep", appauthor=False)
 
 
 def private_folder(parent: Path, name: str) -> Path | None:
     """A folder in `parent`, both made where they are not there; None where `parent` is not this user's alone, or cannot be written."""
+    if not parent.is_absolute():  # no home directory
+        return None
     try:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = parent.lstat()
@@ -171,7 +161,7 @@ def private_folder(parent: Path, name: str) -> Path | None:
         parent.chmod(0o700)
         folder = parent / name
         folder.mkdir(mode=0o700, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: no home directory
+    except OSError:
         return None
     return folder if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else None
 
@@ -185,64 +175,3 @@ def cpu() -> str:
     told = sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part", "CPU implementer"))})
     text = "\n".join([platform.system(), platform.machine(), platform.processor(), *told])
     return f"{platform.machine()}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-
-
-@contextmanager
-def without_false_alarm() -> Iterator[None]:
-    """Hold back XLA's false alarms; every other line of stderr passes, as it comes."""
-    import jax
-
-    if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
-        yield
-        return
-    with _HOLDING:  # of those who are here at the same time the first begins, and the last ends
-        held = _held[-1] if _held else _hold()
-        _held.append(held)
-    try:
-        yield
-    finally:
-        with _HOLDING:
-            _held.remove(held)
-            if held and not _held:
-                original, reader = held
-                os.dup2(original, STDERR)  # which closes the pipe
-                reader.join()
-                os.close(original)
-
-
-def _hold() -> tuple[int, threading.Thread] | None:
-    """Let stderr lead through a filter: where it led, and who forwards it; None where nobody listens."""
-    try:
-        original = os.dup(STDERR)
-    except OSError:
-        return None
-    end, begin = os.pipe()
-
-    def forward() -> None:
-        with os.fdopen(end, "rb", buffering=0) as lines:
-            rest = b""
-            while chunk := lines.read(65536):
-                *whole, rest = (rest + chunk).split(b"\n")
-                write_all(original, b"".join(line + b"\n" for line in whole if not FALSE_ALARM.search(line)))
-            write_all(original, rest)
-
-    reader = threading.Thread(target=forward, name="stderr", daemon=True)
-    reader.start()
-    os.dup2(begin, STDERR)
-    os.close(begin)
-    return original, reader
-
-
-def flush_stderr() -> None:
-    """Let everything that was written to stderr reach it, for a process that ends without leaving `without_false_alarm`."""
-    for original, reader in filter(None, _held[:1]):
-        with suppress(OSError):  # it was left meanwhile
-            os.dup2(original, STDERR)
-            reader.join(FLUSHING)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write everything, in as many pieces as it takes; nothing where nobody listens."""
-    with suppress(OSError):
-        while data:
-            data = data[os.write(descriptor, data) :]

@@ -12,14 +12,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 
-from kernels.exact.search import reversal_newton, reversal_scan
 from kernels.numerics.elementary import chord
-from kernels.numerics.fusion import decide, fusion_barrier, traced_once
+from kernels.numerics.fusion import fusion_barrier, traced_once
 from kernels.numerics.numbers import Array, by_width
-from kernels.segments.interface import Anchor, Guess, Motion, Reversal
+from kernels.segments.interface import Anchor, Motion
 from kernels.segments.responses import Responses, lag_area, responses
 
 _RESONANCE_TERMS = 12
@@ -141,7 +139,7 @@ class Damped(NamedTuple):
 
     @traced_once
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
-        """The motion `tau` [s] after `anchor` (see `segment.Segment`)."""
+        """The motion `tau` [s] after `anchor` (see `interface.Segment`)."""
         alpha, omega, zeta, w2, ramp, _ = self
         d, v, a, later_sine, later_cosine = self.state(anchor, tau)
         jerk = over_sines(alpha * omega * later_cosine) - 2.0 * zeta * a - w2 * v + (0.0 if ramp is None else ramp)
@@ -174,11 +172,3 @@ class Damped(NamedTuple):
             before, term = term, forced - (2.0 * zeta * h * (n + 1) * term + self.w2 * h * h * before) / ((n + 2) * (n + 1))
             total = total + term / (n + 3)
         return jnp.where(near, total * h, far)
-
-    def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
-        """First zero of the velocity in (0, limit] (see `segment.Segment`): straight from the guess, else piece by piece."""
-        found, certain = reversal_newton.first_reversal(self, anchor, limit, guess)
-        (certain,) = decide(certain, like=limit)
-        scanned = reversal_scan.first_reversal(self, anchor, jnp.where(certain, 0.0, limit), guess)
-        first: Reversal = jax.tree.map(lambda quick, thorough: jnp.where(certain, quick, thorough), found, scanned)
-        return first

@@ -1,4 +1,4 @@
-"""What the event loop asks of a closed-form segment, and the state that a segment starts from."""
+"""What the event loops ask of a closed-form segment, and the state that a segment starts from. A segment knows no search."""
 
 from __future__ import annotations
 
@@ -62,35 +62,6 @@ class Motion(NamedTuple):
         )
 
 
-class Guess(NamedTuple):
-    """Where a slip was fastest and where it ended: angles of the excitation [rad], seen along the slip.
-
-    In [0, 2 pi); negative where there was none yet. In motion that repeats in the other direction after half a period they are those of
-    the next slip.
-    """
-
-    peak: Array
-    stop: Array
-
-
-class Reversal(NamedTuple):
-    """The first instant at which slip stops.
-
-    Attributes:
-        tau: time from the anchor [s], so close to that of the first zero of the velocity that `refine.root_step` leads there, also if
-            it lies as little beyond the limit; when it does not `stop`, the time up to which there is none: the limit, or less where the
-            search was given up.
-        stops: True when the velocity vanishes near `tau`.
-        peak: time from the anchor [s] of the largest speed in [0, tau], where that exceeds the speeds at both ends; else any time in it.
-        guess: for the next slip.
-    """
-
-    tau: Array
-    stops: Array
-    peak: Array
-    guess: Guess
-
-
 class Moving(Protocol):
     """Motion from an anchor on. Implementations hold the constants of one oscillator (scalars)."""
 
@@ -104,12 +75,3 @@ class Segment(Moving, Protocol):
     @property
     def rate(self) -> Array:
         """Sum of the rates of the motion [1/s], the inverse of its shortest time scale."""
-
-    def first_reversal(self, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
-        """First zero of the velocity in (0, limit], never a later one.
-
-        Args:
-            anchor: state seen along the slip direction: v >= 0, and rising when v = 0.
-            limit: time to stop looking [s]; where it is not positive there is nothing to look for.
-            guess: of the angles at which it is fastest and stops; any numbers do.
-        """

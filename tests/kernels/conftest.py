@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from kernels.batch import compile as programs
 from kernels.batch import solve as batch
 from kernels.models import RUBBING_MASS
 
@@ -68,3 +69,12 @@ def sdnd104() -> Callable[..., dict[str, Any]]:
         return base | changes
 
     return row
+
+
+@pytest.fixture
+def fresh_programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Programs are traced and compiled anew in this test, which may patch what they are made of; other tests never see them."""
+    monkeypatch.setattr(programs, "PROGRAMS", {})
+    programs.traced.cache_clear()
+    yield
+    programs.traced.cache_clear()

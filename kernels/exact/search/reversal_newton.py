@@ -1,8 +1,8 @@
 """First reversal of a damped segment straight from a guess, where the signs of the excitation's rates say that it is the first.
 
 v divided by a positive free response is convex against a stretched time where alpha cos(omega t + phase) > 0, concave where it is negative
-(see `pieces`), all along a stretch between two zeros of the cosine if that is shorter than half the natural period. So, whatever lies
-before it in time,
+(see `reversal_scan`), all along a stretch between two zeros of the cosine if that is shorter than half the natural period. So, whatever
+lies before it in time,
 
 - a falling zero of v in a convex stretch is the first in it, and v was positive at its beginning;
 - in a concave stretch with v >= 0 at its beginning v has one zero at most, and none if v is positive at its end;
@@ -11,26 +11,25 @@ before it in time,
 A falling zero is therefore the first reversal, however it was found, if it lies in the first stretch, or in the second after a concave
 first one, or in the second or third after a first one that is convex and begins with v rising. Slips between two reversals or from a
 release to a stop do, nearly always. The same holds of the acceleration, with the sine for the cosine: its first falling zero is the peak,
-and where it has come back to negative in time there is no second one. Where none of this applies `pieces` looks piece by piece.
+and where it has come back to negative in time there is no second one. Where none of this applies `reversal_scan` searches piece by piece.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from kernels.exact.search.reversal import Guess, Reversal
 from kernels.exact.search.roots import CLOSE, NEAR, householder
 from kernels.excitation.harmonic import wrap
 from kernels.numerics.elementary import chord
 from kernels.numerics.fusion import decide, fusion_barrier
 from kernels.numerics.numbers import Array, by_width, choice, horner
-from kernels.segments.interface import Anchor, Guess, Motion, Reversal
-
-if TYPE_CHECKING:
-    from kernels.segments.damped import Damped
+from kernels.segments.damped import Damped
+from kernels.segments.interface import Anchor, Motion
 
 _MOST_PASSES = 12
 _PEAK_NEAR = 0.01
@@ -140,7 +139,10 @@ def _done(s: _Search) -> Array:
 
 
 def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> tuple[Reversal, Array]:
-    """First zero of the velocity in (0, limit] (see `segment.Segment`), and whether that is certain; where not, the rest means nothing."""
+    """First zero of the velocity in (0, limit] (see `first_reversal`), and whether it is proved to be the first.
+
+    Where it is not proved, the reversal means nothing.
+    """
     alpha, omega, zeta, w2, *_ = segment
     rate, half_period = segment.rate, math.pi / omega
     discriminant = zeta * zeta - w2

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from kernels.exact.search.reversal import Guess, Reversal
 from kernels.exact.search.roots import NEAR, Search
 from kernels.excitation.harmonic import wrap
 from kernels.numerics.fusion import decide, fusion_barrier
 from kernels.numerics.numbers import Array, by_width
-from kernels.segments.interface import Anchor, Guess, Motion, Reversal
-
-if TYPE_CHECKING:
-    from kernels.segments.damped import Damped
+from kernels.segments.damped import Damped
+from kernels.segments.interface import Anchor, Motion
 
 MOST_PIECES = 200_000
 _PEAK = 3e-3
@@ -86,7 +85,7 @@ def _cut(segment: Damped, s: _Scan, m: Motion) -> tuple[Array, Array]:
 
 
 def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
-    """First zero of the velocity in (0, limit], never a later one (see `segment.Segment` and `_Scan`)."""
+    """First zero of the velocity in (0, limit], never a later one (see `first_reversal.first_reversal` and `_Scan`)."""
     alpha, omega, zeta, w2, *_ = segment
     rate = segment.rate
     discriminant = zeta * zeta - w2

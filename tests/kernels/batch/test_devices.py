@@ -8,10 +8,12 @@ import jax
 import numpy as np
 import pytest
 
+from kernels.batch import compile as programs
 from kernels.batch import solve as batch
-from kernels.batch.programs import PROGRAMS
+from kernels.batch.program_key import ProgramKey, WallKey
+from kernels.batch.programs import program
 from kernels.models import MODELS, RUBBING_MASS
-from kernels.models.schemes import EXACT, SCHEMES, Asked
+from kernels.models.schemes import EXACT, SCHEMES, STEADY
 from kernels.runtime import jax_setup
 
 PLATFORMS = ("cuda", "rocm", "tpu")
@@ -23,10 +25,11 @@ WALLS: dict[str, dict[str, float]] = {
 EVERY = [("rubbing_mass", scheme) for scheme in SCHEMES if scheme != EXACT]
 # of each engine one of a kind: all of them take five minutes to trace
 LOWERED = (
-    *("exact-lean", "exact-general", "exact-penalised", "exact-rigid-stop", "steady-lean"),
-    *("exact-lean in float32", "exact-general in float32"),
+    *(ProgramKey(EXACT, free=free, precision=precision) for free in (True, False) for precision in ("float64", "float32")),
+    ProgramKey(EXACT, friction="penalised"),
+    ProgramKey(EXACT, walls=(WallKey("stop"),)),
+    ProgramKey(STEADY, free=True),
 )
-assert set(LOWERED) <= set(PROGRAMS)
 COUNT = 40
 
 
@@ -41,20 +44,20 @@ def columns(model: str, scheme: str) -> dict[str, Any]:
 
 
 def lower(monkeypatch: pytest.MonkeyPatch, model: str, scheme: str, more: dict[str, Any], named: str = "", dtype: Any = np.float64) -> None:
-    """Lower the first program of a batch, whose kind has that in its name, for every platform."""
+    """Lower the first program of a batch, whose key has that in its words, for every platform."""
 
-    def only(kind: str, scheme: str, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...], asked: Asked) -> None:
+    def only(key: ProgramKey, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...]) -> None:
         arguments = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
-        made = jax.export.export(batch._program(kind, scheme, devices, lanes, asked), platforms=PLATFORMS)  # noqa: SLF001
+        made = jax.export.export(programs.traced(key, devices, lanes), platforms=PLATFORMS)
         assert made(arguments, jax.ShapeDtypeStruct((devices,), np.int32)).platforms == PLATFORMS
-        raise LoweredError(kind)
+        raise LoweredError(str(key))
 
-    monkeypatch.setattr(batch, "_compiled", only)
+    monkeypatch.setattr(programs, "compiled", only)
     monkeypatch.setattr(jax_setup, "on_cpu", lambda: False)
-    batch._program.cache_clear()  # noqa: SLF001
+    programs.traced.cache_clear()
     with pytest.raises(LoweredError, match=named or None):
         batch.solve(MODELS[model], scheme, columns(model, scheme) | more, {}, COUNT, dtype=dtype)
-    batch._program.cache_clear()  # noqa: SLF001
+    programs.traced.cache_clear()
 
 
 @pytest.mark.slow
@@ -69,12 +72,12 @@ def test_every_time_scheme_can_be_lowered_for_accelerators(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", LOWERED)
-def test_exact_programs_can_be_lowered_for_accelerators(program: str) -> None:
-    model = next((name for name in ("stop", "buckling_wall") if name in program), "rubbing_mass")
+@pytest.mark.parametrize("key", LOWERED, ids=str)
+def test_exact_programs_can_be_lowered_for_accelerators(key: ProgramKey) -> None:
+    model = "stop" if key.walls else "rubbing_mass"
     resolved = MODELS[model].resolve({"a0": 1.0, "k_t": 1e5, **WALLS[model]})
     rows = {name: jax.ShapeDtypeStruct((COUNT, *np.shape(value)), np.float64) for name, value in resolved.items()}
-    made = jax.export.export(jax.jit(jax.vmap(PROGRAMS[program])), platforms=PLATFORMS)
+    made = jax.export.export(jax.jit(jax.vmap(program(key))), platforms=PLATFORMS)
     assert made(rows).platforms == PLATFORMS
 
 
@@ -90,14 +93,14 @@ def test_driven_programs_can_be_lowered_for_accelerators(monkeypatch: pytest.Mon
     )
 
 
+@pytest.mark.usefixtures("fresh_programs")
 def test_what_suits_an_accelerator_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = columns("rubbing_mass", "euler") | {"end": 0.7, "window_start": 0.1234}
     here = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)
     monkeypatch.setattr(jax_setup, "_STEPS_OF_LITTLE_WORK", 15)
-    monkeypatch.setattr(batch, "_PROGRAMS", {})
-    batch._program.cache_clear()  # noqa: SLF001
+    programs.PROGRAMS.clear()
+    programs.traced.cache_clear()
     there = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)
-    batch._program.cache_clear()  # noqa: SLF001
     for name, values in here.observables.items():
         np.testing.assert_allclose(there.observables[name], values, rtol=1e-10, atol=1e-13, err_msg=name)
 

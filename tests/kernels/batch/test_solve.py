@@ -15,7 +15,9 @@ import jax
 import numpy as np
 import pytest
 
+from kernels.batch import queue
 from kernels.batch import solve as batch
+from kernels.batch.compile import PROGRAMS
 from kernels.exact import rigid_loop
 from kernels.models import RUBBING_MASS
 from kernels.models.schemes import EXACT, SCHEMES
@@ -97,11 +99,11 @@ def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: st
 
 def test_batches_of_equal_size_share_one_program(solve: Solve) -> None:
     solve(rows(64))
-    compiled = len(batch._PROGRAMS)  # noqa: SLF001
+    compiled = len(PROGRAMS)
     for seed in range(3):
         solve([row | {"mu": 0.01 * seed} for row in rows(64)])
         solve([row | {"a0": 3.0} for row in rows(41)])
-    assert len(batch._PROGRAMS) == compiled  # noqa: SLF001
+    assert len(PROGRAMS) == compiled
 
 
 BAD = [
@@ -170,13 +172,11 @@ def test_omitted_tangential_damping_is_critical(solve: Solve) -> None:
     assert same(solve([row], "euler"), solve([row | {"c_t": 6000.0}], "euler"))
 
 
+@pytest.mark.usefixtures("fresh_programs")
 def test_a_run_of_too_many_events_ends_with_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rigid_loop, "MOST_EVENTS", 20)
-    monkeypatch.setattr(batch, "_PROGRAMS", {})
-    batch._program.cache_clear()  # noqa: SLF001
     columns = {"a0": np.array([0.5, 15.0]), "end": np.array([100.0, 100.0])}
     found = batch.solve(RUBBING_MASS, "exact", columns, count=2)
-    batch._program.cache_clear()  # noqa: SLF001
     assert found.status.tolist() == [Status.OK, Status.TOO_MANY_EVENTS]
     assert np.isnan(found.observables["wear_power"][1])
 
@@ -201,7 +201,7 @@ def test_what_runs_in_blocks_is_traced_once() -> None:
         return {"product": varying["x"] * fixed["y"]}, varying["x"].astype(int)
 
     x = np.arange(24.0).reshape(4, 6)
-    program = jax.jit(lambda x, y, share: batch._blocks(run, {"x": x}, {"y": y}, share))  # noqa: SLF001
+    program = jax.jit(lambda x, y, share: queue.blocks(run, {"x": x}, {"y": y}, share))
     results, codes = program(x, 3.0, 14)
     assert traced == [1]
     kept = np.where(np.arange(4)[:, None] < 3, x, 0.0)  # the last block has no row

@@ -17,7 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.batch.programs import PROGRAMS
+from kernels.batch.program_key import ProgramKey
+from kernels.batch.programs import program as program_of
 from kernels.exact import event_loop, rigid_loop
 from kernels.exact.oscillator import PENALISED, Kind, finish, setup
 from kernels.observables import rubbing
@@ -92,7 +93,7 @@ def program(penalised: bool, order: int) -> Callable[..., Any]:
             return run(penalised, p)
 
         def value(p: dict[str, Any]) -> Any:
-            found, _ = PROGRAMS["exact-penalised" if penalised else "exact-general"](p)
+            found, _ = program_of(ProgramKey("exact", friction="penalised" if penalised else "rigid"))(p)
             return {name: found[name] for name in SMOOTH}
 
         function: Callable[..., Any] = value

@@ -225,13 +225,11 @@ def test_every_derivative_of_every_observable_is_its_difference(solve: Solve) ->
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("fresh_programs")
 def test_more_events_than_the_bound_have_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_loop, "MOST_EVENTS", 40)
-    monkeypatch.setattr(batch, "_PROGRAMS", {})
-    batch._program.cache_clear()  # noqa: SLF001
     columns = {"a0": np.array([0.5, 15.0]), "k_t": np.array([1e6, 1e6]), "end": np.array([100.0, 100.0])}
     found = batch.solve(RUBBING_MASS, "exact", columns, count=2)
-    batch._program.cache_clear()  # noqa: SLF001
     assert found.status.tolist() == [Status.OK, Status.TOO_MANY_EVENTS]
     assert np.isnan(found.observables["wear_power"][1])
 

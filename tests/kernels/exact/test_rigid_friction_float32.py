@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from kernels.batch import solve as batch
-from kernels.batch.program_key import SOFT
-from kernels.batch.programs import PROGRAMS
+from kernels.batch.program_key import STIFFEST, ProgramKey
+from kernels.batch.programs import program
 from kernels.models import REGIMES, RUBBING_MASS, STOP
 from kernels.models.schemes import Asked
 from kernels.numerics.elementary import single_sincos, single_swing
@@ -22,7 +22,7 @@ from tests.kernels.exact.test_rigid_friction import worst_errors
 Solve = Callable[..., dict[str, np.ndarray]]
 Reference = Callable[[str], list[dict[str, Any]]]
 COUNTS = ("slip_phases", "stops", "regime")
-PROGRAMS_IN_FLOAT32 = ("exact-lean in float32", "exact-general in float32")
+KEYS = tuple(ProgramKey("exact", free=free, precision="float32") for free in (True, False))
 
 
 @pytest.mark.parametrize(("file", "wear", "rest"), [("rigid_k0.json", 3e-6, 1e-5), ("rigid_oscillator.json", 5e-6, 1e-5)])
@@ -41,7 +41,7 @@ def test_seven_digits_agree_with_seventy(solve: Solve, reference: Reference, fil
 def is_soft(row: dict[str, Any]) -> bool:
     """Whether float32 runs in float32."""
     m, omega = row.get("m", 1.0), row.get("omega", 2.0 * math.pi)
-    return bool(row.get("k", 0.0) <= SOFT**2 * m * omega**2 and row.get("c", 0.0) <= SOFT * m * omega)
+    return bool(row.get("k", 0.0) <= STIFFEST**2 * m * omega**2 and row.get("c", 0.0) <= STIFFEST * m * omega)
 
 
 def oscillators(count: int, seed: int, springs: bool, periods: float = 0.0) -> list[dict[str, float]]:
@@ -52,14 +52,14 @@ def oscillators(count: int, seed: int, springs: bool, periods: float = 0.0) -> l
     for _ in range(count):
         m, omega, mu = 10.0 ** rng.choice([-6, 0, 3]), 2.0 * math.pi * 10.0 ** u(-1, 5), u(0.01, 1.0)
         a0 = 10.0 * mu / (u(0.01, 1.2) if u() < 0.5 else 1.0 - 10.0 ** u(-8, -1))
-        turn, speed, beta = 2.0 * math.pi / omega, a0 / omega, 10.0 ** u(-2.0, math.log10(SOFT))
+        turn, speed, beta = 2.0 * math.pi / omega, a0 / omega, 10.0 ** u(-2.0, math.log10(STIFFEST))
         end = turn * (periods or u(5, 20))
         start = end * (0.9 if periods else u(0, 0.6))
         row = {"m": m, "omega": omega, "a0": a0, "phase": u(0, 7), "mu_s": mu * (1.0 if u() < 0.5 else u(1.0, 1.3)), "mu_d": mu}
         row |= {"v0": u(-3, 3) * speed if u() < 0.5 else 0.0, "load": u(-0.5, 0.5) * m * mu * 10.0 if u() < 0.5 else 0.0}
         row |= {"end": end, "window_start": start, "window_end": end if periods else start + (end - start) * u(0.3, 1.0)}
         if springs:
-            row |= {"k": m * (omega * beta) ** 2 if u() < 0.8 else 0.0, "c": m * omega * 10.0 ** u(-3, math.log10(SOFT)) * (u() < 0.6)}
+            row |= {"k": m * (omega * beta) ** 2 if u() < 0.8 else 0.0, "c": m * omega * 10.0 ** u(-3, math.log10(STIFFEST)) * (u() < 0.6)}
             row |= {"x0": u(-2, 2) * speed / omega if u() < 0.5 else 0.0}
         rows.append(row)
     return rows
@@ -170,15 +170,15 @@ def equations(jaxpr: Any, loops: int = 0) -> Iterator[tuple[int, Any]]:
                     yield from equations(body, loops + (each.primitive.name == "while"))
 
 
-@pytest.mark.parametrize("program", PROGRAMS_IN_FLOAT32)
-def test_nothing_within_a_slip_is_float64(program: str) -> None:
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_nothing_within_a_slip_is_float64(key: ProgramKey) -> None:
     resolved = RUBBING_MASS.resolve({"a0": 1.0})
     rows = {
         name: jax.ShapeDtypeStruct((8,), np.float64)
         for name, value in resolved.items()
         if name not in {*RUBBING_MASS.penalty, *RUBBING_MASS.tables}
     }
-    made = jax.make_jaxpr(jax.vmap(PROGRAMS[program]))(rows).jaxpr
+    made = jax.make_jaxpr(jax.vmap(program(key)))(rows).jaxpr
     searches = [each for loops, each in equations(made) if loops > 1]
     assert len(searches) > 100
     assert not [each for each in searches if any(value.aval.dtype == np.float64 for value in each.outvars)]

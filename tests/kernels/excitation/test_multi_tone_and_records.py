@@ -13,10 +13,11 @@ import pytest
 from scipy.integrate import quad
 
 from kernels import Records, simulate, trace
-from kernels.batch import program_key, solve
+from kernels.batch import compile as programs
+from kernels.batch import solve
+from kernels.batch.program_key import ProgramKey, WallKey
 from kernels.models import RUBBING_MASS, STOP
 from kernels.models.status import Status
-from kernels.runtime import jax_setup
 from tests.kernels.compiling import hastily
 from tests.oracle.driven_friction import Drive
 from tests.oracle.driven_friction import run as reference
@@ -240,7 +241,7 @@ def test_a_trace_sees_the_record() -> None:
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_record_times_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = {}
-    made = solve._program  # noqa: SLF001
+    made = programs.traced
 
     def measured(*key: Any) -> Any:
         class Program:
@@ -254,7 +255,7 @@ def test_memory_does_not_grow_with_the_record_times_the_rows(monkeypatch: pytest
 
         return Program()
 
-    monkeypatch.setattr(solve, "_program", measured)
+    monkeypatch.setattr(programs, "traced", measured)
     for length in (100, 100_000):
         rows = TABLE | {"end": 0.01, "window_start": 0.0, "record_scale": np.linspace(1.0, 2.0, 4000)}
         solve.solve(RUBBING_MASS, "euler", rows, count=4000, records=Records(np.ones(length), 0.01))
@@ -268,9 +269,8 @@ def test_memory_does_not_grow_with_the_record_times_the_rows(monkeypatch: pytest
 def test_only_rows_that_have_it_read_a_record_or_tones(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, tuple[int, set[str]]] = {}
 
-    def solve_group(kind: str, *arguments: Any) -> tuple[float, float]:
-        members = arguments[4]
-        seen[kind] = members.tolist(), {*arguments[2], *arguments[3]} - program_key.unread(kind)
+    def solve_group(key: ProgramKey, model: Any, rows: Any, shared: Any, members: np.ndarray, *_: Any) -> tuple[float, float]:
+        seen[str(key)] = members.tolist(), {*rows, *shared} - key.unread(model)
         return 0.0, 0.0
 
     monkeypatch.setattr(solve, "_solve_group", solve_group)
@@ -279,22 +279,23 @@ def test_only_rows_that_have_it_read_a_record_or_tones(monkeypatch: pytest.Monke
     columns |= {"tone_a0": tones, "tone_omega": tones, "k": np.array([0.0, 0.0, 0.0, 3.0, 1.0])}
     absent = {"record": np.isnan(columns["record"])}
     solve.solve(RUBBING_MASS, "exact", columns, absent, 5, records=Records(ONE, 0.1))
+    rigid = "exact, rigid friction"
     rows = {kind: members for kind, (members, _) in seen.items() if members}
     assert rows == {
-        "exact-lean": [1], "exact-rigid+record": [2], "exact-rigid+harmonic+tones": [0], "exact-rigid+harmonic+record": [3],
-        "exact-rigid+tones": [4],
+        f"{rigid}, k = c = 0": [1], f"{rigid}, record": [2], f"{rigid}, harmonic, tones": [0], f"{rigid}, harmonic, record": [3],
+        f"{rigid}, tones": [4],
     }  # fmt: skip
     names = {"a0", "tone_a0", "record", "bank"}
     read = {kind: names & read for kind, (members, read) in seen.items() if members}
-    assert read["exact-lean"] == {"a0"}
-    assert read["exact-rigid+record"] == {"record", "bank"}
-    assert read["exact-rigid+tones"] == {"tone_a0"}
+    assert read[f"{rigid}, k = c = 0"] == {"a0"}
+    assert read[f"{rigid}, record"] == {"record", "bank"}
+    assert read[f"{rigid}, tones"] == {"tone_a0"}
 
 
 def test_what_nobody_gives_is_not_resolved() -> None:
     assert not {"record", "tone_a0", "sweep_rate"} & set(RUBBING_MASS.resolve({"a0": 1.0}))
-    assert jax_setup.lanes("exact-rigid+record") == jax_setup.lanes("exact-rigid-stop")
-    assert jax_setup.lanes("abreast+record") == jax_setup.lanes("abreast")
+    assert ProgramKey("exact", features=("record",)).loop == ProgramKey("exact", walls=(WallKey("stop"),)).loop
+    assert ProgramKey("lockstep", "euler", features=("record",)).loop == ProgramKey("lockstep", "euler").loop
 
 
 # ---- bad input

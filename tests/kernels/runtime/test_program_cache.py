@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from kernels.runtime import program_cache
+from kernels.runtime import program_cache, stderr_filter
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
@@ -150,17 +150,18 @@ def test_a_folder_that_others_could_read_is_closed_and_one_of_others_is_not_used
     assert program_cache.private_folder(tmp_path / "link", "cpu") is None
     (tmp_path / "file").write_text("")
     assert program_cache.private_folder(tmp_path / "file" / "below", "cpu") is None
+    assert program_cache.private_folder(Path("relative"), "cpu") is None
     monkeypatch.setattr("os.getuid", lambda: 12345)
     assert program_cache.private_folder(tmp_path / "open", "cpu") is None
 
 
 def test_the_folder_is_that_of_the_specification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert program_cache.cache_home() == tmp_path
+    assert program_cache.cache_home() == tmp_path / "tribosweep"
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for nothing in ("", "relative/path"):
         monkeypatch.setenv("XDG_CACHE_HOME", nothing)
-        assert program_cache.cache_home() == tmp_path / "home" / ".cache"
+        assert program_cache.cache_home() == tmp_path / "home" / ".cache" / "tribosweep"
     assert program_cache.cpu() == program_cache.cpu()
 
 
@@ -186,7 +187,7 @@ def test_only_the_false_alarm_is_held_back(
     line: str, held_back: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(jax.config), "jax_compilation_cache_dir", "somewhere", raising=False)
-    with program_cache.without_false_alarm():
+    with stderr_filter.without_false_alarm():
         os.write(2, f"before\n{line}\nafter".encode())
     said = capfd.readouterr().err
     assert said == ("before\nafter" if held_back else f"before\n{line}\nafter")
@@ -195,13 +196,13 @@ def test_only_the_false_alarm_is_held_back(
 def test_last_words_are_not_lost_where_a_process_ends_at_once() -> None:
     code = """
 import os, sys, jax
-from kernels.runtime import program_cache as cache
+from kernels.runtime import stderr_filter
 jax.config.update("jax_compilation_cache_dir", "/nowhere")
-with cache.without_false_alarm():
+with stderr_filter.without_false_alarm():
     for line in range(1000):
         print("last words", line, file=sys.stderr)
     sys.stderr.flush()
-    cache.flush_stderr()
+    stderr_filter.flush_stderr()
     os._exit(130)
 """
     done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)

@@ -13,7 +13,7 @@ import pytest
 from kernels.numerics.elementary import sincos
 from kernels.segments.damped import Damped
 from kernels.segments.interface import Anchor, Motion
-from kernels.segments.undamped import Free
+from kernels.segments.undamped import Undamped
 from tests.oracle.linear_motion import Motion as ExactMotion
 
 Case = dict[str, float]
@@ -31,7 +31,7 @@ def moving(lean: bool) -> Any:
     """Jitted: columns of COUNT cases -> motion."""
 
     def one(p: dict[str, Any]) -> Motion:
-        segment = Free.of(p["alpha"], p["omega"]) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
+        segment = Undamped.of(p["alpha"], p["omega"]) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
         return segment.motion(anchored(p), p["tau"])
 
     return jax.jit(jax.vmap(one))

@@ -10,7 +10,9 @@ import jax
 import numpy as np
 import pytest
 
+from kernels.batch import compile as programs
 from kernels.batch import solve as batch
+from kernels.batch.program_key import ProgramKey
 from kernels.batch.solve import Solution
 from kernels.models import BUCKLING_WALL, LEAST_TOLERANCE, MODELS, RUBBING_MASS, STOP, Model
 from kernels.models.schemes import EXACT, SCHEMES, Asked
@@ -290,10 +292,10 @@ def innermost(jaxpr: Any) -> Iterator[Any]:
 def test_inner_loops_have_nothing_wide_but_times(
     monkeypatch: pytest.MonkeyPatch, model: Model, scheme: str, own: bool, most: float
 ) -> None:
-    def trace(kind: str, scheme: str, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...], asked: Asked) -> None:
-        assert kind == ("step" if own else "abreast")
+    def trace(key: ProgramKey, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...]) -> None:
+        assert key.queued == own
         arguments = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
-        program = batch._program(kind, scheme, devices, lanes, asked)  # noqa: SLF001
+        program = programs.traced(key, devices, lanes)
         bodies = [
             list(flat(body)) for body in innermost(jax.make_jaxpr(program)(arguments, jax.ShapeDtypeStruct((devices,), np.int32)).jaxpr)
         ]
@@ -305,7 +307,7 @@ def test_inner_loops_have_nothing_wide_but_times(
             assert len(wide) <= most * len(body), (len(wide), len(body))
         raise TracedError
 
-    monkeypatch.setattr(batch, "_compiled", trace)
+    monkeypatch.setattr(programs, "compiled", trace)
     rows = masses(model) | ({} if own else ABREAST)
     with pytest.raises(TracedError):
         batch.solve(model, scheme, rows, {}, COUNT, dtype=np.float32)

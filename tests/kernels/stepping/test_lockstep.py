@@ -1,4 +1,4 @@
-"""Runs that share their steps and their window go abreast, and find what they find each at its own pace."""
+"""Runs that share their steps and their window go in lockstep, and find what they find each at its own pace."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from kernels.batch import solve as batch
+from kernels.batch.compile import PROGRAMS
+from kernels.batch.program_key import LOCKSTEP, QUEUE
 from kernels.models import RUBBING_MASS, STOP, Model
 
 COUNT = 150
@@ -49,7 +51,7 @@ CASES = [(RUBBING_MASS, "euler"), (STOP, "devogelaere")]
     ("model", "scheme"),
     [pytest.param(*case, marks=() if place == 0 else pytest.mark.slow, id=f"{case[0].name}-{case[1]}") for place, case in enumerate(CASES)],
 )
-def test_abreast_is_each_at_its_own_pace(model: Model, scheme: str) -> None:
+def test_lockstep_is_each_at_its_own_pace(model: Model, scheme: str) -> None:
     for start, stop, end, step in WINDOWS:
         columns = masses(model) | {"window_start": start, "window_end": stop, "end": end, "step": step}
         together = batch.solve(model, scheme, columns, {}, COUNT)
@@ -58,15 +60,14 @@ def test_abreast_is_each_at_its_own_pace(model: Model, scheme: str) -> None:
         assert (together.status == 0).all()
         for name, values in alone.observables.items():
             np.testing.assert_allclose(together.observables[name], values, rtol=1e-8, atol=1e-11, err_msg=f"{name} {start} {stop}")
-    kinds = {key[0] for key in batch._PROGRAMS}  # noqa: SLF001
-    assert {"abreast", "step"} <= kinds
+    assert {LOCKSTEP, QUEUE} <= {key.engine for key, *_ in PROGRAMS}
 
 
 def test_the_program_without_spring_and_damper_finds_what_the_general_one_finds() -> None:
     columns = masses(RUBBING_MASS) | {"window_start": 1.0, "end": 3.0, "step": 1e-3, "c": 0.0}
     lean = batch.solve(RUBBING_MASS, "euler", columns | {"k": 0.0}, {}, COUNT).observables
     general = batch.solve(RUBBING_MASS, "euler", columns | {"k": 1e-300}, {}, COUNT).observables
-    assert {"abreast-lean", "abreast"} <= {key[0] for key in batch._PROGRAMS}  # noqa: SLF001
+    assert {True, False} <= {key.free for key, *_ in PROGRAMS if key.engine == LOCKSTEP}
     for name, values in general.items():
         np.testing.assert_allclose(lean[name], values, rtol=1e-10, atol=1e-13, err_msg=name)
 
@@ -88,7 +89,7 @@ def test_float32_finds_the_same_to_five_digits() -> None:
     assert np.median(error) < 1e-6
 
 
-def test_a_row_abreast_does_not_depend_on_the_others() -> None:
+def test_a_row_in_lockstep_does_not_depend_on_the_others() -> None:
     shared = {"window_start": 1.0, "end": 3.0, "step": 1e-3}
     rows = masses(RUBBING_MASS)
     many = {name: np.resize(value, 4 * COUNT) if np.ndim(value) else value for name, value in rows.items()}
@@ -101,11 +102,11 @@ def test_a_row_abreast_does_not_depend_on_the_others() -> None:
         assert part[name].tobytes() == values[5:12][::-1].tobytes(), name
 
 
-def test_shards_abreast_share_one_program() -> None:
+def test_shards_in_lockstep_share_one_program() -> None:
     rows = masses(RUBBING_MASS)
     batch.solve(RUBBING_MASS, "euler", rows | {"end": 3.0, "step": 1e-3}, {}, COUNT, room=COUNT)
-    compiled = len(batch._PROGRAMS)  # noqa: SLF001
+    compiled = len(PROGRAMS)
     for count, end, step in ((COUNT, 1.0, 2e-3), (31, 3.0, 1e-3)):
         part = {name: value[:count] if np.ndim(value) else value for name, value in rows.items()}
         batch.solve(RUBBING_MASS, "euler", part | {"end": end, "step": step}, {}, count, room=COUNT)
-    assert len(batch._PROGRAMS) == compiled  # noqa: SLF001
+    assert len(PROGRAMS) == compiled

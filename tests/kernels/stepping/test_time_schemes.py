@@ -249,13 +249,11 @@ def test_a_run_of_too_many_fixed_steps_ends_at_once(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["adapt2", "rk54"])
+@pytest.mark.usefixtures("fresh_programs")
 def test_no_run_exceeds_the_bound_on_steps(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
     monkeypatch.setattr(loop, "MOST_STEPS", 1000.0)
-    monkeypatch.setattr(batch, "_PROGRAMS", {})
-    batch._program.cache_clear()  # noqa: SLF001
     columns = {"a0": np.array([3.0, 3.0]), "end": np.array([100.0, 0.001]), "k_t": 1e6, "largest_step": 1e-4}
     found = batch.solve(RUBBING_MASS, scheme, columns, count=2)
-    batch._program.cache_clear()  # noqa: SLF001
     assert found.status.tolist() == [Status.TOO_MANY_STEPS, Status.OK]
 
 

@@ -13,6 +13,7 @@ import pytest
 from scipy.integrate import quad
 
 import kernels
+from kernels.batch import compile as programs
 from kernels.batch import solve as batch
 from kernels.models import MODELS, RUBBING_MASS
 from kernels.models.schemes import EXACT, SCHEMES, VARIED
@@ -173,13 +174,13 @@ def test_stiff_contacts_rub_as_rigid_ones_do(solve: Solve, scheme: str) -> None:
 def test_programs_of_a_constant_normal_force_are_those_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = {"a0": np.array([15.0, 1.5]), "k_t": 1e5, "end": 0.1, "step": 1e-3}
     seen: list[set[str]] = []
-    compiled = batch._compiled  # noqa: SLF001
+    compiled = programs.compiled
 
-    def see(kind: str, scheme: str, devices: int, shapes: Any, *others: Any) -> Any:
+    def see(key: Any, devices: int, shapes: Any, lanes: Any) -> Any:
         seen.append(set(shapes))
-        return compiled(kind, scheme, devices, shapes, *others)
+        return compiled(key, devices, shapes, lanes)
 
-    monkeypatch.setattr(batch, "_compiled", see)
+    monkeypatch.setattr(programs, "compiled", see)
     given = columns | {"normal_amplitude": np.array([0.0, 0.0]), "stribeck_speed": np.array([1.0, 1.0]), "belt_speed": 0.0}
     plain = batch.solve(RUBBING_MASS, "euler", columns, {}, 2)
     same = batch.solve(RUBBING_MASS, "euler", given, {"stribeck_speed": np.array([True, True])}, 2)

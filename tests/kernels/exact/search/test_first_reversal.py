@@ -12,12 +12,14 @@ import mpmath
 import numpy as np
 import pytest
 
+from kernels.exact.search.first_reversal import first_reversal
+from kernels.exact.search.reversal import Guess
 from kernels.exact.search.roots import root_step
 from kernels.excitation.harmonic import wrap
 from kernels.numerics.elementary import sincos
 from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor, Guess
-from kernels.segments.undamped import Free
+from kernels.segments.interface import Anchor
+from kernels.segments.undamped import Undamped
 from tests.oracle.linear_motion import Motion as ExactMotion
 
 Columns = dict[str, np.ndarray]
@@ -29,10 +31,10 @@ def search(lean: bool) -> Any:
     """Jitted: COUNT segments -> reversal, v at tau and at the peak, and the least v at SAMPLES instants before tau."""
 
     def one(p: dict[str, Any]) -> dict[str, jax.Array]:
-        segment = Free.of(p["alpha"], p["omega"]) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
+        segment = Undamped.of(p["alpha"], p["omega"]) if lean else Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
         anchor = Anchor(p["v"], p["a"], p["angle"], *sincos(p["angle"]))
         guess = wrap(p["angle"] + p["omega"] * p["guess"])
-        found = segment.first_reversal(anchor, p["limit"], Guess(guess, guess))
+        found = first_reversal(segment, anchor, p["limit"], Guess(guess, guess))
         root = found.tau + root_step(segment.motion(anchor, found.tau), segment.rate)
         stops = found.stops & (root <= p["limit"])
         tau = jnp.where(stops, root, jnp.where(found.stops, p["limit"], found.tau))

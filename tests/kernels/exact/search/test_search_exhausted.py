@@ -12,7 +12,8 @@ import pytest
 
 import kernels
 from kernels.batch import solve as batch
-from kernels.batch.programs import PROGRAMS
+from kernels.batch.program_key import ProgramKey
+from kernels.batch.programs import program as program_of
 from kernels.exact import event_loop, rigid_loop
 from kernels.exact.oscillator import PENALISED, RIGID, Kind, setup
 from kernels.exact.search import reversal_scan
@@ -20,16 +21,16 @@ from kernels.models import RUBBING_MASS
 from kernels.models.status import Status
 
 
-def resolved(kind: str, **given: float) -> dict[str, jax.Array]:
+def resolved(key: ProgramKey, **given: float) -> dict[str, jax.Array]:
     """What a program reads."""
     found = RUBBING_MASS.resolve({"k_t": 1e5, "end": 3.0} | given)
-    return {name: jnp.asarray(value) for name, value in found.items() if kind == "exact-penalised" or name not in ("k_t", "c_t")}
+    return {name: jnp.asarray(value) for name, value in found.items() if key.friction == "penalised" or name not in ("k_t", "c_t")}
 
 
 @functools.cache
-def program(kind: str) -> Any:
+def program(key: ProgramKey) -> Any:
     """A program of the exact engine, jitted."""
-    return jax.jit(PROGRAMS[kind])
+    return jax.jit(program_of(key))
 
 
 def run(params: dict[str, float]) -> tuple[dict[str, jax.Array], jax.Array]:
@@ -71,11 +72,10 @@ def test_a_result_that_is_no_number_has_a_status_in_python_too() -> None:
 @pytest.mark.parametrize(
     "change", [{}, pytest.param({"k": 1e-5}, marks=pytest.mark.slow), pytest.param({"k_t": 1e6, "c_t": 0.0}, marks=pytest.mark.slow)]
 )
+@pytest.mark.usefixtures("fresh_programs")
 def test_a_run_cut_at_the_bound_of_events_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch, change: dict[str, float]) -> None:
     monkeypatch.setattr(event_loop, "MOST_EVENTS", 40)
     monkeypatch.setattr(rigid_loop, "MOST_EVENTS", 40)
-    monkeypatch.setattr(batch, "_PROGRAMS", {})
-    batch._program.cache_clear()  # noqa: SLF001
 
     def solve(end: float) -> tuple[dict[str, np.ndarray], int]:
         columns = {"a0": np.array([15.0, 0.5]), "end": np.full(2, end)} | {name: np.full(2, value) for name, value in change.items()}
@@ -93,13 +93,12 @@ def test_a_run_cut_at_the_bound_of_events_says_how_far_it_came(monkeypatch: pyte
     assert status == Status.OK
     assert before["time_reached"] == 0.8 * reached
     assert solve(1.001 * reached)[1] == Status.TOO_MANY_EVENTS
-    batch._program.cache_clear()  # noqa: SLF001
 
 
-@pytest.mark.parametrize("kind", ["exact-lean", "exact-general", "exact-penalised"])
+@pytest.mark.parametrize("key", [ProgramKey("exact", free=True), ProgramKey("exact"), ProgramKey("exact", friction="penalised")], ids=str)
 @pytest.mark.parametrize("name", ["m", "a0", "omega", "phase", "load", "mu_s", "v0", "end"])
-def test_a_parameter_that_is_no_number_has_a_status_and_ends_the_run_at_once(kind: str, name: str) -> None:
-    observables, status = program(kind)({**resolved(kind), name: jnp.nan})
+def test_a_parameter_that_is_no_number_has_a_status_and_ends_the_run_at_once(key: ProgramKey, name: str) -> None:
+    observables, status = program(key)({**resolved(key), name: jnp.nan})
     assert int(status) == Status.NOT_FINITE
     assert float(observables["time_reached"]) == 0.0
 

@@ -1,0 +1,97 @@
+"""Programs of batches: traced, compiled, and kept for the process and, on disk, for later ones."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kernels.batch.program_key import ProgramKey
+from kernels.runtime import jax_setup, program_cache
+from kernels.runtime.stderr_filter import without_false_alarm
+
+# Threads prepare and finish batches side by side. The devices take one at a time, Python traces one at a time, and each core compiles one.
+DEVICES, _TRACING, _COMPILING = threading.Lock(), threading.Lock(), threading.BoundedSemaphore(jax_setup.cores())
+PROGRAMS: dict[Any, Callable[..., Any]] = {}  # compiled in this process
+_BEING_MADE: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
+
+Shapes = Mapping[str, tuple[tuple[int, ...], np.dtype]]
+
+
+def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ...]) -> tuple[Callable[..., Any], float]:
+    """A compiled program, and the seconds that it took.
+
+    Args:
+        key: the program. devices: how many devices share the rows.
+        shapes: name of an argument -> its shape and type.
+        lanes: the arguments that have one entry a row, sorted.
+
+    Returns:
+        What `traced` returns, compiled for these shapes; and 0 [s] where this process had compiled it before.
+    """
+    import jax
+
+    whole = (key, devices, tuple(shapes.items()), lanes)
+    if whole in PROGRAMS:
+        return PROGRAMS[whole], 0.0
+
+    def make(name: str) -> Any:
+        shape = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
+        with _TRACING:
+            lowered = traced(key, devices, lanes, name).lower(shape, jax.ShapeDtypeStruct((devices,), np.int32))
+        with _COMPILING:
+            return lowered.compile()
+
+    def works(program: Callable[..., Any]) -> None:
+        with DEVICES:  # with a share of no rows
+            program({name: np.zeros(*one) for name, one in shapes.items()}, np.zeros(devices, np.int32))
+
+    with _BEING_MADE[whole]:
+        if whole in PROGRAMS:
+            return PROGRAMS[whole], 0.0
+        begun = time.perf_counter()
+        with without_false_alarm():
+            PROGRAMS[whole] = program_cache.kept(whole, make, works)
+        return PROGRAMS[whole], time.perf_counter() - begun
+
+
+@functools.cache
+def traced(key: ProgramKey, devices: int, lanes: tuple[str, ...], name: str = "program") -> Any:
+    """A jitted function that runs many rows on all devices.
+
+    Args:
+        key, devices, lanes: see `compiled`. name: the name of the function.
+
+    Returns:
+        (arguments, shares) -> observables by name and status codes, (blocks, width). Of the arguments by name, those in `lanes` are arrays
+        (blocks, width), the others scalars; tables have one axis more. The shares (devices,) are the numbers of rows without padding.
+    """
+    import jax
+    from jax.sharding import Mesh, PartitionSpec
+
+    from kernels.batch import queue
+    from kernels.batch.programs import program as program_of
+
+    run = program_of(key)
+
+    def block(varying: dict[str, Any], fixed: dict[str, Any]) -> Any:
+        return jax.vmap(lambda row: run({**row, **fixed}))(varying)
+
+    def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
+        return queue.queue(key, varying, fixed, share[0]) if key.queued else queue.blocks(block, varying, fixed, share[0])
+
+    mesh = Mesh(np.asarray(jax.devices()[:devices]), ("device",))
+    split, whole = PartitionSpec("device"), PartitionSpec()
+    spread = jax.shard_map(on_device, mesh=mesh, in_specs=(split, split, whole), out_specs=split, check_vma=False)
+
+    def program(arguments: dict[str, Any], shares: Any) -> Any:
+        varying = {name: arguments[name] for name in lanes}
+        return spread(varying, shares, {name: value for name, value in arguments.items() if name not in varying})
+
+    program.__name__ = name
+    return jax.jit(program)

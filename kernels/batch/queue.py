@@ -1,0 +1,88 @@
+"""How rows go through lanes: block by block, or each lane from row to row."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from kernels.batch.program_key import ProgramKey
+from kernels.stepping import loop
+
+
+def blocks(run: Callable[[dict[str, Any], dict[str, Any]], Any], varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
+    """Run rows in blocks of lanes, one block after the other. Unlike `jax.lax.map` this skips blocks that have no rows.
+
+    Args:
+        run: (name -> (width,) array), (name -> scalar) to observables and codes, (width,).
+        varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows run, from the first on.
+
+    Returns:
+        Observables and codes, (blocks, width), lists (blocks, width, L); 0 in blocks that were not run.
+    """
+    count, width = next(iter(varying.values())).shape[:2]
+    run = jax.jit(run, inline=True)  # traced once, for its shapes and for the loop
+    shapes = jax.eval_shape(lambda: run({name: values[0] for name, values in varying.items()}, fixed))
+    start = jax.tree.map(lambda one: jnp.zeros((count, *one.shape), one.dtype), shapes)
+
+    def block(index: Any, results: Any) -> Any:
+        found = run({name: values[index] for name, values in varying.items()}, fixed)
+        return jax.tree.map(lambda old, new: old.at[index].set(new), results, found)
+
+    return jax.lax.fori_loop(0, -(-share // width), block, start)
+
+
+def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
+    """Run rows through one block of lanes. After every CHUNK attempts, lanes that are done store their results and take the next rows.
+
+    Args:
+        key: a key of the engine QUEUE (compile-time).
+        varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows run, from the first on.
+
+    Returns:
+        Observables and codes, (blocks, width); NaN (-1 in codes) and 0 where a row was not run.
+    """
+    stepper = loop.STEPPERS[key.scheme]
+    blocks, width = next(iter(varying.values())).shape[:2]
+    count = blocks * width
+    rows = {name: values.reshape(count, *values.shape[2:]) for name, values in varying.items()}
+
+    def each(function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of one run's setup, for every lane. It is traced once; numbers of fixed parameters alone stay one for all lanes."""
+
+        def of_lanes(lanes: dict[str, Any], fixed: dict[str, Any], *others: Any) -> Any:
+            return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, key.asked), *rest))(lanes, *others)
+
+        traced = jax.jit(of_lanes, inline=True)
+        return lambda row, *others: traced({name: values[jnp.minimum(row, count - 1)] for name, values in rows.items()}, fixed, *others)
+
+    def attempts(setup: Any, run: Any) -> Any:
+        run = loop.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run))
+        return run, loop.active(setup, run), loop.finish(setup, run)
+
+    begin, advance = each(functools.partial(loop.begin, stepper)), each(attempts)
+
+    def chunk(carry: Any) -> Any:
+        row, following, run, results, codes = carry
+        run, active, (found, status) = advance(row, run)
+        done = (row < share) & ~active
+        place = jnp.where(done, row, count)
+        results = {name: values.at[place].set(found[name], mode="drop") for name, values in results.items()}
+        codes = codes.at[place].set(status, mode="drop")
+        row = jnp.where(done, following + jnp.cumsum(done) - 1, row)
+        run = jax.tree.map(lambda new, old: jnp.where(done if new.ndim == 1 else done[:, None], new, old), begin(row), run)
+        return row, following + jnp.sum(done), run, results, codes
+
+    row = jnp.arange(width)
+    run = begin(row)
+    found, status = jax.eval_shape(lambda: advance(row, run)[2])
+    results = {
+        name: jnp.full((count, *one.shape[1:]), jnp.nan if jnp.issubdtype(one.dtype, jnp.floating) else -1, one.dtype)
+        for name, one in found.items()
+    }
+    start = row, jnp.asarray(width), run, results, jnp.zeros(count, status.dtype)
+    *_, results, codes = jax.lax.while_loop(lambda carry: jnp.any(carry[0] < share), chunk, start)
+    return {name: values.reshape(blocks, width, *values.shape[1:]) for name, values in results.items()}, codes.reshape(blocks, width)

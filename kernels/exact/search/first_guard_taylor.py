@@ -1,0 +1,74 @@
+"""First crossing of a guard along a segment whose damping changes with the displacement.
+
+Guards are polynomials in time over one step of the Taylor series. A guard has no zero in a step if its Bernstein coefficients over the step
+have no sign change. It has exactly one zero if they have one sign change (Descartes). A step with more sign changes is shortened.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kernels.contact.law import Guard
+from kernels.exact.search.first_guard import Crossing
+from kernels.numerics.fusion import traced_once
+from kernels.numerics.numbers import Array
+from kernels.segments.interface import Anchor
+from kernels.segments.taylor import TERMS, TaylorSegment, derivative, powers
+
+_SHORTER, _TRIES = 4.0, 8
+_HALVINGS = 60
+# Bernstein coefficient k of a polynomial of degree TERMS - 1: sum over n <= k of C(k, n) / C(TERMS - 1, n) times its n-th coefficient
+_BERNSTEIN = np.array([[math.comb(k, n) / math.comb(TERMS - 1, n) for n in range(TERMS)] for k in range(TERMS)])
+
+
+def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> Crossing:
+    """The first crossing of a guard in one step of at most `limit` [s] (see `first_guard.first_crossing`); `tau` ends the step."""
+    z = segment.series(anchor)
+    d, v, a = z, derivative(z, 1), derivative(z, 2)
+    polynomials = jnp.stack([(each.on_d * d + each.on_v * v + each.on_a * a).at[0].set(jnp.maximum(each.value, 0.0)) for each in guards])
+    longest = jnp.maximum(jnp.minimum(limit, segment.longest(anchor)), 0.0)
+
+    def attempt(n: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        step, changes, done = carry
+        h = longest * _SHORTER**-n
+        found = _sign_changes(polynomials * powers(h))
+        good = (done == 0.0) & (jnp.all(found <= 1.0) | (n == _TRIES - 1))
+        return jnp.where(good, h, step), jnp.where(good, found, changes), jnp.where(good, 1.0, done)
+
+    zero = jnp.zeros_like(longest)
+    step, changes, _ = jax.lax.fori_loop(0, _TRIES, attempt, (longest, jnp.zeros((len(guards),)) + zero, zero))
+    roots = jnp.where(changes == 1.0, jax.vmap(_falling, in_axes=(0, None))(polynomials, step), jnp.inf)
+    which = jnp.argmin(roots)
+    first = jnp.min(roots)
+    happens = (first <= step) & (limit > 0.0)
+    return Crossing(jnp.where(happens, first, step), happens, which.astype(step.dtype))
+
+
+@traced_once
+def _sign_changes(terms: Array) -> Array:
+    """Sign changes, from not negative to negative or back, among the Bernstein coefficients over [0, 1] of polynomials (n, TERMS)."""
+    rounding = 4e-16 * jnp.max(jnp.abs(terms), axis=1, keepdims=True)
+    values = jnp.sum(terms[:, None, :] * _BERNSTEIN, axis=2)
+    negative = jnp.where(values < -rounding, 1.0, 0.0)
+    return jnp.sum(jnp.abs(jnp.diff(negative, axis=1)), axis=1)
+
+
+def _falling(terms: Array, h: Array) -> Array:
+    """The zero of a polynomial (TERMS,) that is positive at 0 and negative at h, by bisection and a step of Newton."""
+
+    def halve(_: Array, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bracket
+        middle = 0.5 * (low + high)
+        positive = jnp.sum(terms * powers(middle)) > 0.0
+        return jnp.where(positive, middle, low), jnp.where(positive, high, middle)
+
+    low, high = jax.lax.fori_loop(0, _HALVINGS, halve, (jnp.zeros_like(h), h))
+    root = 0.5 * (low + high)
+    at_root = powers(root)
+    value, slope = jnp.sum(terms * at_root), jnp.sum(derivative(terms, 1) * at_root)
+    better = root - value / jnp.where(slope != 0.0, slope, -1.0)
+    return jnp.where((better >= low) & (better <= high), better, root)

@@ -1,0 +1,83 @@
+"""XLA's false alarms, held back from stderr while programs are compiled or loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+# XLA asks LLVM not to prefer gather and scatter instructions, and notes that among the features of the CPU that a program needs. When it
+# loads the program it misses them among the features of the host, which lists no preferences, and warns of crashes in two lines of 3 kB
+# each (jax issue 38445). A feature that is really missing is named in a line of its own, which is not held back.
+# It also calls a program that takes two minutes to compile very slow, in a box of asterisks: on a busy machine those of walls are.
+FALSE_ALARM = re.compile(
+    rb"cpu_aot_loader\.cc:\d+\] .*Target machine feature \+prefer-no-(gather|scatter) is not +supported"
+    rb"|slow_operation_alarm\.cc:\d+\]|^\*{32}$|Very slow compile\?"
+)
+STDERR = 2
+FLUSHING = 2.0  # s that a process about to end waits for what it still has to say
+_HOLDING = threading.Lock()
+_held: list[tuple[int, threading.Thread] | None] = []  # what `_hold` gave, once for everybody who is in `without_false_alarm`
+
+
+@contextmanager
+def without_false_alarm() -> Iterator[None]:
+    """Hold back XLA's false alarms; every other line of stderr passes, as it comes."""
+    import jax
+
+    if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
+        yield
+        return
+    with _HOLDING:  # of those who are here at the same time the first begins, and the last ends
+        held = _held[-1] if _held else _hold()
+        _held.append(held)
+    try:
+        yield
+    finally:
+        with _HOLDING:
+            _held.remove(held)
+            if held and not _held:
+                original, reader = held
+                os.dup2(original, STDERR)  # which closes the pipe
+                reader.join()
+                os.close(original)
+
+
+def _hold() -> tuple[int, threading.Thread] | None:
+    """Let stderr lead through a filter: where it led, and who forwards it; None where nobody listens."""
+    try:
+        original = os.dup(STDERR)
+    except OSError:
+        return None
+    end, begin = os.pipe()
+
+    def forward() -> None:
+        with os.fdopen(end, "rb", buffering=0) as lines:
+            rest = b""
+            while chunk := lines.read(65536):
+                *whole, rest = (rest + chunk).split(b"\n")
+                write_all(original, b"".join(line + b"\n" for line in whole if not FALSE_ALARM.search(line)))
+            write_all(original, rest)
+
+    reader = threading.Thread(target=forward, name="stderr", daemon=True)
+    reader.start()
+    os.dup2(begin, STDERR)
+    os.close(begin)
+    return original, reader
+
+
+def flush_stderr() -> None:
+    """Let everything that was written to stderr reach it, for a process that ends without leaving `without_false_alarm`."""
+    for original, reader in filter(None, _held[:1]):
+        with suppress(OSError):  # it was left meanwhile
+            os.dup2(original, STDERR)
+            reader.join(FLUSHING)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write everything, in as many pieces as it takes; nothing where nobody listens."""
+    with suppress(OSError):
+        while data:
+            data = data[os.write(descriptor, data) :]
