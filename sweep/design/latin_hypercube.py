@@ -7,34 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.axis import Axis
-from sweep.design.copula import Correlation, correlate
-from sweep.design.sampling import Sampled
+from sweep.design.sampling import PlainSample
 
 SPARE_BITS = 50  # of a place in a Latin hypercube, those of the number of its part included
 ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class LatinHypercube(Sampled):
+class LatinHypercube(PlainSample):
     """A Latin hypercube: each of `count` equal parts of each axis has exactly one point, somewhere within.
 
-    Attributes:
-        axes: one dimension each.
-        count: how many points and parts.
-        seed: of the order of the parts and the places within.
-        correlations: of the normal scores of parameters, two by two; of two that are correlated only the first keeps to its parts.
+    Of two correlated parameters only the first keeps to its parts.
     """
 
-    axes: tuple[Axis, ...]
-    count: int
-    seed: int
-    correlations: tuple[Correlation, ...] = ()
-
-    def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
-        """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
+    def independent(self, start: int, stop: int) -> list[np.ndarray]:
+        """`coordinates` before parameters are correlated."""
         numbers = np.arange(start, stop)
-        return correlate(self.axes, self.correlations, [self.coordinate(axis, numbers) for axis in range(len(self.axes))])
+        return [self.coordinate(axis, numbers) for axis in range(len(self.axes))]
 
     def coordinate(self, axis: int, numbers: np.ndarray) -> np.ndarray:
         """(n,) places in [0, 1) of the points `numbers` along one axis."""

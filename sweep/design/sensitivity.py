@@ -15,36 +15,23 @@ from typing import Any
 import numpy as np
 
 from sweep.design.axis import Axis
-from sweep.design.copula import Correlation, correlate
 from sweep.design.latin_hypercube import LatinHypercube
-from sweep.design.sampling import Sampled
+from sweep.design.sampling import PlainSample, Sampled
 from sweep.design.sobol import Sobol, sobol
 
 LEVELS, HARMONICS = 4, 4  # unless given
 
 
 @dataclass(frozen=True, slots=True)
-class Halton(Sampled):
-    """Points of the scrambled Halton sequence, those of `scipy.stats.qmc.Halton`.
+class Halton(PlainSample):
+    """Points of the scrambled Halton sequence, those of `scipy.stats.qmc.Halton`."""
 
-    Attributes:
-        axes: one dimension each.
-        count: how many points.
-        seed: of the scrambling.
-        correlations: of the normal scores of parameters, two by two.
-    """
-
-    axes: tuple[Axis, ...]
-    count: int
-    seed: int
-    correlations: tuple[Correlation, ...] = ()
-
-    def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
-        """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
+    def independent(self, start: int, stop: int) -> list[np.ndarray]:
+        """`coordinates` before parameters are correlated."""
         engine = copy.copy(halton(len(self.axes), self.seed))
         engine.num_generated = start  # a point is computed from its number alone
         found = engine.random(stop - start) if stop > start else np.empty((0, len(self.axes)))
-        return correlate(self.axes, self.correlations, list(np.ascontiguousarray(found.T)))
+        return list(np.ascontiguousarray(found.T))
 
 
 @functools.lru_cache(maxsize=8)
@@ -205,8 +192,7 @@ class Fast(Sampled):
         return float(own), others
 
 
-Plain = Sobol | LatinHypercube | Halton
-Sampling = Plain | Saltelli | Morris | Fast
+Sampling = Sobol | LatinHypercube | Halton | Saltelli | Morris | Fast
 SAMPLERS: dict[str, type[Sampling]] = {
     "sobol": Sobol,
     "latin_hypercube": LatinHypercube,
@@ -240,7 +226,7 @@ def settings_of(design: Sampling) -> dict[str, Any]:
         found["levels"] = design.levels
     if isinstance(design, Fast):
         found["harmonics"] = design.harmonics
-    if isinstance(design, Sobol | LatinHypercube | Halton) and design.correlations:
+    if isinstance(design, PlainSample) and design.correlations:
         found["correlations"] = [list(each) for each in design.correlations]
     return found
 

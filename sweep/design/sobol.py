@@ -1,8 +1,4 @@
-"""The scrambled Sobol sequence, any block of it from its index range.
-
-Both give every point a place in the unit cube; each axis turns its coordinate into a value. A list, and a range of whole numbers, is cut
-into as many equal parts as it has values.
-"""
+"""The scrambled Sobol sequence, any block of it from its index range."""
 
 from __future__ import annotations
 
@@ -11,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.axis import Axis
-from sweep.design.copula import Correlation, correlate
-from sweep.design.sampling import Sampled
+from sweep.design.sampling import PlainSample
 
 BITS = 53  # of a coordinate: as many as a float64 between 1/2 and 1 holds
 LOW_BITS = 17  # of an index, whose part of a Sobol point is looked up
@@ -21,27 +15,16 @@ MOST_SAMPLED = 2**BITS
 
 
 @dataclass(frozen=True, slots=True)
-class Sobol(Sampled):
+class Sobol(PlainSample):
     """Points of the scrambled Sobol sequence: evenly spread; a longer design begins with the points of a shorter one.
 
     Scrambling is that of `scipy.stats.qmc.Sobol` (a random linear matrix and a random digital shift), with 53 bits a coordinate. A power
-    of two of points is balanced best.
-
-    Attributes:
-        axes: one dimension each.
-        count: how many points, at most 2^53.
-        seed: of the scrambling.
-        correlations: of the normal scores of parameters, two by two.
+    of two of points is balanced best. There are at most 2^53 points.
     """
 
-    axes: tuple[Axis, ...]
-    count: int
-    seed: int
-    correlations: tuple[Correlation, ...] = ()
-
-    def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
-        """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
-        return correlate(self.axes, self.correlations, sobol(len(self.axes), self.seed, np.arange(start, stop)))
+    def independent(self, start: int, stop: int) -> list[np.ndarray]:
+        """`coordinates` before parameters are correlated."""
+        return sobol(len(self.axes), self.seed, np.arange(start, stop))
 
 
 def sobol(dimensions: int, seed: int, numbers: np.ndarray) -> list[np.ndarray]:

@@ -12,9 +12,8 @@ import numpy as np
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.status import RESULTS
 from sweep.design.designs import Concatenation
-from sweep.design.latin_hypercube import LatinHypercube
-from sweep.design.sensitivity import SAMPLERS, Fast, Halton, Morris, Saltelli, Sampling
-from sweep.design.sobol import Sobol
+from sweep.design.sampling import PlainSample
+from sweep.design.sensitivity import SAMPLERS, Fast, Morris, Saltelli, Sampling
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.config import Config
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 REGIME = "regime"
-PLAIN = (Sobol, LatinHypercube, Halton)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ class Sample:
     @property
     def independent(self) -> bool:
         """Whether the parameters are so."""
-        return not (isinstance(self.design, Sobol | LatinHypercube | Halton) and self.design.correlations)
+        return not (isinstance(self.design, PlainSample) and self.design.correlations)
 
     def coordinates(self) -> np.ndarray:
         """(N, d) of all points in the unit cube."""
@@ -153,7 +151,7 @@ def parts_of(config: Config) -> tuple[Sampling, ...]:
     if not isinstance(design, Concatenation):
         message = f"design {config.document.get('sweep', {}).get('design', 'grid')!r} draws no parameters; those that do: {kinds}"
         raise ConfigError(config.source, [Problem("sweep.design", message)])
-    parts = tuple(part for part in design.parts if isinstance(part, PLAIN))
+    parts = tuple(part for part in design.parts if isinstance(part, PlainSample))
     alike = {(type(part), part.axes, part.count, part.correlations) for part in parts}
     if len(parts) < len(design.parts) or len(alike) > 1 or len({part.seed for part in parts}) < len(parts):
         message = (

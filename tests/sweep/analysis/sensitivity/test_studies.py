@@ -158,10 +158,10 @@ import sys
 from pathlib import Path
 from sweep import load, run
 from sweep.analysis.sensitivity.analysis import analyse
-from sweep.analysis.sensitivity.results import Request, write
+from sweep.analysis.sensitivity.results import SensitivityRequest, write
 config = load(sys.argv[1], [f"output.shard_points={sys.argv[3]}"])
 run(config, sys.argv[2])
-write(analyse(Path(sys.argv[2]), config, Request(sizes=True)), Path(sys.argv[2]))
+write(analyse(Path(sys.argv[2]), config, SensitivityRequest(sizes=True)), Path(sys.argv[2]))
 import jax
 assert len(jax.devices()) == int(sys.argv[4])
 """
