@@ -59,7 +59,7 @@ def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
         config: the study. points: numbers of its points. impacts: impacts instead of events.
 
     Returns:
-        One row an event: `point`, and the columns of `kernels.log.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
+        One row an event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
 
     Raises:
         ConfigError: see `parameters_of`; or impacts of a model without a wall, or points that scheme exact does not run.

@@ -30,7 +30,7 @@ class Trace:
     """One point in time.
 
     Attributes:
-        row: its position among the rows. columns: of `kernels.log.TRACE_COLUMNS`, (n,) each.
+        row: its position among the rows. columns: of `kernels.time_history.TRACE_COLUMNS`, (n,) each.
         period: of the excitation [s]; NaN without one.
     """
 
