@@ -157,6 +157,9 @@ def _program(model: Model, params: Mapping[str, Any], engine: str, driven: bool,
     rigid_friction = "k_t" not in params or _is_infinite(params["k_t"])
     if "k_n" in by_name(model.parameters):
         bare = known_zero("mu", "mu_s", "normal_force")
+        if len(model.walls) > 1:
+            laws = ",".join(_law_of(wall.prefix, params) for wall in model.walls)
+            return f"{engine}-{'bare' if bare else 'rigid' if rigid_friction else 'penalised'}-{model.name}:{laws}", bare or rigid_friction
         bends = not known_zero("damping_criterion") and ("c_buckled" in params or "post_damping" in params)
         name = f"{engine}-{'bare' if bare else 'rigid' if rigid_friction else 'penalised'}-{model.name}{'-bent' if bends else ''}"
         return name, bare or rigid_friction
@@ -164,6 +167,16 @@ def _program(model: Model, params: Mapping[str, Any], engine: str, driven: bool,
         return f"{engine}-{'rigid' if rigid_friction else 'penalised'}", rigid_friction
     rigid = "rigid" if driven else "lean" if known_zero("k", "c") else "general"
     return f"{engine}-{rigid if rigid_friction else 'penalised'}", rigid_friction
+
+
+def _law_of(prefix: str, params: Mapping[str, Any]) -> str:
+    """The law that a program has for one of several walls: elastic in all rows, buckling, or that with a damping that may vary."""
+    if f"{prefix}f_crit" not in params or _is_infinite(params[f"{prefix}f_crit"]):
+        return "stop"
+    varies = not is_zero(params.get(f"{prefix}damping_criterion", 0.0)) and any(
+        prefix + name in params for name in ("c_buckled", "post_damping")
+    )
+    return "varying" if varies else "buckling"
 
 
 def _is_infinite(value: Any) -> bool:

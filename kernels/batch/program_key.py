@@ -82,6 +82,8 @@ def _plain_groups(
     if "k_n" in rows:
         bare = everywhere(rows["normal_force"] == 0.0, count)[good]
         masks = {"bare": bare, "rigid": ~bare & ~penalised, "penalised": ~bare & penalised}
+        if len(model.walls) > 1:
+            return _groups_of_walls(model, {f"{engine}-{name}": mask for name, mask in masks.items()}, rows, good, count)
         groups = {f"{engine}-{name}-{model.name}": mask for name, mask in masks.items()}
         if "damping_criterion" in rows:
             bent = everywhere(_bends(rows), count)[good]
@@ -94,12 +96,26 @@ def _plain_groups(
     return [(f"{engine}-{name}", good[mask]) for name, mask in masks.items()]
 
 
-def _bends(rows: Mapping[str, np.ndarray]) -> Any:
+def _groups_of_walls(
+    model: Model, masks: Mapping[str, np.ndarray], rows: Mapping[str, np.ndarray], good: np.ndarray, count: int
+) -> list[tuple[str, np.ndarray]]:
+    """The programs of a model with several walls: a row has the law of each wall in the name of its program."""
+    found = [(f"{name}-{model.name}:", mask) for name, mask in masks.items()]
+    for place, wall in enumerate(model.walls):
+        buckles = everywhere(np.isfinite(rows[f"{wall.prefix}f_crit"]), count)[good]
+        varies = buckles & everywhere(_bends(rows, wall.prefix), count)[good]
+        laws = {"stop": ~buckles, "buckling": buckles & ~varies, "varying": varies}
+        found = [(f"{name}{',' * (place > 0)}{law}", mask & each) for name, mask in found for law, each in laws.items()]
+    return [(name, good[mask]) for name, mask in found if np.any(mask)]
+
+
+def _bends(rows: Mapping[str, np.ndarray], prefix: str = "") -> Any:
     """Mask of the walls whose damping varies while they yield and comes on top of their force: those phases are not linear."""
-    excluded = rows["damping_criterion"] != 0.0
-    nodes = rows["post_damping"] != rows["c_buckled"][..., None]
-    varies = np.any(nodes & ~np.isnan(rows["post_damping"]), axis=-1)
-    return excluded & (varies | ((rows["c_buckled"] != rows["c_n"]) & (rows["softening"] > 0.0)))
+    criterion, dampings, buckled, c_n, softening = (
+        rows[prefix + name] for name in ("damping_criterion", "post_damping", "c_buckled", "c_n", "softening")
+    )
+    varies = np.any((dampings != buckled[..., None]) & ~np.isnan(dampings), axis=-1)
+    return (criterion != 0.0) & (varies | ((buckled != c_n) & (softening > 0.0)))
 
 
 def base(kind: str) -> str:

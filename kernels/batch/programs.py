@@ -5,13 +5,28 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from kernels.contact.wall import BUCKLING, STOP, VARYING
 from kernels.exact import forces, periodic_orbit, poincare, rigid_loop
 from kernels.exact import rigid_loop_float32 as single
-from kernels.exact.oscillator import BUCKLING, PENALISED, RIGID, STOP, Kind, simulate
+from kernels.exact.oscillator import PENALISED, RIGID, Kind, simulate, walls_of
+from kernels.models import BUCKLING_WALL, TWO_WALLS
+from kernels.models import STOP as ELASTIC_STOP
 from kernels.models.schemes import Asked
 from kernels.numerics.numbers import Array
 
 Program = Callable[..., tuple[dict[str, Array], Array]]
+
+# walls by name: of the models with one wall its law, of the one with two the laws of the right and the left
+WALLS = {
+    "stop": walls_of(ELASTIC_STOP, (STOP,)),
+    "buckling_wall": walls_of(BUCKLING_WALL, (BUCKLING,)),
+    "buckling_wall-bent": walls_of(BUCKLING_WALL, (VARYING,)),
+    **{
+        f"two_walls:{right},{left}": walls_of(TWO_WALLS, (right, left))
+        for right in (STOP, BUCKLING, VARYING)
+        for left in (STOP, BUCKLING, VARYING)
+    },
+}
 
 # resolved parameters of one row -> observables by name, and the status code
 PROGRAMS: dict[str, Program] = {
@@ -22,24 +37,22 @@ PROGRAMS: dict[str, Program] = {
     **{f"exact-{friction}": functools.partial(simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},  # rigid: of rows that
     # are driven by more than one sine, or of which more is asked than the two above can tell
     **{
-        f"exact-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(simulate, kind=Kind(friction, wall, bends))
-        for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
+        f"exact-{friction or 'bare'}-{name}": functools.partial(simulate, kind=Kind(friction, walls))
+        for name, walls in WALLS.items()
         for friction in (None, RIGID, PENALISED)
     },
     **{f"moment-{friction}": functools.partial(forces.simulate, kind=Kind(friction)) for friction in (RIGID, PENALISED)},
     **{
-        f"moment-{friction or 'bare'}-{wall}{'-bent' if bends else ''}": functools.partial(
-            forces.simulate, kind=Kind(friction, wall, bends)
-        )
-        for wall, bends in ((STOP, False), (BUCKLING, False), (BUCKLING, True))
+        f"moment-{friction or 'bare'}-{name}": functools.partial(forces.simulate, kind=Kind(friction, walls))
+        for name, walls in WALLS.items()
         for friction in (None, RIGID, PENALISED)
     },
     "steady-lean": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.rigid, free=True)),
     "steady-general": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.rigid, free=False)),
     "steady-penalised": functools.partial(periodic_orbit.simulate, build=functools.partial(poincare.contacts, kind=Kind(PENALISED))),
     **{
-        f"steady-{friction or 'bare'}-{STOP}": functools.partial(
-            periodic_orbit.simulate, build=functools.partial(poincare.contacts, kind=Kind(friction, STOP))
+        f"steady-{friction or 'bare'}-stop": functools.partial(
+            periodic_orbit.simulate, build=functools.partial(poincare.contacts, kind=Kind(friction, WALLS["stop"]))
         )
         for friction in (None, RIGID, PENALISED)
     },
