@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels.batch.program_key import groups
 from kernels.batch.programs import contacts_of
-from kernels.contact.combined import Both
+from kernels.contact.wall import Pressed, Wall
 from kernels.exact import event_loop, oscillator
 from kernels.exact.forces import Moment, between
 from kernels.excitation.record import Records, check_record
@@ -20,6 +20,7 @@ from kernels.models import MODELS
 from kernels.models.arguments import check_given, nearest
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import EXACT, FEATURES, VARIED, varied
+from kernels.observables.impacts import Shock
 from kernels.segments.damped import highest
 
 CHUNK = 256
@@ -36,8 +37,8 @@ EVENT_COLUMNS = (
     Quantity("a", "m/s^2", "acceleration after the event"),
     Quantity("friction_force", "N", "friction on the mass after the event"),
     Quantity("wall_force", "N", "force of the wall after the event"),
-    Quantity("compression", "m", "compression of the wall that is or was touched last"),
-    Quantity("plastic_set", "m", "plastic set of the wall"),
+    Quantity("compression", "m", "compression of the wall that is or was touched last; of two walls the larger"),
+    Quantity("plastic_set", "m", "plastic set of the wall; of two walls the sum"),
     Quantity("kinetic_energy", "J", "kinetic energy"),
     Quantity("spring_energy", "J", "energy of the spring k"),
     Quantity("wall_energy", "J", "elastic energy of the wall"),
@@ -100,7 +101,8 @@ def impacts(
     """
     columns = _follow(model, params, most, records)
     happened = columns["event"]
-    starts = np.flatnonzero((happened == "impact") | ((happened == "start") & (columns["compression"] > 0.0)))
+    entries = [f"{wall.prefix.replace('_', ' ')}impact" for wall in MODELS[model].walls]
+    starts = np.flatnonzero(np.isin(happened, entries) | ((happened == "start") & (columns["compression"] > 0.0)))
     ends = np.flatnonzero(columns["outside"])
     rows = []
     for start in starts:
@@ -267,23 +269,33 @@ def _columns(made: oscillator.Setup, before: Any, s: Any) -> dict[str, jax.Array
     columns |= dict.fromkeys(("friction_force", "wall_force", "compression", "plastic_set", "impulse", "largest_force"), zero)
     columns |= {"approach": s.anchor.v, "outside": s.t < 0.0, "wall_energy": zero, **dict.fromkeys(WORKS, zero)}
     columns |= {"kinetic_energy": 0.5 * made.p["m"] * s.anchor.v**2, "spring_energy": 0.5 * made.p["k"] * s.x**2}
-    if made.friction is not None:
-        contact = s.memory.friction if isinstance(s.memory, Both) else s.memory
-        columns["friction_force"] = contact.force
-    if made.wall is not None:
-        wall = made.wall
-        pressed, was = (each.memory.wall if isinstance(each.memory, Both) else each.memory for each in (s, before))
-        y, side = wall.compression(pressed, s.x), pressed.side
-        columns["compression"] = y
-        columns["wall_force"] = jnp.maximum(0.0, wall.force(pressed, y).at(y, side * s.anchor.v))
-        columns["plastic_set"] = wall.plastic_set(pressed, s.x)
-        columns["wall_energy"] = wall.energy(pressed, s.x)
-        columns["impulse"] = s.sums.shock.impulse
-        y0, y1 = wall.compression(was, before.x), wall.compression(was, s.x)
-        ends = [wall.force(was, y0).at(y0, was.side * before.anchor.v), wall.force(was, y1).at(y1, was.side * s.anchor.v)]
-        columns["largest_force"] = jnp.maximum(0.0, jnp.maximum(*ends))
-        columns["outside"] = (pressed.phase == 0.0) & (was.phase != 0.0)
+    if s.memory.friction is not None:
+        columns["friction_force"] = s.memory.friction.force
+    for n, wall in enumerate(made.walls):
+        told = _wall_columns(wall, before.memory.walls[n], before, s.memory.walls[n], s, s.sums.shocks[n])
+        if n == 0:
+            columns |= told
+            continue
+        columns |= {name: columns[name] + told[name] for name in ("wall_force", "plastic_set", "wall_energy", "impulse")}
+        columns |= {name: jnp.maximum(columns[name], told[name]) for name in ("compression", "largest_force")}
+        columns["outside"] = columns["outside"] | told["outside"]
     return columns
+
+
+def _wall_columns(wall: Wall, was: Pressed, before: Any, pressed: Pressed, s: Any, shock: Shock) -> dict[str, jax.Array]:
+    """What is known of a wall just after an event, given its memory before and after it."""
+    y, side = wall.compression(pressed, s.x), pressed.side
+    y0, y1 = wall.compression(was, before.x), wall.compression(was, s.x)
+    ends = [wall.force(was, y0).at(y0, was.side * before.anchor.v), wall.force(was, y1).at(y1, was.side * s.anchor.v)]
+    return {
+        "compression": y,
+        "wall_force": jnp.maximum(0.0, wall.force(pressed, y).at(y, side * s.anchor.v)),
+        "plastic_set": wall.plastic_set(pressed, s.x),
+        "wall_energy": wall.energy(pressed, s.x),
+        "impulse": shock.impulse,
+        "largest_force": jnp.maximum(0.0, jnp.maximum(*ends)),
+        "outside": (pressed.phase == 0.0) & (was.phase != 0.0),
+    }
 
 
 def _works(made: oscillator.Setup, s: Any, duration: jax.Array) -> dict[str, jax.Array]:
@@ -294,7 +306,7 @@ def _works(made: oscillator.Setup, s: Any, duration: jax.Array) -> dict[str, jax
 
     def power(tau: jax.Array) -> jax.Array:
         now = moment(tau)
-        return jnp.stack([now.driven * now.v, p["c"] * now.v * now.v, -now.friction * now.v, now.wall * now.side * now.v])
+        return jnp.stack([now.driven * now.v, p["c"] * now.v * now.v, -now.friction * now.v, now.reaction * now.v])
 
     count = jnp.floor(duration * rate) + 1.0
     length = duration / count

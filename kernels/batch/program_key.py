@@ -6,13 +6,13 @@ import functools
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kernels.excitation.record import features_of, is_traced, is_zero
 from kernels.models import Model
-from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP
+from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
 from kernels.models.schemes import (
     DOUBLE,
     DRIVEN,
@@ -36,20 +36,9 @@ RIGID_SINGLE = (
     "float32 by scheme 'exact' needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither blocks"
     " nor statistics"
 )
-# what a row may have besides FEATURES, VARIED and PENALISED; the last one is said of each wall, behind its prefix
-_FREE, _BARE, _SOFT, _VARYING_DAMPING = "free", "bare", "soft", "varying damping"
-
-
-class WallKey(NamedTuple):
-    """What a program must know of one wall.
-
-    Attributes:
-        law: STOP or BUCKLING.
-        damping_varies: whether its damping varies while it yields, so that those phases are not linear.
-    """
-
-    law: str
-    damping_varies: bool = False
+# what a row may have besides FEATURES, VARIED and PENALISED; the last two are said of each wall, behind its prefix
+_FREE, _BARE, _SOFT, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "buckles", "damping varies"
+_LAWS = {STOP: "stop", BUCKLING: "wall that buckles", VARYING: "wall that buckles with varying damping"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +49,7 @@ class ProgramKey:
         engine: EXACT (event by event), STEADY (the same, to the periodic motion), LOCKSTEP or QUEUE.
         scheme: a name of `SCHEMES`.
         friction: RIGID, PENALISED, or None where nothing presses the mass. Time schemes know PENALISED alone.
-        walls: the walls of the model.
+        walls: the walls of the model, each with the simplest law that its rows allow.
         varied: the names in VARIED by which friction varies.
         features: the names in FEATURES that the excitation has.
         free: whether the program relies on k = c = 0.
@@ -72,7 +61,7 @@ class ProgramKey:
     engine: str
     scheme: str = EXACT
     friction: str | None = RIGID
-    walls: tuple[WallKey, ...] = ()
+    walls: tuple[WallLaw, ...] = ()
     varied: tuple[str, ...] = ()
     features: tuple[str, ...] = (HARMONIC,)
     free: bool = False
@@ -84,7 +73,7 @@ class ProgramKey:
         """The key in words: "exact, rigid friction, stop, tones"."""
         words = [self.engine if self.engine in (EXACT, STEADY) else f"{self.scheme} in {'lockstep' if self.lockstep else 'a queue'}"]
         words += [f"{self.friction or 'no'} friction", *self.varied]
-        words += [f"{wall.law} with varying damping" if wall.damping_varies else wall.law for wall in self.walls]
+        words += [f"{wall.prefix.replace('_', ' ')}{_LAWS[wall.law]}" for wall in self.walls]
         words += [name for name in self.features if self.features != (HARMONIC,)]
         words += ["k = c = 0"] * self.free + [self.precision] * (self.precision != DOUBLE)
         return ", ".join([*words, *sorted(self.asked.names), *["forces"] * self.forces])
@@ -122,6 +111,11 @@ class ProgramKey:
         silent = {name for feature, names in FEATURES.items() if feature not in self.features for name in names}
         penalty = () if self.friction == PENALISED else model.penalty
         return {*model.implied, *steps, *constant, *silent, *penalty, *(("k", "c") if self.free and self.lockstep else ())}
+
+
+def is_infinite(value: Any) -> bool:
+    """Whether a parameter, a number or an array, is known to be infinite in every row while tracing."""
+    return not is_traced(value) and bool(np.all(np.isposinf(np.asarray(value))))
 
 
 def everywhere(value: Any, count: int) -> np.ndarray:
@@ -182,14 +176,16 @@ def key_of(
     has = features_of(params) | {name for name in VARIED if name != "stribeck_exponent" and not known_zero(name)}
     if "stribeck_speed" in has and not is_zero(params.get("stribeck_exponent", 1.0) - 1.0):
         has.add("stribeck_exponent")
-    if "k_t" in params and (is_traced(params["k_t"]) or not np.all(np.isposinf(np.asarray(params["k_t"])))):
+    if not is_infinite(params.get("k_t", np.inf)):
         has.add(PENALISED)
     has |= {_FREE} if known_zero("k", "c") else set()
     has |= {_BARE} if known_zero("mu", "mu_s", "normal_force") else set()
     for wall in model.walls:
-        criterion, *dampings = (wall.prefix + name for name in ("damping_criterion", "c_buckled", "post_damping"))
-        if not known_zero(criterion) and any(name in params for name in dampings):
-            has.add(wall.prefix + _VARYING_DAMPING)
+        force, criterion, *dampings = (wall.prefix + name for name in ("f_crit", "damping_criterion", "c_buckled", "post_damping"))
+        if wall.buckles and not is_infinite(params.get(force, model.parameter(force).default or np.inf)):
+            has.add(wall.prefix + _BUCKLES)
+            if not known_zero(criterion) and any(name in params for name in dampings):
+                has.add(wall.prefix + _DAMPING_VARIES)
     return _key(model, (window or EXACT) if scheme == EXACT else QUEUE, scheme, has, asked, forces=forces)
 
 
@@ -199,19 +195,24 @@ def _key(
     """The key of rows that have all of `has` and nothing else of the kind."""
     features = tuple(name for name in FEATURES if name in has) if any(name in has for name in DRIVEN) else (HARMONIC,)
     changing = tuple(name for name in VARIED if name in has)
+    walls = tuple(_law(wall, has, scheme) for wall in model.walls)
     if scheme != EXACT:
         if precision == SINGLE and asked.names:
             raise ValueError(STEPS_SINGLE)
-        walls = tuple(WallKey(BUCKLING if wall.buckles else STOP) for wall in model.walls)
         free = engine == LOCKSTEP and _FREE in has and not walls
         return ProgramKey(engine, scheme, PENALISED, walls, changing, features, free, precision, asked, forces)
-    walls = tuple(WallKey(BUCKLING if wall.buckles else STOP, wall.prefix + _VARYING_DAMPING in has) for wall in model.walls)
     friction = None if walls and _BARE in has else PENALISED if PENALISED in has else RIGID
     key = functools.partial(ProgramKey, engine, scheme, friction, walls, changing, features, asked=asked, forces=forces)
     rigid_loop = key().rigid_loop
     if precision == SINGLE and not (rigid_loop and engine == EXACT):
         raise ValueError(RIGID_SINGLE)
     return key(free=rigid_loop and _FREE in has, precision=precision if _SOFT in has else DOUBLE)
+
+
+def _law(wall: WallContact, has: Collection[str], scheme: str) -> WallLaw:
+    """The simplest law of a wall of rows that have all of `has`. Time schemes have one law of walls that buckle."""
+    law = STOP if wall.prefix + _BUCKLES not in has else VARYING if scheme == EXACT and wall.prefix + _DAMPING_VARIES in has else BUCKLING
+    return WallLaw(law, wall.prefix, wall.sides)
 
 
 def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -230,7 +231,8 @@ def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
         _FREE: (rows["k"] == 0.0) & (rows["c"] == 0.0),
         _BARE: rows["normal_force"] == 0.0,
         _SOFT: soft,
-        **{wall.prefix + _VARYING_DAMPING: _damping_varies(rows, wall.prefix) for wall in model.walls if wall.buckles},
+        **{wall.prefix + _BUCKLES: np.isfinite(rows[f"{wall.prefix}f_crit"]) for wall in model.walls if wall.buckles},
+        **{wall.prefix + _DAMPING_VARIES: _damping_varies(rows, wall.prefix) for wall in model.walls if wall.buckles},
     }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from kernels.batch.program_key import ProgramKey
 from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32
-from kernels.models.contacts import BUCKLING
 from kernels.models.schemes import SINGLE, STEADY
 from kernels.numerics.numbers import Array
 from kernels.stepping import lockstep, loop
@@ -22,9 +21,6 @@ def program(key: ProgramKey) -> Program:
     Returns:
         Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. A queue runs many rows
         (`kernels.batch.queue`); this program does the same with one row.
-
-    Raises:
-        ValueError: the key has more than one wall.
     """
     if key.lockstep:
         return functools.partial(lockstep.simulate, scheme=key.scheme)
@@ -43,8 +39,5 @@ def program(key: ProgramKey) -> Program:
 
 
 def contacts_of(key: ProgramKey) -> oscillator.Kind:
-    """The contacts of a program of the exact engine as the event loop of all laws takes them: friction, and at most one wall."""
-    if not key.walls:
-        return oscillator.Kind(key.friction)
-    (wall,) = key.walls
-    return oscillator.Kind(key.friction, oscillator.BUCKLING if wall.law == BUCKLING else oscillator.STOP, wall.damping_varies)
+    """The contacts of a program of the exact engine as the event loop of all laws takes them."""
+    return oscillator.Kind(key.friction, key.walls)

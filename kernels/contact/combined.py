@@ -1,8 +1,11 @@
-"""Friction and a wall on one mass, as one law made of both: it rubs and it hits."""
+"""The contacts of one mass as one law: friction on a support or none, and any number of walls."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import functools
+import operator
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar
 
 import jax.numpy as jnp
 
@@ -11,67 +14,138 @@ from kernels.contact.law import Phase, Point, choose, idle
 from kernels.contact.wall import WALL_EVENTS, Pressed, Wall
 from kernels.numerics.numbers import Array
 
+Each = TypeVar("Each")
 
-class Both(NamedTuple):
-    """What the two contacts remember."""
-
-    friction: Contact
-    wall: Pressed
+_SLIP_GUARDS = 2
 
 
-class Together(NamedTuple):
-    """Friction and a wall, for the event loop. Each sees the force of the other as one of the other forces on the mass.
+class Contacts(NamedTuple):
+    """What the contacts of a mass remember; friction is None where there is none."""
 
-    Where friction holds the mass, nothing happens at the wall. Of a slip event and one at the wall at the same instant, slip is first.
+    friction: Contact | None
+    walls: tuple[Pressed, ...]
+
+
+class Combined(NamedTuple):
+    """Friction and walls, for the event loop. Each contact sees the forces of the others as external forces on the mass.
+
+    While rigid friction holds the mass, nothing happens at a wall. Of events at the same instant, a slip event comes first, then those of
+    the walls in their order.
+
+    Attributes:
+        names: what stands before the names of the events of each wall.
     """
 
-    friction: FrictionPhases
-    wall: Wall
+    friction: FrictionPhases | None
+    walls: tuple[Wall, ...]
+    names: tuple[str, ...] = ("",)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of their events."""
-        return (*FRICTION_EVENTS, *WALL_EVENTS[1:])
+        slips = FRICTION_EVENTS[1:] if self.friction is not None else ()
+        hits = (name + event for _, name in zip(self.walls, self.names, strict=False) for event in WALL_EVENTS[1:])
+        return ("", *slips, *hits)
 
-    def start(self, at: Point) -> tuple[Both, Array]:
-        """Memory and force at t = 0 (see `phases.Law`)."""
-        wall, force = self.wall.start(at)
-        static, drag = self.wall.at_rest(wall, at.x)
-        friction, held = self.friction.start(self._with(at, static, drag)._replace(a=at.a + force / self.wall.m))
-        return Both(friction, wall), force + held
+    def start(self, at: Point) -> tuple[Contacts, Array]:
+        """Memory and force at t = 0 (see `law.Law`)."""
+        started = [wall.start(at) for wall in self.walls]
+        if len(self.walls) > 1:
+            pushes = [push for _, push in started]
+            started = [wall.start(at._replace(a=at.a + _total(_others(pushes, i)) / wall.m)) for i, wall in enumerate(self.walls)]
+        walls, pushes = tuple(memory for memory, _ in started), [push for _, push in started]
+        if self.friction is None:
+            friction, force = None, _total(pushes)
+        else:
+            a = at.a + _total(pushes) / self.friction.m if pushes else at.a
+            friction, held = self.friction.start(self._beside_walls(at, walls)._replace(a=a))
+            force = _total([*pushes, held])
+        if len(self.walls) > 1:
+            walls = tuple(wall.refreshed(each, at.x, at.v, at.a + force / wall.m) for wall, each in zip(self.walls, walls, strict=True))
+        return Contacts(friction, walls), force
 
-    def phase(self, memory: Both, x: Array, v: Array, a: Array) -> Phase:
-        """The present phase (see `phases.Law`)."""
-        friction, wall = self.friction.phase(memory.friction, x, v, a), self.wall.phase(memory.wall, x, v, a)
-        moves = jnp.ones_like(x) if friction.moves is None else friction.moves
-        guards = tuple(choose(moves > 0.0, guard, idle(x)) for guard in wall.guards)
-        stiffness, damping = friction.stiffness + wall.stiffness, friction.damping + wall.damping
-        return Phase(stiffness, damping, (*friction.guards, *guards), friction.moves, wall.damping_slope)
+    def phase(self, memory: Contacts, x: Array, v: Array, a: Array) -> Phase:
+        """The present phase (see `law.Law`)."""
+        phases = [wall.phase(each, x, v, a) for wall, each in zip(self.walls, memory.walls, strict=True)]
+        guards = tuple(guard for phase in phases for guard in phase.guards)
+        moves = None
+        if self.friction is not None and memory.friction is not None:
+            friction = self.friction.phase(memory.friction, x, v, a)
+            moves = friction.moves
+            if moves is not None:
+                free = moves > 0.0
+                guards = tuple(choose(free, guard, idle(x)) for guard in guards)
+            phases, guards = [friction, *phases], (*friction.guards, *guards)
+        slopes = [phase.damping_slope for phase in phases if phase.damping_slope is not None]
+        stiffness, damping = _total([phase.stiffness for phase in phases]), _total([phase.damping for phase in phases])
+        return Phase(stiffness, damping, guards, moves, _total(slopes) if slopes else None)
 
-    def transition(self, memory: Both, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Both, Array, Array]:
-        """What holds after an event (see `phases.Law`)."""
-        slips, hits = crossed[:2], crossed[2:]
-        static, drag = self.wall.at_rest(memory.wall, at.x)
-        friction, v, a = self.friction.transition(memory.friction, slips, v0, self._with(at, static, drag))
-        wall, v, a = self.wall.transition(memory.wall, hits, v0, at._replace(v=v, a=a, needed=at.needed + friction.force))
-        slip_event, wall_event = slips[0] | slips[1], hits[0]
-        for hit in hits[1:]:
-            wall_event = wall_event | hit
-        turned = self.wall.refreshed(wall, at.x, v, a)
-        wall = Pressed(*(jnp.where(slip_event, new, old) for new, old in zip(turned, wall, strict=True)))
-        rising = jnp.where(friction.direction * a >= 0.0, jnp.abs(friction.direction), 0.0)
-        friction = friction._replace(rising=jnp.where(wall_event, rising, friction.rising))
-        return Both(friction, wall), v, a
+    def transition(self, memory: Contacts, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Contacts, Array, Array]:
+        """What holds after an event (see `law.Law`)."""
+        slips, hits = self._split(crossed)
+        v, a, friction, pulls = at.v, at.a, None, []
+        if self.friction is not None and memory.friction is not None:
+            friction, v, a = self.friction.transition(memory.friction, slips, v0, self._beside_walls(at, memory.walls))
+            pulls = [friction.force]
+        at_rest = [wall.at_rest(each, at.x) for wall, each in zip(self.walls, memory.walls, strict=True)]
+        walls = []
+        for i, (wall, each) in enumerate(zip(self.walls, memory.walls, strict=True)):
+            others = _others(at_rest, i)
+            needed = _total([at.needed, *pulls, *(force for force, _ in others)])
+            drag = _total([at.drag, *(damping for _, damping in others)])
+            after, v, a = wall.transition(each, hits[i], v0, at._replace(v=v, a=a, needed=needed, drag=drag))
+            walls.append(after)
+        events = [functools.reduce(operator.or_, each) for each in hits]
+        slip = [] if friction is None else [slips[0] | slips[1]]
+        for i, wall in enumerate(self.walls):
+            if elsewhere := [*slip, *_others(events, i)]:
+                here, turned = walls[i], wall.refreshed(walls[i], at.x, v, a)
+                changed = functools.reduce(operator.or_, elsewhere)
+                walls[i] = Pressed(*(jnp.where(changed, new, old) for new, old in zip(turned, here, strict=True)))
+        if friction is not None and events:
+            rising = jnp.where(friction.direction * a >= 0.0, jnp.abs(friction.direction), 0.0)
+            friction = friction._replace(rising=jnp.where(functools.reduce(operator.or_, events), rising, friction.rising))
+        return Contacts(friction, tuple(walls)), v, a
 
-    def rest(self, memory: Both, at: Point) -> tuple[Both, Array, Array]:
-        """As it is: neither accumulates."""
+    def rest(self, memory: Contacts, at: Point) -> tuple[Contacts, Array, Array]:
+        """As it is: the events of none of them accumulate."""
         return memory, at.v, at.a
 
-    def kind(self, memory: Both, crossed: tuple[Array, ...], after: Both) -> Array:
+    def kind(self, memory: Contacts, crossed: tuple[Array, ...], after: Contacts) -> Array:
         """Which of `kinds` an event was."""
-        slip, hit = self.friction.kind(memory.friction, crossed[:2], after.friction), self.wall.kind(memory.wall, crossed[2:], after.wall)
-        return jnp.where(hit > 0.0, hit + len(FRICTION_EVENTS) - 1.0, slip)
+        slips, hits = self._split(crossed)
+        code, before = jnp.zeros_like(crossed[0], dtype=float), 0
+        if self.friction is not None and memory.friction is not None and after.friction is not None:
+            code, before = self.friction.kind(memory.friction, slips, after.friction), len(FRICTION_EVENTS) - 1
+        for i, wall in enumerate(self.walls):
+            hit = wall.kind(memory.walls[i], hits[i], after.walls[i])
+            code = jnp.where(hit > 0.0, hit + before, code)
+            before += len(WALL_EVENTS) - 1
+        return code
 
-    def _with(self, at: Point, static: Array, drag: Array) -> Point:
-        """The motion as friction sees it: the wall's force is one of the others."""
-        return at._replace(needed=at.needed + static, drag=at.drag + drag)
+    def _split(self, crossed: tuple[Array, ...]) -> tuple[tuple[Array, ...], list[tuple[Array, ...]]]:
+        """Which guards cross, of friction and of each wall."""
+        place = 0 if self.friction is None else _SLIP_GUARDS
+        slips, hits = crossed[:place], []
+        for wall in self.walls:
+            hits.append(crossed[place : place + wall.guard_count])
+            place += wall.guard_count
+        return slips, hits
+
+    def _beside_walls(self, at: Point, walls: tuple[Pressed, ...]) -> Point:
+        """The motion as friction sees it: the forces of the walls are external forces."""
+        at_rest = [wall.at_rest(each, at.x) for wall, each in zip(self.walls, walls, strict=True)]
+        if not at_rest:
+            return at
+        force, damping = _total([force for force, _ in at_rest]), _total([damping for _, damping in at_rest])
+        return at._replace(needed=at.needed + force, drag=at.drag + damping)
+
+
+def _others(values: list[Each], i: int) -> list[Each]:
+    """All values but the one at `i`."""
+    return values[:i] + values[i + 1 :]
+
+
+def _total(values: Iterable[Array]) -> Array:
+    """The sum of at least one value; one value stays as it is to the last bit."""
+    return functools.reduce(operator.add, values)

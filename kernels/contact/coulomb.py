@@ -237,7 +237,7 @@ class FrictionPhases(NamedTuple):
         return self.law.static_limit > 0.0
 
     def phase(self, memory: Contact, x: Array, v: Array, a: Array) -> Phase:  # noqa: ARG002 (friction is the same everywhere)
-        """The present phase, looked at where the velocity is `v` [m/s] and the acceleration `a` [m/s^2] (see `phases.Law`)."""
+        """The present phase, looked at where the velocity is `v` [m/s] and the acceleration `a` [m/s^2] (see `law.Law`)."""
         law, side, zero = self.law, memory.direction, jnp.zeros_like(v)
         sticks, rising = side == 0.0, memory.rising > 0.0
         # the friction that holds the mass changes by -k_t d - c_t (v - v0), or by what the external force does
@@ -253,7 +253,7 @@ class FrictionPhases(NamedTuple):
         )
 
     def start(self, at: Point) -> tuple[Contact, Array]:
-        """The contact where the mass is released, not loaded if it is penalised, and its force [N] (see `phases.Law`)."""
+        """The contact where the mass is released, not loaded if it is penalised, and its force [N] (see `law.Law`)."""
         law = self.law
         if isinstance(law, Penalised):
             held, onward = -law.c_t * at.v, _way(at, self.holds)
@@ -271,7 +271,7 @@ class FrictionPhases(NamedTuple):
         return Contact(side, jnp.where(side * a >= 0.0, jnp.abs(side), 0.0), force, side, resting, zero), force
 
     def transition(self, memory: Contact, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Contact, Array, Array]:
-        """What holds after an event (see `phases.Law`)."""
+        """What holds after an event (see `law.Law`)."""
         contact, law, side = memory, self.law, memory.direction
         first, second = crossed
         sticks, rising = side == 0.0, contact.rising > 0.0

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from kernels.numerics.fusion import traced_once
 from kernels.numerics.numbers import Array
 
+_NEVER = 1e100  # N: the force that an infinite f_crit stands for, so that no difference of infinities arises
 PLATEAU, SOFTENING, BEYOND = 0.0, 1.0, 2.0  # its pieces; one a node of the table beyond, where its damping varies
 
 
@@ -43,13 +44,14 @@ class Envelope(NamedTuple):
         """The envelope of resolved parameters (scalars, and (n,) tables padded with NaN at their end)."""
         sets, stiffnesses, dampings = p["post_set"], p["post_stiffness"], p["post_damping"]
         real = ~jnp.isnan(sets)
-        u0 = p["f_crit"] / p["k_n"] + p["plateau"]
+        f_crit = jnp.where(jnp.isinf(p["f_crit"]), _NEVER, p["f_crit"])
+        u0 = f_crit / p["k_n"] + p["plateau"]
         last = p["k_post"]
         for n in range(sets.shape[-1]):
             last = jnp.where(real[n], stiffnesses[n], last)
         ends = jnp.where(real, sets + p["f_post"] / jnp.where(real, stiffnesses, 1.0), jnp.inf)
         return cls(
-            p["k_n"], p["f_crit"], p["f_post"], u0, u0 + p["softening"], p["plateau"], ends, jnp.where(real, sets, 0.0), last,
+            p["k_n"], f_crit, p["f_post"], u0, u0 + p["softening"], p["plateau"], ends, jnp.where(real, sets, 0.0), last,
             p["c_n"], p["c_buckled"], jnp.where(real, dampings, 0.0),
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 While a phase lasts the contact is a spring and a damper, so that the mass moves by m x'' + c x' + k x = constant + harmonic; or it holds
 the mass. It lasts as long as its guards are not negative; each guard is a linear function of the motion since the phase was last looked at
 (its anchor). When one is about to become negative, the law's `transition` says what comes next. All lanes do the same arithmetic: a phase
-only selects numbers. Several contacts of one mass are one law, made of theirs (`together.Together`).
+only selects numbers. Several contacts of one mass are one law, made of theirs (`combined.Combined`).
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from kernels.numerics.numbers import Array, choice
 
 # parameters that are infinite or NaN where what they belong to is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")
+# laws of a wall: elastic; buckling; buckling with a damping that may vary while it yields, on top of its force
 
 OFF, BEHIND, LIFTED, ELASTIC, YIELDING, RELOADED, CAPPED = (float(n) for n in range(7))
 WALL_EVENTS = (
@@ -97,11 +98,12 @@ class Wall(NamedTuple):
     """A wall: its law step by step (`evaluate`, for the time schemes) and as linear phases (for the event loop).
 
     Attributes:
-        m: mass [kg]. gap: free way to the wall [m]. two_sided: 1 for walls at +gap and -gap, 0 for one at +gap.
+        m: mass [kg]. gap: free way to the wall [m]. two_sided: 1 for walls at +gap and -gap, 0 for one of them.
         k_n: stiffness [N/m] of an elastic stop. c_n: its damping [N s/m].
         envelope: of a wall that buckles; None for an elastic stop. included: 1 where elastic and viscous force together are held
             against the criterion, 0 where the viscous force comes on top.
         varying_damping: whether the damping may vary while the wall yields and comes on top (compile-time): those phases are not linear.
+        stands: +1.0 for a wall at +gap, -1.0 for one at -gap (compile-time).
     """
 
     m: Array
@@ -112,20 +114,35 @@ class Wall(NamedTuple):
     envelope: Envelope | None
     included: Array
     varying_damping: bool = False
+    stands: float = 1.0
 
     @classmethod
-    def of(cls, p: dict[str, Any], buckles: bool, varying_damping: bool = False) -> Wall:
-        """The wall of resolved parameters (scalars; see `Envelope` for tables), which `buckles` or is an elastic stop."""
+    def of(cls, p: dict[str, Any], buckles: bool, varying_damping: bool = False, prefix: str = "", sides: int = 0) -> Wall:
+        """The wall of resolved parameters.
+
+        Args:
+            p: scalars (see `Envelope` for tables). buckles: whether the wall may buckle; else it is an elastic stop.
+            prefix: what stands before the names of its parameters.
+            sides: +1 or -1, the side that it stands on; 0 where the parameter `sides` says whether there is one on the left, too.
+        """
         zero = jnp.zeros_like(p["m"])
+        own = {name.removeprefix(prefix): value for name, value in p.items() if name.startswith(prefix)}
+        two_sided = zero if sides or buckles else jnp.where(p["sides"] > 1.0, 1.0, zero)
+        stands = -1.0 if sides < 0 else 1.0
         if not buckles:
-            return cls(p["m"], p["gap"], jnp.where(p["sides"] > 1.0, 1.0, zero), p["k_n"], p["c_n"], None, zero)
-        included = jnp.where(p["damping_criterion"] == 0.0, 1.0, zero)
-        return cls(p["m"], p["gap"], zero, p["k_n"], p["c_n"], Envelope.of(p), included, varying_damping)
+            return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], None, zero, False, stands)
+        included = jnp.where(own["damping_criterion"] == 0.0, 1.0, zero)
+        return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], Envelope.of(own), included, varying_damping, stands)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of its events."""
         return WALL_EVENTS
+
+    @property
+    def guard_count(self) -> int:
+        """How many guards its phases have."""
+        return 3 if self.envelope is None else 4
 
     # ---- step by step
 
@@ -140,7 +157,7 @@ class Wall(NamedTuple):
 
         Source: the law of the tool that SDND105 (V5.01.105) validates.
         """
-        side = choice((self.two_sided > 0.0) & (x < 0.0), -1.0, 1.0, x)
+        side = choice((self.two_sided > 0.0) & (x < 0.0), -self.stands, self.stands, x)
         y, speed = side * x - self.gap, side * v
         if rest is not None:  # next to the wall the difference of x and gap has all its digits
             y = y + side * rest
@@ -197,6 +214,13 @@ class Wall(NamedTuple):
         damping = jnp.where(yields & (self.included == 0.0), on_top, damping)
         return Force(constant, stiffness, damping)
 
+    def damping_slope(self, memory: Pressed) -> Array | None:
+        """How fast the damping grows with the compression in the present phase [N s/m^2]; None where no phase of the wall has that."""
+        if self.envelope is None or not self.varying_damping:
+            return None
+        varies = (memory.phase == YIELDING) & (self.included == 0.0)
+        return jnp.where(varies, self.envelope.damping_slope_on(memory.piece), 0.0)
+
     def compression(self, memory: Pressed, x: Array) -> Array:
         """Compression y [m] at displacement `x` [m]."""
         return memory.side * x - self.gap
@@ -210,7 +234,7 @@ class Wall(NamedTuple):
     # ---- phases
 
     def phase(self, memory: Pressed, x: Array, v: Array, a: Array) -> Phase:
-        """The present phase (see `phases.Law`)."""
+        """The present phase (see `law.Law`)."""
         side, phase, zero = memory.side, memory.phase, jnp.zeros_like(x)
         y, speed = self.compression(memory, x), side * v
         force = self.force(memory, y)
@@ -230,7 +254,7 @@ class Wall(NamedTuple):
         growth = force.stiffness * speed + force.damping * side * a
         extreme = choose(force.damping != 0.0, guard(crest * growth, 0.0, crest * force.stiffness, crest * force.damping), nothing)
         pulled = guard(-(k * stretch + c * speed), -k, -c)
-        off = Guard(self.gap - x, -one, zero, zero)
+        off = Guard(self.gap - self.stands * x, -self.stands * one, zero, zero)
         other = Guard(jnp.where(self.two_sided > 0.0, self.gap + x, 1.0), self.two_sided, zero, zero)
         leaves = whether(ELASTIC, guard(k * stretch + c * speed, k, c), whether(LIFTED, guard(stretch, 1.0), off))
         second = whether(ELASTIC, guard(turn * speed, 0.0, turn), whether(LIFTED, pulled, other))
@@ -257,13 +281,13 @@ class Wall(NamedTuple):
         fourth = choose((phase == ELASTIC) | ((phase == BEHIND) & included), reached, nothing)
         if not self.varying_damping:
             return Phase(force.stiffness, force.damping, (leaves, second, third, fourth))
-        slope = jnp.where((phase == YIELDING) & ~included, envelope.damping_slope_on(memory.piece) * side, 0.0)
-        return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, slope)
+        slope = self.damping_slope(memory)
+        return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, None if slope is None else slope * side)
 
     def start(self, at: Point) -> tuple[Pressed, Array]:
-        """The wall where the mass is released, perhaps inside it, and its force on the mass [N] (see `phases.Law`)."""
+        """The wall where the mass is released, perhaps inside it, and its force on the mass [N] (see `law.Law`)."""
         zero, one = jnp.zeros_like(at.x), jnp.ones_like(at.x)
-        side = jnp.where((self.two_sided > 0.0) & (at.x < 0.0), -one, one)
+        side = jnp.where((self.two_sided > 0.0) & (at.x < 0.0), -self.stands * one, self.stands * one)
         y, speed = side * at.x - self.gap, side * at.v
         inside = y > 0.0
         memory = Pressed(jnp.where(inside, ELASTIC, OFF) + zero, side, jnp.maximum(y, 0.0), zero, zero, zero, zero, zero)
@@ -345,10 +369,10 @@ class Wall(NamedTuple):
         return self._flags(memory, self.compression(memory, x), v, a)
 
     def transition(self, memory: Pressed, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Pressed, Array, Array]:  # noqa: ARG002
-        """What holds after an event (see `phases.Law`)."""
+        """What holds after an event (see `law.Law`)."""
         phase, first, second, third = memory.phase, *crossed[:3]
         enters = (phase == OFF) & (first | second)
-        side = jnp.where(enters, jnp.where(first, 1.0, -1.0), memory.side)
+        side = jnp.where(enters, jnp.where(first, self.stands, -self.stands), memory.side)
         here = memory._replace(side=side)
         y, speed, push = self.compression(here, at.x), side * at.v, side * at.a
         _, c = self._elastic(here)

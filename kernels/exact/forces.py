@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.combined import Both
 from kernels.contact.coulomb import Penalised
 from kernels.exact import event_loop, oscillator
 from kernels.exact.forward_sensitivity import follow
@@ -24,7 +23,8 @@ class Moment(NamedTuple):
 
     Attributes:
         x, v: displacement [m] and velocity [m/s]. driven: excitation and load [N].
-        friction: on the mass [N]. wall: force of the wall [N], against the compression. side: of the wall, +1 or -1.
+        friction: on the mass [N]. wall: force of the wall [N], without sign; of several walls the sum.
+        reaction: force of the mass on the walls [N], positive on a wall at the right.
     """
 
     x: jax.Array
@@ -32,7 +32,7 @@ class Moment(NamedTuple):
     driven: jax.Array
     friction: jax.Array
     wall: jax.Array
-    side: jax.Array
+    reaction: jax.Array
 
 
 def between(made: oscillator.Setup, s: Any) -> Callable[[jax.Array], Moment]:
@@ -45,8 +45,7 @@ def between(made: oscillator.Setup, s: Any) -> Callable[[jax.Array], Moment]:
     zeta, w2 = 0.5 * (p["c"] + phase.damping) / p["m"], (p["k"] + phase.stiffness) / p["m"]
     ramp = None if record is None else record.slope(s.sample) / p["m"]
     segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
-    contact = None if made.friction is None else (s.memory.friction if isinstance(s.memory, Both) else s.memory)
-    pressed = None if made.wall is None else (s.memory.wall if isinstance(s.memory, Both) else s.memory)
+    contact = s.memory.friction
 
     def moment(tau: jax.Array) -> Moment:
         m = segment.motion(s.anchor, tau)
@@ -56,33 +55,33 @@ def between(made: oscillator.Setup, s: Any) -> Callable[[jax.Array], Moment]:
             )
             m = jax.tree.map(lambda other, one: jnp.where(phase.damping_slope != 0.0, other, one), taylor, m)
         x, v = s.x + m.d * moves, m.v * moves
-        friction = wall = jnp.zeros_like(x)
-        side = wall + 1.0
+        friction = wall = reaction = jnp.zeros_like(x)
         driven = made.excitation.force(sincos(s.anchor.angle + omega * tau)[0])
         if record is not None:
             driven = driven + record.sample(s.sample) + record.slope(s.sample) * (s.t + tau - record.time(s.sample))
-        if pressed is not None and made.wall is not None:
-            y, side = made.wall.compression(pressed, x), pressed.side
-            wall = made.wall.force(pressed, y).at(y, side * v)
+        for n, (each, pressed) in enumerate(zip(made.walls, s.memory.walls, strict=True)):
+            y, side = each.compression(pressed, x), pressed.side
+            push = each.force(pressed, y).at(y, side * v)
+            wall, reaction = (push, side * push) if n == 0 else (wall + push, reaction + side * push)
         if contact is not None and made.friction is not None:
-            holds = p["k"] * x + side * wall - driven
+            holds = p["k"] * x + reaction - driven
             if isinstance(made.friction.law, Penalised):
                 grip = made.friction.law
                 holds = contact.force - grip.k_t * m.d - grip.c_t * (m.v - s.anchor.v)
             friction = jnp.where(contact.direction == 0.0, holds, contact.force + wall * 0.0)
-        return Moment(x, v, driven, friction, wall, side)
+        return Moment(x, v, driven, friction, wall, reaction)
 
     return moment
 
 
 def simulate(p: dict[str, Any], kind: oscillator.Kind) -> tuple[dict[str, Array], Array]:
-    """Run one oscillator and say what acts on it at the end: the observables of `oscillators.simulate`, and of that instant x and v
+    """Run one oscillator and say what acts on it at the end: the observables of `oscillator.simulate`, and of that instant x and v
     (displacement [m] and velocity [m/s], of two bodies those of the first less the second), friction_force and wall_force [N].
 
-    Args, derivatives and status are those of `oscillators.simulate`. Validated by tests/kernels/exact/test_forces.py.
+    Args, derivatives and status are those of `oscillator.simulate`. Validated by tests/kernels/exact/test_forces.py.
     """  # noqa: D205 - one sentence
     made = oscillator.setup(p, kind)
-    last = follow(lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=kind.wall is not None)
+    last = follow(lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls))
     found, status = oscillator.finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))
     now = between(made, last)(jnp.zeros_like(last.t))
     return found | {"x": now.x, "v": now.v, "friction_force": now.friction, "wall_force": now.wall}, status

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.combined import Both, Together
+from kernels.contact.combined import Combined, Contacts
 from kernels.contact.coulomb import Contact, Coulomb, FrictionPhases, Penalised
-from kernels.contact.law import Law, Point
+from kernels.contact.law import Point
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
 from kernels.exact import event_loop, quadrature
 from kernels.exact.event_loop import State, Stretch
 from kernels.exact.forward_sensitivity import follow
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
+from kernels.models.contacts import RIGID, STOP, VARYING, WallLaw
 from kernels.models.schemes import FEATURES, NOTHING_ELSE, Asked
 from kernels.models.status import Status
 from kernels.numerics.elementary import sincos
@@ -25,53 +28,54 @@ from kernels.observables import statistics as observed
 from kernels.observables.interval import Interval
 from kernels.segments.two_bodies import Centre, relative
 
-RIGID, PENALISED = "rigid", "penalised"  # friction
-STOP, BUCKLING = "stop", "buckling_wall"  # walls
+OF_EACH_WALL = ("impacts", "peak_force", "max_compression")  # observables of all walls that the left one of two has for itself, too
+
+
+_Curve = tuple[Array, Array, Array, Array, Array]  # an entry of each of `quadrature.Curves`
 
 
 class Kind(NamedTuple):
     """Which contacts an oscillator has (compile-time).
 
     Attributes:
-        friction: RIGID, PENALISED, or None where nothing is pressed on a support. wall: STOP, BUCKLING or None.
-        varying_damping: whether the damping of the wall may vary while it yields, on top of its force.
+        friction: RIGID, PENALISED, or None where nothing is pressed on a support. walls: those that the mass may hit.
         asked: what is observed besides.
     """
 
     friction: str | None
-    wall: str | None = None
-    varying_damping: bool = False
+    walls: tuple[WallLaw, ...] = ()
     asked: Asked = NOTHING_ELSE
 
 
 class Sums(NamedTuple):
-    """Sums of a run: of the contacts that it has, of the stop's steady window, and of what is asked for besides, else None."""
+    """Sums of a run: of friction, of each wall, of the steady window of a stop, and of what is asked for besides; else None."""
 
     rubbing: rubbing.Rubbing | None
-    shock: impacts.Shock | None
+    shocks: tuple[impacts.Shock, ...]
     impacting: impact_pattern.Impacting | None = None
     blocks: Array | None = None
     statistics: observed.Statistics | None = None
 
 
 class Setup(NamedTuple):
-    """What `events.machine` needs to know of an oscillator.
+    """What `event_loop.machine` needs to know of an oscillator.
 
     Attributes:
         p: resolved parameters, those of the relative motion where there are two bodies, whose centre of mass is `centre`.
-        law, excitation, observe, sums, finite, instants: see `events.machine`. friction, wall: the parts of the law.
+        law, excitation, observe, sums, finite, instants: see `event_loop.machine`. friction, walls: the parts of the law.
     """
 
     p: dict[str, Any]
-    law: Law[Any]
+    law: Combined
     excitation: Excitation
     observe: Callable[[Sums, Any, Any, Stretch], Sums]
     sums: Sums
     finite: Array
     friction: FrictionPhases | None
-    wall: Wall | None
+    walls: tuple[Wall, ...]
     centre: Centre | None
     instants: Array | None = None
+    kind: Kind = Kind(None)
 
 
 def friction_of(p: dict[str, Any], friction: str) -> FrictionPhases:
@@ -86,40 +90,38 @@ def friction_of(p: dict[str, Any], friction: str) -> FrictionPhases:
 
 def setup(p: dict[str, Any], kind: Kind) -> Setup:
     """The oscillator of resolved parameters (see `simulate`)."""
-    read = [value for name, value in p.items() if name not in {*MAY_BE_ABSENT, *FEATURES["tones"], "bank"}]
+    absent = {wall.prefix + name for wall in kind.walls for name in (*MAY_BE_ABSENT, *(("f_crit",) if len(kind.walls) > 1 else ()))}
+    read = [value for name, value in p.items() if name not in {*MAY_BE_ABSENT, *absent, *FEATURES["tones"], "bank"}]
     centre = None
-    if kind.wall is not None:
+    if "m_2" in p:
         p, centre = relative(p)
     excitation = excitation_of(p)
     zero = jnp.zeros_like(p["m"])
     friction = None if kind.friction is None else friction_of(p, kind.friction)
-    wall = None if kind.wall is None else Wall.of(p, kind.wall == BUCKLING, kind.varying_damping)
+    walls = tuple(Wall.of(p, wall.law != STOP, wall.law == VARYING, wall.prefix, wall.sides) for wall in kind.walls)
     if friction is not None and isinstance(friction.law, Penalised):
         read += [friction.law.k_t, friction.law.c_t]
-    law: Any = Together(friction, wall) if friction is not None and wall is not None else friction if wall is None else wall
+    law = Combined(friction, walls, tuple(wall.prefix.replace("_", " ") for wall in kind.walls))
     rubs = None if friction is None else rubbing.init(zero)
-    hits = None
-    if wall is not None:
-        pressed, _ = wall.start(_released(p, excitation))
-        hits = impacts.init(zero, pressed.phase != OFF, p["v0"] + zero, pressed.buckled > 0.0)
+    pressed = law.start(_released(p, excitation))[0].walls
+    hits = tuple(impacts.init(zero, wall.phase != OFF, p["v0"] + zero, wall.buckled > 0.0) for wall in pressed)
 
     instants = block_means.bounds(p, kind.asked.blocks) if kind.asked.blocks else None
     worn = block_means.init(zero, kind.asked.blocks) if kind.asked.blocks else None
-    seen = observed.init(zero, 2 if wall is None else 3) if kind.asked.statistics else None
+    seen = observed.init(zero, 3 if walls else 2) if kind.asked.statistics else None
 
-    def observe(sums: Sums, before: Any, after: Any, now: Stretch) -> Sums:
+    def observe(sums: Sums, before: Contacts, after: Contacts, now: Stretch) -> Sums:
+        period = 2.0 * math.pi / p["omega"]
         return Sums(
-            None if sums.rubbing is None else rub(sums.rubbing, _friction(before), now),
-            None if sums.shock is None or wall is None else hit(sums.shock, wall, _wall(before), _wall(after), now),
-            None if sums.impacting is None else strike(sums.impacting, _wall(before), _wall(after), now, 2.0 * math.pi / p["omega"]),
-            None
-            if sums.blocks is None or instants is None
-            else block_means.update(sums.blocks, instants, now.time, _wear(p, friction, before, now)),
-            None if sums.statistics is None else quadrature.look(sums.statistics, _curves(p, friction, wall, before, now), now),
+            None if sums.rubbing is None or before.friction is None else rub(sums.rubbing, before.friction, now),
+            tuple(hit(*each, now) for each in zip(sums.shocks, walls, before.walls, after.walls, strict=True)),
+            None if sums.impacting is None else strike(sums.impacting, before.walls[0], after.walls[0], now, period),
+            None if sums.blocks is None or instants is None else block_means.update(sums.blocks, instants, now.time, _wear(p, before, now)),
+            None if sums.statistics is None else quadrature.look(sums.statistics, _curves(p, friction, walls, before, now), now),
         )
 
     sums = Sums(rubs, hits, None, worn, seen)
-    return Setup(p, law, excitation, observe, sums, all_finite(read), friction, wall, centre, instants)
+    return Setup(p, law, excitation, observe, sums, all_finite(read), friction, walls, centre, instants, kind)
 
 
 def build(made: Setup) -> event_loop.Machine[Any, Sums]:
@@ -134,16 +136,6 @@ def _released(p: dict[str, Any], excitation: Excitation) -> Point:
     force = excitation.force(sincos(excitation.phase + zero)[0])
     needed = (excitation.with_record(force, zero) if isinstance(excitation, Driven) else force) - p["k"] * x
     return Point(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
-
-
-def _friction(memory: Any) -> Contact:
-    contact: Contact = memory.friction if isinstance(memory, Both) else memory
-    return contact
-
-
-def _wall(memory: Any) -> Pressed:
-    pressed: Pressed = memory.wall if isinstance(memory, Both) else memory
-    return pressed
 
 
 def rub(sums: rubbing.Rubbing, contact: Contact, now: Stretch) -> rubbing.Rubbing:
@@ -195,21 +187,23 @@ def strike(seen: impact_pattern.Impacting, before: Pressed, after: Pressed, now:
     return impact_pattern.update(seen, now.duration, inside, entered, after.side * now.before, after.side, period)
 
 
-def _wear(p: dict[str, Any], friction: FrictionPhases | None, before: Any, now: Stretch) -> Array:
+def _wear(p: dict[str, Any], before: Contacts, now: Stretch) -> Array:
     """Wear energy of a stretch in the window [J]."""
-    if friction is None:
+    if before.friction is None:
         return jnp.zeros_like(now.moved)
-    slips = now.inside & (_friction(before).direction != 0.0)
+    slips = now.inside & (before.friction.direction != 0.0)
     energy: Array = jnp.where(slips, p["normal_force"] * jnp.abs(now.moved), 0.0)
     return energy
 
 
-def _curves(p: dict[str, Any], friction: FrictionPhases | None, wall: Wall | None, before: Any, now: Stretch) -> quadrature.Curves:
-    """Displacement and forces along a stretch, given the law's memory during it."""
+def _curves(
+    p: dict[str, Any], friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Contacts, now: Stretch
+) -> quadrature.Curves:
+    """Displacement and forces along a stretch, given the law's memory during it; that of several walls is the sum, without signs."""
     zero = jnp.zeros_like(now.moved)
     moves, force, spring, damper, inertia = zero + 1.0, zero, zero, zero, zero
-    if friction is not None:
-        contact = _friction(before)
+    if friction is not None and before.friction is not None:
+        contact = before.friction
         holds, force = contact.direction == 0.0, contact.force
         if isinstance(friction.law, Penalised):
             spring, damper = jnp.where(holds, -friction.law.k_t, 0.0), jnp.where(holds, -friction.law.c_t, 0.0)
@@ -217,14 +211,34 @@ def _curves(p: dict[str, Any], friction: FrictionPhases | None, wall: Wall | Non
             moves, inertia = jnp.where(holds, 0.0, 1.0), jnp.where(holds, -p["m"], 0.0)
     x = now.x - now.moved
     curves = [(x, moves, zero, zero, zero), (force, spring, damper, inertia, zero)]
-    if wall is not None:
-        pressed = _wall(before)
+    pushes = []
+    for wall, pressed in zip(walls, before.walls, strict=True):
         y, side = wall.compression(pressed, x), pressed.side
         push = wall.force(pressed, y)
-        on_dv = zero if now.damping_slope is None else side * now.damping_slope
-        curves.append((push.at(y, side * now.v0), side * push.stiffness * moves, side * push.damping * moves, zero, on_dv))
+        slope = wall.damping_slope(pressed)
+        product = zero if slope is None else slope  # side twice
+        pushes.append((push.at(y, side * now.v0), side * push.stiffness * moves, side * push.damping * moves, zero, product))
+    if pushes:
+        curves.append(_sum(pushes))
     value, on_d, on_v, on_a, on_dv = (jnp.stack(each) for each in zip(*curves, strict=True))
     return quadrature.Curves(value, on_d, on_v, on_a, on_dv, moves)
+
+
+def _crushed(wall: Wall, pressed: Pressed, shock: impacts.Shock, x: Array) -> tuple[dict[str, Array], Array]:
+    """What a wall has suffered in a run that ended at `x` [m], by name, and whether it was pressed beyond the last node of its table."""
+    envelope, plastic = wall.envelope, wall.plastic_set(pressed, x)
+    if envelope is None:
+        regime, beyond = jnp.where(shock.impacts > 0.0, 1, 0), jnp.zeros_like(x, dtype=bool)
+    else:
+        reached = wall.reached(pressed, x)
+        regime, beyond = envelope.regime(reached, pressed.buckled, shock.impacts), envelope.beyond_table(reached)
+    return {"buckling_time": shock.buckling_time, "plastic_set": plastic, "wall_regime": regime}, beyond
+
+
+def _sum(curves: list[_Curve]) -> _Curve:
+    """The sum of curves, entry by entry."""
+    value, on_d, on_v, on_a, on_dv = (functools.reduce(operator.add, each) for each in zip(*curves, strict=True))
+    return value, on_d, on_v, on_a, on_dv
 
 
 def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -> tuple[dict[str, Array], Array]:
@@ -236,17 +250,18 @@ def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -
     if last.sums.statistics is not None:
         found |= observed.finish(last.sums.statistics)
     x, v = last.x, last.anchor.v
-    if setup.wall is not None and setup.centre is not None and last.sums.shock is not None:
-        pressed = _wall(last.memory)
-        found |= impacts.finish(last.sums.shock)
-        if setup.wall.envelope is None:
+    if setup.walls:
+        found |= impacts.finish(functools.reduce(impacts.merged, last.sums.shocks))
+        if len(setup.walls) == 1 and setup.walls[0].envelope is None:
             del found["buckling_time"]
         else:
-            found["plastic_set"] = setup.wall.plastic_set(pressed, x)
-            envelope, reached = setup.wall.envelope, setup.wall.reached(pressed, x)
-            found["wall_regime"] = envelope.regime(reached, pressed.buckled, last.sums.shock.impacts)
-            beyond = (status == int(Status.OK)) & envelope.beyond_table(reached)
-            status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
+            for kind, wall, pressed, shock in zip(setup.kind.walls, setup.walls, last.memory.walls, last.sums.shocks, strict=True):
+                told, beyond = _crushed(wall, pressed, shock, x)
+                found |= {kind.prefix + name: value for name, value in told.items()}
+                status = jnp.where((status == int(Status.OK)) & beyond, int(Status.BEYOND_TABLE), status)
+                if kind.prefix:
+                    found |= {kind.prefix + name: impacts.finish(shock)[name] for name in OF_EACH_WALL}
+    if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(p, setup.excitation, x, v)
     return {
         **found,
@@ -276,5 +291,5 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tupl
     """
     kind = kind._replace(asked=asked)
     made = setup(p, kind)
-    last: State[Any, Sums] = follow(lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=kind.wall is not None)
+    last: State[Any, Sums] = follow(lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls))
     return finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.combined import Both
+from kernels.contact.combined import Contacts
 from kernels.contact.coulomb import Contact, Penalised
 from kernels.contact.law import Point
 from kernels.exact import oscillator, rigid_loop
@@ -116,13 +116,13 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
     """The section of an oscillator whose contacts the loop of all laws runs: penalised friction, an elastic stop, friction and a stop."""
     made = oscillator.setup(p, kind)
     machine = oscillator.build(made)
-    friction, wall = made.friction, made.wall
+    friction, wall = made.friction, made.walls[0] if made.walls else None
     grip = friction.law if friction is not None and isinstance(friction.law, Penalised) else None
     omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
     held = p["k"] > 0.0 if wall is None else jnp.ones_like(zero, dtype=bool)
 
     def rubs(s: Any) -> Contact:
-        contact: Contact = s.memory.friction if isinstance(s.memory, Both) else s.memory
+        contact: Contact = s.memory.friction
         return contact
 
     def read(s: Any) -> Array:
@@ -140,7 +140,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             free = Point(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
             pressed, push = wall.start(free)
         if friction is None:
-            memory: Any = pressed
+            contact = None
             a = (needed + push - p["c"] * v) / p["m"]
         else:
             contact = rubs(s)
@@ -154,10 +154,10 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             a = jnp.where(slips & (v == 0.0), s.anchor.a, a)
             rising = jnp.where(v == 0.0, contact.rising, jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0))
             contact = contact._replace(direction=direction, rising=rising, force=force, last=jnp.where(slips, direction, contact.last))
-            memory = contact if wall is None or pressed is None else Both(contact, wall.refreshed(pressed, x, v, a))
-        placed = machine.place(s, x, v, a, memory)
+            pressed = None if wall is None or pressed is None else wall.refreshed(pressed, x, v, a)
+        placed = machine.place(s, x, v, a, Contacts(contact, () if pressed is None else (pressed,)))
         rubbed = None if friction is None else rubbing.established(zero, slips & (v != 0.0))
-        hits = None if wall is None else impacts.init(zero, zero > 0.0, zero, zero > 0.0)
+        hits = () if wall is None else (impacts.init(zero, zero > 0.0, zero, zero > 0.0),)
         seen = None if wall is None else impact_pattern.init(zero) if s.sums.impacting is None else impact_pattern.window(s.sums.impacting)
         return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=oscillator.Sums(rubbed, hits, seen))
 
@@ -169,7 +169,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
     def observe(s: Any, lasts: dict[str, Any], periodic: Array) -> dict[str, Array]:
         found = rubbing.nothing(zero) if friction is None else _rubbed(s.sums.rubbing, lasts)
         if wall is not None:
-            found |= impacts.finish(s.sums.shock) | dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
+            found |= impacts.finish(s.sums.shocks[0]) | dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
             del found["buckling_time"]
             found["regime"] = impact_pattern.finish(s.sums.impacting, jnp.abs(made.excitation.amplitude) / (p["m"] * omega), periodic)
             found |= {"x_end_2": zero, "v_end_2": zero}

@@ -6,9 +6,10 @@ Nothing here imports JAX, so that a configuration is read and checked at once.
 from kernels.models.model import Model, Rule
 from kernels.models.rubbing_mass import RUBBING_MASS
 from kernels.models.shared import LEAST_TOLERANCE, REGIMES, SINGLE_RULES, TIME, WEAR_LAW
+from kernels.models.two_walls import TWO_WALLS
 from kernels.models.walls import BUCKLING_WALL, STOP
 
-MODELS: dict[str, Model] = {model.name: model for model in (RUBBING_MASS, STOP, BUCKLING_WALL)}
+MODELS: dict[str, Model] = {model.name: model for model in (RUBBING_MASS, STOP, BUCKLING_WALL, TWO_WALLS)}
 
 __all__ = [
     "BUCKLING_WALL",
@@ -19,6 +20,7 @@ __all__ = [
     "SINGLE_RULES",
     "STOP",
     "TIME",
+    "TWO_WALLS",
     "WEAR_LAW",
     "Model",
     "Rule",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 RIGID, PENALISED = "rigid", "penalised"  # friction
-STOP, BUCKLING = "stop", "buckling"  # walls
+STOP, BUCKLING, VARYING = "stop", "buckling", "varying"  # laws of a wall: elastic; it buckles; its damping varies while it yields, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +22,16 @@ class WallContact:
     prefix: str = ""
     sides: int = 1
     buckles: bool = False
+
+
+class WallLaw(NamedTuple):
+    """A wall of a program, and the law that the program has for it.
+
+    Attributes:
+        law: STOP, BUCKLING or VARYING; a wall with a simpler law costs less.
+        prefix, sides: see `WallContact`.
+    """
+
+    law: str
+    prefix: str = ""
+    sides: int = 0

@@ -39,7 +39,7 @@ WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")
 
 # a wall is hit with friction only where the study asks for it
 _PRESSED = "m g with friction (mu_s > 0), 0 without: the mass touches nothing but the wall"
-_OSCILLATOR = tuple(
+PRESSED_OSCILLATOR = tuple(
     replace(q, default=0.0) if q.name == "mu" else replace(q, default_rule=_PRESSED) if q.name == "normal_force" else q for q in OSCILLATOR
 )
 
@@ -125,11 +125,25 @@ PAIR_RULES = (
 )  # fmt: skip
 
 
+def derive_pressed(p: dict[str, Any], xp: Any) -> None:
+    """Fill in, in place, the parameters of friction; a mass without friction touches nothing but walls."""
+    derive_friction(p, xp)
+    p.setdefault("normal_force", xp.where(xp.asarray(p["mu_s"]) > 0.0, p["m"] * p["g"], 0.0))
+
+
+def derive_buckling(p: dict[str, Any], xp: Any, prefix: str = "") -> None:
+    """Fill in, in place, what follows from other parameters of a wall that buckles; `prefix` stands before their names."""
+    p.setdefault(f"{prefix}k_post", math.nan)
+    p.setdefault(f"{prefix}c_buckled", p[f"{prefix}c_n"])
+    if f"{prefix}post_damping" not in p:
+        sets, damping = xp.asarray(p[f"{prefix}post_set"]), xp.asarray(p[f"{prefix}c_buckled"])
+        p[f"{prefix}post_damping"] = xp.where(xp.isnan(sets), math.nan, damping[..., None])
+
+
 def derive_stop(values: Values, xp: Any) -> dict[str, Any]:
     """Fill in what follows from other parameters."""
     p = dict(values)
-    derive_friction(p, xp)
-    p.setdefault("normal_force", xp.where(xp.asarray(p["mu_s"]) > 0.0, p["m"] * p["g"], 0.0))
+    derive_pressed(p, xp)
     p.setdefault("m_2", math.inf)
     derive_excitation(p, xp)
     derive_time(p, xp)
@@ -141,10 +155,7 @@ def derive_wall(values: Values, xp: Any) -> dict[str, Any]:
     """Fill in what follows from other parameters."""
     p = derive_stop(values, xp)
     p["sides"] = 1.0
-    p.setdefault("k_post", math.nan)
-    p.setdefault("c_buckled", p["c_n"])
-    if "post_damping" not in p:
-        p["post_damping"] = xp.where(xp.isnan(xp.asarray(p["post_set"])), math.nan, xp.asarray(p["c_buckled"])[..., None])
+    derive_buckling(p, xp)
     return p
 
 
@@ -226,7 +237,7 @@ STOP = Model(
     name="stop",
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
     "F = max(0, k_n (x - gap) + c_n v) for x > gap",
-    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
+    parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
     observables=(
         *SHOCK_OBSERVABLES,
         *(_OF_THE_STOP.get(q.name, q) for q in WEAR_OBSERVABLES),
@@ -247,7 +258,7 @@ STOP = Model(
 BUCKLING_WALL = Model(
     name="buckling_wall",
     description="a mass that hits a wall which buckles: elastic up to f_crit, then plastic along a plateau, a softening and f_post",
-    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *WEAR_LAW, *TIME),
+    parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *WEAR_LAW, *TIME),
     observables=(
         *SHOCK_OBSERVABLES,
         *BUCKLING_OBSERVABLES,

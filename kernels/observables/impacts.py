@@ -83,6 +83,27 @@ def update(sums: Shock, now: Push) -> Shock:
     )
 
 
+def merged(one: Shock, other: Shock) -> Shock:
+    """The sums over two walls: counts, times and impulses added; the larger force and compression; the first entry and the last exit."""
+    first = jnp.isnan(other.first_time) | (one.first_time <= other.first_time)
+    parted = jnp.isnan(other.separation) | (one.separation >= other.separation)
+    left = jnp.isnan(other.returned) | (one.returned >= other.returned)
+    buckled = jnp.isnan(other.buckling_time) | (one.buckling_time <= other.buckling_time)
+    return Shock(
+        impacts=one.impacts + other.impacts,
+        peak=jnp.maximum(one.peak, other.peak),
+        contact_time=one.contact_time + other.contact_time,
+        impulse=one.impulse + other.impulse,
+        first_time=jnp.where(first, one.first_time, other.first_time),
+        first_velocity=jnp.where(first, one.first_velocity, other.first_velocity),
+        buckling_time=jnp.where(buckled, one.buckling_time, other.buckling_time),
+        compression=jnp.maximum(one.compression, other.compression),
+        rebound=jnp.where(parted, one.rebound, other.rebound),
+        separation=jnp.where(parted, one.separation, other.separation),
+        returned=jnp.where(left, one.returned, other.returned),
+    )
+
+
 def finish(sums: Shock) -> dict[str, Array]:
     """The observables of shock by name (scalars, SI units), but for what a buckling wall remembers."""
     return {

@@ -36,7 +36,7 @@ from kernels.stepping.loop import (
 from kernels.stepping.scheme import State, Stepper
 
 Stretch: TypeAlias = tuple[
-    Turned, State, impacts.Shock | None, observe_friction.Few | None
+    Turned, State, tuple[impacts.Shock, ...], observe_friction.Few | None
 ]  # what steps carry that lie all inside the window, or none
 
 
@@ -58,7 +58,7 @@ def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
     run = run._replace(clock=cast("Counted", run.clock)._replace(steps=jnp.where(whole > MOST_STEPS, whole, 0.0)))
     run = _attempts(stepper, setup, _stretch(stepper, setup, run, first, inside=False), first + 1.0)
     memory = run.state.memory
-    memory = memory._replace(grip=observe_friction.counted(run.sums.friction, memory.grip))
+    memory = memory._replace(friction=observe_friction.counted(run.sums.friction, memory.friction))
     run = run._replace(state=run.state._replace(memory=memory))
     left_over = jnp.mod(jnp.maximum(whole - last - 1.0, 0.0), _each(stepper, setup))
     run = _attempts(stepper, setup, _stretch(stepper, setup, run, last, inside=True), last + 1.0 + left_over)
@@ -73,7 +73,7 @@ def _attempts(stepper: Stepper, setup: Setup, run: Run, end: Array) -> Run:
 
 def _each(stepper: Stepper, setup: Setup) -> int:
     """Steps of an iteration."""
-    plain = setup.body.wall is None and setup.varied is None and not isinstance(setup.excitation, Driven)
+    plain = not setup.body.walls and setup.varied is None and not isinstance(setup.excitation, Driven)
     return jax_setup.steps(little=plain and len(stepper.fractions) == 1)
 
 
@@ -85,35 +85,35 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
     clock, each = cast("Counted", run.clock), _each(stepper, setup)
 
     def step(number: Array, now: Stretch) -> Stretch:
-        rotation, state, hits, few = now
+        rotation, state, shocks, few = now
         turned, trial, swings = turn(stepper, setup, state, rotation, setup.h, number)
-        hits = observe_wall.update(hits, setup.body.wall, state, trial.state, number * setup.h, setup.h)
+        shocks = observe_wall.update(shocks, setup.body.walls, state, trial.state, number * setup.h, setup.h)
         if few is not None:
             speed, rubs = rubs_of(setup, state, trial, setup.h, swings)
-            few = observe_friction.one_more(few, state.memory.grip, trial.state.memory.grip, speed, trial.moved, rubs)
-        return turned, trial.state, hits, few
+            few = observe_friction.one_more(few, state.memory.friction, trial.state.memory.friction, speed, trial.moved, rubs)
+        return turned, trial.state, shocks, few
 
     def iterations(count: Array, first: Array, now: Stretch) -> Stretch:
         several = lambda n, now: functools.reduce(lambda now, i: step(first + n * each + i, now), range(each), now)  # noqa: E731
         return cast("Stretch", jax.lax.fori_loop(0, count, several, now))
 
     def several(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
-        left, rotation, state, (friction, hits, _, totals) = now
+        left, rotation, state, (friction, shocks, _, totals) = now
         count = jnp.minimum(left, observe_friction.MOST // each)
         first, left = start + (total - left) * each, left - count
-        turned, after, hits, few = iterations(count, first, (rotation, state, hits, observe_friction.few(friction) if inside else None))
+        turned, after, shocks, few = iterations(count, first, (rotation, state, shocks, observe_friction.few(friction) if inside else None))
         if few is not None:
             friction = observe_friction.add(friction, few, after.x - state.x, setup.h, (count * each).astype(setup.h.dtype))
         if totals is not None:
             turned = turned_to(setup, start + (total - left) * each)
-            friction, hits, totals = two_level_sums.close(friction, hits, totals)
-        return left, turned, after, Sums(friction, hits, None, totals)
+            friction, shocks, totals = two_level_sums.close(friction, shocks, totals)
+        return left, turned, after, Sums(friction, shocks, None, totals)
 
     start = clock.steps.astype(int)
     total = jnp.maximum(end.astype(int) - start, 0) // each
     if inside or run.sums.totals is not None:
         _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] > 0, several, (total, clock.rotation, run.state, run.sums))
     else:
-        turned, state, hits, _ = iterations(total, start, (clock.rotation, run.state, run.sums.shock, None))
-        sums = run.sums._replace(shock=hits)
+        turned, state, shocks, _ = iterations(total, start, (clock.rotation, run.state, run.sums.shocks, None))
+        sums = run.sums._replace(shocks=shocks)
     return Run(Counted(clock.steps + total * each, turned), state, sums)

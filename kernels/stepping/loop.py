@@ -135,10 +135,15 @@ Clock: TypeAlias = Counted | Timed
 
 
 class Sums(NamedTuple):
-    """Sums of a run; of shock where there is a wall; of what else is asked for, if anything; in float32 what is closed of the former."""
+    """Sums of a run.
+
+    Attributes:
+        friction: of friction. shocks: of each wall. watched: of what else is asked for, None where nothing is.
+        totals: in float32, what was moved out of the sums of friction and of shock, in float64; else None.
+    """
 
     friction: observe_friction.Tally
-    shock: impacts.Shock | None
+    shocks: tuple[impacts.Shock, ...]
     watched: observe_statistics.Watched | None = None
     totals: two_level_sums.Totals | None = None
 
@@ -164,13 +169,14 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) ->
     if free:
         p = {**p, "k": jnp.zeros_like(p["m"]), "c": jnp.zeros_like(p["m"])}
     finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), friction.k_t, friction.c_t])
-    wall, centre = None, None
+    walls: tuple[Wall, ...] = ()
+    centre = None
     if "k_n" in p:
         p, centre = relative(p)
-        wall = Wall.of(p, buckles="f_crit" in p)
+        walls = (Wall.of(p, buckles="f_crit" in p),)
     excitation = excitation_of(p)
     one = for_every_lane(jnp.ones_like(p["omega"]), p["omega"])
-    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, wall, one, free)
+    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, walls, one, free)
     if stepper.control is None:
         count = steps(p["end"], p["step"])
         h = (p["end"] / count).astype(body.one.dtype)  # in float32 runs, times are float64
@@ -191,7 +197,7 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
     state = stepper.start(setup.body, setup.at, x, v, setup.h)
     if zero.dtype != jnp.float64:
         # next to a wall, and where steps may be so short that x would not move; else it costs a tenth of the time and no digit
-        precise = setup.body.wall is not None or stepper.control is not None
+        precise = bool(setup.body.walls) or stepper.control is not None
         state = state._replace(rest=zero if precise else None, slack=zero)
     clock: Clock
     if isinstance(setup.pace, Even):
@@ -201,14 +207,10 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         none = zero.astype(jnp.float64)
         clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
-    sums = Sums(observe_friction.init(zero, setup.varied), None)
-    crush = state.memory.crush
-    if setup.body.wall is not None and crush is not None:
-        inside = observe_wall.compression(setup.body.wall, x) > 0.0
-        sums = sums._replace(shock=impacts.init(zero, inside, v, crush.buckled > 0.0))
+    sums = Sums(observe_friction.init(zero, setup.varied), observe_wall.init(setup.body, state))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=observe_statistics.init(setup.body, setup.instants, setup.statistics))
-    sums = sums._replace(totals=two_level_sums.init(sums.friction, sums.shock))
+    sums = sums._replace(totals=two_level_sums.init(sums.friction, sums.shocks))
     return Run(clock, state, sums)
 
 
@@ -234,8 +236,8 @@ def closed(setup: Setup, run: Run) -> Run:
     clock = run.clock
     if isinstance(clock, Counted):
         clock = clock._replace(rotation=turned_to(setup, clock.steps))
-    friction, hits, totals = two_level_sums.close(run.sums.friction, run.sums.shock, run.sums.totals)
-    return run._replace(clock=clock, sums=run.sums._replace(friction=friction, shock=hits, totals=totals))
+    friction, shocks, totals = two_level_sums.close(run.sums.friction, run.sums.shocks, run.sums.totals)
+    return run._replace(clock=clock, sums=run.sums._replace(friction=friction, shocks=shocks, totals=totals))
 
 
 def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
@@ -247,22 +249,22 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     else:
         accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
     reached = clock.steps * length(setup, cast("Even", setup.pace)) if isinstance(clock, Counted) else clock.t
-    friction, hits = run.sums.friction, run.sums.shock
+    friction, shocks = run.sums.friction, run.sums.shocks
     if run.sums.totals is not None:
-        friction, hits = two_level_sums.whole(friction, hits, run.sums.totals)
+        friction, shocks = two_level_sums.whole(friction, shocks, run.sums.totals)
     found, x, v = observe_friction.finish(friction, setup.p), run.state.x, run.state.v
     if run.sums.watched is not None:
         found |= observe_statistics.finish(run.sums.watched, setup.p)
-    wall, crush = setup.body.wall, run.state.memory.crush
-    if wall is not None and crush is not None and hits is not None and setup.centre is not None:
-        found |= impacts.finish(hits)
+    for wall, crush, shock in zip(setup.body.walls, run.state.memory.walls, shocks, strict=True):
+        found |= impacts.finish(shock)
         if wall.envelope is None:
             del found["buckling_time"]
         else:
             found["plastic_set"] = crush.plastic
-            found["wall_regime"] = wall.envelope.regime(crush.largest, crush.buckled, hits.impacts)
+            found["wall_regime"] = wall.envelope.regime(crush.largest, crush.buckled, shock.impacts)
             beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(crush.largest)
             status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
+    if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, setup.excitation, x, v)
     ends = {"x_end": x, "v_end": v, "period": zero, "time_reached": reached}
     return {**found, **ends, "accepted_steps": accepted, "rejected_steps": rejected}, status
@@ -382,7 +384,7 @@ def rubs_of(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings 
 
 def _worn(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
     """(n - 1,) wear energies [J] of a step between `parts` (n,) of it, to which the mass moves by `ways` [m]."""
-    law, grip, normal = setup.varied, trial.state.memory.grip, setup.p["normal_force"]
+    law, grip, normal = setup.varied, trial.state.memory.friction, setup.p["normal_force"]
     if law is None:
         forth = jnp.sign(ways[-1] - ways[0])  # what the step slips is the way between its ends
         return jnp.where(grip.slips, normal * forth * jnp.diff(ways), 0.0)
@@ -475,6 +477,6 @@ def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, 
     speed = trial.state.v
     if setup.varied is not None and setup.varied.belt is not None:
         speed = speed - setup.varied.belt
-    friction = observe_friction.update(run.sums.friction, run.state.memory.grip, trial.state.memory.grip, speed, part)
-    hits = observe_wall.update(run.sums.shock, setup.body.wall, run.state, trial.state, since, h)
-    return Sums(friction, hits, totals=run.sums.totals)
+    friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
+    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h)
+    return Sums(friction, shocks, totals=run.sums.totals)

@@ -24,7 +24,7 @@ def init(body: Body, instants: Array | None, asked: bool) -> Watched:
     zero = 0.0 * body.one
     return Watched(
         None if instants is None else block_means.init(zero, instants.shape[0] - 1),
-        statistics.init(zero, 2 if body.wall is None else 3) if asked else None,
+        statistics.init(zero, 2 + len(body.walls)) if asked else None,
     )
 
 
@@ -51,13 +51,13 @@ def update(sums: Watched, body: Body, before: State, after: State, h: Array, par
 
 
 def values_at(body: Body, state: State) -> Array:
-    """Displacement [m], friction force and, where there is a wall, its force [N] after a step, in the order of `statistics.SEEN`."""
-    grip, crush = state.memory.grip, state.memory.crush
+    """Displacement [m], friction force and the force of each wall [N] after a step, in the order of `statistics.SEEN`."""
+    grip = state.memory.friction
     law, against = body.friction, state.v
     if isinstance(law, Varied) and law.belt is not None:
         against = against - law.belt
     friction = jnp.where(grip.slips | is_away(grip), grip.spring, grip.spring - law.c_t * against)
-    return jnp.stack([state.x, friction, *([] if crush is None else [crush.force])])
+    return jnp.stack([state.x, friction, *(wall.force for wall in state.memory.walls)])
 
 
 def finish(sums: Watched, p: dict[str, Any]) -> dict[str, Array]:

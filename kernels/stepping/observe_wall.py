@@ -7,15 +7,21 @@ import jax.numpy as jnp
 from kernels.contact.wall import Crush, Wall
 from kernels.numerics.numbers import Array
 from kernels.observables import impacts
-from kernels.stepping.scheme import State
+from kernels.stepping.scheme import Body, State
 
 
-def update(sums: impacts.Shock | None, wall: Wall | None, before: State, after: State, since: Array, h: Array) -> impacts.Shock | None:
-    """Sums of shock after a step of `h` [s] that began at `since` [s], where there is a wall."""
-    was, now = before.memory.crush, after.memory.crush
-    if wall is None or sums is None or was is None or now is None:
-        return None
-    return impacts.update(sums, push(wall, before, after, was, now, since, h))
+def init(body: Body, state: State) -> tuple[impacts.Shock, ...]:
+    """The sums of each wall at t = 0, where the oscillator is in `state`."""
+    walls = zip(body.walls, state.memory.walls, strict=True)
+    return tuple(impacts.init(0.0 * body.one, compression(wall, state.x) > 0.0, state.v, crush.buckled > 0.0) for wall, crush in walls)
+
+
+def update(
+    shocks: tuple[impacts.Shock, ...], walls: tuple[Wall, ...], before: State, after: State, since: Array, h: Array
+) -> tuple[impacts.Shock, ...]:
+    """The sums of each wall after a step of `h` [s] that began at the time `since` [s]."""
+    every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
+    return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h)) for sums, wall, was, now in every)
 
 
 def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:

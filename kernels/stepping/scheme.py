@@ -13,10 +13,14 @@ from kernels.numerics.numbers import Array
 
 
 class Memory(NamedTuple):
-    """What the contacts remember: friction, and a wall where there is one."""
+    """What the contacts remember from one step to the next.
 
-    grip: Grip
-    crush: Crush | None
+    Attributes:
+        friction: what the friction law remembers. walls: what each wall of the body remembers, in the order of `Body.walls`.
+    """
+
+    friction: Grip
+    walls: tuple[Crush, ...]
 
 
 class External(NamedTuple):
@@ -41,7 +45,8 @@ class Body(NamedTuple):
     """One oscillator but for its excitation: m x'' + c x' + k x = external force + contact force.
 
     Attributes:
-        by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. friction, wall: the laws of its contacts; None where there is no wall.
+        by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. friction: the law of its friction. walls: the walls that it may hit, whose
+            forces add.
         one: 1.0, of the type of the other numbers. free: compile-time promise that k = c = 0.
     """
 
@@ -49,19 +54,19 @@ class Body(NamedTuple):
     stiffness: Array
     drag: Array
     friction: Penalised | Varied
-    wall: Wall | None
+    walls: tuple[Wall, ...]
     one: Array
     free: bool = False
 
     def untouched(self) -> Memory:
         """What contacts remember that are not loaded."""
         zero = 0.0 * self.one
-        return Memory(new_grip(zero), None if self.wall is None else new_crush(zero))
+        return Memory(new_grip(zero), tuple(new_crush(zero) for _ in self.walls))
 
     def settled(self, memory: Memory) -> Memory:
         """The memory of an evaluation that much is built on (see `fusion_barrier`)."""
-        (way,) = fusion_barrier(memory.grip.way)
-        return memory._replace(grip=memory.grip._replace(way=way))
+        (way,) = fusion_barrier(memory.friction.way)
+        return memory._replace(friction=memory.friction._replace(way=way))
 
     def push(self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None) -> tuple[Array, Memory]:
         """Acceleration but for the damper c [m/s^2], and what the contacts remember of this evaluation.
@@ -73,20 +78,21 @@ class Body(NamedTuple):
             rest: what rounding left out of x [m]; None: nothing that counts.
         """
         pull = needed = load.force if self.free else load.force - self.stiffness * x
-        still, crush = 0.0 * v, None
+        still, walls = 0.0 * v, []
         belt = self.friction.belt if isinstance(self.friction, Varied) else None
         if belt is not None:  # a mass at rest on it moves with it
             still = still + belt
             needed = needed - belt * self.drag / self.by_mass
-        if self.wall is not None and memory.crush is not None:
-            push, crush = self.wall.evaluate(memory.crush, x, v, rest)
-            pull, needed = pull + push, needed + self.wall.evaluate(crush, x, still, rest)[0]
+        for wall, before in zip(self.walls, memory.walls, strict=True):
+            push, after = wall.evaluate(before, x, v, rest)
+            pull, needed = pull + push, needed + wall.evaluate(after, x, still, rest)[0]
+            walls.append(after)
         if isinstance(self.friction, Varied):
             v = v if belt is None else v - belt
-            force, grip = self.friction.evaluate(memory.grip, load.against(moved), v, needed, load.normal)
+            force, grip = self.friction.evaluate(memory.friction, load.against(moved), v, needed, load.normal)
         else:
-            force, grip = self.friction.evaluate(memory.grip, moved, v, needed)
-        return (pull + force) * self.by_mass, Memory(grip, crush)
+            force, grip = self.friction.evaluate(memory.friction, moved, v, needed)
+        return (pull + force) * self.by_mass, Memory(grip, tuple(walls))
 
     def acceleration(
         self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None

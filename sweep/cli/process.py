@@ -79,6 +79,6 @@ def console() -> None:
     with suppress(OSError):
         if sys.stderr:
             sys.stderr.flush()
-    if cache := sys.modules.get("kernels.runtime.program_cache"):
-        cache.flush_stderr()
+    if stderr_filter := sys.modules.get("kernels.runtime.stderr_filter"):
+        stderr_filter.flush_stderr()
     os._exit(status)

@@ -79,7 +79,9 @@ class Oscillator:
     """One run: its segments and events from 0 to ``end``, and its smallest margin."""
 
     def __init__(self, params: Mapping[str, Any], end: float) -> None:
-        unknown = set(params) - set(DEFAULTS) - set(OPTIONAL) - set(TABLES) - set(OTHER)
+        left = {name.removeprefix("left_"): value for name, value in params.items() if name.startswith("left_")}
+        params = {name: value for name, value in params.items() if not name.startswith("left_")}
+        unknown = (set(params) | set(left)) - set(DEFAULTS) - set(OPTIONAL) - set(TABLES) - set(OTHER)
         if unknown:
             raise ValueError(f"unknown parameters: {sorted(unknown)}")
         p = {name: mpf(params.get(name, value)) for name, value in DEFAULTS.items()}
@@ -91,6 +93,9 @@ class Oscillator:
         if sides not in (1, 2) or (pieces and sides == 2) or (sides == 2 and p["gap"] < 0):
             raise ValueError("sides is 1 or 2, a wall that buckles has one, and two need gap >= 0")
         self.walls = [Wall(params, side, pieces) for side in (1, -1)[:sides]]
+        if left:  # a wall of its own
+            self.walls = [Wall(params, 1, pieces), Wall(left, -1, envelope(left))]
+        self.joined = len(self.walls) == 2 and self.walls[0].gap + self.walls[1].gap == 0
         normal = given.get("normal_force", p["m"] * p["g"])
         self.hold, self.slide = given.get("mu_s", p["mu"]) * normal, given.get("mu_d", p["mu"]) * normal
         if self.hold < self.slide:
@@ -154,7 +159,7 @@ class Oscillator:
         zero, one = mpf(0), mpf(1)
         found: list[tuple[str, Wall | None, Line]] = []
         for wall in self.walls:
-            if wall.phase == "OFF" and wall.gap == 0 and any(w.phase != "OFF" for w in self.walls):
+            if wall.phase == "OFF" and self.joined and any(w.phase != "OFF" for w in self.walls):
                 continue  # the mass comes in when it leaves the other side
             found += [(name, wall, as_x(wall, line)) for name, line in wall.guards()]
         if self.slips and not any(name == "turn" for name, _, _ in found):
@@ -334,10 +339,10 @@ class Oscillator:
                 self.events.append((t, "healed", x, v))
             if each.index != piece:
                 self.events.append((t, each.piece.name, x, v))
-        if wall is not None and wall.phase == "OFF" and name != "contact" and wall.gap == 0:
+        if wall is not None and wall.phase == "OFF" and name != "contact" and self.joined:
             for each in self.walls:
                 if each is not wall:  # two walls without a gap: from one into the other
-                    each.enter(each.side * x, each.side * v)
+                    each.enter(each.side * x - each.gap, each.side * v)
                     self._log(t, "OFF", each, x, v)
         if name == "turn" and self.slips:
             self.events.append((t, "slip ends", x, v))

@@ -12,7 +12,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.schemes import EXACT
 from kernels.models.status import RESULTS
-from kernels.runtime import program_cache
+from kernels.runtime import stderr_filter
 from sweep.analysis.calibration.data import TRACED, Measurements
 from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.derivative_blocks import compiled, in_blocks
@@ -93,7 +93,7 @@ class System:
         """Runs of the engine: free parameters (rows, n), and which run of the data each is (rows,)."""
         along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
         columns = {name: each[runs] for name, each in self.columns.items()}
-        with nullcontext() if self.program is not None else program_cache.without_false_alarm():  # which is of programs that are loaded
+        with nullcontext() if self.program is not None else stderr_filter.without_false_alarm():  # which is of programs that are loaded
             self.program = self.program or program_of(self)
             found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
         self.evaluations += len(runs)

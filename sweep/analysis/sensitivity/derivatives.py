@@ -14,7 +14,7 @@ import numpy as np
 from kernels.batch.solve import check
 from kernels.models.quantity import Quantity
 from kernels.models.status import RESULTS, SENTENCES, Status
-from kernels.runtime import program_cache
+from kernels.runtime import stderr_filter
 from sweep.analysis.derivative_blocks import compiled, in_blocks
 from sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
 from sweep.analysis.sensitivity.results import Line, SensitivityRequest
@@ -101,7 +101,7 @@ def differentiate(
     key = (config.digest, tuple(observables), tuple(drawn))
     if key not in PROGRAMS:
         PROGRAMS[key] = program_of(config, tables, tuple(observables))
-    with program_cache.without_false_alarm():
+    with stderr_filter.without_false_alarm():
         return in_blocks(PROGRAMS[key], drawn, others, points.count, BLOCKS, WIDTH)
 
 

@@ -15,7 +15,8 @@ import pytest
 import scipy.linalg
 
 from kernels.exact import event_loop, rigid_loop
-from kernels.exact.oscillator import PENALISED, RIGID, Kind, setup
+from kernels.exact.oscillator import Kind, setup
+from kernels.models.contacts import PENALISED, RIGID
 from tests.oracle import brute_force, generate, generate_penalised
 
 Columns = dict[str, np.ndarray]

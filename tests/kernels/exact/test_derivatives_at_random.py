@@ -20,7 +20,8 @@ import pytest
 from kernels.batch.program_key import ProgramKey
 from kernels.batch.programs import program as program_of
 from kernels.exact import event_loop, rigid_loop
-from kernels.exact.oscillator import PENALISED, Kind, finish, setup
+from kernels.exact.oscillator import Kind, finish, setup
+from kernels.models.contacts import PENALISED
 from kernels.observables import rubbing
 from tests.oracle import generate, generate_penalised
 

@@ -16,6 +16,7 @@ from kernels.exact import oscillator, rigid_loop
 from kernels.exact.event_loop import MOST_RAPID, run
 from kernels.excitation.harmonic import Harmonic
 from kernels.models import RUBBING_MASS
+from kernels.models.contacts import RIGID
 
 GAP = 0.3
 
@@ -163,7 +164,7 @@ def test_rigid_friction_in_the_loop_of_all_laws_is_that_of_its_own_loop() -> Non
     resolved = {name: np.broadcast_to(np.asarray(value, float), (count,)) for name, value in RUBBING_MASS.resolve(columns).items()}
     rows = {name: value for name, value in resolved.items() if name not in RUBBING_MASS.penalty}
     own, own_status = jax.jit(jax.vmap(lambda p: rigid_loop.simulate(p, free=False)))(rows)
-    found, status = jax.jit(jax.vmap(lambda p: oscillator.simulate(p, oscillator.Kind(oscillator.RIGID))))(rows)
+    found, status = jax.jit(jax.vmap(lambda p: oscillator.simulate(p, oscillator.Kind(RIGID))))(rows)
     assert not own_status.any()
     assert not status.any()
     assert set(found) == set(own)

@@ -18,6 +18,7 @@ from kernels.batch import solve as batch
 from kernels.exact import periodic_orbit, poincare
 from kernels.exact.oscillator import Kind
 from kernels.models import STOP
+from kernels.models.contacts import WallLaw
 from kernels.models.quantity import by_name
 from kernels.models.status import Status
 from kernels.models.walls import STOP_REGIMES
@@ -266,7 +267,7 @@ def test_two_bodies_have_no_steady_window() -> None:
 def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> None:
     names = ("m", "k", "c", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap")
     wanted = ("x_end", "v_end", "peak_force", "contact_time", "impulse", "max_compression", "rebound_velocity", "poincare_x", "poincare_v")
-    build = functools.partial(poincare.contacts, kind=Kind(None, "stop"))
+    build = functools.partial(poincare.contacts, kind=Kind(None, (WallLaw("stop"),)))
 
     def observe(p: dict[str, Any]) -> tuple[Any, Any]:
         found, _ = periodic_orbit.simulate(p, build)

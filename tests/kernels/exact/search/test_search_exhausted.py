@@ -15,9 +15,10 @@ from kernels.batch import solve as batch
 from kernels.batch.program_key import ProgramKey
 from kernels.batch.programs import program as program_of
 from kernels.exact import event_loop, rigid_loop
-from kernels.exact.oscillator import PENALISED, RIGID, Kind, setup
+from kernels.exact.oscillator import Kind, setup
 from kernels.exact.search import reversal_scan
 from kernels.models import RUBBING_MASS
+from kernels.models.contacts import PENALISED, RIGID
 from kernels.models.status import Status
 
 

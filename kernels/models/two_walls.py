@@ -1,0 +1,170 @@
+"""The model of a mass between two different walls, each elastic or buckling, with or without friction on its support."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kernels.models.contacts import WallContact
+from kernels.models.model import Model, Rule
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import EXACT, Values
+from kernels.models.shared import (
+    EXCITATION,
+    EXCITATION_RULES,
+    FRICTION_RULES,
+    RUN_OBSERVABLES,
+    STEP_RULES,
+    TIME,
+    WEAR_LAW,
+    WEAR_OBSERVABLES,
+    WINDOW_RULES,
+    WORN_OBSERVABLES,
+    derive_excitation,
+    derive_time,
+    derive_wear_law,
+)
+from kernels.models.walls import (
+    BUCKLING_OBSERVABLES,
+    BUCKLING_PARAMETERS,
+    BUCKLING_RULES,
+    PRESSED_OSCILLATOR,
+    SHOCK_OBSERVABLES,
+    STOP_PARAMETERS,
+    WALL_STATISTICS,
+    derive_buckling,
+    derive_pressed,
+)
+
+LEFT = "left_"
+PREFIXES = ("", LEFT)
+_SECOND_BODY = ("m_2", "x0_2", "v0_2")
+_OF_A_WALL = (*(q for q in STOP_PARAMETERS if q.name not in _SECOND_BODY), *BUCKLING_PARAMETERS)
+_NAMES = tuple(q.name for q in _OF_A_WALL)
+_WORD = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b")
+_LARGE = 1e100  # N: what an infinite f_crit is where rules compute with it
+
+
+def _prefixed(text: str, prefix: str) -> str:
+    """A text with the prefix before every name of a wall's parameter."""
+    return _WORD.sub(lambda found: prefix + found[0], text)
+
+
+def _parameters(prefix: str) -> tuple[Quantity, ...]:
+    """The parameters of the wall at the right (prefix "") or at the left."""
+    found = []
+    for each in _OF_A_WALL:
+        q = each
+        if q.name == "f_crit":
+            q = replace(q, default=None, default_rule="absent: an elastic stop, whose other parameters of buckling are not read")
+        if not prefix:
+            found.append(q)
+            continue
+        symbol = f"{q.symbol}^\\mathrm{{left}}" if q.symbol else ""
+        found.append(
+            replace(
+                q,
+                name=prefix + q.name,
+                description=f"of the wall at the left, x = -left_gap: {_prefixed(q.description, prefix)}",
+                symbol=symbol,
+                default_rule=_prefixed(q.default_rule, prefix),
+            )
+        )
+    return tuple(found)
+
+
+def _own(p: Values, prefix: str) -> dict[str, Any]:
+    """The parameters of one wall under the names of a single one, with a number for the force of one that never buckles."""
+    own = {name: p[prefix + name] for name in _NAMES if prefix + name in p}
+    force = np.asarray(own["f_crit"])
+    return own | {"f_crit": np.where(np.isinf(force), _LARGE, force)[()]}
+
+
+def _of_a_wall(rule: Rule, prefix: str) -> Rule:
+    """A rule of the buckling wall for one of two walls, on the rows in which that wall may buckle."""
+
+    def on_own(ask: Callable[[Values, str], Any]) -> Callable[[Values, str], Any]:
+        return lambda p, scheme: ask(_own(p, prefix), scheme)
+
+    def broken(p: Values, scheme: str) -> Any:
+        return np.isfinite(p[f"{prefix}f_crit"]) & rule.broken(_own(p, prefix), scheme)
+
+    def advice(p: Values, scheme: str) -> str:
+        return _prefixed(rule.advice(_own(p, prefix), scheme), prefix)
+
+    names = tuple(prefix + name for name in rule.parameters)
+    return Rule(names, _prefixed(rule.sentence, prefix), broken, advice, on_own(rule.margin))
+
+
+def derive_two_walls(values: Values, xp: Any) -> dict[str, Any]:
+    """Fill in what follows from other parameters."""
+    p = dict(values)
+    derive_pressed(p, xp)
+    derive_excitation(p, xp)
+    derive_time(p, xp)
+    derive_wear_law(p)
+    for prefix in PREFIXES:
+        p.setdefault(f"{prefix}f_crit", math.inf)
+        derive_buckling(p, xp, prefix)
+    return p
+
+
+_DESCRIBED = {
+    "impacts": "entries into either wall in the run",
+    "peak_force": "largest force of a wall",
+    "contact_time": "time in which the walls push, of both added",
+    "impulse": "integral of the forces of both walls, without sign",
+    "first_contact_time": "time of the first entry into a wall",
+    "first_contact_velocity": "velocity at the first entry into a wall",
+    "max_compression": "largest compression of a wall",
+    "rebound_velocity": "velocity when the force of a wall last came to 0",
+    "separation_time": "time when the force of a wall last came to 0",
+    "return_time": "time when the mass last left a wall",
+}
+_BOTH = tuple(replace(q, description=_DESCRIBED[q.name]) for q in SHOCK_OBSERVABLES)
+_OF_EACH = tuple(q for q in SHOCK_OBSERVABLES if q.name in ("impacts", "peak_force", "max_compression"))
+
+
+def _of_left(q: Quantity) -> Quantity:
+    """An observable of the wall at the left."""
+    symbol = f"{q.symbol}^\\mathrm{{left}}" if q.symbol else ""
+    return replace(
+        q, name=LEFT + q.name, description=f"of the wall at the left: {q.description.replace(', x beyond the gap', '')}", symbol=symbol
+    )
+
+
+_OF_RIGHT = tuple(replace(q, description=f"of the wall at the right: {q.description}") for q in BUCKLING_OBSERVABLES)
+
+TWO_WALLS = Model(
+    name="two_walls",
+    description="a mass between two walls, at x = gap and x = -left_gap, each with its own stiffness, damping and, where its f_crit is "
+    "given, buckling",
+    parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *_parameters(""), *_parameters(LEFT), *WEAR_LAW, *TIME),
+    observables=(
+        *_BOTH,
+        *_OF_RIGHT,
+        *(_of_left(q) for q in (*BUCKLING_OBSERVABLES, *_OF_EACH)),
+        *WEAR_OBSERVABLES,
+        *WORN_OBSERVABLES,
+        *WALL_STATISTICS,
+        *RUN_OBSERVABLES,
+    ),
+    schemes=(EXACT,),
+    penalty=("k_t", "c_t"),
+    implied=("mu", "g", *(q.name for q in WEAR_LAW)),
+    steady=False,
+    derive=derive_two_walls,
+    rules=(
+        *WINDOW_RULES,
+        *EXCITATION_RULES,
+        *FRICTION_RULES,
+        *(_of_a_wall(rule, prefix) for prefix in PREFIXES for rule in BUCKLING_RULES),
+        *STEP_RULES,
+    ),
+    walls=(WallContact(buckles=True), WallContact(LEFT, -1, buckles=True)),
+)
