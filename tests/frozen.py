@@ -27,7 +27,8 @@ import kernels
 from kernels import Records
 from kernels.batch.solve import solve
 from kernels.models import MODELS
-from kernels.models.schemes import EXACT, SCHEMES, STEADY, Asked
+from kernels.models.outputs import Asked
+from kernels.models.schemes import EXACT, SCHEMES, STEADY
 
 LARGEST = 1e-13  # relative difference that rounding may explain
 LARGEST_SINGLE = 1e-6
@@ -161,16 +162,18 @@ def _exact(count: int = 300) -> Iterator[tuple[str, Case]]:
     yield "exact, rigid, static friction", by_batch("rubbing_mass", EXACT, static, count)
 
 
-def _walls(count: int = 200) -> Iterator[tuple[str, Case]]:
+def _walls(count: int = 60) -> Iterator[tuple[str, Case]]:
     for wall, (model, parameters) in WALLS.items():
-        count = 16 if "excluded" in wall else count
+        short = {"end": 0.5, "window_start": 0.1} if "excluded" in wall else {}  # Taylor series take long
         for friction, pressed in FRICTION.items():
+            if ("excluded" in wall or wall == "two bodies") and friction != "bare":  # takes minutes a row; is forbidden by a rule
+                continue
             name = f"exact, {wall}, {friction}"
-            rows = oscillators(name, count) | {"a0": 2.0} | parameters(name, count) | pressed(name, count)
+            rows = oscillators(name, count) | {"a0": 2.0} | short | parameters(name, count) | pressed(name, count)
             yield name, by_batch(model, EXACT, rows, count)
         name = f"exact, {wall}, rigid"
-        rows = oscillators(name, count) | {"a0": 2.0} | parameters(name, count) | FRICTION["rigid"](name, count)
-        if wall != "two bodies":
+        rows = oscillators(name, count) | {"a0": 2.0} | short | parameters(name, count) | FRICTION["rigid"](name, count)
+        if "excluded" not in wall and wall != "two bodies":
             yield f"{name}, observed", by_batch(model, EXACT, rows, count, asked=EVERYTHING)
             for drive in ("tones", "record"):
                 yield f"{name}, {drive}", by_batch(model, EXACT, rows | DRIVES[drive], count, records=RECORDS)

@@ -8,31 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models import observables, parameters, rules
 from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import SCHEMES, Values, rubs
-from kernels.models.shared import (
-    EXCITATION,
-    EXCITATION_RULES,
-    FRICTION_RULES,
-    OSCILLATOR,
-    REGIMES,
-    RUBBING_STATISTICS,
-    RUN_OBSERVABLES,
-    STEP_RULES,
-    TIME,
-    WEAR_LAW,
-    WEAR_OBSERVABLES,
-    WINDOW_RULES,
-    WORN_OBSERVABLES,
-    derive_excitation,
-    derive_friction,
-    derive_time,
-    derive_wear_law,
-    driven,
-    statistics_of,
-)
+from kernels.models.quantity import Quantity, Values
+from kernels.models.schemes import SCHEMES, rubs
 
 CRITERIA = ("included", "excluded")
 WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")
@@ -40,7 +20,8 @@ WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")
 # a wall is hit with friction only where the study asks for it
 _PRESSED = "m g with friction (mu_s > 0), 0 without: the mass touches nothing but the wall"
 _OSCILLATOR = tuple(
-    replace(q, default=0.0) if q.name == "mu" else replace(q, default_rule=_PRESSED) if q.name == "normal_force" else q for q in OSCILLATOR
+    replace(q, default=0.0) if q.name == "mu" else replace(q, default_rule=_PRESSED) if q.name == "normal_force" else q
+    for q in parameters.OSCILLATOR
 )
 
 STOP_PARAMETERS = (
@@ -100,10 +81,13 @@ _STOP_REGIME = (
     "5 or more within a period each slower and sooner than the one before, no period of up to 16"
 )
 _OF_THE_STOP = {
-    "regime": Quantity("regime", "", _STOP_REGIME, kind="word", words=(*REGIMES, *STOP_REGIMES)),
+    "regime": Quantity("regime", "", _STOP_REGIME, kind="word", words=(*observables.REGIMES, *STOP_REGIMES)),
 }
 
-WALL_STATISTICS = (*RUBBING_STATISTICS, *statistics_of("wall_force", "N", "force of the wall (0 where it does not push)", r"F_\mathrm{*}"))
+WALL_STATISTICS = (
+    *observables.RUBBING_STATISTICS,
+    *observables.statistics_of("wall_force", "N", "force of the wall (0 where it does not push)", r"F_\mathrm{*}"),
+)
 
 SECOND_BODY = (
     Quantity("x_end_2", "m", "displacement of the second body at the end of the run; 0 where there is none"),
@@ -121,19 +105,19 @@ PAIR_RULES = (
     Rule(("x0_2", "v0_2", "m_2"), "a second body needs a mass: give m_2",
          lambda p, _s: np.isinf(p["m_2"]) & ((np.asarray(p["x0_2"]) != 0.0) | (np.asarray(p["v0_2"]) != 0.0))),
     Rule(("m_2", "tone_a0", "record", "sweep_rate"), "two bodies that meet have one sine: leave out m_2, or tones, record and sweep",
-         lambda p, _s: np.isfinite(p["m_2"]) & driven(p)),
+         lambda p, _s: np.isfinite(p["m_2"]) & rules.driven(p)),
 )  # fmt: skip
 
 
 def derive_stop(values: Values, xp: Any) -> dict[str, Any]:
     """Fill in what follows from other parameters."""
     p = dict(values)
-    derive_friction(p, xp)
+    parameters.derive_friction(p, xp)
     p.setdefault("normal_force", xp.where(xp.asarray(p["mu_s"]) > 0.0, p["m"] * p["g"], 0.0))
     p.setdefault("m_2", math.inf)
-    derive_excitation(p, xp)
-    derive_time(p, xp)
-    derive_wear_law(p)
+    parameters.derive_excitation(p, xp)
+    parameters.derive_time(p, xp)
+    parameters.derive_wear_law(p)
     return p
 
 
@@ -226,42 +210,42 @@ STOP = Model(
     name="stop",
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
     "F = max(0, k_n (x - gap) + c_n v) for x > gap",
-    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
+    parameters=(*_OSCILLATOR, *parameters.EXCITATION, *STOP_PARAMETERS, SIDES, *parameters.WEAR_LAW, *parameters.TIME),
     observables=(
         *SHOCK_OBSERVABLES,
-        *(_OF_THE_STOP.get(q.name, q) for q in WEAR_OBSERVABLES),
-        *WORN_OBSERVABLES,
+        *(_OF_THE_STOP.get(q.name, q) for q in observables.WEAR_OBSERVABLES),
+        *observables.WORN_OBSERVABLES,
         *WALL_STATISTICS,
-        *RUN_OBSERVABLES,
+        *observables.RUN_OBSERVABLES,
         *SECOND_BODY,
     ),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
-    implied=("mu", "g", *(q.name for q in WEAR_LAW)),
+    implied=("mu", "g", *(q.name for q in parameters.WEAR_LAW)),
     steady=True,
     derive=derive_stop,
-    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
+    rules=(*rules.WINDOW_RULES, *rules.EXCITATION_RULES, *rules.FRICTION_RULES, SIDES_RULE, *PAIR_RULES, *rules.STEP_RULES),
     walls=(WallContact(sides=0),),
 )
 
 BUCKLING_WALL = Model(
     name="buckling_wall",
     description="a mass that hits a wall which buckles: elastic up to f_crit, then plastic along a plateau, a softening and f_post",
-    parameters=(*_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *WEAR_LAW, *TIME),
+    parameters=(*_OSCILLATOR, *parameters.EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *parameters.WEAR_LAW, *parameters.TIME),
     observables=(
         *SHOCK_OBSERVABLES,
         *BUCKLING_OBSERVABLES,
-        *WEAR_OBSERVABLES,
-        *WORN_OBSERVABLES,
+        *observables.WEAR_OBSERVABLES,
+        *observables.WORN_OBSERVABLES,
         *WALL_STATISTICS,
-        *RUN_OBSERVABLES,
+        *observables.RUN_OBSERVABLES,
         *SECOND_BODY,
     ),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
-    implied=("mu", "g", *(q.name for q in WEAR_LAW)),
+    implied=("mu", "g", *(q.name for q in parameters.WEAR_LAW)),
     steady=False,
     derive=derive_wall,
-    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *PAIR_RULES, *BUCKLING_RULES, *STEP_RULES),
+    rules=(*rules.WINDOW_RULES, *rules.EXCITATION_RULES, *rules.FRICTION_RULES, *PAIR_RULES, *BUCKLING_RULES, *rules.STEP_RULES),
     walls=(WallContact(buckles=True),),
 )
