@@ -17,7 +17,8 @@ from kernels.batch.programs import program
 from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
-from kernels.models.schemes import EXACT, Asked, check_asked, check_window
+from kernels.models.outputs import Asked, check_asked
+from kernels.models.schemes import EXACT, check_window
 
 _CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind in ("integer", "word")}
 
@@ -55,7 +56,7 @@ def simulate(
     Raises:
         KeyError: unknown model, scheme or parameter; says the nearest. TypeError: `params` is no mapping.
         ValueError: what is no number, a plain number out of bounds, a time scheme without k_t where there is friction, scheme "exact"
-            where friction varies (`schemes.VARIED`), shapes that do not broadcast, a `window` that cannot be, a record without `records`,
+            where friction varies (`features.VARIED`), shapes that do not broadcast, a `window` that cannot be, a record without `records`,
             or blocks or statistics of a steady window.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are

@@ -18,8 +18,9 @@ from kernels.exact.forces import Moment, between
 from kernels.excitation.record import Records, check_record
 from kernels.models import MODELS
 from kernels.models.arguments import check_given, nearest
+from kernels.models.features import FEATURES, VARIED, varied
 from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT, FEATURES, VARIED, varied
+from kernels.models.schemes import EXACT
 from kernels.observables.impacts import Shock
 from kernels.segments.damped import highest
 
@@ -82,7 +83,7 @@ def event_log(
 
     Raises:
         KeyError: unknown model or parameter. ValueError: what is no number or many, a plain number out of bounds, friction that varies
-            (`schemes.VARIED`).
+            (`features.VARIED`).
     """
     columns = _follow(model, params, most, records)
     return {quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}
@@ -140,7 +141,7 @@ def trace(
 
     Raises:
         KeyError: unknown model or parameter. ValueError: what is no number or many, a plain number out of bounds, friction that varies
-            (`schemes.VARIED`).
+            (`features.VARIED`).
     """
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)

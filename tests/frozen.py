@@ -27,7 +27,8 @@ import kernels
 from kernels import Records
 from kernels.batch.solve import solve
 from kernels.models import MODELS
-from kernels.models.schemes import EXACT, SCHEMES, STEADY, Asked
+from kernels.models.outputs import Asked
+from kernels.models.schemes import EXACT, SCHEMES, STEADY
 
 LARGEST = 1e-13  # relative difference that rounding may explain
 LARGEST_SINGLE = 1e-6

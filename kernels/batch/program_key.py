@@ -13,21 +13,9 @@ import numpy as np
 from kernels.excitation.record import features_of, is_traced, is_zero
 from kernels.models import Model
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
-from kernels.models.schemes import (
-    DOUBLE,
-    DRIVEN,
-    EXACT,
-    FEATURES,
-    HARMONIC,
-    NOTHING_ELSE,
-    PACE,
-    SCHEMES,
-    SINGLE,
-    STEADY,
-    VARIED,
-    Asked,
-    varied,
-)
+from kernels.models.features import DRIVEN, FEATURES, HARMONIC, VARIED, varied
+from kernels.models.outputs import NOTHING_ELSE, Asked
+from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, SINGLE, STEADY
 
 LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: rows share their steps; or each lane takes its own steps, then the next row
 STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two scales of time of a motion need more than 7 digits

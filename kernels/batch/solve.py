@@ -21,7 +21,8 @@ from kernels.batch.finish import as_codes, finish
 from kernels.batch.program_key import ProgramKey
 from kernels.excitation.record import Records
 from kernels.models import SINGLE_RULES, Model, wear_laws
-from kernels.models.schemes import DOUBLE, EXACT, NOTHING_ELSE, OBSERVED, PACE, STEADY, Asked, check_asked, check_window
+from kernels.models.outputs import NOTHING_ELSE, OBSERVED, Asked, check_asked
+from kernels.models.schemes import DOUBLE, EXACT, PACE, STEADY, check_window
 from kernels.models.status import Status
 from kernels.runtime import jax_setup
 from kernels.runtime.threads import side_by_side

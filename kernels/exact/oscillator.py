@@ -19,7 +19,8 @@ from kernels.exact.event_loop import State, Stretch
 from kernels.exact.forward_sensitivity import follow
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.models.contacts import RIGID, STOP, VARYING, WallLaw
-from kernels.models.schemes import FEATURES, NOTHING_ELSE, Asked
+from kernels.models.features import FEATURES
+from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.status import Status
 from kernels.numerics.elementary import sincos
 from kernels.numerics.numbers import Array, all_finite

@@ -25,7 +25,7 @@ import jax.numpy as jnp
 from kernels.exact import rigid_loop
 from kernels.exact.poincare import Build, Section, lasting
 from kernels.excitation.harmonic import Harmonic
-from kernels.models.schemes import OBSERVED
+from kernels.models.outputs import OBSERVED
 from kernels.models.status import Status
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array

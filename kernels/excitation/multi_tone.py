@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.excitation.harmonic import Harmonic, Turn, wrap
-from kernels.models.schemes import DRIVEN, FEATURES
+from kernels.models.features import DRIVEN, FEATURES
 from kernels.numerics.elementary import chord, sincos
 from kernels.numerics.numbers import Array
 

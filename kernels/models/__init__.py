@@ -4,8 +4,10 @@ Nothing here imports JAX, so that a configuration is read and checked at once.
 """
 
 from kernels.models.model import Model, Rule
+from kernels.models.observables import REGIMES
+from kernels.models.parameters import TIME, WEAR_LAW
 from kernels.models.rubbing_mass import RUBBING_MASS
-from kernels.models.shared import LEAST_TOLERANCE, REGIMES, SINGLE_RULES, TIME, WEAR_LAW
+from kernels.models.rules import LEAST_TOLERANCE, SINGLE_RULES
 from kernels.models.two_walls import TWO_WALLS
 from kernels.models.walls import BUCKLING_WALL, STOP
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from kernels.models.contacts import WallContact
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import DRIVEN, EXACT, FEATURES, SCHEMES, STEADY, VARIED, Values, varied
+from kernels.models.features import DRIVEN, FEATURES, VARIED, varied
+from kernels.models.quantity import Quantity, Values, by_name
+from kernels.models.schemes import EXACT, SCHEMES, STEADY
 
 
 @dataclass(frozen=True, slots=True)

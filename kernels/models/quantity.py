@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+
+Values = Mapping[str, Any]  # resolved parameters by name: floats or arrays that broadcast
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,48 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernels.models import observables, parameters, rules
 from kernels.models.model import Model
-from kernels.models.schemes import SCHEMES, Values
-from kernels.models.shared import (
-    EXCITATION,
-    EXCITATION_RULES,
-    FRICTION_RULES,
-    OSCILLATOR,
-    RUBBING_STATISTICS,
-    RUN_OBSERVABLES,
-    STEP_RULES,
-    TIME,
-    WEAR_LAW,
-    WEAR_OBSERVABLES,
-    WINDOW_RULES,
-    WORN_OBSERVABLES,
-    derive_excitation,
-    derive_friction,
-    derive_time,
-    derive_wear_law,
-)
+from kernels.models.quantity import Values
+from kernels.models.schemes import SCHEMES
 
 
 def derive(values: Values, xp: Any) -> dict[str, Any]:
     """Fill in what follows from other parameters."""
     p = dict(values)
-    derive_friction(p, xp)
+    parameters.derive_friction(p, xp)
     p.setdefault("normal_force", p["m"] * p["g"])
-    derive_excitation(p, xp)
-    derive_time(p, xp)
-    derive_wear_law(p)
+    parameters.derive_excitation(p, xp)
+    parameters.derive_time(p, xp)
+    parameters.derive_wear_law(p)
     return p
 
 
 RUBBING_MASS = Model(
     name="rubbing_mass",
     description="a mass that rubs on a shaken support: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load + F_t, |F_t| <= mu F_n",
-    parameters=(*OSCILLATOR, *EXCITATION, *WEAR_LAW, *TIME),
-    observables=(*WEAR_OBSERVABLES, *WORN_OBSERVABLES, *RUBBING_STATISTICS, *RUN_OBSERVABLES),
+    parameters=(*parameters.OSCILLATOR, *parameters.EXCITATION, *parameters.WEAR_LAW, *parameters.TIME),
+    observables=(
+        *observables.WEAR_OBSERVABLES,
+        *observables.WORN_OBSERVABLES,
+        *observables.RUBBING_STATISTICS,
+        *observables.RUN_OBSERVABLES,
+    ),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
-    implied=("mu", "g", *(q.name for q in WEAR_LAW)),
+    implied=("mu", "g", *(q.name for q in parameters.WEAR_LAW)),
     steady=True,
     derive=derive,
-    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *STEP_RULES),
+    rules=(*rules.WINDOW_RULES, *rules.EXCITATION_RULES, *rules.FRICTION_RULES, *rules.STEP_RULES),
 )

@@ -5,66 +5,22 @@ Nothing here imports JAX, so that a configuration is read and checked at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-Values = Mapping[str, Any]
+from kernels.models.features import DRIVES
+from kernels.models.quantity import Values
 
 EXACT = "exact"
 DOUBLE, SINGLE = "float64", "float32"  # numbers that programs compute with
 STEADY = "steady"  # the window that is one period of the motion that a run tends to
 RUN = ("end", "window_start", "window_end")  # what such a run does not read
-PACE = ("step", *RUN)  # rows that share these take their steps abreast
+PACE = ("step", *RUN)  # rows that share these run in lockstep
 PAIR = ("m_2", "x0_2", "v0_2")  # what it cannot have: of two bodies only the relative motion would be steady
-OBSERVED = 64  # periods of the excitation that are observed of a motion without a period
 MOST_STEPS = 1e8  # of one run, rejected ones included
-BLOCKS, STATISTICS = "blocks", "statistics"  # what a run over a window that is given may be asked for besides
-
-
-class Asked(NamedTuple):
-    """What a run is asked for besides its observables (compile-time: only programs that are asked do the work).
-
-    Attributes:
-        blocks: into how many equal blocks the window is divided for block means of the wear power, 2 to OBSERVED; 0: none.
-        statistics: whether mean, RMS, standard deviation and extremes of displacement and forces are told.
-    """
-
-    blocks: int = 0
-    statistics: bool = False
-
-    @property
-    def names(self) -> set[str]:
-        """The names by which observables need it."""
-        return {name for name, asked in ((BLOCKS, self.blocks), (STATISTICS, self.statistics)) if asked}
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        """What `kernels.simulate` is given to ask for it; nothing where nothing is asked."""
-        return {name: value for name, value in self._asdict().items() if value}
-
-
-NOTHING_ELSE = Asked()
-
-# parts of an excitation, each with the parameters that programs read only where it is there, and those that are more than one sine
-FEATURES: Mapping[str, tuple[str, ...]] = {
-    "harmonic": ("a0", "f0", "phase"),
-    "sweep": ("sweep_rate",),
-    "tones": ("tone_a0", "tone_omega", "tone_phase"),
-    "record": ("record", "record_scale", "bank", "interval"),
-}
-HARMONIC = "harmonic"
-DRIVEN = ("sweep", "tones", "record")
-DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # what a steady motion cannot have: it repeats with its one sine
-# what friction may have besides: by the parameter that makes it where rows are `varied` by it, those that programs read only there
-VARIED: Mapping[str, tuple[str, ...]] = {
-    "normal_amplitude": ("normal_amplitude", "normal_omega", "normal_phase", "friction_sides"),
-    "stribeck_speed": ("stribeck_speed",),
-    "stribeck_exponent": ("stribeck_exponent",),
-    "belt_speed": ("belt_speed",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +48,6 @@ class Scheme:
     def adaptive(self) -> bool:
         """Whether the scheme chooses its steps."""
         return "largest_step" in self.reads
-
-
-def used(value: Any) -> Any:
-    """Mask of the rows of a parameter, of any shape, that have what it stands for: a finite number other than 0."""
-    value = np.asarray(value)
-    return np.isfinite(value) & (value != 0.0)
-
-
-def varied(values: Values) -> dict[str, Any]:
-    """Which rows of parameters have each of what makes friction VARIED, as masks of any shape; an exponent of 1 is none."""
-    found = {name: used(values.get(name, 0.0)) for name in VARIED}
-    return found | {"stribeck_exponent": found["stribeck_speed"] & (np.asarray(values.get("stribeck_exponent", 1.0)) != 1.0)}
 
 
 def rubs(values: Values) -> Any:
@@ -201,14 +145,6 @@ SCHEMES: dict[str, Scheme] = {
 }
 
 
-def check_asked(asked: Asked, window: str | None) -> None:
-    """ValueError where the number of blocks is out of bounds, or where anything is asked of a steady window."""
-    if asked.blocks and (not 2 <= asked.blocks <= OBSERVED or asked.blocks != int(asked.blocks)):
-        raise ValueError(f"blocks must be a whole number from 2 to {OBSERVED} (0: none), not {asked.blocks}")
-    if window == STEADY and asked.names:
-        raise ValueError(f"{' and '.join(sorted(asked.names))} need a window that is given, not {STEADY!r}")
-
-
 def check_window(window: str | None, scheme: str, given: Collection[str], steady: bool = True) -> None:
     """ValueError where a `window` is not None or "steady", or a steady one cannot be.
 
@@ -218,7 +154,7 @@ def check_window(window: str | None, scheme: str, given: Collection[str], steady
     if window not in (None, STEADY):
         raise ValueError(f"window must be {STEADY!r} or None (window_start and window_end are parameters), not {window!r}")
     if window == STEADY and not steady:
-        raise ValueError(f"window {STEADY!r} is not to be had for this model")
+        raise ValueError(f"window {STEADY!r} is not available for this model")
     if window == STEADY and scheme != EXACT:
         raise ValueError(f"window {STEADY!r} needs scheme {EXACT!r}, not {scheme!r}")
     if window == STEADY and (ends := [name for name in RUN if name in given]):

@@ -12,23 +12,11 @@ import numpy as np
 
 from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT, Values
-from kernels.models.shared import (
-    EXCITATION,
-    EXCITATION_RULES,
-    FRICTION_RULES,
-    RUN_OBSERVABLES,
-    STEP_RULES,
-    TIME,
-    WEAR_LAW,
-    WEAR_OBSERVABLES,
-    WINDOW_RULES,
-    WORN_OBSERVABLES,
-    derive_excitation,
-    derive_time,
-    derive_wear_law,
-)
+from kernels.models.observables import RUN_OBSERVABLES, WEAR_OBSERVABLES, WORN_OBSERVABLES
+from kernels.models.parameters import EXCITATION, TIME, WEAR_LAW, derive_excitation, derive_time, derive_wear_law
+from kernels.models.quantity import Quantity, Values
+from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, STEP_RULES, WINDOW_RULES
+from kernels.models.schemes import EXACT
 from kernels.models.walls import (
     BUCKLING_OBSERVABLES,
     BUCKLING_PARAMETERS,

@@ -10,29 +10,20 @@ import numpy as np
 
 from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import SCHEMES, Values, rubs
-from kernels.models.shared import (
+from kernels.models.observables import REGIMES, RUBBING_STATISTICS, RUN_OBSERVABLES, WEAR_OBSERVABLES, WORN_OBSERVABLES, statistics_of
+from kernels.models.parameters import (
     EXCITATION,
-    EXCITATION_RULES,
-    FRICTION_RULES,
     OSCILLATOR,
-    REGIMES,
-    RUBBING_STATISTICS,
-    RUN_OBSERVABLES,
-    STEP_RULES,
     TIME,
     WEAR_LAW,
-    WEAR_OBSERVABLES,
-    WINDOW_RULES,
-    WORN_OBSERVABLES,
     derive_excitation,
     derive_friction,
     derive_time,
     derive_wear_law,
-    driven,
-    statistics_of,
 )
+from kernels.models.quantity import Quantity, Values
+from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, STEP_RULES, WINDOW_RULES, driven
+from kernels.models.schemes import SCHEMES, rubs
 
 CRITERIA = ("included", "excluded")
 WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from kernels.models.schemes import OBSERVED
+from kernels.models.outputs import OBSERVED
 from kernels.numerics.numbers import Array
 
 

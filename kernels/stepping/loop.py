@@ -16,7 +16,9 @@ from kernels.contact.varying_friction import Pressing, Varied
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
 from kernels.excitation.harmonic import Rotation, Turn
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
-from kernels.models.schemes import FEATURES, MOST_STEPS, NOTHING_ELSE, VARIED, Asked
+from kernels.models.features import FEATURES, VARIED
+from kernels.models.outputs import NOTHING_ELSE, Asked
+from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, of_type

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
+from kernels.models.features import DRIVES
 from kernels.models.quantity import Quantity
-from kernels.models.schemes import DRIVES
 from sweep.design.axis import DRAW, RECORD
 from sweep.io.errors import ConfigError, Problem
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernels.models import Model
+from kernels.models.features import DRIVES
+from kernels.models.outputs import BLOCKS, OBSERVED, STATISTICS, Asked
 from kernels.models.quantity import by_name
-from kernels.models.schemes import BLOCKS, DOUBLE, DRIVES, EXACT, OBSERVED, PAIR, RUN, SINGLE, STATISTICS, STEADY, Asked
+from kernels.models.schemes import DOUBLE, EXACT, PAIR, RUN, SINGLE, STEADY
 from sweep.design.designs import Design
 from sweep.design.refinement import Convergence
 from sweep.io.errors import Problem, advise

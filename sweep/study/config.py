@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from kernels.models import WEAR_LAW, Model
+from kernels.models.outputs import Asked
 from kernels.models.quantity import Quantity
-from kernels.models.schemes import RUN, STEADY, Asked
+from kernels.models.schemes import RUN, STEADY
 from sweep.design.axis import SCHEME
 from sweep.design.boundary import Boundary
 from sweep.design.designs import Design, most_draws, schemes_of

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models import MODELS, Model, Rule
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import Values
+from kernels.models.quantity import Quantity, Values, by_name
 from sweep.design.axis import DRAW, RECORD
 from sweep.excitation.records import ACCELERATION, TIME, Record, Recorded, read_record, same_sampling
 from sweep.excitation.stationary import Stationary

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from kernels.models import MODELS, SINGLE_RULES, Model
+from kernels.models.outputs import BLOCKS
 from kernels.models.quantity import by_name
-from kernels.models.schemes import BLOCKS, DOUBLE, SINGLE, STEADY
+from kernels.models.schemes import DOUBLE, SINGLE, STEADY
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive, schemes_of
 from sweep.io.errors import ConfigError, Problem, advise, shorten

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernels.models.schemes import EXACT, STEADY, Asked
+from kernels.models.outputs import Asked
+from kernels.models.schemes import EXACT, STEADY
 from sweep.design.designs import Adaptive, Design, most_draws
 from sweep.excitation.stationary import Stationary
 from sweep.io.errors import Problem

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.dataset as ds
 import pytest
 
-from kernels.models.schemes import Asked
+from kernels.models.outputs import Asked
 from sweep import load, run
 from sweep.analysis.regime_map import read_map
 from sweep.io.errors import ConfigError

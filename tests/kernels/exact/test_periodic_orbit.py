@@ -17,7 +17,7 @@ import kernels
 from kernels.batch import solve as batch
 from kernels.exact import periodic_orbit, poincare
 from kernels.models import REGIMES, RUBBING_MASS
-from kernels.models.schemes import DRIVES
+from kernels.models.features import DRIVES
 from kernels.models.status import Status
 from kernels.reference import closed_forms
 from tests.kernels.compiling import hastily

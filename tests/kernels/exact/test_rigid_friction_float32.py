@@ -15,7 +15,7 @@ from kernels.batch import solve as batch
 from kernels.batch.program_key import STIFFEST, ProgramKey
 from kernels.batch.programs import program
 from kernels.models import REGIMES, RUBBING_MASS, STOP
-from kernels.models.schemes import Asked
+from kernels.models.outputs import Asked
 from kernels.numerics.elementary import single_sincos, single_swing
 from tests.kernels.exact.test_rigid_friction import worst_errors
 

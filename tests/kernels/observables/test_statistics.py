@@ -16,7 +16,7 @@ import kernels
 from kernels.batch import solve as batch
 from kernels.excitation.record import Records
 from kernels.models import RUBBING_MASS
-from kernels.models.schemes import Asked
+from kernels.models.outputs import Asked
 from tests.kernels.compiling import hastily
 from tests.oracle import penalised_friction, rigid_friction
 from tests.oracle import statistics as oracle

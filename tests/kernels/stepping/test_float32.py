@@ -15,7 +15,8 @@ from kernels.batch import solve as batch
 from kernels.batch.program_key import ProgramKey
 from kernels.batch.solve import Solution
 from kernels.models import BUCKLING_WALL, LEAST_TOLERANCE, MODELS, RUBBING_MASS, STOP, Model
-from kernels.models.schemes import EXACT, SCHEMES, Asked
+from kernels.models.outputs import Asked
+from kernels.models.schemes import EXACT, SCHEMES
 from kernels.models.status import Status
 from kernels.reference.checks import CASES
 

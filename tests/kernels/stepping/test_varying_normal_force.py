@@ -16,7 +16,8 @@ import kernels
 from kernels.batch import compile as programs
 from kernels.batch import solve as batch
 from kernels.models import MODELS, RUBBING_MASS
-from kernels.models.schemes import EXACT, SCHEMES, VARIED
+from kernels.models.features import VARIED
+from kernels.models.schemes import EXACT, SCHEMES
 from kernels.models.status import Status
 from tests.oracle import time_schemes, varied_friction
 

@@ -1,0 +1,40 @@
+"""What a row may have beyond constant friction and one sine: only programs of such rows read its parameters. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kernels.models.quantity import Values
+
+# parts of an excitation, each with the parameters that only programs with that part read
+FEATURES: Mapping[str, tuple[str, ...]] = {
+    "harmonic": ("a0", "f0", "phase"),
+    "sweep": ("sweep_rate",),
+    "tones": ("tone_a0", "tone_omega", "tone_phase"),
+    "record": ("record", "record_scale", "bank", "interval"),
+}
+HARMONIC = "harmonic"
+DRIVEN = ("sweep", "tones", "record")  # those beyond one sine
+DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # a steady motion has none of them: it repeats with its one sine
+# ways in which friction varies, by the parameter that switches each on (`varied`), with the parameters that only such programs read
+VARIED: Mapping[str, tuple[str, ...]] = {
+    "normal_amplitude": ("normal_amplitude", "normal_omega", "normal_phase", "friction_sides"),
+    "stribeck_speed": ("stribeck_speed",),
+    "stribeck_exponent": ("stribeck_exponent",),
+    "belt_speed": ("belt_speed",),
+}
+
+
+def used(value: Any) -> Any:
+    """Mask of the rows of a parameter, of any shape, that have what it stands for: a finite number other than 0."""
+    value = np.asarray(value)
+    return np.isfinite(value) & (value != 0.0)
+
+
+def varied(values: Values) -> dict[str, Any]:
+    """Which rows of parameters have each of what makes friction VARIED, as masks of any shape; an exponent of 1 is none."""
+    found = {name: used(values.get(name, 0.0)) for name in VARIED}
+    return found | {"stribeck_exponent": found["stribeck_speed"] & (np.asarray(values.get("stribeck_exponent", 1.0)) != 1.0)}

@@ -1,0 +1,85 @@
+"""The observables that models share. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+from kernels.models.outputs import BLOCKS, STATISTICS
+from kernels.models.quantity import Quantity
+
+REGIMES = ("stick", "stick-slip", "slip-slip")
+
+_NEEDS = {"archard": ("service_time", "archard_k"), "edf": ("service_time",), "depth": ("contact_area",)}
+_TOO_LITTLE = "none where the power is so small that the law would have it grow (below (S / A)^(1 / B), 3.5 mW), 0 at 0 W"
+WORN_OBSERVABLES = (
+    Quantity("wear_volume", "m^3", "volume worn in service by Archard's law: archard_k wear_power service_time", r"V_\mathrm{Archard}",
+             needs=_NEEDS["archard"], optional=True),
+    Quantity("wear_depth", "m", "that volume over the contact area", r"h_\mathrm{Archard}", needs=(*_NEEDS["archard"], *_NEEDS["depth"]),
+             optional=True),
+    Quantity("wear_volume_edf_mz", "m^3", f"volume worn in service by the law EDF-MZ; {_TOO_LITTLE}", r"V_\mathrm{EDF-MZ}",
+             needs=_NEEDS["edf"], optional=True),
+    Quantity("wear_depth_edf_mz", "m", "that volume over the contact area", r"h_\mathrm{EDF-MZ}", needs=(*_NEEDS["edf"], *_NEEDS["depth"]),
+             optional=True),
+    Quantity("wear_power_blocks", "W", "wear power of each of the equal blocks of the window", r"P_\mathrm{wear}", kind="list",
+             needs=(BLOCKS,)),
+    Quantity("wear_power_scatter", "W", "standard deviation of the wear powers of the blocks (divisor: one less than blocks)",
+             r"\sigma_P", needs=(BLOCKS,)),
+    Quantity("wear_power_error", "W", "standard error of the wear power: the scatter over the root of the number of blocks",
+             needs=(BLOCKS,)),
+)  # fmt: skip
+
+
+def statistics_of(name: str, unit: str, what: str, symbol: str) -> tuple[Quantity, ...]:
+    """Mean, RMS, standard deviation and extremes of a quantity in the window, where statistics are asked for."""
+    kinds = (("mean", "mean"), ("rms", "root mean square"), ("std", "standard deviation"), ("min", "smallest"), ("max", "largest"))
+    return tuple(
+        Quantity(f"{name}_{ending}", unit, f"{words} {what} in the window", symbol.replace("*", ending), needs=(STATISTICS,))
+        for ending, words in kinds
+    )
+
+
+RUBBING_STATISTICS = (
+    *statistics_of("x", "m", "displacement", r"x_\mathrm{*}"),
+    Quantity("v_rms", "m/s", "root mean square velocity in the window", r"v_\mathrm{rms}", needs=(STATISTICS,)),
+    *statistics_of("friction_force", "N", "friction force on the mass", r"F_{t,\mathrm{*}}"),
+)
+
+WEAR_OBSERVABLES = (
+    Quantity("wear_power", "W", "mean wear power in the window: normal force times slip speed, averaged (Archard; no mu in it)",
+             r"P_\mathrm{wear}"),
+    Quantity("wear_energy", "J", "normal force times slip distance in the window, or its integral over the slip where it varies",
+             r"W_\mathrm{wear}"),
+    Quantity("friction_power", "W", "mean power dissipated by friction in the window: mu_d times the wear power (mean of mu(v) F_n |v|)",
+             r"P_\mathrm{friction}"),
+    Quantity("slip_distance", "m", "distance slipped in the window", r"d_\mathrm{slip}"),
+    Quantity("stick_fraction", "1", "part of the window during which the contact sticks"),
+    Quantity("slip_phases", "", "number of stretches of slip in one direction that overlap the window", kind="integer"),
+    Quantity("stops", "", "number of rests in the window after the first slip; of a steady window in the `period` periods that it has",
+             kind="integer"),
+    Quantity("regime", "", "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip apart)",
+             kind="word", words=REGIMES),
+    Quantity("max_slip_speed", "m/s", "largest slip speed in the window", r"v_\mathrm{max}"),
+    Quantity("drift", "m", "displacement at the end of the window less that at its start"),
+)  # fmt: skip
+
+RUN_OBSERVABLES = (
+    Quantity(
+        "period",
+        "",
+        'periods of the excitation after which the steady motion repeats (window = "steady"); 0 for a fixed window',
+        kind="integer",
+        optional=True,
+    ),
+    Quantity(
+        "poincare_x",
+        "m",
+        "displacement at the start of each period of the excitation in the steady window, t = n 2 pi / omega: `period` of them, or 64",
+        "x",
+        kind="list",
+        steady=True,
+    ),
+    Quantity("poincare_v", "m/s", "velocity at the same instants", "v", kind="list", steady=True),
+    Quantity("x_end", "m", "displacement at the end of the run, or of the steady window", r"x_\mathrm{end}"),
+    Quantity("v_end", "m/s", "velocity at the end of the run, or of the steady window", r"v_\mathrm{end}"),
+    Quantity("time_reached", "s", "time that the run reached: its end, or where a row that failed was given up", survives=True),
+    Quantity("accepted_steps", "", "steps of the time scheme; 0 by exact, which has none", kind="integer"),
+    Quantity("rejected_steps", "", "steps that the time scheme tried, found too long and tried again shorter", kind="integer"),
+)

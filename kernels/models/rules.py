@@ -1,0 +1,122 @@
+"""The rules between parameters that models share. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from kernels.models.features import used
+from kernels.models.model import Rule
+from kernels.models.quantity import Values
+from kernels.models.schemes import EXACT, MOST_STEPS, SCHEMES, held_stiffness_and_damping, rubs, wall_stiffness_and_damping
+
+TONES = ("tone_a0", "tone_omega", "tone_phase")
+FRICTION_RULES = (
+    Rule(("mu_s", "mu_d", "mu"),
+         "static friction must be at least dynamic friction (mu_s >= mu_d), or the contact would chatter for ever",
+         lambda p, _s: np.asarray(p["mu_s"]) < p["mu_d"],
+         lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
+    Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
+         lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & rubs(p),
+         lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
+    Rule(("normal_amplitude",), "scheme 'exact' has a constant normal force: choose a time scheme, or leave out normal_amplitude",
+         lambda p, s: (s == EXACT) & used(p.get("normal_amplitude", 0.0)),
+         lambda p, _s: f"normal_amplitude = {p['normal_amplitude']:g} N"),
+    Rule(("stribeck_speed",), "scheme 'exact' has no Stribeck friction, whose phases are not linear: choose a time scheme, or leave out "
+         "stribeck_speed",
+         lambda p, s: (s == EXACT) & used(p.get("stribeck_speed", 0.0)),
+         lambda p, _s: f"stribeck_speed = {p['stribeck_speed']:g} m/s"),
+    Rule(("belt_speed",), "scheme 'exact' has a support at rest: choose a time scheme, or leave out belt_speed",
+         lambda p, s: (s == EXACT) & used(p.get("belt_speed", 0.0)),
+         lambda p, _s: f"belt_speed = {p['belt_speed']:g} m/s"),
+)  # fmt: skip
+
+
+def _entries(p: Values, name: str) -> np.ndarray:
+    """Number of entries in a table."""
+    return np.asarray(np.count_nonzero(~np.isnan(np.asarray(p.get(name, ()))), axis=-1))
+
+
+def _unequal_tones(p: Values) -> Any:
+    """Mask of the rows whose tables of tones differ in length."""
+    first, second, third = (_entries(p, name) for name in TONES)
+    return (second != first) | (third != first)
+
+
+def driven(p: Values) -> Any:
+    """Mask of the rows whose excitation is more than one sine of constant frequency."""
+    return ~np.isnan(p.get("record", math.nan)) | (np.asarray(p.get("sweep_rate", 0.0)) != 0.0) | (_entries(p, "tone_a0") > 0)
+
+
+EXCITATION_RULES = (
+    Rule(TONES, "every tone needs an amplitude and a frequency: tone_a0, tone_omega and tone_phase (if given) must be of one length",
+         lambda p, _s: _unequal_tones(p),
+         lambda p, _s: ", ".join(f"{name} has {int(_entries(p, name))}" for name in TONES)),
+    Rule(("sweep_rate",), "scheme 'exact' needs a constant frequency: leave out sweep_rate, or choose a time scheme",
+         lambda p, s: (s == EXACT) & (np.asarray(p.get("sweep_rate", 0.0)) != 0.0),
+         lambda p, _s: f"sweep_rate = {p['sweep_rate']:g} rad/s^2"),
+)  # fmt: skip
+
+WINDOW_RULES = (
+    Rule(("window_end", "end"), "the window must end within the run: window_end <= end",
+         lambda p, _s: p["window_end"] > p["end"] * (1.0 + 1e-12),
+         lambda p, _s: f"window_end = {p['window_end']:g} s is after end = {p['end']:g} s"),
+    Rule(("window_start", "window_end"), "the window must have a length: window_start < window_end",
+         lambda p, _s: ~(np.asarray(p["window_start"]) < p["window_end"]),
+         lambda p, _s: f"window_start = {p['window_start']:g} s is not before window_end = {p['window_end']:g} s"),
+)  # fmt: skip
+
+
+def _unstable(p: Values, scheme: str) -> Any:
+    """Mask of the rows whose fixed step is not stable."""
+    bound = SCHEMES[scheme].largest_stable_step
+    # a contact that lacks the stiffness it needs breaks another rule
+    return np.False_ if bound is None else np.isfinite(held_stiffness_and_damping(p)[0]) & (np.asarray(p["step"]) >= bound(p))
+
+
+def _stable_step(p: Values, scheme: str) -> Any:
+    """Largest stable step [s] of a fixed-step scheme; inf for the others."""
+    bound = SCHEMES[scheme].largest_stable_step
+    return np.inf if bound is None else bound(p)
+
+
+def _stiffness_in_words(p: Values) -> str:
+    """What bounds the step of one row: the contact, or without friction the oscillator."""
+    if 0.0 < wall_stiffness_and_damping(p)[0] >= held_stiffness_and_damping(p)[0]:
+        return f"k_n = {p['k_n']:g} N/m and c_n = {p['c_n']:g} N s/m"
+    contact = f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
+    return contact if held_stiffness_and_damping(p)[0] > 0.0 else f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
+
+
+STEP_RULES = (
+    Rule(("step", "end"), f"a run has at most {MOST_STEPS:.0e} steps",
+         lambda p, s: SCHEMES[s].fixed_step & (np.asarray(p["end"]) > MOST_STEPS * np.asarray(p["step"])),
+         lambda p, _s: f"end = {p['end']:g} s takes {p['end'] / p['step']:.3g} steps of {p['step']:g} s"),
+    Rule(("smallest_step", "step"), "smallest_step must not exceed step, the first one",
+         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["smallest_step"]) > p["step"]),
+         lambda p, _s: f"smallest_step = {p['smallest_step']:g} s, step = {p['step']:g} s"),
+    Rule(("largest_step", "smallest_step"), "largest_step must not be less than smallest_step",
+         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["largest_step"]) < p["smallest_step"]),
+         lambda p, _s: f"largest_step = {p['largest_step']:g} s, smallest_step = {p['smallest_step']:g} s"),
+    Rule(("retries",), "retries must be a whole number",
+         lambda p, s: ("retries" in SCHEMES[s].reads) & (np.asarray(p["retries"]) != np.floor(p["retries"])),
+         lambda p, _s: f"retries = {p['retries']:g}"),
+    Rule(("step", "k_t", "c_t", "k", "c", "m"), "a fixed step must be stable for the stuck mass and on the wall",
+         _unstable,
+         lambda p, s: f"step = {p['step']:g} s is unstable: with scheme {s!r} it must be less than {float(_stable_step(p, s)):.4g} s "
+                      f"for {_stiffness_in_words(p)}",
+         _stable_step),
+)  # fmt: skip
+
+LEAST_TOLERANCE, LEAST_STEP = 2.0**-24, 1e-18  # of float32: its rounding error, and steps [s] whose squares are numbers that it has
+SINGLE_RULES = (
+    Rule(("tolerance",),
+         "in float32 the tolerance must be at least 6e-8 = 2^-24: the error of a step below that is lost in rounding",
+         lambda p, s: ("tolerance" in SCHEMES[s].reads) & (np.asarray(p["tolerance"]) < LEAST_TOLERANCE),
+         lambda p, _s: f"tolerance = {p['tolerance']:g}: take a larger one, or leave precision out"),
+    Rule(("smallest_step", "step", "largest_step"), f"in float32 no step may be below {LEAST_STEP:g} s",
+         lambda p, s: SCHEMES[s].adaptive & (np.fmin(np.fmin(p["step"], p["largest_step"]), p["smallest_step"]) < LEAST_STEP),
+         lambda p, _s: f"smallest_step = {p['smallest_step']:g} s, step = {p['step']:g} s, largest_step = {p['largest_step']:g} s"),
+)  # fmt: skip
