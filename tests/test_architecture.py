@@ -37,7 +37,7 @@ PACKAGES = {
         "stepping": 5,
         "batch": 6,
         "api": 7,
-        "trace": 7,
+        "time_history": 7,
     },
 }
 
