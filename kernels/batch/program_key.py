@@ -24,7 +24,7 @@ RIGID_SINGLE = (
     "float32 by scheme 'exact' needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither blocks"
     " nor statistics"
 )
-# what a row may have besides FEATURES, VARIED and PENALISED; the last one is said of each wall, behind its prefix
+# more properties of a row, next to the names in FEATURES and VARIED and to PENALISED; the last one has the prefix of its wall
 _FREE, _BARE, _SOFT, _VARYING_DAMPING = "free", "bare", "soft", "varying damping"
 
 
@@ -53,8 +53,8 @@ class ProgramKey:
         features: the names in FEATURES that the excitation has.
         free: whether the program relies on k = c = 0.
         precision: DOUBLE or SINGLE.
-        asked: what is observed besides.
-        forces: whether the forces at the end of the run are observed, too.
+        asked: outputs that must be asked for.
+        forces: whether the forces at the end of the run are outputs.
     """
 
     engine: str
@@ -157,7 +157,7 @@ def groups(
 def key_of(
     model: Model, params: Mapping[str, Any], scheme: str, window: str | None = None, asked: Asked = NOTHING_ELSE, forces: bool = False
 ) -> ProgramKey:
-    """The key of the one program that runs all rows of a call from Python, as far as its parameters are known while tracing.
+    """The key of the one program that runs all rows of a call from Python. A traced parameter counts as neither 0 nor infinite.
 
     Args:
         model, scheme, window: see `kernels.simulate`. asked, forces: see `ProgramKey`.
@@ -184,7 +184,7 @@ def key_of(
 def _key(
     model: Model, engine: str, scheme: str, has: Collection[str], asked: Asked, precision: str = DOUBLE, forces: bool = False
 ) -> ProgramKey:
-    """The key of rows that have all of `has` and nothing else of the kind."""
+    """The key of rows with the properties `has` (names as in `_traits`) and no others."""
     features = tuple(name for name in FEATURES if name in has) if any(name in has for name in DRIVEN) else (HARMONIC,)
     changing = tuple(name for name in VARIED if name in has)
     if scheme != EXACT:
@@ -203,7 +203,7 @@ def _key(
 
 
 def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """What keys depend on, each with the mask of the rows that have it: one for all, or (count,)."""
+    """The properties that keys depend on, each with the mask of the rows that have it: one for all rows, or (count,)."""
     harmonic = (rows["a0"] != 0.0) | (rows["f0"] != 0.0)
     with np.errstate(all="ignore"):  # rows that are not run may hold anything
         pace = rows["m"] * rows["omega"]
