@@ -70,22 +70,14 @@ class ProgramKey:
 
     def __str__(self) -> str:
         """The key in words: "exact, rigid friction, stop, tones"."""
-        words = [self.engine if self.engine in (EXACT, STEADY) else f"{self.scheme} in {'lockstep' if self.lockstep else 'a queue'}"]
+        words = [
+            self.engine if self.engine in (EXACT, STEADY) else f"{self.scheme} in {'lockstep' if self.engine == LOCKSTEP else 'a queue'}"
+        ]
         words += [f"{self.friction or 'no'} friction", *self.varied]
         words += [f"{wall.law} with varying damping" if wall.damping_varies else wall.law for wall in self.walls]
         words += [name for name in self.features if self.features != (HARMONIC,)]
         words += ["k = c = 0"] * self.free + [self.precision] * (self.precision != DOUBLE)
         return ", ".join([*words, *sorted(self.asked.names), *["forces"] * self.forces])
-
-    @property
-    def lockstep(self) -> bool:
-        """Whether rows share their steps."""
-        return self.engine == LOCKSTEP
-
-    @property
-    def queued(self) -> bool:
-        """Whether each lane takes its own steps, and then the next row."""
-        return self.engine == QUEUE
 
     @property
     def rigid_loop(self) -> bool:
@@ -96,7 +88,7 @@ class ProgramKey:
     @property
     def loop(self) -> str:
         """The key of `jax_setup.LANES`, without the precision: the loops whose best number of lanes was measured; "other" for the rest."""
-        if self.lockstep or self.queued:
+        if self.scheme != EXACT:
             return self.engine
         if self.rigid_loop:
             return "rigid, k = c = 0" if self.free else "rigid"
@@ -109,7 +101,7 @@ class ProgramKey:
         constant = {name for law, names in VARIED.items() if law not in self.varied for name in names}
         silent = {name for feature, names in FEATURES.items() if feature not in self.features for name in names}
         penalty = () if self.friction == PENALISED else model.penalty
-        return {*model.implied, *steps, *constant, *silent, *penalty, *(("k", "c") if self.free and self.lockstep else ())}
+        return {*model.implied, *steps, *constant, *silent, *penalty, *(("k", "c") if self.free and self.engine == LOCKSTEP else ())}
 
 
 def everywhere(value: Any, count: int) -> np.ndarray:

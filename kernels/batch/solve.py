@@ -18,7 +18,7 @@ import numpy as np
 from kernels.batch import compile as programs
 from kernels.batch import program_key
 from kernels.batch.finish import as_codes, finish
-from kernels.batch.program_key import ProgramKey
+from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.excitation.record import Records
 from kernels.models import SINGLE_RULES, Model, wear_laws
 from kernels.models.outputs import NOTHING_ELSE, OBSERVED, Asked, check_asked
@@ -200,7 +200,7 @@ def _solve_group(
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
     unread = key.unread(model)
-    counted = _COUNTED_IN_LOCKSTEP if key.lockstep else _COUNTED
+    counted = _COUNTED_IN_LOCKSTEP if key.engine == LOCKSTEP else _COUNTED
     lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}
     rows = {**rows, counted: program_key.everywhere(rows[counted], count)}
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}
