@@ -5,6 +5,7 @@ Importing it prepares JAX (float64, XLA options, one CPU device per core) withou
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from kernels.excitation.record import Records
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
 jax_setup.prepare()
 
 __all__ = ["MODELS", "REGIMES", "SCHEMES", "Records", "event_log", "impacts", "moment", "simulate", "trace"]
+_STARTS_JAX = {"moment": "api", "simulate": "api", "event_log": "time_history", "impacts": "time_history", "trace": "time_history"}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what starts JAX on first use: reading a configuration does not need it."""
-    if name in ("simulate", "moment"):
-        from kernels import api
+    """Import the functions that start JAX on first use: reading a configuration does not need them."""
+    if name not in _STARTS_JAX:
+        raise AttributeError(f"module 'kernels' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"kernels.{_STARTS_JAX[name]}"), name)
 
-        return getattr(api, name)
-    if name in ("event_log", "impacts", "trace"):
-        from kernels import time_history
 
-        return getattr(time_history, name)
-    raise AttributeError(f"module 'kernels' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -38,12 +38,12 @@ def simulate(
         model: name of a model (`kernels.MODELS`).
         params: parameter name -> float or array, SI units; shapes broadcast together (a table has one axis more, its last, padded with
             NaN); omitted names take their documented default. A word is its code.
-        scheme: name of a scheme of the model. "exact" is rigid friction without k_t and penalised friction with it.
-        window: "steady" for one period of the motion that the run tends to, with its `period` among the observables (scheme exact; `end`,
-            `window_start` and `window_end` are not given); None for the window of `params`.
-        blocks: into how many equal blocks (2 to 64) that window is divided, for `wear_power_blocks`, _scatter and _error; 0 for none.
-        statistics: whether mean, RMS, standard deviation and extremes of displacement and forces in that window are wanted.
-        records: which the parameter `record` chooses from.
+        scheme: name of a scheme of the model. "exact" runs rigid friction where k_t is omitted, else penalised friction.
+        window: None for the window of `params`; "steady" for one period of the motion that the run tends to, with its `period` among the
+            observables (scheme exact; `params` then has no `end`, `window_start` and `window_end`).
+        blocks: number of equal blocks (2 to 64) of that window, for `wear_power_blocks`, _scatter and _error; 0: none.
+        statistics: whether to compute mean, RMS, standard deviation and extremes of displacement and forces in that window.
+        records: the records that the parameter `record` numbers.
 
     Returns:
         Observable name -> array of the common shape, in SI units. `regime` is a code into its words (`REGIMES`; a stop has more), `status`
@@ -51,25 +51,25 @@ def simulate(
         has one axis more, which is 64 long and padded with NaN. Wear volumes and depths are returned where `params` has what they need
         (`service_time`, `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status.
         `period` is -1 where there is none.
-        Plain numbers are held against their bounds; bounds of arrays, and rules, are the caller's to keep (`Model.rules`).
+        Plain numbers are checked against their bounds. Arrays are not, and neither are rules (`Model.rules`): callers must.
 
     Raises:
-        KeyError: unknown model, scheme or parameter; says the nearest. TypeError: `params` is no mapping.
-        ValueError: what is no number, a plain number out of bounds, a time scheme without k_t where there is friction, scheme "exact"
-            where friction varies (`features.VARIED`), shapes that do not broadcast, a `window` that cannot be, a record without `records`,
+        KeyError: unknown model, scheme or parameter; the message suggests the nearest one. TypeError: `params` is no mapping.
+        ValueError: a value that is no number, a plain number out of bounds, a time scheme with friction but without k_t, scheme "exact"
+            with friction that varies (`features.VARIED`), shapes that do not broadcast, an impossible `window`, a record without `records`,
             or blocks or statistics of a steady window.
 
-    Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. The lean segment serves a call whose k and c are
-    all 0, so that the last digit of a row may depend on the others in the call (never in a study).
+    Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. One program runs all rows of a call, and a
+    simpler one where k and c are 0 in all of them: the last digit of a row may depend on the other rows of the call (never in a study).
 
     Works under jit, vmap, grad and jvp. Derivatives of `exact` are those of the motion with its event times (implicit function theorem), to
     any order; of rigid friction, second ones of `max_slip_speed` leave out how the instant of the peak moves. Those of a time scheme are
     those of its steps as computed, which miss jumps of the force (mu_s > mu_d). They are 0 in stick (with k_t, where it creeps, only those
     of wear), and one-sided values differ across a regime boundary only where the motion itself has a kink. Counts and codes have
     derivative 0.
-    With window "steady" they are those of the periodic motion (implicit function theorem on its section). Three things are not told by it
-    and count as fixed: where a mass lies that nothing holds to a place (k = 0: it begins at x0), where it rests on a spring without ever
-    slipping, and hence the derivative by k at k = 0, which is not that of k -> 0.
+    With window "steady" they are those of the periodic motion (implicit function theorem on its section). The section does
+    not determine where a mass without a spring lies (k = 0: it begins at x0), nor where one rests that never slips: both count as fixed, so
+    that the derivative by k at k = 0 is not the limit for k -> 0.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
@@ -95,7 +95,7 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
 
     Raises:
         KeyError: unknown model or parameter.
-        ValueError: a value that is no number, a plain number out of bounds, friction that varies (`models.features.VARIED`), shapes that do
+        ValueError: a value that is no number, a plain number out of bounds, friction that varies (`features.VARIED`), shapes that do
             not broadcast, or a record without `records`.
     """
     if model not in MODELS:

@@ -24,7 +24,7 @@ RIGID_SINGLE = (
     "float32 by scheme 'exact' needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither blocks"
     " nor statistics"
 )
-# what a row may have besides FEATURES, VARIED and PENALISED; the last two are said of each wall, behind its prefix
+# more properties of a row, next to the names in FEATURES and VARIED and to PENALISED; the last two have the prefix of their wall
 _FREE, _BARE, _SOFT, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "buckles", "damping varies"
 _LAWS = {STOP: "stop", BUCKLING: "wall that buckles", VARYING: "wall that buckles with varying damping"}
 
@@ -42,8 +42,8 @@ class ProgramKey:
         features: the names in FEATURES that the excitation has.
         free: whether the program relies on k = c = 0.
         precision: DOUBLE or SINGLE.
-        asked: what is observed besides.
-        forces: whether the forces at the end of the run are observed, too.
+        asked: outputs that must be asked for.
+        forces: whether the forces at the end of the run are outputs.
     """
 
     engine: str
@@ -59,22 +59,14 @@ class ProgramKey:
 
     def __str__(self) -> str:
         """The key in words: "exact, rigid friction, stop, tones"."""
-        words = [self.engine if self.engine in (EXACT, STEADY) else f"{self.scheme} in {'lockstep' if self.lockstep else 'a queue'}"]
+        words = [
+            self.engine if self.engine in (EXACT, STEADY) else f"{self.scheme} in {'lockstep' if self.engine == LOCKSTEP else 'a queue'}"
+        ]
         words += [f"{self.friction or 'no'} friction", *self.varied]
         words += [f"{wall.prefix.replace('_', ' ')}{_LAWS[wall.law]}" for wall in self.walls]
         words += [name for name in self.features if self.features != (HARMONIC,)]
         words += ["k = c = 0"] * self.free + [self.precision] * (self.precision != DOUBLE)
         return ", ".join([*words, *sorted(self.asked.names), *["forces"] * self.forces])
-
-    @property
-    def lockstep(self) -> bool:
-        """Whether rows share their steps."""
-        return self.engine == LOCKSTEP
-
-    @property
-    def queued(self) -> bool:
-        """Whether each lane takes its own steps, and then the next row."""
-        return self.engine == QUEUE
 
     @property
     def rigid_loop(self) -> bool:
@@ -85,7 +77,7 @@ class ProgramKey:
     @property
     def loop(self) -> str:
         """The key of `jax_setup.LANES`, without the precision: the loops whose best number of lanes was measured; "other" for the rest."""
-        if self.lockstep or self.queued:
+        if self.scheme != EXACT:
             return self.engine
         if self.rigid_loop:
             return "rigid, k = c = 0" if self.free else "rigid"
@@ -98,7 +90,7 @@ class ProgramKey:
         constant = {name for law, names in VARIED.items() if law not in self.varied for name in names}
         silent = {name for feature, names in FEATURES.items() if feature not in self.features for name in names}
         penalty = () if self.friction == PENALISED else model.penalty
-        return {*model.implied, *steps, *constant, *silent, *penalty, *(("k", "c") if self.free and self.lockstep else ())}
+        return {*model.implied, *steps, *constant, *silent, *penalty, *(("k", "c") if self.free and self.engine == LOCKSTEP else ())}
 
 
 def is_infinite(value: Any) -> bool:
@@ -151,7 +143,7 @@ def groups(
 def key_of(
     model: Model, params: Mapping[str, Any], scheme: str, window: str | None = None, asked: Asked = NOTHING_ELSE, forces: bool = False
 ) -> ProgramKey:
-    """The key of the one program that runs all rows of a call from Python, as far as its parameters are known while tracing.
+    """The key of the one program that runs all rows of a call from Python. A traced parameter counts as neither 0 nor infinite.
 
     Args:
         model, scheme, window: see `kernels.simulate`. asked, forces: see `ProgramKey`.
@@ -180,7 +172,7 @@ def key_of(
 def _key(
     model: Model, engine: str, scheme: str, has: Collection[str], asked: Asked, precision: str = DOUBLE, forces: bool = False
 ) -> ProgramKey:
-    """The key of rows that have all of `has` and nothing else of the kind."""
+    """The key of rows with the properties `has` (names as in `_traits`) and no others."""
     features = tuple(name for name in FEATURES if name in has) if any(name in has for name in DRIVEN) else (HARMONIC,)
     changing = tuple(name for name in VARIED if name in has)
     walls = tuple(_law(wall, has, scheme) for wall in model.walls)
@@ -204,7 +196,7 @@ def _law(wall: WallContact, has: Collection[str], scheme: str) -> WallLaw:
 
 
 def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """What keys depend on, each with the mask of the rows that have it: one for all, or (count,)."""
+    """The properties that keys depend on, each with the mask of the rows that have it: one for all rows, or (count,)."""
     harmonic = (rows["a0"] != 0.0) | (rows["f0"] != 0.0)
     with np.errstate(all="ignore"):  # rows that are not run may hold anything
         pace = rows["m"] * rows["omega"]

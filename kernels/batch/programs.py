@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from kernels.batch.program_key import ProgramKey
+from kernels.batch.program_key import LOCKSTEP, QUEUE, ProgramKey
 from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32
 from kernels.models.schemes import SINGLE, STEADY
 from kernels.numerics.numbers import Array
@@ -22,9 +22,9 @@ def program(key: ProgramKey) -> Program:
         Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. A queue runs many rows
         (`kernels.batch.queue`); this program does the same with one row.
     """
-    if key.lockstep:
+    if key.engine == LOCKSTEP:
         return functools.partial(lockstep.simulate, scheme=key.scheme)
-    if key.queued:
+    if key.engine == QUEUE:
         return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked)
     if key.engine == STEADY:
         alone = functools.partial(poincare.rigid, free=key.free)

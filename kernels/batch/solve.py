@@ -18,7 +18,7 @@ import numpy as np
 from kernels.batch import compile as programs
 from kernels.batch import program_key
 from kernels.batch.finish import as_codes, finish
-from kernels.batch.program_key import ProgramKey
+from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.excitation.record import Records
 from kernels.models import SINGLE_RULES, Model, wear_laws
 from kernels.models.outputs import NOTHING_ELSE, OBSERVED, Asked, check_asked
@@ -66,28 +66,28 @@ def solve(
         model: the model. scheme: a name of `model.schemes`.
         columns: parameter name -> float64 array of length `count`, or a float for all rows (SI units); omitted names take their default. A
             word is its code; a table is (count, L), or (L,) for all rows, padded with NaN at its end.
-        absent: name -> mask of the rows whose entry in `columns` is omitted (whatever number stands there).
+        absent: name -> mask of the rows whose entry in `columns` is omitted; that entry is not read.
         count: number of rows.
-        window: "steady" for one period of the motion that the run tends to, by scheme exact (then `end`, `window_start` and `window_end`
-            are not given); None for that of the columns.
-        room: how many rows programs are made for at least, so that batches of up to that many rows share them; places that are not
-            filled cost memory and no time.
-        dtype: numpy.float32 for numbers of 7 digits. By a time scheme times and sums over a run are float64 all the same; by fixed steps
-            wear powers are off by 2e-7 in the median and 2e-6 / (1 - eta) at worst, eta = mu g / a0; where a scheme chooses its steps they
-            differ as those of two first steps or tolerances do. A tolerance must be 2^-24 at least (else RULE_BROKEN). By scheme exact, of
-            rigid friction under one sine over a window that is given, they are off by 4e-7 in most rows (where sqrt(k/m) or c/m are more
-            than 3 omega, it computes in float64 all the same). See docs/runs.md.
-        records: which the parameter `record` chooses from.
-        asked: block means and statistics, of rows over a window that is given and in float64; they have programs of their own.
+        window: None for the window of the columns; "steady" for one period of the motion that the run tends to (scheme exact; the columns
+            then have no `end`, `window_start` and `window_end`).
+        room: least number of rows that programs are made for. Batches of up to that many rows share programs; unused places cost memory
+            and no time.
+        dtype: numpy.float64, or numpy.float32 for numbers of 7 digits. Time schemes keep times and sums over a run in float64. At fixed
+            steps the error of wear powers is 2e-7 in the median and 2e-6 / (1 - eta) at worst, eta = mu g / a0. Where a scheme chooses its
+            steps, results differ as for another first step or tolerance; a tolerance must be 2^-24 at least (else RULE_BROKEN). Scheme
+            exact has float32 for rigid friction under one sine over a given window: the error is 4e-7 in most rows, and rows with sqrt(k/m)
+            or c/m above 3 omega run in float64. See docs/runs.md.
+        records: the records that the parameter `record` numbers.
+        asked: block means and statistics, of rows over a given window and in float64.
 
     Returns:
-        See `Solution`. Never raises on the numbers of a row: one that is not finite, out of bounds, breaks a rule of the model, or fails in
+        See `Solution`. The numbers of a row never raise: a row that is not finite, out of bounds, breaks a rule of the model, or fails in
         the computation has NaN observables and a status.
 
     Raises:
-        KeyError: a name or scheme that the model does not have.
-        ValueError: another `window`, or a steady one with a time scheme or with an end; another `dtype`, or float32 with blocks or
-            statistics, or by scheme exact for other rows than those that `dtype` names; rows with a record where there are no `records`.
+        KeyError: the model has no parameter or scheme of that name.
+        ValueError: `window` or `dtype` is neither of its values; a steady window with a time scheme or an end; float32 where `dtype` says
+            that there is none, or with blocks or statistics; rows name a record, but there are no `records`.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
@@ -98,7 +98,7 @@ def solve(
     precision = np.dtype(dtype).name
     with np.errstate(all="ignore"):
         resolved = model.resolve(columns, absent)
-        if window == STEADY:  # the program knows no end; here one period tells how long its pieces are
+        if window == STEADY:  # the program reads no end; costs are estimated for one period
             resolved["end"] = resolved["window_end"] = 2.0 * np.pi / np.asarray(resolved["omega"])
         ruled = model if precision == DOUBLE else replace(model, rules=(*model.rules, *SINGLE_RULES))
         status = check(ruled, scheme, resolved, columns, absent or {}, count)
@@ -156,7 +156,7 @@ def check(
 
 
 def check_records(resolved: dict[str, Any], columns: Mapping[str, np.ndarray | float], records: Records | None, status: np.ndarray) -> None:
-    """Mark, in place, rows whose `record` is not among the `records`, and bound, in place, steps that nobody gave by their interval."""
+    """Give rows whose `record` is not among the `records` a status; bound an omitted `largest_step` by their interval. In place."""
     present = ~np.isnan(resolved.get("record", np.nan))
     if not np.any(present):
         return
@@ -200,7 +200,7 @@ def _solve_group(
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
     unread = key.unread(model)
-    counted = _COUNTED_IN_LOCKSTEP if key.lockstep else _COUNTED
+    counted = _COUNTED_IN_LOCKSTEP if key.engine == LOCKSTEP else _COUNTED
     lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}
     rows = {**rows, counted: program_key.everywhere(rows[counted], count)}
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}

@@ -1,4 +1,4 @@
-"""What is given to one call from Python: names, numbers, shapes. Nothing here imports JAX."""
+"""Checks of the arguments of a call from Python: names, numbers, shapes. Nothing here imports JAX."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kernels.models.quantity import Quantity, by_name
 
 
 def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> None:
-    """Refuse parameters that no program could take, by their name.
+    """Check the parameters of a call.
 
     Args:
         model: the model that takes them.
         params: parameter name -> number or array (numpy, JAX, traced), SI units; a table has one axis more, the last.
-        one: whether they are of one oscillator alone.
+        one: whether they must describe a single oscillator.
 
     Raises:
         TypeError: `params` is no mapping.
-        KeyError: a name that the model does not have; says the nearest.
-        ValueError: what is no number, a plain number out of bounds, or shapes that do not broadcast together (or, of one oscillator, that
-            are more than one number or table).
+        KeyError: the model has no parameter of that name; the message suggests the nearest one.
+        ValueError: a value is no number, a plain number is out of bounds, shapes do not broadcast together, or (with `one`) a value is an
+            array of numbers or of tables.
     """
     if not isinstance(params, Mapping):
         raise TypeError(f"params must map names of parameters to numbers, not {type(params).__name__}")
@@ -45,13 +45,13 @@ def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> N
 
 
 def nearest(name: Any, known: Collection[str]) -> str:
-    """What is meant, perhaps: "did you mean 'mu'? ", or nothing."""
+    """A suggestion, such as "did you mean 'mu'? ", or an empty string."""
     near = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}? " if near else ""
 
 
 def _shape(quantity: Quantity, value: Any) -> tuple[int, ...]:
-    """The shape of a value, which must be numbers, and if it is one plain number within its bounds."""
+    """The shape of a value. Raises ValueError where it is no number, or a plain number out of bounds."""
     what = quantity.name + (f" [{quantity.unit}]" if quantity.unit_suffix else "")
     plain = not hasattr(value, "dtype")
     try:

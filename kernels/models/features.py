@@ -35,6 +35,6 @@ def used(value: Any) -> Any:
 
 
 def varied(values: Values) -> dict[str, Any]:
-    """Which rows of parameters have each of what makes friction VARIED, as masks of any shape; an exponent of 1 is none."""
+    """Name in VARIED -> mask, of any shape, of the rows whose friction varies that way. An exponent of 1 needs no law of its own."""
     found = {name: used(values.get(name, 0.0)) for name in VARIED}
     return found | {"stribeck_exponent": found["stribeck_speed"] & (np.asarray(values.get("stribeck_exponent", 1.0)) != 1.0)}

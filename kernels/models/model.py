@@ -103,7 +103,7 @@ class Model:
 
         Returns:
             name -> value for every parameter of the model, in the order of `parameters`, but those of an excitation (`DRIVEN`) or a
-            friction (`VARIED`) that nobody gives. An absent `k_t` is inf (rigid), so is an absent `m_2`; an absent `k_post`, `record` or
+            friction (`VARIED`) that is not given. An absent `k_t` is inf (rigid), so is an absent `m_2`; an absent `k_post`, `record` or
             `stribeck_speed` is NaN. Tables whose names begin alike have one width.
 
         Raises:

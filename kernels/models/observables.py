@@ -79,7 +79,7 @@ RUN_OBSERVABLES = (
     Quantity("poincare_v", "m/s", "velocity at the same instants", "v", kind="list", steady=True),
     Quantity("x_end", "m", "displacement at the end of the run, or of the steady window", r"x_\mathrm{end}"),
     Quantity("v_end", "m/s", "velocity at the end of the run, or of the steady window", r"v_\mathrm{end}"),
-    Quantity("time_reached", "s", "time that the run reached: its end, or where a row that failed was given up", survives=True),
+    Quantity("time_reached", "s", "time that the run reached: its end, or where a row failed", survives=True),
     Quantity("accepted_steps", "", "steps of the time scheme; 0 by exact, which has none", kind="integer"),
     Quantity("rejected_steps", "", "steps that the time scheme tried, found too long and tried again shorter", kind="integer"),
 )

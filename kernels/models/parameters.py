@@ -52,7 +52,7 @@ EXCITATION = (
 )  # fmt: skip
 
 WEAR_LAW = (
-    Quantity("service_time", "s", "time in service over which wear volumes are told", r"t_\mathrm{service}",
+    Quantity("service_time", "s", "time in service over which wear volumes are computed", r"t_\mathrm{service}",
              default_rule="absent: no volumes", lower=0.0),
     Quantity("archard_k", "1/Pa", "wear coefficient of Archard, volume per work of the normal force over the way slipped", "K",
              default_rule="absent: no volume by Archard", lower=0.0),
@@ -109,7 +109,7 @@ def derive_excitation(p: dict[str, Any], xp: Any) -> None:
 
 
 def derive_wear_law(p: dict[str, Any]) -> None:
-    """Fill in, in place, what is absent. These numbers stand for nothing: without them no volume or depth is told."""
+    """Fill in, in place, parameters that are absent. Their values have no meaning: no volume or depth is computed without them."""
     for name, value in (("service_time", 0.0), ("archard_k", 0.0), ("contact_area", 1.0)):
         p.setdefault(name, value)
 

@@ -16,10 +16,10 @@ from kernels.models.quantity import Values
 
 EXACT = "exact"
 DOUBLE, SINGLE = "float64", "float32"  # numbers that programs compute with
-STEADY = "steady"  # the window that is one period of the motion that a run tends to
-RUN = ("end", "window_start", "window_end")  # what such a run does not read
+STEADY = "steady"  # the window over one period of the motion that a run tends to
+RUN = ("end", "window_start", "window_end")  # parameters that a steady run does not read
 PACE = ("step", *RUN)  # rows that share these run in lockstep
-PAIR = ("m_2", "x0_2", "v0_2")  # what it cannot have: of two bodies only the relative motion would be steady
+PAIR = ("m_2", "x0_2", "v0_2")  # parameters that a steady run cannot have: of two bodies only the relative motion is steady
 MOST_STEPS = 1e8  # of one run, rejected ones included
 
 
@@ -29,7 +29,7 @@ class Scheme:
 
     Attributes:
         name, description: how a study names it and what it is.
-        reads: the parameters of the time that it reads, besides end and window.
+        reads: the parameters in TIME that it reads, other than end and window.
         largest_stable_step: (resolved parameters, floats or arrays) -> largest step [s] at which it is stable; None where the scheme
             has no step or chooses it itself.
     """

@@ -52,7 +52,7 @@ def edf_mz(p: Mapping[str, Any], power: Any, xp: Any = np) -> Any:
 
 
 def volumes(p: Mapping[str, Any], power: Any, given: Collection[str], xp: Any = np) -> dict[str, Any]:
-    """Volumes [m^3] and depths [m] by name, as far as what they need is `given`.
+    """Volumes [m^3] and depths [m] by name: those whose parameters are `given`.
 
     Args:
         p: resolved parameters, of which READS are read (floats or arrays that broadcast with `power`).

@@ -142,8 +142,8 @@ def describe() -> dict[str, str]:
         "dtype": str(jax.numpy.zeros(()).dtype),
         "lanes": f"{_LANES_OF_ACCELERATOR} of every program"
         if not on_cpu()
-        else "; ".join(f"{loop} in {precision}: {number}" for (loop, precision), number in LANES.items())
-        + f"; exact with walls, tones or records: {_LANES_OF_OTHERS}",
+        else "; ".join(f"{loop}, {precision}: {number}" for (loop, precision), number in LANES.items())
+        + f"; walls, tones or records by scheme exact: {_LANES_OF_OTHERS}",
         "steps an iteration": f"{steps(little=False)}, of euler on a rubbing mass {steps(little=True)}"
         if on_cpu()
         else str(steps(little=False)),

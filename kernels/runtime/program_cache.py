@@ -1,11 +1,11 @@
 """Compiled programs are kept between processes: those of batches as a whole, all others by JAX's persistent compilation cache.
 
-They lie in XDG_CACHE_HOME/tribosweep (~/.cache where that is not set), which is for its owner alone, for what lies there is run; below, one
-folder for every kind of CPU, for a program made for one may not run on another. Where JAX's own variables say something else, or nothing
-can be kept there, this does nothing.
+They lie in the user's cache folder (XDG_CACHE_HOME/tribosweep or ~/.cache/tribosweep on Linux). Only its owner may write there, since its
+files are executed. Each kind of CPU has a subfolder, since programs are made for one kind. Nothing is kept where JAX's own variables choose
+another cache, or where the folder cannot be written.
 
-JAX finds a program by its text, for which it traces and lowers it first: 1 to 2 s for the programs of a study. Those of `batch` are found
-by what makes them instead: the files of this package, versions, options and shapes (`kept`).
+JAX finds a program by its text, and must trace and lower it first: 1 to 2 s for the programs of a study. The programs of `batch` are found
+by their origin instead: the files of this package, versions, options and shapes (`kept`).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ import platformdirs
 WORTH_KEEPING = 0.2  # s of compiling; JAX would keep what takes 1 s
 JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")
 FORGOTTEN = 30 * 86400.0  # s after which a program that was not used is removed: those of other versions would stay for ever
-HIT = "/jax/compilation_cache/cache_hits"  # what JAX tells its listeners when it takes a program from its own cache
+HIT = "/jax/compilation_cache/cache_hits"  # the event of JAX when it loads a program from its own cache
 
 
 @functools.lru_cache(maxsize=1)
 def use() -> Path | None:
-    """Keep the programs that this process compiles from now on, and take those that are there; where that is, None for nowhere."""
+    """Keep the programs that this process compiles from now on, and load kept ones. Returns their folder; None: nothing is kept."""
     import jax
 
     if any(name in os.environ for name in JAX_VARIABLES) or jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
@@ -50,17 +50,17 @@ def use() -> Path | None:
 
 
 def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object]) -> Any:
-    """The program that `key` and the present setup make, from where it is kept; else made, and kept where that took long.
+    """A program, loaded where it is kept; else it is made, and kept if that took longer than WORTH_KEEPING.
 
     Args:
-        key: what tells this program from others of this package; its text counts.
-        make: makes it, with the name that it is to have: a `jax.stages.Compiled` for all devices.
-        works: tries one that was kept, without much work; whatever it raises, the program is made again.
+        key: identifies the program within this package, by its text.
+        make: makes the program under a given name: a `jax.stages.Compiled` for all devices.
+        works: runs a loaded program on little work; if it raises anything, the program is made again.
     """
     import jax
 
-    folder = use() if use.cache_info().currsize else None  # who has not called `use` wants nothing kept
-    if folder is None or jax.default_backend() != "cpu":  # of other devices nobody has tried it
+    folder = use() if use.cache_info().currsize else None  # nothing is kept before `use` is called
+    if folder is None or jax.default_backend() != "cpu":  # untested on other devices
         return make("program")
     digest = hashlib.sha256(f"{key}\n{setup()}".encode()).hexdigest()
     file = folder / f"{digest}.program"
@@ -121,7 +121,7 @@ def _hits() -> int:
 
 
 def setup() -> str:
-    """What programs depend on besides their own key: the files of this package, versions, options of JAX and XLA, devices."""
+    """What every program depends on: the files of this package, versions, options of JAX and XLA, devices."""
     import jax
     import jaxlib.version
     import numpy as np

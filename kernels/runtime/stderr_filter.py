@@ -17,9 +17,9 @@ FALSE_ALARM = re.compile(
     rb"|slow_operation_alarm\.cc:\d+\]|^\*{32}$|Very slow compile\?"
 )
 STDERR = 2
-FLUSHING = 2.0  # s that a process about to end waits for what it still has to say
+FLUSHING = 2.0  # s that an ending process waits for its last lines to be forwarded
 _HOLDING = threading.Lock()
-_held: list[tuple[int, threading.Thread] | None] = []  # what `_hold` gave, once for everybody who is in `without_false_alarm`
+_held: list[tuple[int, threading.Thread] | None] = []  # the result of `_hold`, once for each thread in `without_false_alarm`
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def without_false_alarm() -> Iterator[None]:
     if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
         yield
         return
-    with _HOLDING:  # of those who are here at the same time the first begins, and the last ends
+    with _HOLDING:  # of simultaneous users the first puts the filter up, and the last takes it down
         held = _held[-1] if _held else _hold()
         _held.append(held)
     try:
@@ -46,7 +46,7 @@ def without_false_alarm() -> Iterator[None]:
 
 
 def _hold() -> tuple[int, threading.Thread] | None:
-    """Let stderr lead through a filter: where it led, and who forwards it; None where nobody listens."""
+    """Put a filter before stderr; returns the original descriptor and the thread that forwards to it, or None where stderr is closed."""
     try:
         original = os.dup(STDERR)
     except OSError:
@@ -77,7 +77,7 @@ def flush_stderr() -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write everything, in as many pieces as it takes; nothing where nobody listens."""
+    """Write everything, in as many pieces as it takes; a closed descriptor is no error."""
     with suppress(OSError):
         while data:
             data = data[os.write(descriptor, data) :]

@@ -10,9 +10,10 @@ import pytest
 
 from kernels.batch import compile as programs
 from kernels.batch import solve as batch
-from kernels.batch.program_key import ProgramKey, WallKey
+from kernels.batch.program_key import ProgramKey
 from kernels.batch.programs import program
 from kernels.models import MODELS, RUBBING_MASS
+from kernels.models.contacts import WallLaw
 from kernels.models.schemes import EXACT, SCHEMES, STEADY
 from kernels.runtime import jax_setup
 
@@ -27,7 +28,7 @@ EVERY = [("rubbing_mass", scheme) for scheme in SCHEMES if scheme != EXACT]
 LOWERED = (
     *(ProgramKey(EXACT, free=free, precision=precision) for free in (True, False) for precision in ("float64", "float32")),
     ProgramKey(EXACT, friction="penalised"),
-    ProgramKey(EXACT, walls=(WallKey("stop"),)),
+    ProgramKey(EXACT, walls=(WallLaw("stop"),)),
     ProgramKey(STEADY, free=True),
 )
 COUNT = 40

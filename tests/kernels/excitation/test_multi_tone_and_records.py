@@ -15,8 +15,9 @@ from scipy.integrate import quad
 from kernels import Records, simulate, trace
 from kernels.batch import compile as programs
 from kernels.batch import solve
-from kernels.batch.program_key import ProgramKey, WallKey
+from kernels.batch.program_key import ProgramKey
 from kernels.models import RUBBING_MASS, STOP
+from kernels.models.contacts import WallLaw
 from kernels.models.status import Status
 from tests.kernels.compiling import hastily
 from tests.oracle.driven_friction import Drive
@@ -294,7 +295,7 @@ def test_only_rows_that_have_it_read_a_record_or_tones(monkeypatch: pytest.Monke
 
 def test_what_nobody_gives_is_not_resolved() -> None:
     assert not {"record", "tone_a0", "sweep_rate"} & set(RUBBING_MASS.resolve({"a0": 1.0}))
-    assert ProgramKey("exact", features=("record",)).loop == ProgramKey("exact", walls=(WallKey("stop"),)).loop
+    assert ProgramKey("exact", features=("record",)).loop == ProgramKey("exact", walls=(WallLaw("stop"),)).loop
     assert ProgramKey("lockstep", "euler", features=("record",)).loop == ProgramKey("lockstep", "euler").loop
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from kernels.batch import compile as programs
 from kernels.batch import solve as batch
-from kernels.batch.program_key import ProgramKey
+from kernels.batch.program_key import LOCKSTEP, QUEUE, ProgramKey
 from kernels.batch.solve import Solution
 from kernels.models import BUCKLING_WALL, LEAST_TOLERANCE, MODELS, RUBBING_MASS, STOP, Model
 from kernels.models.outputs import Asked
@@ -294,7 +294,7 @@ def test_inner_loops_have_nothing_wide_but_times(
     monkeypatch: pytest.MonkeyPatch, model: Model, scheme: str, own: bool, most: float
 ) -> None:
     def trace(key: ProgramKey, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...]) -> None:
-        assert key.queued == own
+        assert key.engine == (QUEUE if own else LOCKSTEP)
         arguments = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
         program = programs.traced(key, devices, lanes)
         bodies = [

@@ -1,0 +1,50 @@
+"""Which program runs a row: one key, whether rows come from a study or from Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernels.batch.program_key import ProgramKey, groups, key_of
+from kernels.models import MODELS
+
+PENALISED, TONES = {"k_t": 1e5}, {"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0])}
+WALL = {"f_crit": 2.0, "f_post": 1.0, "k_post": 60.0, "k_n": 100.0, "softening": 0.1}
+CASES: list[tuple[str, str, dict[str, Any], str]] = [
+    ("rubbing_mass", "exact", {"a0": 1.0}, "exact, rigid friction, k = c = 0"),
+    ("rubbing_mass", "exact", {"a0": 1.0, "k": 1.0}, "exact, rigid friction"),
+    ("rubbing_mass", "exact", PENALISED, "exact, penalised friction"),
+    ("rubbing_mass", "exact", TONES | {"k": 1.0}, "exact, rigid friction, tones"),
+    ("rubbing_mass", "exact", TONES | {"a0": 1.0}, "exact, rigid friction, harmonic, tones"),
+    ("rubbing_mass", "rk54", PENALISED | {"a0": 1.0, "belt_speed": 0.1}, "rk54 in a queue, penalised friction, belt_speed"),
+    ("stop", "exact", {}, "exact, no friction, stop"),
+    ("stop", "exact", PENALISED | {"mu": 0.1}, "exact, penalised friction, stop"),
+    ("buckling_wall", "exact", WALL, "exact, no friction, buckling"),
+    ("buckling_wall", "exact", WALL | {"c_buckled": 1.0, "damping_criterion": 1.0}, "exact, no friction, buckling with varying damping"),
+]
+
+
+@pytest.mark.parametrize(("model", "scheme", "params", "words"), CASES, ids=[case[-1] for case in CASES])
+def test_rows_and_calls_have_the_same_key(model: str, scheme: str, params: dict[str, Any], words: str) -> None:
+    rows = {name: np.asarray(value) for name, value in MODELS[model].resolve(params).items()}
+    (key,) = groups(MODELS[model], scheme, None, rows, np.arange(2))
+    assert str(key) == words
+    assert key == key_of(MODELS[model], params, scheme)
+    assert hash(key) == hash(key_of(MODELS[model], params, scheme))
+
+
+def test_the_key_of_a_row_depends_on_that_row_alone() -> None:
+    columns = {"k_t": np.array([np.inf, 1e5, np.inf]), "k": np.array([0.0, 0.0, 1.0]), "a0": np.ones(3)}
+    rows = {name: np.asarray(value) for name, value in MODELS["rubbing_mass"].resolve(columns).items()}
+    found = groups(MODELS["rubbing_mass"], "exact", None, rows, np.arange(3))
+    assert {key: members.tolist() for key, members in found.items()} == {
+        ProgramKey("exact", free=True): [0], ProgramKey("exact", friction="penalised"): [1], ProgramKey("exact"): [2],
+    }  # fmt: skip
+
+
+def test_programs_in_float32_are_refused_where_there_is_none() -> None:
+    rows = {name: np.asarray(value) for name, value in MODELS["rubbing_mass"].resolve({"a0": 1.0} | PENALISED).items()}
+    with pytest.raises(ValueError, match="needs rigid friction"):
+        groups(MODELS["rubbing_mass"], "exact", None, rows, np.arange(1), precision="float32")
