@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernels.models.presliding import PRESLIDING, damping, presliding, stiffness
+
 Values = Mapping[str, Any]
 
 EXACT = "exact"
@@ -63,6 +65,7 @@ VARIED: Mapping[str, tuple[str, ...]] = {
     "stribeck_speed": ("stribeck_speed",),
     "stribeck_exponent": ("stribeck_exponent",),
     "belt_speed": ("belt_speed",),
+    **{switch: tuple(quantity.name for quantity in law) for switch, law in PRESLIDING.items()},
 }
 
 
@@ -112,8 +115,9 @@ def rubs(values: Values) -> Any:
 
 def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
     """Stiffness [N/m] and damping [N s/m] of the contact where it can hold the mass; 0 where it has no friction."""
-    holds = rubs(values)
-    return np.where(holds, values["k_t"], 0.0), np.where(holds, values["c_t"], 0.0)
+    holds, bristles = rubs(values), presliding(values)
+    k_t, c_t = np.where(bristles, stiffness(values), values["k_t"]), np.where(bristles, damping(values), values["c_t"])
+    return np.where(holds, k_t, 0.0), np.where(holds, c_t, 0.0)
 
 
 def wall_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
