@@ -15,8 +15,10 @@ from kernels.numerics.numbers import Array, unit
 # Below this slip speed [m/s] the penalised law tries to stick, as the tool that SDND104 validates does.
 SLIP_SPEED_FLOOR = 1e-6
 _AT_THRESHOLD = 1e-6
-# `Grip.way` while it holds: so little that its product with any velocity is below that floor
+# `Grip.slip_state` while the contact holds: so small that its product with any velocity is below that floor
 BRIEFLY, UNMOVED = 2.0**-100, 2.0**-120
+# `Grip.slip_state` while the mass is off its support: positive once it has slipped. Its product with another is below that of `BRIEFLY`
+AWAY = 2.0**-110
 FRICTION_EVENTS = ("", "release", "stop", "reversal", "largest speed", "least speed")
 
 
@@ -105,28 +107,43 @@ class Grip(NamedTuple):
     """What the penalised contact remembers from one step to the next.
 
     Attributes:
-        way: what it does, in one number, for every number that a step loop carries costs time: +1 or -1, it slips in that direction;
-            +-BRIEFLY, it holds just after such a slip, in the brief stuck state in which its spring unloads; 0, the mass rests; UNMOVED, it
-            has never slipped.
+        slip_state: what the contact does, in one number, for every number that a step loop carries costs time.
+            +1 or -1: it slips in that direction. +-BRIEFLY: it holds just after such a slip, while its spring unloads. 0: the mass rests.
+            UNMOVED: it has never slipped. +-AWAY: the mass is off its support.
         spring: force of its spring [N], T0 - k_t (x - xa) while it holds and T0 while it slips; it grows with the displacement of each
             step, for x itself is many orders larger than x - xa.
     """
 
-    way: Array
+    slip_state: Array
     spring: Array
 
     @property
     def slips(self) -> Array:
         """Whether it slips."""
-        return jnp.abs(self.way) > 0.5
+        return jnp.abs(self.slip_state) > 0.5
+
+    @property
+    def rests(self) -> Array:
+        """Whether the mass rests on its support after a slip."""
+        return self.slip_state == 0.0
+
+    @property
+    def is_away(self) -> Array:
+        """Whether the mass is off its support."""
+        return jnp.abs(self.slip_state) == AWAY
+
+    def force(self, c_t: Array, v: Array) -> Array:
+        """Friction force [N] of a contact whose damper is `c_t` [N s/m], at the velocity `v` [m/s] against the support."""
+        return jnp.where(self.slips | self.is_away, self.spring, self.spring - c_t * v)
 
     def begins(self, before: Grip) -> Array:
         """Whether a slip begins with the step since `before`, that is, one in another direction than the last or after a rest."""
-        return self.way * (self.way - (2.0 / BRIEFLY) * before.way) > 0.5  # is at most 2^-9 unless it slips, -1 where it went on
+        # the product is at most 2^-9 unless the contact slips, and -1 where a slip went on
+        return self.slip_state * (self.slip_state - (2.0 / BRIEFLY) * before.slip_state) > 0.5
 
     def stops(self, before: Grip) -> Array:
         """Whether a rest begins with the step since `before`."""
-        return (self.way == 0.0) & (before.way != 0.0)
+        return (self.slip_state == 0.0) & (before.slip_state != 0.0)
 
 
 def new_grip(like: Array) -> Grip:
@@ -160,7 +177,16 @@ class Penalised(NamedTuple):
             jnp.where(any_stiffness, 0.0, p["c_t"]),
         )
 
-    def evaluate(self, grip: Grip, moved: Array, v: Array, needed: Array, lets_go: Array | None = None) -> tuple[Array, Grip]:
+    def evaluate(
+        self,
+        memory: Grip,
+        moved: Array,
+        v: Array,
+        needed: Array,
+        normal: Array | None = None,  # noqa: ARG002 (constant)
+        elapsed: Array | None = None,  # noqa: ARG002
+        lets_go: Array | None = None,
+    ) -> tuple[Array, Grip]:
         """One evaluation: friction force [N], and what to remember if the step is accepted.
 
         Slip goes on while v keeps its sign and |v| > 1e-6 m/s. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
@@ -168,24 +194,68 @@ class Penalised(NamedTuple):
         units) the sign is the trial's. A slip that stops leads to rest if the friction to hold the mass there is within mu_s F_n.
 
         Args:
-            grip: memory at the start of the step.
-            moved: displacement since then [m].
-            v: velocity [m/s]. needed: all other forces at v = 0 [N].
+            memory, moved, v, needed: see `FrictionLaw.evaluate`. normal, elapsed: not read.
             lets_go: where a slip that begins goes against the force of the trial, and not in the direction of v; None: nowhere.
 
         Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
         """
-        spring = grip.spring - self.k_t * moved
+        spring = memory.spring - self.k_t * moved
         trial = spring - self.c_t * v
-        sticks = ~(grip.way * v > SLIP_SPEED_FLOOR) & (jnp.abs(trial) <= self.static_limit)
-        held = jnp.where(grip.slips, jnp.where(jnp.abs(needed) <= self.static_limit, 0.0, BRIEFLY * grip.way), grip.way)
+        sticks = ~(memory.slip_state * v > SLIP_SPEED_FLOOR) & (jnp.abs(trial) <= self.static_limit)
+        held = jnp.where(memory.slips, jnp.where(jnp.abs(needed) <= self.static_limit, 0.0, BRIEFLY * memory.slip_state), memory.slip_state)
         onward = v - BRIEFLY * trial
         if lets_go is not None:
             onward = jnp.where(lets_go, -trial, onward)
-        way = jnp.where(sticks, held, unit(onward))
-        sliding = -self.dynamic_force * way
-        after = Grip(way, spring)
+        slip_state = jnp.where(sticks, held, unit(onward))
+        sliding = -self.dynamic_force * slip_state
+        after = Grip(slip_state, spring)
         return jnp.where(after.slips, sliding, trial), after._replace(spring=jnp.where(after.slips, sliding, spring))
+
+    @property
+    def belt(self) -> None:
+        """The support rests."""
+        return None
+
+    @property
+    def pressing(self) -> None:
+        """The normal force is constant."""
+        return None
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers of the law that must be finite."""
+        return self.k_t, self.c_t
+
+    @property
+    def observes(self) -> tuple[bool, bool]:
+        """Wear and dissipation follow from the distance slipped."""
+        return False, False
+
+    @property
+    def cheap(self) -> bool:
+        """An evaluation is little work."""
+        return True
+
+    @property
+    def reads_time(self) -> bool:
+        """The law does not read the time since the instant that it remembers."""
+        return False
+
+    def new_memory(self, like: Array) -> Grip:
+        """An unloaded contact that sticks."""
+        return new_grip(like)
+
+    def force(self, memory: Grip, v: Array) -> Array:
+        """Friction force after a step [N] (see `FrictionLaw.force`)."""
+        return memory.force(self.c_t, v)
+
+    def rubs(self, step: Any) -> None:  # noqa: ARG002
+        """A step slips by its displacement as a whole or not at all."""
+        return
+
+    def rubs_between(self, step: Any, begin: Array, end: Array) -> None:  # noqa: ARG002
+        """As `rubs`."""
+        return
 
 
 class Contact(NamedTuple):

@@ -1,55 +1,27 @@
 """Penalised friction that is not the same at all times and speeds: on a support whose normal force varies, by Stribeck's law, on a belt.
 
+What a step rubs,
+
+    wear = integral of F_n |w|,   dissipation = integral of mu(w) F_n |w|,   w = v - belt speed,
+
+is of order 4 where F_n is smooth, and F_n times the distance where it is constant.
+
 Each of the three is part of the law or is not, as a run's parameters name it (compile-time), so that runs without it do nothing for it.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import UNMOVED, Grip, Penalised
-from kernels.excitation.harmonic import Harmonic, wrap
-from kernels.numerics.elementary import asin, exp, log
+from kernels.contact.coulomb import AWAY, UNMOVED, Grip, Penalised, new_grip
+from kernels.contact.friction_law import Rubbed, Step, Swings
+from kernels.contact.normal_force import Pressing
+from kernels.numerics.elementary import exp, log
 from kernels.numerics.numbers import Array
 
 _NO_SPEED = 2.0**-100  # of the Stribeck speed
-_AT_ZERO = 1e-9  # rad, from a zero of the normal force
-# `Grip.way` while the mass is off its support: positive once it has slipped. Its product with another is below that of `BRIEFLY`
-AWAY = 2.0**-110
-
-
-class Pressing(NamedTuple):
-    """Normal force that varies in time, n(t) = n0 + n1 sin(omega_n t + phase_n).
-
-    On one surface F_n = max(0, n): contact is lost where n <= 0. Between two surfaces F_n = |n|: one or the other is pressed.
-
-    Attributes:
-        swing: n(t) [N] as a harmonic force. sides: 1 or 2 surfaces.
-    """
-
-    swing: Harmonic
-    sides: Array
-
-    @classmethod
-    def of(cls, p: dict[str, Any]) -> Pressing:
-        """The normal force of resolved parameters (scalars)."""
-        return cls(Harmonic(p["normal_amplitude"], p["normal_omega"], p["normal_phase"], p["normal_force"]), p["friction_sides"])
-
-    def contact(self, n: Array) -> Array:
-        """F_n [N] where the swing is n [N]."""
-        return jnp.where(self.sides > 1.0, jnp.abs(n), jnp.maximum(n, 0.0))
-
-    def until_zero(self, time: Array) -> Array:
-        """How long it is from a time [s] until n is 0 [s], inf where it never is; a zero at that very time is passed over."""
-        swing = self.swing
-        crosses = jnp.abs(swing.amplitude) > jnp.abs(swing.load)
-        level = asin(jnp.where(crosses, -swing.load / jnp.where(crosses, swing.amplitude, 1.0), 0.0))
-        seen = swing.omega * time + swing.phase + _AT_ZERO
-        turn = _AT_ZERO + jnp.minimum(wrap(level - seen), wrap(math.pi - level - seen))
-        return jnp.where(crosses, turn / swing.omega, jnp.inf)
 
 
 class Stribeck(NamedTuple):
@@ -109,11 +81,47 @@ class Varied(NamedTuple):
             p.get("belt_speed"),
         )
 
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers of the law that must be finite."""
+        return self.k_t, self.c_t
+
+    @property
+    def observes(self) -> tuple[bool, bool]:
+        """Whether the wear energy, and the energy dissipated, are integrals that `rubs` returns."""
+        return self.pressing is not None, self.stribeck is not None
+
+    @property
+    def cheap(self) -> bool:
+        """An evaluation is more work than that of `Penalised`."""
+        return False
+
+    @property
+    def reads_time(self) -> bool:
+        """The law does not read the time since the instant that it remembers."""
+        return False
+
+    def new_memory(self, like: Array) -> Grip:
+        """An unloaded contact that sticks."""
+        return new_grip(like)
+
+    def force(self, memory: Grip, v: Array) -> Array:
+        """Friction force after a step [N] (see `FrictionLaw.force`)."""
+        return memory.force(self.c_t, v)
+
     def coefficient(self, v: Array) -> Array:
         """Coefficient of friction at a slip velocity [m/s]."""
         return self.mu_d if self.stribeck is None else self.mu_d + (self.mu_s - self.mu_d) * self.stribeck.weight(v)
 
-    def evaluate(self, grip: Grip, moved: Array, v: Array, needed: Array, n: Array | None) -> tuple[Array, Grip]:
+    def evaluate(
+        self,
+        memory: Grip,
+        moved: Array,
+        v: Array,
+        needed: Array,
+        normal: Array | None = None,
+        elapsed: Array | None = None,  # noqa: ARG002
+    ) -> tuple[Array, Grip]:
         """One evaluation: friction force [N], and what to remember if the step is accepted.
 
         Where F_n falls while the contact holds, its force comes to exceed mu_s F_n and it slips: against that force, whatever the sign of a
@@ -122,27 +130,59 @@ class Varied(NamedTuple):
         pressed again, a stick trial decides from an unloaded spring.
 
         Args:
-            grip: memory at the start of the step.
-            moved, v: displacement since then [m] and velocity [m/s], both against the support.
-            needed: all other forces where the mass moves with the support [N].
-            n: what presses it now [N], before a surface is asked; None where that does not vary.
+            memory, moved, v, needed, normal: see `FrictionLaw.evaluate`. elapsed: not read.
         """
-        if n is None or self.pressing is None:
+        if normal is None or self.pressing is None:
             law = Penalised(self.mu_s * self.normal_force, self.coefficient(v) * self.normal_force, self.k_t, self.c_t)
-            return law.evaluate(grip, moved, v, needed)
-        normal = self.pressing.contact(n)
-        law = Penalised(self.mu_s * normal, self.coefficient(v) * normal, self.k_t, self.c_t)
-        lost = is_away(grip)
-        landed = jnp.where(grip.way < 0.0, UNMOVED, jnp.where(jnp.abs(needed) <= law.static_limit, 0.0, UNMOVED))
-        before = grip._replace(way=jnp.where(lost, landed, grip.way))
-        force, after = law.evaluate(before, moved, v, needed, lets_go=~(grip.slips | lost))
-        slipped = jnp.where(lost, grip.way > 0.0, grip.way != UNMOVED)
-        off = normal <= 0.0
+            return law.evaluate(memory, moved, v, needed)
+        pressed = self.pressing.contact(normal)
+        law = Penalised(self.mu_s * pressed, self.coefficient(v) * pressed, self.k_t, self.c_t)
+        lost = memory.is_away
+        landed = jnp.where(memory.slip_state < 0.0, UNMOVED, jnp.where(jnp.abs(needed) <= law.static_limit, 0.0, UNMOVED))
+        before = memory._replace(slip_state=jnp.where(lost, landed, memory.slip_state))
+        force, after = law.evaluate(before, moved, v, needed, lets_go=~(memory.slips | lost))
+        slipped = jnp.where(lost, memory.slip_state > 0.0, memory.slip_state != UNMOVED)
+        off = pressed <= 0.0
         zero = jnp.zeros_like(force)
         away = Grip(jnp.where(slipped, AWAY, -AWAY), zero)
         return jnp.where(off, zero, force), Grip(*(jnp.where(off, gone, held) for gone, held in zip(away, after, strict=True)))
 
+    def rubs(self, step: Step) -> Rubbed:
+        """What all of a step rubs, by Simpson's rule with the velocity of the cubic through positions and velocities at its ends."""
+        first, last = step.h * step.v0, step.h * step.v1
+        middle = 1.5 * step.slid - 0.25 * (first + last)
+        return self._integrated((first, middle, last), step.swings, 1.0 / step.h, 1.0, step.slid)
 
-def is_away(grip: Grip) -> Array:
-    """Whether the mass is off its support."""
-    return jnp.abs(grip.way) == AWAY
+    def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed:
+        """What the part of a step between two fractions of it rubs; a step of length 0 rubs nothing."""
+        early, late = step.h * step.v0 - step.slid, step.h * step.v1 - step.slid
+
+        def speed(u: Array) -> Array:
+            return step.slid + early * (1.0 - u) * (1.0 - 3.0 * u) - late * u * (2.0 - 3.0 * u)
+
+        def place(u: Array) -> Array:
+            return u * (step.slid + (1.0 - u) * ((1.0 - u) * early - u * late))
+
+        places = begin, 0.5 * (begin + end), end
+        swings = None if step.swings is None else Swings(*(step.swings.at(u) for u in places))
+        by_step = 1.0 / jnp.where(step.h > 0.0, step.h, 1.0)
+        return self._integrated(tuple(speed(u) for u in places), swings, by_step, end - begin, place(end) - place(begin))
+
+    def _integrated(self, ways: tuple[Array, ...], swings: Swings | None, by_step: Array, width: Array | float, slid: Array) -> Rubbed:
+        """Simpson's rule over a `width` of the step, from its speeds times its length at three places [m]."""
+        pressing, normals = self.pressing, [self.normal_force] * 3
+        if pressing is not None and swings is not None:
+            normals = [pressing.contact(n) for n in swings]
+        touches = None if pressing is None else normals[1] > 0.0
+        rates = [n * way for n, way in zip(normals, ways, strict=True)]
+        wear = None if pressing is None else _simpson(rates, width)
+        if self.stribeck is None:
+            return Rubbed(slid, wear, touches)
+        dissipated = [rate * self.coefficient(way * by_step) for rate, way in zip(rates, ways, strict=True)]
+        return Rubbed(slid, wear, touches, _simpson(dissipated, width))
+
+
+def _simpson(values: list[Array], width: Array | float) -> Array:
+    """The integral without its sign, from values at the start, in the middle and at the end."""
+    first, middle, last = values
+    return jnp.abs((1.0 / 6.0) * width * (first + 4.0 * middle + last))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Values
 
 # parts of an excitation, each with the parameters that only programs with that part read
@@ -25,6 +26,7 @@ VARIED: Mapping[str, tuple[str, ...]] = {
     "stribeck_speed": ("stribeck_speed",),
     "stribeck_exponent": ("stribeck_exponent",),
     "belt_speed": ("belt_speed",),
+    **{switch: tuple(quantity.name for quantity in law) for switch, law in PRESLIDING.items()},
 }
 
 

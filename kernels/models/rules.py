@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from kernels.models.features import used
 from kernels.models.model import Rule
+from kernels.models.presliding import PRESLIDING, presliding
 from kernels.models.quantity import Values
 from kernels.models.schemes import EXACT, MOST_STEPS, SCHEMES, held_stiffness_and_damping, rubs, wall_stiffness_and_damping
 
@@ -19,7 +22,7 @@ FRICTION_RULES = (
          lambda p, _s: np.asarray(p["mu_s"]) < p["mu_d"],
          lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
     Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
-         lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & rubs(p),
+         lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & rubs(p) & ~presliding(p),
          lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
     Rule(("normal_amplitude",), "scheme 'exact' has a constant normal force: choose a time scheme, or leave out normal_amplitude",
          lambda p, s: (s == EXACT) & used(p.get("normal_amplitude", 0.0)),
@@ -31,6 +34,16 @@ FRICTION_RULES = (
     Rule(("belt_speed",), "scheme 'exact' has a support at rest: choose a time scheme, or leave out belt_speed",
          lambda p, s: (s == EXACT) & used(p.get("belt_speed", 0.0)),
          lambda p, _s: f"belt_speed = {p['belt_speed']:g} m/s"),
+    Rule(tuple(PRESLIDING), "scheme 'exact' has no presliding friction (LuGre, Dahl), whose phases are not linear: choose a time scheme, "
+         f"or leave out {' and '.join(PRESLIDING)}",
+         lambda p, s: (s == EXACT) & presliding(p),
+         lambda p, _s: ", ".join(f"{name} = {p[name]:g} N/m" for name in PRESLIDING if name in p)),
+    Rule(tuple(PRESLIDING), f"friction has one law: give one of {' and '.join(PRESLIDING)}",
+         lambda p, _s: functools.reduce(operator.and_, (used(p.get(name, 0.0)) for name in PRESLIDING))),
+    Rule((*PRESLIDING, "normal_amplitude"), "presliding friction (LuGre, Dahl) needs a constant normal force: leave out normal_amplitude",
+         lambda p, _s: presliding(p) & used(p.get("normal_amplitude", 0.0))),
+    Rule(("dahl_stiffness", "stribeck_speed"), "Dahl friction has one limit, mu_d F_n: leave out stribeck_speed, or use LuGre friction",
+         lambda p, _s: used(p.get("dahl_stiffness", 0.0)) & used(p.get("stribeck_speed", 0.0))),
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models.features import DRIVES
+from kernels.models.presliding import damping, presliding, stiffness
 from kernels.models.quantity import Values
 
 EXACT = "exact"
@@ -57,8 +58,9 @@ def rubs(values: Values) -> Any:
 
 def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
     """Stiffness [N/m] and damping [N s/m] of the contact where it can hold the mass; 0 where it has no friction."""
-    holds = rubs(values)
-    return np.where(holds, values["k_t"], 0.0), np.where(holds, values["c_t"], 0.0)
+    holds, bristles = rubs(values), presliding(values)
+    k_t, c_t = np.where(bristles, stiffness(values), values["k_t"]), np.where(bristles, damping(values), values["c_t"])
+    return np.where(holds, k_t, 0.0), np.where(holds, c_t, 0.0)
 
 
 def wall_stiffness_and_damping(values: Values) -> tuple[Any, Any]:

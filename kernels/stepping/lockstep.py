@@ -73,7 +73,7 @@ def _attempts(stepper: Stepper, setup: Setup, run: Run, end: Array) -> Run:
 
 def _each(stepper: Stepper, setup: Setup) -> int:
     """Steps of an iteration."""
-    plain = not setup.body.walls and setup.varied is None and not isinstance(setup.excitation, Driven)
+    plain = not setup.body.walls and setup.body.friction.cheap and not isinstance(setup.excitation, Driven)
     return jax_setup.steps(little=plain and len(stepper.fractions) == 1)
 
 

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import Penalised
-from kernels.contact.varying_friction import Pressing, Varied
+from kernels.contact.friction_law import FrictionLaw, Rubbed, Step, Swings
+from kernels.contact.friction_laws import friction_law
+from kernels.contact.normal_force import Pressing
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
 from kernels.excitation.harmonic import Rotation, Turn
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
-from kernels.models.features import FEATURES, VARIED
+from kernels.models.features import FEATURES
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
@@ -24,12 +25,11 @@ from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, of_type
 from kernels.observables import block_means, impacts
 from kernels.segments.two_bodies import Centre, relative
-from kernels.stepping import observe_friction, observe_statistics, observe_varying_friction, observe_wall, two_level_sums
+from kernels.stepping import observe_friction, observe_statistics, observe_wall, two_level_sums
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.devogelaere import DEVOGELAERE
 from kernels.stepping.euler import EULER
-from kernels.stepping.observe_varying_friction import Rubbed, Swings
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
 from kernels.stepping.scheme import Body, Control, External, Limits, State, Stepper, Trial
@@ -89,19 +89,15 @@ class Setup(NamedTuple):
     statistics: bool = False
 
     @property
-    def varied(self) -> Varied | None:
-        """The law of friction where it varies."""
-        return self.body.friction if isinstance(self.body.friction, Varied) else None
-
-    @property
     def pressing(self) -> Pressing | None:
         """The normal force where it varies."""
-        return None if self.varied is None else self.varied.pressing
+        return self.body.friction.pressing
 
     def external(self, force: Array, normal: Array | None, elapsed: Array | float) -> External:
         """What acts at an instant, of a contact that remembers the one `elapsed` [s] before it."""
-        belt = None if self.varied is None else self.varied.belt
-        return External(force, normal, None if belt is None else belt * elapsed)
+        law = self.body.friction
+        time = elapsed * self.body.one if law.reads_time else None
+        return External(force, normal, None if law.belt is None else law.belt * elapsed, time)
 
     def at(self, time: Array) -> External:
         """What acts at a time [s], of a contact that remembers t = 0."""
@@ -166,11 +162,11 @@ def steps(end: Array, step: Array) -> Array:
 def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) -> Setup:
     """What does not change during the run of resolved parameters (scalars); without `k` and `c` where both are 0."""
     instants = block_means.bounds(p, asked.blocks) if asked.blocks else None
-    friction = Varied.of(p) if any(name in p for name in VARIED) else Penalised.of(p)
+    friction = friction_law(p)
     free = "k" not in p
     if free:
         p = {**p, "k": jnp.zeros_like(p["m"]), "c": jnp.zeros_like(p["m"])}
-    finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), friction.k_t, friction.c_t])
+    finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), *friction.constants])
     walls: tuple[Wall, ...] = ()
     centre = None
     if "k_n" in p:
@@ -184,7 +180,7 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) ->
         h = (p["end"] / count).astype(body.one.dtype)  # in float32 runs, times are float64
         turns = tuple(excitation.turn(fraction * h) for fraction in stepper.fractions)
         swings: tuple[Turn, ...] = ()
-        if isinstance(friction, Varied) and friction.pressing is not None:
+        if friction.pressing is not None:
             swings = tuple(friction.pressing.swing.turn(fraction * h) for fraction in (*stepper.fractions, 0.5))
         return Setup(p, body, excitation, finite, centre, h, Even(count, turns, swings), instants, asked.statistics)
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
@@ -209,7 +205,7 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         none = zero.astype(jnp.float64)
         clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
-    sums = Sums(observe_friction.init(zero, setup.varied), observe_wall.init(setup.body, state))
+    sums = Sums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=observe_statistics.init(setup.body, setup.instants, setup.statistics))
     sums = sums._replace(totals=two_level_sums.init(sums.friction, sums.shocks))
@@ -312,9 +308,7 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = fusion_barrier(h * (ends - starts))
-    rubs = None
-    if setup.varied is not None:
-        rubs = observe_varying_friction.part(setup.varied, _against(setup.varied, run.state, trial, h, swings), starts, ends)
+    rubs = setup.body.friction.rubs_between(_against(setup.body.friction, run.state, trial, h, swings), starts, ends)
     sums = _observe(setup, run, trial, observe_friction.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h)
     if run.sums.watched is not None:
         parts = jnp.stack([starts, ends]) if setup.instants is None else jnp.clip(setup.instants * rate - done, 0.0, 1.0).astype(h.dtype)
@@ -369,29 +363,28 @@ def _loads(stepper: Stepper, setup: Setup, forces: list[Array], normals: list[Ar
     )
 
 
-def _against(law: Varied, before: State, trial: Trial, h: Array, swings: Swings | None) -> observe_varying_friction.Step:
+def _against(law: FrictionLaw, before: State, trial: Trial, h: Array, swings: Swings | None) -> Step:
     """A step as the support sees it."""
+    memories = before.memory.friction, trial.state.memory.friction
     if law.belt is None:
-        return observe_varying_friction.Step(h, before.v, trial.state.v, trial.moved, swings)
-    return observe_varying_friction.Step(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings)
+        return Step(h, before.v, trial.state.v, trial.moved, swings, *memories)
+    return Step(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings, *memories)
 
 
 def rubs_of(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
-    """Velocity against the support at the end of a step, and what all of the step rubs where friction varies."""
-    if setup.varied is None:
-        return trial.state.v, None
-    step = _against(setup.varied, before, trial, h, swings)
-    return step.v1, observe_varying_friction.whole(setup.varied, step)
+    """Velocity against the support at the end of a step, and what all of the step rubs where the law of friction integrates that."""
+    step = _against(setup.body.friction, before, trial, h, swings)
+    return step.v1, setup.body.friction.rubs(step)
 
 
 def _worn(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
     """(n - 1,) wear energies [J] of a step between `parts` (n,) of it, to which the mass moves by `ways` [m]."""
-    law, grip, normal = setup.varied, trial.state.memory.friction, setup.p["normal_force"]
-    if law is None:
+    law, grip, normal = setup.body.friction, trial.state.memory.friction, setup.p["normal_force"]
+    step = _against(law, before, trial, h, swings)
+    if law.rubs(step) is None:
         forth = jnp.sign(ways[-1] - ways[0])  # what the step slips is the way between its ends
         return jnp.where(grip.slips, normal * forth * jnp.diff(ways), 0.0)
-    step = _against(law, before, trial, h, swings)
-    rubs = jax.vmap(lambda begin, end: observe_varying_friction.part(law, step, begin, end))(parts[:-1], parts[1:])
+    rubs = cast("Rubbed", jax.vmap(lambda begin, end: law.rubs_between(step, begin, end))(parts[:-1], parts[1:]))
     return jnp.where(rubs.works(grip), normal * jnp.abs(rubs.slid) if rubs.wear is None else rubs.wear, 0.0)
 
 
@@ -435,9 +428,8 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     trial = _settled(setup, trial)
-    part = observe_friction.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0))
-    if setup.varied is not None:  # works are summed where a step is inside
-        part = part._replace(rubbed=rubs_of(setup, run.state, trial, h, swings)[1])
+    rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # works are summed where a step is inside
+    part = observe_friction.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs)
     sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
@@ -476,9 +468,8 @@ def _settled(setup: Setup, trial: Trial) -> Trial:
 
 def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, since: Array, h: Array) -> Sums:
     """Sums after a step of which `part` lies in the window; it lasted for `h` [s] from the time `since` [s] on."""
-    speed = trial.state.v
-    if setup.varied is not None and setup.varied.belt is not None:
-        speed = speed - setup.varied.belt
+    belt = setup.body.friction.belt
+    speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
     shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h)
     return Sums(friction, shocks, totals=run.sums.totals)

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.coulomb import UNMOVED, Grip
-from kernels.contact.varying_friction import Varied, is_away
+from kernels.contact.friction_law import FrictionLaw, Rubbed
 from kernels.numerics.numbers import Array, choice
 from kernels.observables import regime, rubbing, slip
-from kernels.stepping.observe_varying_friction import Rubbed
 
 BASE = 256.0  # three counts below it are one whole number of 24 bits, which float32 holds
 MOST = int(BASE) - 1  # steps that `Few` can count
@@ -55,11 +54,11 @@ class Few(NamedTuple):
     friction: Array | None
 
 
-def init(like: Array, law: Varied | None = None) -> Tally:
-    """Sums before the run; `law` where friction varies."""
+def init(like: Array, law: FrictionLaw) -> Tally:
+    """Sums before the run, of those works that the law of friction integrates."""
     zero = jnp.zeros_like(like)
-    wear = None if law is None or law.pressing is None else zero
-    return Tally(zero, zero, zero, zero, zero, zero, wear, None if law is None or law.stribeck is None else zero)
+    wear, friction = law.observes
+    return Tally(zero, zero, zero, zero, zero, zero, zero if wear else None, zero if friction else None)
 
 
 def _more(total: Array | None, work: Array | None, counts: Array) -> Array | None:
@@ -77,10 +76,10 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: Part) -> 
     inside = part.duration > 0.0
     slips = after.slips & inside
     begins = slips & (after.begins(before) | (sums.phases == 0.0))
-    stops = (after.way == 0.0) & inside & (after.stops(before) | (sums.stops == 0.0))
+    stops = after.rests & inside & (after.stops(before) | (sums.stops == 0.0))
     rubbed = part.rubbed or Rubbed(part.displacement)
     rubs, works = rubbed.slips(after) & inside, rubbed.works(after) & inside
-    touching = part.duration if sums.wear is None else jnp.where(is_away(after), 0.0, part.duration)
+    touching = part.duration if sums.wear is None else jnp.where(after.is_away, 0.0, part.duration)
     return Tally(
         distance=sums.distance + jnp.where(rubs, jnp.abs(rubbed.slid), 0.0),
         drift=sums.drift + part.displacement,
@@ -95,10 +94,10 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: Part) -> 
 
 def counted(sums: Tally, grip: Grip) -> Grip:
     """The contact once the first step of the window is counted: a slip that is still to be counted begins when it goes on."""
-    held = ~grip.slips & (grip.way != 0.0) & (sums.phases == 0.0)
+    held = ~grip.slips & (grip.slip_state != 0.0) & (sums.phases == 0.0)
     if sums.wear is not None:
-        held = held & ~is_away(grip)
-    return grip._replace(way=jnp.where(held, UNMOVED, grip.way))
+        held = held & ~grip.is_away
+    return grip._replace(slip_state=jnp.where(held, UNMOVED, grip.slip_state))
 
 
 def few(sums: Tally) -> Few:
@@ -112,11 +111,11 @@ def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, r
     rubbed = rubbed or Rubbed(moved)
     works = rubbed.works(after)
     # of what holds, 1e-30 at most is counted, which `add` leaves out where there is nothing else
-    slid, speed, slips = jnp.abs(after.way * rubbed.slid), after.way * speed, after.way * after.way
+    slid, speed, slips = jnp.abs(after.slip_state * rubbed.slid), after.slip_state * speed, after.slip_state * after.slip_state
     if sums.wear is not None:  # where contact may be lost
         rubs = rubbed.slips(after)
         slid, speed = jnp.where(rubs, jnp.abs(rubbed.slid), 0.0), jnp.where(rubs, jnp.abs(speed), 0.0)
-        slips = slips + choice(is_away(after), 1.0, 0.0, speed)
+        slips = slips + choice(after.is_away, 1.0, 0.0, speed)
     counts = sums.counts + slips
     counts = jnp.where(after.begins(before), counts + BASE, counts)
     return Few(
@@ -134,7 +133,7 @@ def add(sums: Tally, now: Few, drift: Array, h: Array, steps: Array) -> Tally:
     phases = jnp.floor(now.counts / BASE) - BASE * stops
     slips = jnp.round(now.counts - BASE * (phases + BASE * stops))
     return Tally(
-        sums.distance + jnp.where(slips > 0.0, now.distance, 0.0),
+        sums.distance + (jnp.where(slips > 0.0, now.distance, 0.0) if sums.wear is None else now.distance),
         sums.drift + drift,
         sums.stuck_time + (steps - slips) * h,
         jnp.where(slips > 0.0, now.top_speed, sums.top_speed),

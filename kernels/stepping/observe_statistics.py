@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.varying_friction import Varied, is_away
 from kernels.numerics.numbers import Array
 from kernels.observables import block_means, statistics
 from kernels.stepping.scheme import Body, State
@@ -52,11 +51,8 @@ def update(sums: Watched, body: Body, before: State, after: State, h: Array, par
 
 def values_at(body: Body, state: State) -> Array:
     """Displacement [m], friction force and the force of each wall [N] after a step, in the order of `statistics.SEEN`."""
-    grip = state.memory.friction
-    law, against = body.friction, state.v
-    if isinstance(law, Varied) and law.belt is not None:
-        against = against - law.belt
-    friction = jnp.where(grip.slips | is_away(grip), grip.spring, grip.spring - law.c_t * against)
+    belt = body.friction.belt
+    friction = body.friction.force(state.memory.friction, state.v if belt is None else state.v - belt)
     return jnp.stack([state.x, friction, *(wall.force for wall in state.memory.walls)])
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from kernels.contact.coulomb import Grip, Penalised, new_grip
-from kernels.contact.varying_friction import Varied
+from kernels.contact.friction_law import FrictionLaw
 from kernels.contact.wall import Crush, Wall, new_crush
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array
@@ -19,7 +18,7 @@ class Memory(NamedTuple):
         friction: what the friction law remembers. walls: what each wall of the body remembers, in the order of `Body.walls`.
     """
 
-    friction: Grip
+    friction: Any
     walls: tuple[Crush, ...]
 
 
@@ -30,11 +29,13 @@ class External(NamedTuple):
         force: external force [N].
         normal: what presses the mass on its support [N]; None where that does not vary in time.
         carried: displacement of the support since the instant that the contact remembers [m]; None where it rests.
+        elapsed: time since that instant [s]; None where the law of friction does not read it.
     """
 
     force: Array
     normal: Array | None = None
     carried: Array | None = None
+    elapsed: Array | None = None
 
     def against(self, moved: Array) -> Array:
         """A displacement since that instant [m] as the support sees it."""
@@ -53,7 +54,7 @@ class Body(NamedTuple):
     by_mass: Array
     stiffness: Array
     drag: Array
-    friction: Penalised | Varied
+    friction: FrictionLaw
     walls: tuple[Wall, ...]
     one: Array
     free: bool = False
@@ -61,12 +62,12 @@ class Body(NamedTuple):
     def untouched(self) -> Memory:
         """What contacts remember that are not loaded."""
         zero = 0.0 * self.one
-        return Memory(new_grip(zero), tuple(new_crush(zero) for _ in self.walls))
+        return Memory(self.friction.new_memory(zero), tuple(new_crush(zero) for _ in self.walls))
 
     def settled(self, memory: Memory) -> Memory:
         """The memory of an evaluation that much is built on (see `fusion_barrier`)."""
-        (way,) = fusion_barrier(memory.friction.way)
-        return memory._replace(friction=memory.friction._replace(way=way))
+        (slip_state,) = fusion_barrier(memory.friction.slip_state)
+        return memory._replace(friction=memory.friction._replace(slip_state=slip_state))
 
     def push(self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None) -> tuple[Array, Memory]:
         """Acceleration but for the damper c [m/s^2], and what the contacts remember of this evaluation.
@@ -79,7 +80,7 @@ class Body(NamedTuple):
         """
         pull = needed = load.force if self.free else load.force - self.stiffness * x
         still, walls = 0.0 * v, []
-        belt = self.friction.belt if isinstance(self.friction, Varied) else None
+        belt = self.friction.belt
         if belt is not None:  # a mass at rest on it moves with it
             still = still + belt
             needed = needed - belt * self.drag / self.by_mass
@@ -87,11 +88,8 @@ class Body(NamedTuple):
             push, after = wall.evaluate(before, x, v, rest)
             pull, needed = pull + push, needed + wall.evaluate(after, x, still, rest)[0]
             walls.append(after)
-        if isinstance(self.friction, Varied):
-            v = v if belt is None else v - belt
-            force, grip = self.friction.evaluate(memory.friction, load.against(moved), v, needed, load.normal)
-        else:
-            force, grip = self.friction.evaluate(memory.friction, moved, v, needed)
+        against = v if belt is None else v - belt
+        force, grip = self.friction.evaluate(memory.friction, load.against(moved), against, needed, load.normal, load.elapsed)
         return (pull + force) * self.by_mass, Memory(grip, tuple(walls))
 
     def acceleration(

@@ -1,0 +1,129 @@
+"""What the time schemes ask of a law of friction: one interface for all laws, and what a law does in a step.
+
+A law is told the displacement and the velocity against its support, which may move (`belt`). What it remembers of a run is a `Grip`, or a
+NamedTuple with the same properties. The laws and the parameters that switch them on stand in `friction_laws`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from kernels.contact.normal_force import Pressing
+from kernels.numerics.numbers import Array
+
+
+class Swings(NamedTuple):
+    """What presses the mass at the start, in the middle and at the end of a step [N]."""
+
+    start: Array
+    middle: Array
+    end: Array
+
+    def at(self, part: Array) -> Array:
+        """The same at a part of the step in [0, 1], by the parabola through them."""
+        early, late = (1.0 - part) * (1.0 - 2.0 * part), part * (2.0 * part - 1.0)
+        return early * self.start + 4.0 * part * (1.0 - part) * self.middle + late * self.end
+
+
+class Step(NamedTuple):
+    """A step as the support sees it.
+
+    Attributes:
+        h: length [s]. v0, v1: velocities at its ends [m/s]. slid: displacement [m].
+        swings: what presses the mass, where that varies in time; else None.
+        before, after: what the law remembers at its ends.
+    """
+
+    h: Array
+    v0: Array
+    v1: Array
+    slid: Array
+    swings: Swings | None
+    before: Any
+    after: Any
+
+
+class Rubbed(NamedTuple):
+    """What a step did against the support.
+
+    Attributes:
+        slid: distance that it slipped [m], of either sign.
+        wear: integral of F_n |w| [J]; None where it is F_n times the distance.
+        touches: whether the mass is pressed in the middle of the step; None where it always is.
+        friction: energy dissipated by friction [J]; None where it is mu_d times the wear energy.
+        always: 1 where `slid` is the part of the motion that no spring of the contact follows, which counts whether the contact slips or
+            not; None where a step counts as a whole or not at all.
+    """
+
+    slid: Array
+    wear: Array | None = None
+    touches: Array | None = None
+    friction: Array | None = None
+    always: Array | None = None
+
+    def slips(self, after: Any) -> Array:
+        """Whether a step counts as slip, given the contact at its end."""
+        if self.always is not None:
+            return self.always > 0.0
+        slips: Array = after.slips if self.touches is None else (after.slips | after.is_away) & self.touches
+        return slips
+
+    def works(self, after: Any) -> Array:
+        """Whether its works count: there are none while the mass is off its support."""
+        if self.always is not None:
+            return self.always > 0.0
+        works: Array = after.slips if self.touches is None else after.slips | after.is_away
+        return works
+
+
+class FrictionLaw(Protocol):
+    """A law of friction of the time schemes, for one oscillator."""
+
+    @property
+    def belt(self) -> Array | None:
+        """Velocity of the support [m/s]; None where it rests."""
+
+    @property
+    def pressing(self) -> Pressing | None:
+        """The normal force where it varies in time, else None."""
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers of the law that must be finite."""
+
+    @property
+    def observes(self) -> tuple[bool, bool]:
+        """Whether the wear energy, and the energy dissipated, are integrals that `rubs` returns."""
+
+    @property
+    def cheap(self) -> bool:
+        """Whether an evaluation is so little work that a loop takes many steps in an iteration."""
+
+    @property
+    def reads_time(self) -> bool:
+        """Whether `evaluate` reads the time since the instant that the law remembers."""
+
+    def new_memory(self, like: Array) -> Any:
+        """What the law remembers of a contact that is not loaded."""
+
+    def evaluate(
+        self, memory: Any, moved: Array, v: Array, needed: Array, normal: Array | None = None, elapsed: Array | None = None
+    ) -> tuple[Array, Any]:
+        """One evaluation: friction force [N], and what to remember if the step is accepted.
+
+        Args:
+            memory: what the law remembers at the start of the step.
+            moved, v: displacement since then [m] and velocity [m/s], both against the support.
+            needed: sum of all other forces where the mass moves with the support [N].
+            normal: what presses the mass now [N], before a surface is asked; None where that does not vary.
+            elapsed: time since the start of the step [s]; None where the law does not read it.
+        """
+
+    def force(self, memory: Any, v: Array) -> Array:
+        """Friction force after a step [N], given what the law remembers and the velocity against the support [m/s]."""
+
+    def rubs(self, step: Step) -> Rubbed | None:
+        """What all of a step rubs; None where the step slips by its displacement as a whole or not at all."""
+
+    def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed | None:
+        """What the part of a step between two fractions of it rubs; a step of length 0 rubs nothing."""

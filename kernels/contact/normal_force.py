@@ -1,0 +1,45 @@
+"""A normal force that varies in time, and when it comes to 0."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.excitation.harmonic import Harmonic, wrap
+from kernels.numerics.elementary import asin
+from kernels.numerics.numbers import Array
+
+_AT_ZERO = 1e-9  # rad, from a zero of the normal force
+
+
+class Pressing(NamedTuple):
+    """Normal force that varies in time, n(t) = n0 + n1 sin(omega_n t + phase_n).
+
+    On one surface F_n = max(0, n): contact is lost where n <= 0. Between two surfaces F_n = |n|: one or the other is pressed.
+
+    Attributes:
+        swing: n(t) [N] as a harmonic force. sides: 1 or 2 surfaces.
+    """
+
+    swing: Harmonic
+    sides: Array
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Pressing:
+        """The normal force of resolved parameters (scalars)."""
+        return cls(Harmonic(p["normal_amplitude"], p["normal_omega"], p["normal_phase"], p["normal_force"]), p["friction_sides"])
+
+    def contact(self, n: Array) -> Array:
+        """F_n [N] where the swing is n [N]."""
+        return jnp.where(self.sides > 1.0, jnp.abs(n), jnp.maximum(n, 0.0))
+
+    def until_zero(self, time: Array) -> Array:
+        """How long it is from a time [s] until n is 0 [s], inf where it never is; a zero at that very time is passed over."""
+        swing = self.swing
+        crosses = jnp.abs(swing.amplitude) > jnp.abs(swing.load)
+        level = asin(jnp.where(crosses, -swing.load / jnp.where(crosses, swing.amplitude, 1.0), 0.0))
+        seen = swing.omega * time + swing.phase + _AT_ZERO
+        turn = _AT_ZERO + jnp.minimum(wrap(level - seen), wrap(math.pi - level - seen))
+        return jnp.where(crosses, turn / swing.omega, jnp.inf)

@@ -1,0 +1,246 @@
+"""Friction by bristles that bend before the contact slips: what the laws of presliding friction share.
+
+The bristles hold a force f. A law says how f changes along a path on the support (`advance`) and how fast the bristles bend (`bending`),
+
+    F_t = -(f + damping dz/dt + viscous w),   f = stiffness z,   w = v - belt speed,
+
+where z is the deflection of the bristles. The part of the motion that they do not follow is slip:
+
+    slip_distance = integral of |w - dz/dt|,   wear = F_n times that,
+    dissipation = integral of f (w - dz/dt) + damping dz/dt w + viscous w^2 = work on the contact less the growth of f^2 / (2 stiffness)
+
+The contact has Coulomb's states of rest and slip. It begins to slip when the force needed to hold the mass exceeds the static limit and
+more than half of the motion is slip, f sgn(w) > limit(w) / 2. It slips on until w changes its sign or f falls below that again. It then
+rests if the force needed is within the static limit. The distance counts in either state. As the stiffness grows, all of this tends to
+rigid friction.
+
+A step is a path with the displacement and the velocities at its ends that the scheme gives; its velocity is a parabola in time. Where it
+changes its sign the path is divided. For a limit that does not depend on w, `advance` is exact along each part, whatever the velocity; so a
+scheme keeps its order but for steps in which the mass turns back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.coulomb import BRIEFLY, Grip, new_grip
+from kernels.contact.friction_law import Rubbed, Step
+from kernels.numerics.numbers import Array, unit
+
+
+class Bristles(NamedTuple):
+    """What a law of bristles remembers from one step to the next.
+
+    Attributes:
+        slip_state: as in `Grip`. bent: force of the bristles f [N]. speed: velocity against the support [m/s].
+    """
+
+    slip_state: Array
+    bent: Array
+    speed: Array
+
+    @property
+    def _grip(self) -> Grip:
+        return Grip(self.slip_state, self.bent)
+
+    @property
+    def slips(self) -> Array:
+        """Whether it slips."""
+        return self._grip.slips
+
+    @property
+    def rests(self) -> Array:
+        """Whether the mass rests on its support after a slip."""
+        return self._grip.rests
+
+    @property
+    def is_away(self) -> Array:
+        """Whether the mass is off its support."""
+        return self._grip.is_away
+
+    def begins(self, before: Bristles) -> Array:
+        """Whether a slip begins with the step since `before` (see `Grip.begins`)."""
+        return self._grip.begins(before._grip)
+
+    def stops(self, before: Bristles) -> Array:
+        """Whether a rest begins with the step since `before`."""
+        return self._grip.stops(before._grip)
+
+
+class Path(NamedTuple):
+    """A way on the support in a time `h` [s], at `u` from 0 to 1 of that time.
+
+    Attributes:
+        h: time [s]. slid: displacement at its end [m]. early, late: displacements at the velocities of its ends, less `slid` [m].
+    """
+
+    h: Array
+    slid: Array
+    early: Array
+    late: Array
+
+    @classmethod
+    def of(cls, h: Array, v0: Array, v1: Array, slid: Array) -> Path:
+        """The path of a displacement [m] whose velocities at the ends are v0 and v1 [m/s]."""
+        return cls(h, slid, h * v0 - slid, h * v1 - slid)
+
+    def pace(self, u: Array | float) -> Array:
+        """Velocity times h [m]."""
+        return self.slid + self.early * (1.0 - u) * (1.0 - 3.0 * u) - self.late * u * (2.0 - 3.0 * u)
+
+    def place(self, u: Array | float) -> Array:
+        """Displacement [m]."""
+        return u * (self.slid + (1.0 - u) * ((1.0 - u) * self.early - u * self.late))
+
+    def velocity(self, u: Array | float) -> Array:
+        """Velocity [m/s]."""
+        return self.pace(u) / jnp.where(self.h == 0.0, 1.0, self.h)
+
+    def turn(self) -> tuple[Array, Array]:
+        """Whether the velocities at the ends have opposite signs, and where it is 0 in between."""
+        first, last = self.pace(0.0), self.pace(1.0)
+        turns = first * last < 0.0
+        b, c = -4.0 * self.early - 2.0 * self.late, 3.0 * (self.early + self.late)
+        root = jnp.sqrt(jnp.maximum(jnp.where(turns, b * b - 4.0 * first * c, 1.0), 0.0))
+        q = -0.5 * (b + jnp.where(b < 0.0, -root, root))
+        one, other = first / jnp.where(q == 0.0, 1.0, q), q / jnp.where(c == 0.0, 1.0, c)
+        return turns, jnp.clip(jnp.where((one > 0.0) & (one < 1.0), one, other), 0.0, 1.0)
+
+
+class Presliding:
+    """What a law of bristles does for the time schemes; a subclass is a NamedTuple of numbers with the attributes below.
+
+    Attributes:
+        stiffness: of the bristles [N/m]. static_limit: mu_s F_n [N]. normal_force: F_n [N].
+        belt: velocity of the support [m/s]; None where it rests.
+    """
+
+    stiffness: Array
+    static_limit: Array
+    normal_force: Array
+    belt: Array | None
+    damping: Array | float = 0.0
+    viscous: Array | float = 0.0
+
+    def limit(self, w: Array) -> Array:
+        """The force of bristles that slip steadily at a velocity [N]."""
+        raise NotImplementedError
+
+    def advance(self, f: Array, path: Path, begin: Array | float, end: Array) -> Array:
+        """Force of the bristles [N] at the end of a part of a path with one sign of the velocity, given the force at its begin."""
+        raise NotImplementedError
+
+    def bending(self, f: Array, w: Array) -> Array:
+        """dz/dt [m/s] under a force of the bristles [N] at a velocity [m/s]."""
+        raise NotImplementedError
+
+    @property
+    def pressing(self) -> None:
+        """The normal force is constant."""
+        return None
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers of the law that must be finite."""
+        return (self.stiffness,)
+
+    @property
+    def observes(self) -> tuple[bool, bool]:
+        """Wear and dissipation are integrals that `rubs` returns."""
+        return True, True
+
+    @property
+    def cheap(self) -> bool:
+        """An evaluation is more work than that of `Penalised`."""
+        return False
+
+    @property
+    def reads_time(self) -> bool:
+        """The path since the instant that the law remembers needs its time."""
+        return True
+
+    def new_memory(self, like: Array) -> Bristles:
+        """Bristles that are not bent."""
+        zero = jnp.zeros_like(like)
+        return Bristles(new_grip(like).slip_state, zero, zero)
+
+    def along(self, f: Array, path: Path, end: Array | float) -> Array:
+        """Force of the bristles [N] at a place `end` in [0, 1] of a path, given that at its begin."""
+        turns, turn = path.turn()
+        end = end + 0.0 * f
+        middle = jnp.where(turns, jnp.minimum(turn, end), end)
+        return jnp.where(turns & (end > turn), self.advance(self.advance(f, path, 0.0, middle), path, middle, end),
+                         self.advance(f, path, 0.0, middle))  # fmt: skip
+
+    def evaluate(
+        self,
+        memory: Bristles,
+        moved: Array,
+        v: Array,
+        needed: Array,
+        normal: Array | None = None,  # noqa: ARG002 (constant)
+        elapsed: Array | None = None,
+    ) -> tuple[Array, Bristles]:
+        """One evaluation (see `FrictionLaw.evaluate`)."""
+        h = jnp.zeros_like(v) if elapsed is None else elapsed
+        bent = self.along(memory.bent, Path.of(h, memory.speed, v, moved), 1.0)
+        half = 0.5 * self.limit(v)
+        slips, last = memory.slips, memory.slip_state
+        goes_on = slips & (last * v > 0.0) & (bent * last > half)
+        holds = jnp.abs(needed) <= self.static_limit
+        starts = ~slips & (bent * jnp.sign(v) > half) & ~holds
+        held = jnp.where(slips, jnp.where(holds, 0.0, BRIEFLY * last), last)
+        after = Bristles(jnp.where(goes_on, last, jnp.where(starts, unit(v), held)), bent, v)
+        return self.force(after, v), after
+
+    def force(self, memory: Bristles, v: Array) -> Array:
+        """Friction force [N] (see `FrictionLaw.force`)."""
+        return -(memory.bent + self.damping * self.bending(memory.bent, v) + self.viscous * v)
+
+    def rubs(self, step: Step) -> Rubbed:
+        """What all of a step rubs."""
+        zero = jnp.zeros_like(step.slid)
+        return self.rubs_between(step, zero, zero + 1.0)
+
+    def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed:
+        """What the part of a step between two fractions of it rubs, the dissipation by Simpson's rule."""
+        path = Path.of(step.h, step.v0, step.v1, step.slid)
+
+        def bent(u: Array) -> Array:
+            return jnp.where(u >= 1.0, step.after.bent, self.along(step.before.bent, path, u))
+
+        def power(f: Array, u: Array) -> Array:
+            w, pace = path.velocity(u), path.pace(u)
+            rate = self.bending(f, w)
+            return f * (pace - step.h * rate) + self.damping * rate * pace + self.viscous * w * pace
+
+        places = begin, 0.5 * (begin + end), end
+        forces = [bent(u) for u in places]
+        first, middle, last = (power(f, u) for f, u in zip(forces, places, strict=True))
+        slid = path.place(end) - path.place(begin) - (forces[2] - forces[0]) / self.stiffness
+        # where f changes its sign the bristles unbend first, which is slip against the motion, and then bend again
+        limit, unbends = self.limit(path.velocity(begin)), jnp.abs(forces[0])
+        against = (unbends - limit * jnp.log1p(unbends / limit)) / self.stiffness
+        slid = jnp.abs(slid) + jnp.where(forces[0] * forces[2] < 0.0, 2.0 * against, 0.0)
+        return Rubbed(
+            slid,
+            wear=self.normal_force * slid,
+            friction=(1.0 / 6.0) * (end - begin) * (first + 4.0 * middle + last),
+            always=jnp.ones_like(slid),
+        )
+
+
+class Constants(NamedTuple):
+    """Numbers that every law of bristles has (see `Presliding`)."""
+
+    static_limit: Array
+    dynamic_force: Array
+    normal_force: Array
+    belt: Array | None
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Constants:
+        """Those of resolved parameters (scalars)."""
+        return cls(p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"], p["normal_force"], p.get("belt_speed"))
