@@ -18,6 +18,7 @@ from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
 from kernels.models.outputs import Asked, check_asked
+from kernels.models.presliding import PRESLIDING
 from kernels.models.schemes import EXACT, check_window
 
 _CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind in ("integer", "word")}
@@ -114,7 +115,8 @@ def _run(chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Rec
     afterwards = {name: jnp.asarray(resolved[name]) for name in wear_laws.READS}
     unread = key.unread(chosen)
     pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))
-    if key.scheme != EXACT and "k_t" not in params and not is_zero(resolved["mu_s"] * pressed):
+    holds = "k_t" in params or any(law in PRESLIDING for law in key.varied)
+    if key.scheme != EXACT and not holds and not is_zero(resolved["mu_s"] * pressed):
         raise ValueError(f"scheme {key.scheme!r} needs the tangential stiffness k_t [N/m]")
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
 
