@@ -13,7 +13,7 @@ import numpy as np
 from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule
 from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT, Values
+from kernels.models.schemes import SCHEMES, Values
 from kernels.models.shared import (
     EXCITATION,
     EXCITATION_RULES,
@@ -154,7 +154,7 @@ TWO_WALLS = Model(
         *WALL_STATISTICS,
         *RUN_OBSERVABLES,
     ),
-    schemes=(EXACT,),
+    schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
     implied=("mu", "g", *(q.name for q in WEAR_LAW)),
     steady=False,
