@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.numerics.fusion import traced_once
-from kernels.numerics.numbers import Array
+from kernels.numerics.numbers import Array, by_width
 
-_NEVER = 1e100  # N: the force that an infinite f_crit stands for, so that no difference of infinities arises
+_NEVER = 1e100, 1e15  # N, in float64 and float32: what stands for an infinite f_crit, so that no difference of infinities arises
 PLATEAU, SOFTENING, BEYOND = 0.0, 1.0, 2.0  # its pieces; one a node of the table beyond, where its damping varies
 
 
@@ -44,7 +44,7 @@ class Envelope(NamedTuple):
         """The envelope of resolved parameters (scalars, and (n,) tables padded with NaN at their end)."""
         sets, stiffnesses, dampings = p["post_set"], p["post_stiffness"], p["post_damping"]
         real = ~jnp.isnan(sets)
-        f_crit = jnp.where(jnp.isinf(p["f_crit"]), _NEVER, p["f_crit"])
+        f_crit = jnp.where(jnp.isinf(p["f_crit"]), by_width(p["f_crit"], *_NEVER), p["f_crit"])
         u0 = f_crit / p["k_n"] + p["plateau"]
         last = p["k_post"]
         for n in range(sets.shape[-1]):

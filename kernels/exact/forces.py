@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from kernels.contact.coulomb import Penalised
 from kernels.exact import event_loop, oscillator
-from kernels.exact.forward_sensitivity import follow
+from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Driven
 from kernels.numerics.elementary import sincos
 from kernels.numerics.numbers import Array
@@ -81,7 +81,9 @@ def simulate(p: dict[str, Any], kind: oscillator.Kind) -> tuple[dict[str, Array]
     Args, derivatives and status are those of `oscillator.simulate`. Validated by tests/kernels/exact/test_forces.py.
     """  # noqa: D205 - one sentence
     made = oscillator.setup(p, kind)
-    last = follow(lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls))
+    last = forward_sensitivity(
+        lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls)
+    )
     found, status = oscillator.finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))
     now = between(made, last)(jnp.zeros_like(last.t))
     return found | {"x": now.x, "v": now.v, "friction_force": now.friction, "wall_force": now.wall}, status

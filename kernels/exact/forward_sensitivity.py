@@ -59,7 +59,7 @@ def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
     return [push(*each) for each in zip(*along, strict=True)]
 
 
-def follow(build: Callable[[Params], Machine], most_events: int, p: Params, one_by_one: bool = False) -> State:
+def forward_sensitivity(build: Callable[[Params], Machine], most_events: int, p: Params, one_by_one: bool = False) -> State:
     """The state at the end of the run of one oscillator, or after `most_events`.
 
     Args:

@@ -16,7 +16,7 @@ from kernels.contact.law import Point
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
 from kernels.exact import event_loop, quadrature
 from kernels.exact.event_loop import State, Stretch
-from kernels.exact.forward_sensitivity import follow
+from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.models.contacts import RIGID, STOP, VARYING, WallLaw
 from kernels.models.features import FEATURES
@@ -28,9 +28,6 @@ from kernels.observables import block_means, impact_pattern, impacts, rubbing
 from kernels.observables import statistics as observed
 from kernels.observables.interval import Interval
 from kernels.segments.two_bodies import Centre, relative
-
-OF_EACH_WALL = ("impacts", "peak_force", "max_compression")  # observables of all walls that the left one of two has for itself, too
-
 
 _Curve = tuple[Array, Array, Array, Array, Array]  # an entry of each of `quadrature.Curves`
 
@@ -225,15 +222,15 @@ def _curves(
     return quadrature.Curves(value, on_d, on_v, on_a, on_dv, moves)
 
 
-def _crushed(wall: Wall, pressed: Pressed, shock: impacts.Shock, x: Array) -> tuple[dict[str, Array], Array]:
-    """What a wall has suffered in a run that ended at `x` [m], by name, and whether it was pressed beyond the last node of its table."""
+def _crushed(wall: Wall, pressed: Pressed, shock: impacts.Shock, x: Array) -> tuple[Array, Array, Array]:
+    """Plastic set [m] and regime of a wall in a run that ended at `x` [m], and whether it was pressed beyond the last node of its table."""
     envelope, plastic = wall.envelope, wall.plastic_set(pressed, x)
     if envelope is None:
         regime, beyond = jnp.where(shock.impacts > 0.0, 1, 0), jnp.zeros_like(x, dtype=bool)
     else:
         reached = wall.reached(pressed, x)
         regime, beyond = envelope.regime(reached, pressed.buckled, shock.impacts), envelope.beyond_table(reached)
-    return {"buckling_time": shock.buckling_time, "plastic_set": plastic, "wall_regime": regime}, beyond
+    return plastic, regime, beyond
 
 
 def _sum(curves: list[_Curve]) -> _Curve:
@@ -257,11 +254,9 @@ def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -
             del found["buckling_time"]
         else:
             for kind, wall, pressed, shock in zip(setup.kind.walls, setup.walls, last.memory.walls, last.sums.shocks, strict=True):
-                told, beyond = _crushed(wall, pressed, shock, x)
-                found |= {kind.prefix + name: value for name, value in told.items()}
+                plastic, regime, beyond = _crushed(wall, pressed, shock, x)
+                found |= impacts.of_wall(shock, plastic, regime, kind.prefix)
                 status = jnp.where((status == int(Status.OK)) & beyond, int(Status.BEYOND_TABLE), status)
-                if kind.prefix:
-                    found |= {kind.prefix + name: impacts.finish(shock)[name] for name in OF_EACH_WALL}
     if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(p, setup.excitation, x, v)
     return {
@@ -292,5 +287,5 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tupl
     """
     kind = kind._replace(asked=asked)
     made = setup(p, kind)
-    last: State[Any, Sums] = follow(lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls))
+    last: State[Any, Sums] = forward_sensitivity(lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls))
     return finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))

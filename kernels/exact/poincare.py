@@ -56,7 +56,8 @@ class Section(NamedTuple):
     def image(self, s: Any, y: Array) -> tuple[Any, Array]:
         """The state after the periods that begin with `s` at y, and the Jacobian (n, n) of its section point by y.
 
-        As in `follow`, each event is linearised once, and the derivatives are carried as separate numbers; those of the sums are not.
+        As in `forward_sensitivity`, each event is linearised once, and derivatives are carried as separate numbers. This loop of its own
+        differentiates by the section point alone. It carries no derivatives of the sums: the search for a periodic orbit needs none.
         """
 
         def split(s: Any) -> tuple[Any, Any]:

@@ -17,11 +17,11 @@ import jax.numpy as jnp
 
 from kernels.contact.coulomb import Coulomb
 from kernels.contact.coulomb import release as first_release
-from kernels.exact.forward_sensitivity import follow
+from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.exact.search.first_reversal import first_reversal
 from kernels.exact.search.reversal import Guess
 from kernels.exact.search.reversal_scan import MOST_PIECES
-from kernels.exact.search.roots import crossing_time, root_step
+from kernels.exact.search.roots import reversal_time, root_step
 from kernels.excitation.harmonic import Harmonic, wrap
 from kernels.models.status import Status
 from kernels.numerics.elementary import sincos
@@ -147,7 +147,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         step = root_step(Motion(*(fixed(value * s.direction) for value in m)), fixed_segment.rate)
         (stops,) = decide(slips & found.stops & (near + step <= fixed(limit)))
         given_up = slips & ~stops & ~found.stops & (near < fixed(limit))
-        root = crossing_time(near + step, segment, anchor)
+        root = reversal_time(near + step, segment, anchor)
         (tau,) = fusion_barrier(jnp.where(stops, root, jnp.where(given_up, near, limit)))
         m = m.later(tau - near)
 
@@ -231,7 +231,7 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
 
     Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/exact/test_rigid_friction.py.
     """
-    last: State = follow(functools.partial(machine, free=free), MOST_EVENTS, p)
+    last: State = forward_sensitivity(functools.partial(machine, free=free), MOST_EVENTS, p)
     finite, zero = all_finite(p.values()), jnp.zeros_like(last.t)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
     found = rubbing.finish(last.sums, p)

@@ -64,18 +64,28 @@ def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
 
 
 def wall_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
-    """Largest stiffness [N/m] and damping [N s/m] of a wall; 0 where there is none."""
-    stiffness, damping = np.asarray(values.get("k_n", 0.0)), np.asarray(values.get("c_n", 0.0))
+    """Largest stiffness [N/m] and damping [N s/m] of a wall, or of two together that press the mass at once; 0 where there is none."""
+    (stiffness, damping), (left_stiffness, left_damping) = (_of_wall(values, prefix) for prefix in ("", "left_"))
+    both = np.asarray(values.get("gap", 0.0)) + values.get("left_gap", np.inf) < 0.0
+    return (
+        np.where(both, stiffness + left_stiffness, np.fmax(stiffness, left_stiffness)),
+        np.where(both, damping + left_damping, np.fmax(damping, left_damping)),
+    )
+
+
+def _of_wall(values: Values, prefix: str) -> tuple[Any, Any]:
+    """Largest stiffness [N/m] and damping [N s/m] of the wall whose parameters begin with `prefix`; 0 where there is none."""
+    stiffness, damping = np.asarray(values.get(f"{prefix}k_n", 0.0)), np.asarray(values.get(f"{prefix}c_n", 0.0))
     for name in ("k_post", "post_stiffness"):
-        stiffness = np.fmax(stiffness, _largest(values, name))
+        stiffness = np.fmax(stiffness, _largest(values, name, prefix))
     for name in ("c_buckled", "post_damping"):
-        damping = np.fmax(damping, _largest(values, name))
+        damping = np.fmax(damping, _largest(values, name, prefix))
     return stiffness, damping
 
 
-def _largest(values: Values, name: str) -> Any:
+def _largest(values: Values, name: str, prefix: str) -> Any:
     """The largest entry of a parameter, along its last axis where it is a table; NaN where it has none."""
-    value = np.asarray(values.get(name, np.nan))
+    value = np.asarray(values.get(prefix + name, np.nan))
     if not name.startswith("post_"):
         return value
     return np.fmax.reduce(value, axis=-1, initial=np.nan) if value.ndim else value

@@ -16,7 +16,7 @@ from kernels.models.observables import RUN_OBSERVABLES, WEAR_OBSERVABLES, WORN_O
 from kernels.models.parameters import EXCITATION, TIME, WEAR_LAW, derive_excitation, derive_time, derive_wear_law
 from kernels.models.quantity import Quantity, Values
 from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, STEP_RULES, WINDOW_RULES
-from kernels.models.schemes import EXACT
+from kernels.models.schemes import SCHEMES
 from kernels.models.walls import (
     BUCKLING_OBSERVABLES,
     BUCKLING_PARAMETERS,
@@ -142,7 +142,7 @@ TWO_WALLS = Model(
         *WALL_STATISTICS,
         *RUN_OBSERVABLES,
     ),
-    schemes=(EXACT,),
+    schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
     implied=("mu", "g", *(q.name for q in WEAR_LAW)),
     steady=False,

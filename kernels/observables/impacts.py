@@ -119,3 +119,15 @@ def finish(sums: Shock) -> dict[str, Array]:
         "return_time": sums.returned,
         "buckling_time": sums.buckling_time,
     }
+
+
+def of_wall(sums: Shock, plastic: Array, regime: Array, prefix: str) -> dict[str, Array]:
+    """What one wall that may buckle has suffered, by name behind its `prefix`; a prefix names one of several walls.
+
+    Args:
+        sums: of this wall. plastic: its plastic set [m]. regime: code of how far it was pressed.
+    """
+    found = {"buckling_time": sums.buckling_time, "plastic_set": plastic, "wall_regime": regime}
+    if prefix:
+        found |= {"impacts": sums.impacts, "peak_force": sums.peak, "max_compression": sums.compression}
+    return {prefix + name: value for name, value in found.items()}

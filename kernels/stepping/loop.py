@@ -6,6 +6,7 @@ and step, and gives the place of a finished one to the next; `simulate` does it 
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import jax
@@ -21,6 +22,7 @@ from kernels.models.features import FEATURES
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
+from kernels.models.two_walls import TWO_WALLS
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, of_type
 from kernels.observables import block_means, impacts
@@ -44,7 +46,7 @@ STEPPERS: dict[str, Stepper] = {
 }
 CHUNK = 512  # attempts between two looks at which runs are over
 _NEARLY = 1.0 + 1e-6
-_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], "bank"}
+_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], "bank", "f_crit", *(f"left_{name}" for name in (*MAY_BE_ABSENT, "f_crit"))}
 
 
 class Even(NamedTuple):
@@ -169,7 +171,9 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) ->
     finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), *friction.constants])
     walls: tuple[Wall, ...] = ()
     centre = None
-    if "k_n" in p:
+    if "left_k_n" in p:
+        walls = tuple(Wall.of(p, each.buckles, prefix=each.prefix, sides=each.sides or 1) for each in TWO_WALLS.walls)
+    elif "k_n" in p:
         p, centre = relative(p)
         walls = (Wall.of(p, buckles="f_crit" in p),)
     excitation = excitation_of(p)
@@ -253,15 +257,17 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     found, x, v = observe_friction.finish(friction, setup.p), run.state.x, run.state.v
     if run.sums.watched is not None:
         found |= observe_statistics.finish(run.sums.watched, setup.p)
-    for wall, crush, shock in zip(setup.body.walls, run.state.memory.walls, shocks, strict=True):
-        found |= impacts.finish(shock)
+    prefixes = [each.prefix for each in TWO_WALLS.walls] if len(setup.body.walls) > 1 else [""]
+    if setup.body.walls:
+        found |= impacts.finish(functools.reduce(impacts.merged, shocks))
+    for prefix, wall, crush, shock in zip(prefixes, setup.body.walls, run.state.memory.walls, shocks, strict=False):
         if wall.envelope is None:
             del found["buckling_time"]
-        else:
-            found["plastic_set"] = crush.plastic
-            found["wall_regime"] = wall.envelope.regime(crush.largest, crush.buckled, shock.impacts)
-            beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(crush.largest)
-            status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
+            continue
+        regime = wall.envelope.regime(crush.largest, crush.buckled, shock.impacts)
+        found |= impacts.of_wall(shock, crush.plastic, regime, prefix)
+        beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(crush.largest)
+        status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
     if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, setup.excitation, x, v)
     ends = {"x_end": x, "v_end": v, "period": zero, "time_reached": reached}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -23,7 +25,7 @@ def init(body: Body, instants: Array | None, asked: bool) -> Watched:
     zero = 0.0 * body.one
     return Watched(
         None if instants is None else block_means.init(zero, instants.shape[0] - 1),
-        statistics.init(zero, 2 + len(body.walls)) if asked else None,
+        statistics.init(zero, 3 if body.walls else 2) if asked else None,
     )
 
 
@@ -50,10 +52,11 @@ def update(sums: Watched, body: Body, before: State, after: State, h: Array, par
 
 
 def values_at(body: Body, state: State) -> Array:
-    """Displacement [m], friction force and the force of each wall [N] after a step, in the order of `statistics.SEEN`."""
+    """Displacement [m], friction force and the sum of the forces of the walls [N] after a step, in the order of `statistics.SEEN`."""
     belt = body.friction.belt
     friction = body.friction.force(state.memory.friction, state.v if belt is None else state.v - belt)
-    return jnp.stack([state.x, friction, *(wall.force for wall in state.memory.walls)])
+    pushes = [wall.force for wall in state.memory.walls]
+    return jnp.stack([state.x, friction, *([functools.reduce(operator.add, pushes)] if pushes else [])])
 
 
 def finish(sums: Watched, p: dict[str, Any]) -> dict[str, Array]:

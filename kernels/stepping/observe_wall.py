@@ -26,8 +26,8 @@ def update(
 
 def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
     """Compression [m] of the wall that is nearer, negative where none is touched; `rest` [m] is what rounding left out of `x`."""
-    y = jnp.where(wall.two_sided > 0.0, jnp.abs(x), x) - wall.gap
-    return y if rest is None else y + jnp.where((wall.two_sided > 0.0) & (x < 0.0), -rest, rest)
+    y = jnp.where(wall.two_sided > 0.0, jnp.abs(x), wall.stands * x) - wall.gap
+    return y if rest is None else y + jnp.where((wall.two_sided > 0.0) & (x < 0.0), -rest, wall.stands * rest)
 
 
 def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, since: Array, h: Array) -> impacts.Push:
@@ -46,6 +46,7 @@ def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, sinc
     if wall.envelope is not None:  # grown as it would have without buckling, which a scheme may see within the step
         k, c = wall.envelope.stiffness(before.largest), wall.envelope.damping(before.largest)
         growth = 0.5 * h * k * (start.v + end.v) + jnp.where(wall.included > 0.0, c * (end.v - start.v), 0.0)
+        growth = wall.stands * growth
         short = before.reach - wall.envelope.criterion(before.largest)
         at_criterion = part(short, short + growth)
     place = jnp.where(entered | left, through, jnp.where(parted | met, without, jnp.where(buckled, at_criterion, 1.0)))

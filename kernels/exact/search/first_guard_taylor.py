@@ -14,13 +14,13 @@ import numpy as np
 
 from kernels.contact.law import Guard
 from kernels.exact.search.first_guard import Crossing
+from kernels.exact.search.roots import falling_root
 from kernels.numerics.fusion import traced_once
 from kernels.numerics.numbers import Array
-from kernels.segments.interface import Anchor
-from kernels.segments.taylor import TERMS, TaylorSegment, derivative, powers
+from kernels.segments.interface import Anchor, Motion
+from kernels.segments.taylor import STEP, TERMS, TaylorSegment, derivative, powers
 
 _SHORTER, _TRIES = 4.0, 8
-_HALVINGS = 60
 # Bernstein coefficient k of a polynomial of degree TERMS - 1: sum over n <= k of C(k, n) / C(TERMS - 1, n) times its n-th coefficient
 _BERNSTEIN = np.array([[math.comb(k, n) / math.comb(TERMS - 1, n) for n in range(TERMS)] for k in range(TERMS)])
 
@@ -41,7 +41,10 @@ def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, 
 
     zero = jnp.zeros_like(longest)
     step, changes, _ = jax.lax.fori_loop(0, _TRIES, attempt, (longest, jnp.zeros((len(guards),)) + zero, zero))
-    roots = jnp.where(changes == 1.0, jax.vmap(_falling, in_axes=(0, None))(polynomials, step), jnp.inf)
+    falls = changes == 1.0
+    rate = STEP / segment.longest(anchor)
+    zeros = jax.vmap(_zero, in_axes=(0, 0, None))(polynomials, jnp.where(falls, step, 0.0), rate)
+    roots = jnp.where(falls, zeros, jnp.inf)
     which = jnp.argmin(roots)
     first = jnp.min(roots)
     happens = (first <= step) & (limit > 0.0)
@@ -57,18 +60,11 @@ def _sign_changes(terms: Array) -> Array:
     return jnp.sum(jnp.abs(jnp.diff(negative, axis=1)), axis=1)
 
 
-def _falling(terms: Array, h: Array) -> Array:
-    """The zero of a polynomial (TERMS,) that is positive at 0 and negative at h, by bisection and a step of Newton."""
+def _zero(terms: Array, high: Array, rate: Array) -> Array:
+    """The zero of a polynomial (TERMS,) that falls through it once between 0 and `high` [s]; `rate` [1/s] is that of the motion."""
 
-    def halve(_: Array, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
-        low, high = bracket
-        middle = 0.5 * (low + high)
-        positive = jnp.sum(terms * powers(middle)) > 0.0
-        return jnp.where(positive, middle, low), jnp.where(positive, high, middle)
+    def as_velocity(tau: Array) -> Motion:
+        at = powers(tau)
+        return Motion(tau, *(jnp.sum(derivative(terms, order) * at) for order in range(5)))
 
-    low, high = jax.lax.fori_loop(0, _HALVINGS, halve, (jnp.zeros_like(h), h))
-    root = 0.5 * (low + high)
-    at_root = powers(root)
-    value, slope = jnp.sum(terms * at_root), jnp.sum(derivative(terms, 1) * at_root)
-    better = root - value / jnp.where(slope != 0.0, slope, -1.0)
-    return jnp.where((better >= low) & (better <= high), better, root)
+    return falling_root(as_velocity, jnp.zeros_like(high), high, 0.5 * high, rate)

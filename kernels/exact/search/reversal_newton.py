@@ -82,6 +82,10 @@ class _Course(NamedTuple):
 class _Search(NamedTuple):
     """A zero of v (or of a) that is being approached: it lies in (low, high), if v is known to be negative at `high`.
 
+    `roots.Search` needs a bracket from the start. This search has none until the function is seen to be negative, and keeps value and slope
+    of its last trial, from which the caller concludes that there is no zero. Two of them run in one loop, so that each stands still when it
+    is done.
+
     Attributes:
         trial: where to look next. value, slope: of the function where it was looked at last.
         found: whether `trial` is near the zero; over: whether the function is positive at the end of the range.
@@ -162,7 +166,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     # (1 - (2 x / pi)^2))
     below = jnp.maximum(-discriminant, 0.0)
 
-    def bend(length: Array) -> Array:
+    def rate_margin(length: Array) -> Array:
         x = 0.5 * length
         return below * x / jnp.maximum(1.0 - (4.0 / math.pi**2) * below * x * x, 1e-3)
 
@@ -178,7 +182,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     first, convex = stretch(0.5)
     first_of_a, convex_of_a = stretch(0.0)
     jerk = alpha * omega * anchor.cosine - 2.0 * zeta * anchor.a - w2 * anchor.v
-    rising = (anchor.v == 0.0) | (anchor.a + anchor.v * (zeta - bend(first)) >= 0.0)
+    rising = (anchor.v == 0.0) | (anchor.a + anchor.v * (zeta - rate_margin(first)) >= 0.0)
     convex, rising = decide(convex, rising, like=limit)
     reach = first + jnp.where(convex, jnp.where(rising, 2.0, 0.0), 1.0) * half_period
     sound = apart & (below < 0.95 * omega * omega) & (jnp.abs(discriminant) * (3.0 * half_period) ** 2 < _WIDEST)
@@ -219,13 +223,13 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     into = limit_of_search - first
     in_first = into <= 0.0
     safe = jnp.where(convex, jnp.where(in_first, rising, into <= half_period), in_first)
-    still_falling = stop.slope + stop.value * (zeta + bend(half_period)) <= 0.0
+    still_falling = stop.slope + stop.value * (zeta + rate_margin(half_period)) <= 0.0
     passes = (stop.over > 0.0) & (limit < reach) & (stop.value > by_width(limit, *_SHARE) * speeds) & (safe | still_falling)
     certain = sound & jnp.where(stops, falls, passes)
 
     # the peak: likewise, with the first stretches of the sine
     end, slope = jnp.where(stops, tau, limit_of_search), jnp.where(stops, -1.0, stop.slope)
-    swing = bend(jnp.minimum(first_of_a, half_period))
+    swing = rate_margin(jnp.minimum(first_of_a, half_period))
     up, climbing = anchor.a >= 0.0, jerk + anchor.a * (zeta - swing) >= 0.0
     sinking = jerk + anchor.a * (zeta - swing) <= 0.0
     begins_well = jnp.where(up, ~convex_of_a | climbing, convex_of_a | sinking)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from kernels.contact.law import Guard
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
 from kernels.numerics.numbers import Array, by_width
-from kernels.segments.interface import Anchor, Motion, Moving, Segment
+from kernels.segments.interface import Anchor, Motion, Moving
 
 # Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
 CLOSE = 1e-3
@@ -58,24 +58,6 @@ class Search(NamedTuple):
 
 
 @jax.custom_jvp
-def crossing_time(tau: Array, segment: Segment, anchor: Anchor) -> Array:  # noqa: ARG001 (its derivative needs them)
-    """The time [s] from `anchor` at which v vanishes, found elsewhere as `tau`, as a function of the segment's constants and the anchor.
-
-    Its derivative is that of the implicit function v(tau; p) = 0, dtau = -v_p / a, to any order; taken as 0 at a graze, where a = 0.
-    """
-    return tau
-
-
-@crossing_time.defjvp
-def _crossing_time_jvp(primals: tuple[Array, Segment, Anchor], tangents: tuple[Array, Segment, Anchor]) -> tuple[Array, Array]:
-    """See `crossing_time`; the root itself is asked for again, so that derivatives of derivatives see it move."""
-    tau = crossing_time(*primals)
-    _, segment, anchor = primals
-    m, rate = jax.jvp(lambda s, a: s.motion(a, tau), (segment, anchor), tangents[1:])
-    return tau, jnp.where(m.a != 0.0, -rate.v / jnp.where(m.a != 0.0, m.a, 1.0), 0.0)
-
-
-@jax.custom_jvp
 def guard_time(tau: Array, segment: Moving, anchor: Anchor, guard: Guard) -> Array:  # noqa: ARG001 (its derivative needs them)
     """The time [s] from `anchor` at which `guard` vanishes, found elsewhere as `tau`, as a function of segment, anchor and guard.
 
@@ -97,6 +79,12 @@ def _guard_time_jvp(primals: tuple[Array, Moving, Anchor, Guard], tangents: tupl
 
     (_, slope), (rate, _) = jax.jvp(value, (segment, anchor, guard), tangents[1:])
     return tau, jnp.where(slope != 0.0, -rate / jnp.where(slope != 0.0, slope, 1.0), 0.0)
+
+
+def reversal_time(tau: Array, segment: Moving, anchor: Anchor) -> Array:
+    """The time [s] from `anchor` at which v vanishes, found elsewhere as `tau`, with its derivatives (see `guard_time`)."""
+    zero = jnp.zeros_like(tau)
+    return guard_time(tau, segment, anchor, Guard(anchor.v, zero, zero + 1.0, zero))
 
 
 @traced_once

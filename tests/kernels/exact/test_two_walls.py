@@ -27,7 +27,7 @@ ELASTIC: Row = {"k_n": 900.0, "c_n": 2.0, "left_k_n": 400.0, "left_c_n": 1.0}
 BUCKLES: Row = {"f_crit": 20.0, "f_post": 12.0, "plateau": 0.01, "softening": 0.02, "k_post": 700.0}
 
 
-def solve(model: Model, rows: list[Row], **others: Any) -> Any:
+def solve(model: Model, rows: list[Row], scheme: str = "exact") -> Any:
     """Rows in one batch; tables padded to one width, what a row lacks absent."""
     names = {name for row in rows for name in row}
     columns, absent = {}, {}
@@ -39,7 +39,7 @@ def solve(model: Model, rows: list[Row], **others: Any) -> Any:
         else:
             columns[name] = np.array([row.get(name, 1.0) for row in rows], float)
         absent[name] = np.array([name not in row for row in rows])
-    return solve_all(model, "exact", columns, absent, count=len(rows), **others)
+    return solve_all(model, scheme, columns, absent, count=len(rows))
 
 
 def wall(rng: np.random.Generator, law: str) -> Row:
@@ -210,3 +210,17 @@ def test_an_elastic_wall_needs_no_parameters_of_buckling() -> None:
         assert not any(np.any(rule.broken(resolved, "exact")) for rule in TWO_WALLS.rules)
     assert math.isinf(resolved["f_crit"])
     assert math.isinf(resolved["left_f_crit"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["euler", "rk54"])
+def test_time_schemes_converge_to_the_exact_motion_between_two_walls(scheme: str) -> None:
+    rows = [SHAKEN | ELASTIC | BUCKLES, SHAKEN | ELASTIC, SHAKEN | ELASTIC | {f"left_{name}": value for name, value in BUCKLES.items()}]
+    exact, tolerance = solve(TWO_WALLS, rows), {"euler": 5e-3, "rk54": 1e-5}[scheme]
+    steps = [row | {"k_t": 1.0, "c_t": 0.0, "step": 1e-5, "tolerance": 1e-10} for row in rows]
+    found = solve(TWO_WALLS, steps, scheme=scheme)
+    assert found.status.tolist() == exact.status.tolist() == [Status.OK] * 3
+    for name in ("impacts", "left_impacts", "wall_regime", "left_wall_regime"):
+        np.testing.assert_array_equal(found.observables[name], exact.observables[name], err_msg=name)
+    for name in ("x_end", "v_end", "peak_force", "left_peak_force", "impulse", "contact_time", "left_plastic_set", "plastic_set"):
+        np.testing.assert_allclose(found.observables[name], exact.observables[name], rtol=tolerance, atol=0.1 * tolerance, err_msg=name)
