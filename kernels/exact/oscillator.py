@@ -23,6 +23,7 @@ from kernels.numerics.numbers import Array, all_finite
 from kernels.observables import block_means, impact_pattern, impacts, rubbing
 from kernels.observables import statistics as observed
 from kernels.observables.interval import Interval
+from kernels.observables.push import Push, Within
 from kernels.segments.two_bodies import Centre, relative
 
 RIGID, PENALISED = "rigid", "penalised"  # friction
@@ -101,7 +102,7 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
     hits = None
     if wall is not None:
         pressed, _ = wall.start(_released(p, excitation))
-        hits = impacts.init(zero, pressed.phase != OFF, p["v0"] + zero, pressed.buckled > 0.0)
+        hits = impacts.init(zero, pressed.phase != OFF, p["v0"] + zero, pressed.buckled > 0.0, p["window_start"])
 
     instants = block_means.bounds(p, kind.asked.blocks) if kind.asked.blocks else None
     worn = block_means.init(zero, kind.asked.blocks) if kind.asked.blocks else None
@@ -174,7 +175,7 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
     viscous = 0.5 * (force.damping + last.damping) * before.side * now.moved  # the damping is linear in the displacement
     return impacts.update(
         sums,
-        impacts.Push(
+        Push(
             time=now.time,
             velocity=now.before,
             entered=(before.phase == OFF) & (after.phase != OFF),
@@ -185,6 +186,7 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
             pressed=jnp.where(pushes, now.duration, zero),
             impulse=jnp.where(pushes, force.constant * now.duration + force.stiffness * area + viscous, zero),
             compression=jnp.where(inside, jnp.maximum(y0, y), zero),
+            within=Within(jnp.where(pushes & now.inside, now.duration, zero), now.inside),
         ),
     )
 
@@ -238,7 +240,7 @@ def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -
     x, v = last.x, last.anchor.v
     if setup.wall is not None and setup.centre is not None and last.sums.shock is not None:
         pressed = _wall(last.memory)
-        found |= impacts.finish(last.sums.shock)
+        found |= impacts.finish(last.sums.shock, p)
         if setup.wall.envelope is None:
             del found["buckling_time"]
         else:

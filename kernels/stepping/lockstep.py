@@ -83,11 +83,12 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
     As many in an iteration of the loop as suits the device, of which the last ones may be left.
     """
     clock, each = cast("Counted", run.clock), _each(stepper, setup)
+    part = observe_wall.Part(0.0, 1.0) if inside else None
 
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, shocks, few = now
         turned, trial, swings = turn(stepper, setup, state, rotation, setup.h, number)
-        shocks = observe_wall.update(shocks, setup.body.walls, state, trial.state, number * setup.h, setup.h)
+        shocks = observe_wall.update(shocks, setup.body.walls, state, trial.state, number * setup.h, setup.h, part)
         if few is not None:
             speed, rubs = rubs_of(setup, state, trial, setup.h, swings)
             few = observe_friction.one_more(few, state.memory.friction, trial.state.memory.friction, speed, trial.moved, rubs)

@@ -20,7 +20,7 @@ from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.models.schemes import FEATURES, MOST_STEPS, NOTHING_ELSE, Asked
 from kernels.models.status import Status
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
-from kernels.numerics.numbers import Array, all_finite, of_type
+from kernels.numerics.numbers import Array, all_finite, choice, of_type
 from kernels.observables import block_means, impacts
 from kernels.segments.two_bodies import Centre, relative
 from kernels.stepping import observe_friction, observe_statistics, observe_wall, two_level_sums
@@ -203,7 +203,7 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         none = zero.astype(jnp.float64)
         clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
-    sums = Sums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state))
+    sums = Sums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state, setup.p["window_start"]))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=observe_statistics.init(setup.body, setup.instants, setup.statistics))
     sums = sums._replace(totals=two_level_sums.init(sums.friction, sums.shocks))
@@ -252,7 +252,7 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     if run.sums.watched is not None:
         found |= observe_statistics.finish(run.sums.watched, setup.p)
     for wall, crush, shock in zip(setup.body.walls, run.state.memory.walls, shocks, strict=True):
-        found |= impacts.finish(shock)
+        found |= impacts.finish(shock, setup.p)
         if wall.envelope is None:
             del found["buckling_time"]
         else:
@@ -307,7 +307,9 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = fusion_barrier(h * (ends - starts))
     rubs = setup.body.friction.rubs_between(_against(setup.body.friction, run.state, trial, h, swings), starts, ends)
-    sums = _observe(setup, run, trial, observe_friction.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h)
+    sums = _observe(
+        setup, run, trial, observe_friction.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h, observe_wall.Part(starts, ends)
+    )
     if run.sums.watched is not None:
         parts = jnp.stack([starts, ends]) if setup.instants is None else jnp.clip(setup.instants * rate - done, 0.0, 1.0).astype(h.dtype)
         ways = _position(run.state.v, trial, h, parts)
@@ -428,7 +430,7 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     trial = _settled(setup, trial)
     rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # works are summed where a step is inside
     part = observe_friction.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs)
-    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h)
+    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, observe_wall.Part(0.0, choice(inside, 1.0, 0.0, h)))
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next of them at the latest
@@ -464,10 +466,10 @@ def _settled(setup: Setup, trial: Trial) -> Trial:
     return trial._replace(state=trial.state._replace(a=a, memory=setup.body.settled(trial.state.memory)))
 
 
-def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, since: Array, h: Array) -> Sums:
-    """Sums after a step of which `part` lies in the window; it lasted for `h` [s] from the time `since` [s] on."""
+def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, since: Array, h: Array, bounds: observe_wall.Part) -> Sums:
+    """Sums after a step of which `part` lies in the window, between `bounds`; it lasted for `h` [s] from the time `since` [s] on."""
     belt = setup.body.friction.belt
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
-    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h)
+    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h, bounds)
     return Sums(friction, shocks, totals=run.sums.totals)
