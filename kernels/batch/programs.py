@@ -23,9 +23,9 @@ def program(key: ProgramKey) -> Program:
         (`kernels.batch.queue`); this program does the same with one row.
     """
     if key.engine == LOCKSTEP:
-        return functools.partial(lockstep.simulate, scheme=key.scheme)
+        return functools.partial(lockstep.simulate, scheme=key.scheme, walls=key.walls)
     if key.engine == QUEUE:
-        return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked)
+        return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked, walls=key.walls)
     if key.engine == STEADY:
         alone = functools.partial(poincare.rigid, free=key.free)
         section = alone if key.rigid_loop else functools.partial(poincare.contacts, kind=contacts_of(key))

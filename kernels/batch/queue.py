@@ -54,7 +54,7 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
         """A function of one run's setup, for every lane. It is traced once; numbers of fixed parameters alone stay one for all lanes."""
 
         def of_lanes(lanes: dict[str, Any], fixed: dict[str, Any], *others: Any) -> Any:
-            return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, key.asked), *rest))(lanes, *others)
+            return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, key.asked, key.walls), *rest))(lanes, *others)
 
         traced = jax.jit(of_lanes, inline=True)
         return lambda row, *others: traced({name: values[jnp.minimum(row, count - 1)] for name, values in rows.items()}, fixed, *others)

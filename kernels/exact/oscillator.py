@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from kernels.contact import wall_outcome
 from kernels.contact.combined import Combined, Contacts
 from kernels.contact.coulomb import Contact, Coulomb, FrictionPhases, Penalised
 from kernels.contact.law import Point
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
+from kernels.contact.wall_outcome import WallEnd
 from kernels.exact import event_loop, quadrature
 from kernels.exact.event_loop import State, Stretch
 from kernels.exact.forward_sensitivity import forward_sensitivity
@@ -21,12 +23,12 @@ from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.models.contacts import RIGID, STOP, VARYING, WallLaw
 from kernels.models.features import FEATURES
 from kernels.models.outputs import NOTHING_ELSE, Asked
-from kernels.models.status import Status
 from kernels.numerics.elementary import sincos
 from kernels.numerics.numbers import Array, all_finite
 from kernels.observables import block_means, impact_pattern, impacts, rubbing
 from kernels.observables import statistics as observed
 from kernels.observables.interval import Interval
+from kernels.observables.push import Push, Within
 from kernels.segments.two_bodies import Centre, relative
 
 _Curve = tuple[Array, Array, Array, Array, Array]  # an entry of each of `quadrature.Curves`
@@ -102,7 +104,7 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
     law = Combined(friction, walls, tuple(wall.prefix.replace("_", " ") for wall in kind.walls))
     rubs = None if friction is None else rubbing.init(zero)
     pressed = law.start(_released(p, excitation))[0].walls
-    hits = tuple(impacts.init(zero, wall.phase != OFF, p["v0"] + zero, wall.buckled > 0.0) for wall in pressed)
+    hits = tuple(impacts.init(zero, wall.phase != OFF, p["v0"] + zero, wall.buckled > 0.0, p["window_start"]) for wall in pressed)
 
     instants = block_means.bounds(p, kind.asked.blocks) if kind.asked.blocks else None
     worn = block_means.init(zero, kind.asked.blocks) if kind.asked.blocks else None
@@ -164,7 +166,7 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
     viscous = 0.5 * (force.damping + last.damping) * before.side * now.moved  # the damping is linear in the displacement
     return impacts.update(
         sums,
-        impacts.Push(
+        Push(
             time=now.time,
             velocity=now.before,
             entered=(before.phase == OFF) & (after.phase != OFF),
@@ -175,6 +177,7 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
             pressed=jnp.where(pushes, now.duration, zero),
             impulse=jnp.where(pushes, force.constant * now.duration + force.stiffness * area + viscous, zero),
             compression=jnp.where(inside, jnp.maximum(y0, y), zero),
+            within=Within(jnp.where(pushes & now.inside, now.duration, zero), now.inside),
         ),
     )
 
@@ -222,17 +225,6 @@ def _curves(
     return quadrature.Curves(value, on_d, on_v, on_a, on_dv, moves)
 
 
-def _crushed(wall: Wall, pressed: Pressed, shock: impacts.Shock, x: Array) -> tuple[Array, Array, Array]:
-    """Plastic set [m] and regime of a wall in a run that ended at `x` [m], and whether it was pressed beyond the last node of its table."""
-    envelope, plastic = wall.envelope, wall.plastic_set(pressed, x)
-    if envelope is None:
-        regime, beyond = jnp.where(shock.impacts > 0.0, 1, 0), jnp.zeros_like(x, dtype=bool)
-    else:
-        reached = wall.reached(pressed, x)
-        regime, beyond = envelope.regime(reached, pressed.buckled, shock.impacts), envelope.beyond_table(reached)
-    return plastic, regime, beyond
-
-
 def _sum(curves: list[_Curve]) -> _Curve:
     """The sum of curves, entry by entry."""
     value, on_d, on_v, on_a, on_dv = (functools.reduce(operator.add, each) for each in zip(*curves, strict=True))
@@ -248,15 +240,12 @@ def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -
     if last.sums.statistics is not None:
         found |= observed.finish(last.sums.statistics)
     x, v = last.x, last.anchor.v
-    if setup.walls:
-        found |= impacts.finish(functools.reduce(impacts.merged, last.sums.shocks))
-        if len(setup.walls) == 1 and setup.walls[0].envelope is None:
-            del found["buckling_time"]
-        else:
-            for kind, wall, pressed, shock in zip(setup.kind.walls, setup.walls, last.memory.walls, last.sums.shocks, strict=True):
-                plastic, regime, beyond = _crushed(wall, pressed, shock, x)
-                found |= impacts.of_wall(shock, plastic, regime, kind.prefix)
-                status = jnp.where((status == int(Status.OK)) & beyond, int(Status.BEYOND_TABLE), status)
+    pressed = last.memory.walls
+    ends = [
+        WallEnd(wall.plastic_set(each, x), wall.reached(each, x), each.buckled) for wall, each in zip(setup.walls, pressed, strict=True)
+    ]
+    crushed, status = wall_outcome.finish(setup.kind.walls, setup.walls, ends, last.sums.shocks, p, status)
+    found |= crushed
     if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(p, setup.excitation, x, v)
     return {

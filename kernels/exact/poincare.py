@@ -170,7 +170,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
     def observe(s: Any, lasts: dict[str, Any], periodic: Array) -> dict[str, Array]:
         found = rubbing.nothing(zero) if friction is None else _rubbed(s.sums.rubbing, lasts)
         if wall is not None:
-            found |= impacts.finish(s.sums.shocks[0]) | dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
+            found |= impacts.finish(s.sums.shocks[0], lasts) | dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
             del found["buckling_time"]
             found["regime"] = impact_pattern.finish(s.sums.impacting, jnp.abs(made.excitation.amplitude) / (p["m"] * omega), periodic)
             found |= {"x_end_2": zero, "v_end_2": zero}

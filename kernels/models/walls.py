@@ -66,6 +66,8 @@ SHOCK_OBSERVABLES = (
     Quantity("impacts", "", "entries into the wall in the run", kind="integer"),
     Quantity("peak_force", "N", "largest force of the wall", r"F_\mathrm{max}"),
     Quantity("contact_time", "s", "time in which the wall pushes", r"t_\mathrm{contact}"),
+    Quantity("contact_ratio", "1", "part of the window in which the wall pushes", r"r_\mathrm{contact}"),
+    Quantity("impact_rate", "1/s", "entries into the wall in the window, over its length", r"n_\mathrm{impact}"),
     Quantity("impulse", "N s", "integral of the force of the wall, on both sides without sign"),
     Quantity("first_contact_time", "s", "time of the first entry", optional=True),
     Quantity("first_contact_velocity", "m/s", "velocity at the first entry", optional=True),

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array, choice
+from kernels.observables import contact_window
+from kernels.observables.push import Push
+
+IN_WINDOW = (contact_window,)  # what is summed over the window besides, each with `init`, `update` and `finish`
 
 
 class Shock(NamedTuple):
-    """Sums over the run; times and velocities are NaN where the thing has not happened.
+    """Sums over the run, and those IN_WINDOW; times and velocities are NaN where the thing has not happened.
 
     Attributes:
         impacts: entries into the wall. peak: largest force [N]. contact_time: time with a force [s]. impulse: integral of the force [N s].
         first_time, first_velocity: of the first entry [s], [m/s]. buckling_time: when the force first reached the criterion [s].
         compression: largest [m]. rebound, separation: velocity [m/s] and time [s] when the force last came to 0. returned: when the mass
             last left the wall [s].
+        in_window: sums of each of IN_WINDOW.
     """
 
     impacts: Array
@@ -30,38 +35,20 @@ class Shock(NamedTuple):
     rebound: Array
     separation: Array
     returned: Array
+    in_window: tuple[Any, ...]
 
 
-class Push(NamedTuple):
-    """What an engine tells about the wall over a stretch of time: one step of a scheme, or one segment of the exact engine.
+def init(like: Array, inside: Array, velocity: Array, buckled: Array, window_start: Array | float = 0.0) -> Shock:
+    """Sums before the run; a mass that starts `inside` the wall, at `velocity` [m/s], enters it at t = 0.
 
-    Attributes:
-        time: at its end [s]. velocity: of the mass at its end, before anything there changes it [m/s].
-        entered, left: whether at its end the mass comes into the wall or goes out of it. parted: whether the force comes to 0 there.
-        buckled: whether the force reaches the criterion for the first time.
-        force: the largest force in it [N]. pressed: how long there was one [s]. impulse: integral of the force [N s].
-        compression: the largest in it [m].
+    `window_start`: start of the window [s].
     """
-
-    time: Array
-    velocity: Array
-    entered: Array
-    left: Array
-    parted: Array
-    buckled: Array
-    force: Array
-    pressed: Array
-    impulse: Array
-    compression: Array
-
-
-def init(like: Array, inside: Array, velocity: Array, buckled: Array) -> Shock:
-    """Sums before the run; a mass that starts `inside` the wall, at `velocity` [m/s], enters it at t = 0."""
     zero = jnp.zeros_like(like)
     never = zero + jnp.nan
     return Shock(
         jnp.where(inside, 1.0, zero), zero, zero, zero, jnp.where(inside, zero, never), jnp.where(inside, velocity, never),
         jnp.where(buckled, zero, never), zero, never, never, never,
+        tuple(each.init(like, inside & (window_start <= 0.0)) for each in IN_WINDOW),
     )  # fmt: skip
 
 
@@ -80,6 +67,7 @@ def update(sums: Shock, now: Push) -> Shock:
         rebound=jnp.where(now.parted, now.velocity, sums.rebound),
         separation=jnp.where(now.parted, now.time, sums.separation),
         returned=jnp.where(now.left, now.time, sums.returned),
+        in_window=tuple(each.update(seen, now) for each, seen in zip(IN_WINDOW, sums.in_window, strict=True)),
     )
 
 
@@ -101,12 +89,15 @@ def merged(one: Shock, other: Shock) -> Shock:
         rebound=jnp.where(parted, one.rebound, other.rebound),
         separation=jnp.where(parted, one.separation, other.separation),
         returned=jnp.where(left, one.returned, other.returned),
+        in_window=tuple(each.merged(a, b) for each, a, b in zip(IN_WINDOW, one.in_window, other.in_window, strict=True)),
     )
 
 
-def finish(sums: Shock) -> dict[str, Array]:
-    """The observables of shock by name (scalars, SI units), but for what a buckling wall remembers."""
+def finish(sums: Shock, p: dict[str, Any]) -> dict[str, Array]:
+    """The observables of shock by name (scalars, SI units), but for what a buckling wall remembers; `p`: the ends of the window [s]."""
+    windowed = [each.finish(seen, p) for each, seen in zip(IN_WINDOW, sums.in_window, strict=True)]
     return {
+        **{name: value for found in windowed for name, value in found.items()},
         "impacts": sums.impacts,
         "peak_force": sums.peak,
         "contact_time": sums.contact_time,

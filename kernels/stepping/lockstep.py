@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.excitation.multi_tone import Driven
+from kernels.models.contacts import WallLaw
 from kernels.models.schemes import MOST_STEPS
 from kernels.numerics.numbers import Array
 from kernels.observables import impacts
@@ -40,18 +41,18 @@ Stretch: TypeAlias = tuple[
 ]  # what steps carry that lie all inside the window, or none
 
 
-def simulate(p: dict[str, Any], scheme: str) -> tuple[dict[str, Array], Array]:
-    """Run one oscillator as `loop.simulate` does, at a fixed step, abreast of others that, as `vmap` knows, share it and the window.
+def simulate(p: dict[str, Any], scheme: str, walls: tuple[WallLaw, ...] = ()) -> tuple[dict[str, Array], Array]:
+    """Run one oscillator as `loop.simulate` does, at a fixed step, in lockstep with all others of a `vmap`: they share step and window.
 
     Args:
         p: as for `loop.simulate`; step, end and window are one number for all. Without `k` and `c` where both are 0: that is cheaper.
-        scheme: one of fixed step.
+        scheme: one of fixed step. walls: those that the mass may hit (both compile-time).
 
     Returns:
         As `loop.simulate`, but for rounding.
     """
     stepper = STEPPERS[scheme]
-    setup = prepare(stepper, p)
+    setup = prepare(stepper, p, laws=walls)
     run, whole = begin(stepper, setup), cast("Even", setup.pace).whole
     first = jnp.minimum(jnp.floor(p["window_start"] * whole / p["end"]), whole)  # the steps in which the window begins and ends
     last = jnp.minimum(jnp.maximum(first, jnp.ceil(p["window_end"] * whole / p["end"]) - 1.0), whole)
@@ -83,11 +84,12 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
     As many in an iteration of the loop as suits the device, of which the last ones may be left.
     """
     clock, each = cast("Counted", run.clock), _each(stepper, setup)
+    part = observe_wall.Part(0.0, 1.0) if inside else None
 
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, shocks, few = now
         turned, trial, swings = turn(stepper, setup, state, rotation, setup.h, number)
-        shocks = observe_wall.update(shocks, setup.body.walls, state, trial.state, number * setup.h, setup.h)
+        shocks = observe_wall.update(shocks, setup.body.walls, state, trial.state, number * setup.h, setup.h, part)
         if few is not None:
             speed, rubs = rubs_of(setup, state, trial, setup.h, swings)
             few = observe_friction.one_more(few, state.memory.friction, trial.state.memory.friction, speed, trial.moved, rubs)

@@ -1,30 +1,31 @@
 """The loop that drives a time scheme over one oscillator, with penalised friction and perhaps a wall.
 
 A run is begun, advanced by a number of attempts at a step, and finished: `batch` does so with many runs side by side, each at its own time
-and step, and gives the place of a finished one to the next; `simulate` does it with one. Runs that share their steps go `abreast`.
+and step, and gives the place of a finished one to the next; `simulate` does it with one. Runs that share their steps run in `lockstep`.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import jax
 import jax.numpy as jnp
 
+from kernels.contact import wall_outcome
 from kernels.contact.friction_law import FrictionLaw, Rubbed, Step, Swings
 from kernels.contact.friction_laws import friction_law
 from kernels.contact.normal_force import Pressing
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
+from kernels.contact.wall_outcome import WallEnd
 from kernels.excitation.harmonic import Rotation, Turn
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
+from kernels.models.contacts import STOP, WallLaw
 from kernels.models.features import FEATURES
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
-from kernels.models.two_walls import TWO_WALLS
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
-from kernels.numerics.numbers import Array, all_finite, of_type
+from kernels.numerics.numbers import Array, all_finite, choice, of_type
 from kernels.observables import block_means, impacts
 from kernels.segments.two_bodies import Centre, relative
 from kernels.stepping import observe_friction, observe_statistics, observe_wall, two_level_sums
@@ -89,6 +90,7 @@ class Setup(NamedTuple):
     pace: Even | Limits
     instants: Array | None = None
     statistics: bool = False
+    walls: tuple[WallLaw, ...] = ()
 
     @property
     def pressing(self) -> Pressing | None:
@@ -161,21 +163,23 @@ def steps(end: Array, step: Array) -> Array:
     return jnp.ceil(end / step * (1.0 - 1e-12))
 
 
-def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) -> Setup:
-    """What does not change during the run of resolved parameters (scalars); without `k` and `c` where both are 0."""
+def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, laws: tuple[WallLaw, ...] = ()) -> Setup:
+    """What does not change during a run.
+
+    Args:
+        stepper: the scheme. p: resolved parameters (scalars), without `k` and `c` where both are 0.
+        asked: what is observed besides. laws: the walls that the mass may hit, each with the law of the program.
+    """
     instants = block_means.bounds(p, asked.blocks) if asked.blocks else None
     friction = friction_law(p)
     free = "k" not in p
     if free:
         p = {**p, "k": jnp.zeros_like(p["m"]), "c": jnp.zeros_like(p["m"])}
     finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), *friction.constants])
-    walls: tuple[Wall, ...] = ()
     centre = None
-    if "left_k_n" in p:
-        walls = tuple(Wall.of(p, each.buckles, prefix=each.prefix, sides=each.sides or 1) for each in TWO_WALLS.walls)
-    elif "k_n" in p:
+    if "m_2" in p:
         p, centre = relative(p)
-        walls = (Wall.of(p, buckles="f_crit" in p),)
+    walls = tuple(Wall.of(p, law.law != STOP, prefix=law.prefix, sides=law.sides) for law in laws)
     excitation = excitation_of(p)
     one = for_every_lane(jnp.ones_like(p["omega"]), p["omega"])
     body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, walls, one, free)
@@ -186,10 +190,10 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE) ->
         swings: tuple[Turn, ...] = ()
         if friction.pressing is not None:
             swings = tuple(friction.pressing.swing.turn(fraction * h) for fraction in (*stepper.fractions, 0.5))
-        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, swings), instants, asked.statistics)
+        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, swings), instants, asked.statistics, laws)
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
     h = jnp.minimum(p["step"], p["largest_step"]).astype(body.one.dtype)
-    return Setup(p, body, excitation, finite, centre, h, limits, instants, asked.statistics)
+    return Setup(p, body, excitation, finite, centre, h, limits, instants, asked.statistics, laws)
 
 
 def begin(stepper: Stepper, setup: Setup) -> Run:
@@ -209,7 +213,7 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         none = zero.astype(jnp.float64)
         clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
-    sums = Sums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state))
+    sums = Sums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state, setup.p["window_start"]))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=observe_statistics.init(setup.body, setup.instants, setup.statistics))
     sums = sums._replace(totals=two_level_sums.init(sums.friction, sums.shocks))
@@ -257,29 +261,23 @@ def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
     found, x, v = observe_friction.finish(friction, setup.p), run.state.x, run.state.v
     if run.sums.watched is not None:
         found |= observe_statistics.finish(run.sums.watched, setup.p)
-    prefixes = [each.prefix for each in TWO_WALLS.walls] if len(setup.body.walls) > 1 else [""]
-    if setup.body.walls:
-        found |= impacts.finish(functools.reduce(impacts.merged, shocks))
-    for prefix, wall, crush, shock in zip(prefixes, setup.body.walls, run.state.memory.walls, shocks, strict=False):
-        if wall.envelope is None:
-            del found["buckling_time"]
-            continue
-        regime = wall.envelope.regime(crush.largest, crush.buckled, shock.impacts)
-        found |= impacts.of_wall(shock, crush.plastic, regime, prefix)
-        beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(crush.largest)
-        status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
+    ends = [WallEnd(crush.plastic, crush.largest, crush.buckled) for crush in run.state.memory.walls]
+    crushed, status = wall_outcome.finish(setup.walls, setup.body.walls, ends, shocks, setup.p, status)
+    found |= crushed
     if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, setup.excitation, x, v)
-    ends = {"x_end": x, "v_end": v, "period": zero, "time_reached": reached}
-    return {**found, **ends, "accepted_steps": accepted, "rejected_steps": rejected}, status
+    last = {"x_end": x, "v_end": v, "period": zero, "time_reached": reached}
+    return {**found, **last, "accepted_steps": accepted, "rejected_steps": rejected}, status
 
 
-def simulate(p: dict[str, Any], scheme: str, asked: Asked = NOTHING_ELSE) -> tuple[dict[str, Array], Array]:
+def simulate(
+    p: dict[str, Any], scheme: str, asked: Asked = NOTHING_ELSE, walls: tuple[WallLaw, ...] = ()
+) -> tuple[dict[str, Array], Array]:
     """Run one oscillator with penalised friction, and a wall where its model has one.
 
     Args:
         p: resolved parameters (scalars, tables (n,) padded with NaN; SI units; finite k_t and c_t unless there is no friction).
-        scheme: a key of `STEPPERS` (compile-time). asked: what is told besides.
+        scheme: a key of `STEPPERS`. asked: what is observed besides. walls: those that the mass may hit (all compile-time).
 
     Returns:
         Observables by name (scalars), and the status code.
@@ -288,7 +286,7 @@ def simulate(p: dict[str, Any], scheme: str, asked: Asked = NOTHING_ELSE) -> tup
     lengths changes with the parameters is left out, but steps that end at a given instant move with it.
     """
     stepper = STEPPERS[scheme]
-    setup = prepare(stepper, p, asked)
+    setup = prepare(stepper, p, asked, walls)
     chunk = lambda run: jax.lax.fori_loop(0, CHUNK, lambda _, each: attempt(stepper, setup, each), run)  # noqa: E731
     return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
 
@@ -315,7 +313,9 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = fusion_barrier(h * (ends - starts))
     rubs = setup.body.friction.rubs_between(_against(setup.body.friction, run.state, trial, h, swings), starts, ends)
-    sums = _observe(setup, run, trial, observe_friction.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h)
+    sums = _observe(
+        setup, run, trial, observe_friction.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h, observe_wall.Part(starts, ends)
+    )
     if run.sums.watched is not None:
         parts = jnp.stack([starts, ends]) if setup.instants is None else jnp.clip(setup.instants * rate - done, 0.0, 1.0).astype(h.dtype)
         ways = _position(run.state.v, trial, h, parts)
@@ -436,7 +436,7 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     trial = _settled(setup, trial)
     rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # works are summed where a step is inside
     part = observe_friction.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs)
-    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h)
+    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, observe_wall.Part(0.0, choice(inside, 1.0, 0.0, h)))
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next of them at the latest
@@ -472,10 +472,10 @@ def _settled(setup: Setup, trial: Trial) -> Trial:
     return trial._replace(state=trial.state._replace(a=a, memory=setup.body.settled(trial.state.memory)))
 
 
-def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, since: Array, h: Array) -> Sums:
-    """Sums after a step of which `part` lies in the window; it lasted for `h` [s] from the time `since` [s] on."""
+def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, since: Array, h: Array, bounds: observe_wall.Part) -> Sums:
+    """Sums after a step of which `part` lies in the window, between `bounds`; it lasted for `h` [s] from the time `since` [s] on."""
     belt = setup.body.friction.belt
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
-    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h)
+    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h, bounds)
     return Sums(friction, shocks, totals=run.sums.totals)

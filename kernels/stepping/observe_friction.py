@@ -1,8 +1,9 @@
-"""What a time scheme counts of friction, step by step: the sums of `observables`, with fewer numbers to carry.
+"""What a time scheme observes of friction, step by step: the sums of `observables`, with fewer numbers to carry.
 
-A step is so little work that every number carried along shows in the time. Two of them are left out: in a window a slip or a rest has been
-counted unless it begins now or none was counted yet. Where every step lies in the window, few steps at a time are counted in three numbers
-(`Few`), which also keeps sums of many small numbers exact in float32.
+A step is so little work that every number that a loop carries costs time. The one definition (`interval`, `rubbing.update`) has two numbers
+more: whether the present slip, and the present rest, has been counted. In a window each has been counted unless it begins now or none was
+counted yet, so that the sums here (`Tally`) leave these two out. Where every step lies in the window, few steps at a time are summed in
+three numbers (`Few`), which also keeps sums of many small numbers exact in float32.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from kernels.contact.coulomb import UNMOVED, Grip
 from kernels.contact.friction_law import FrictionLaw, Rubbed
 from kernels.numerics.numbers import Array, choice
 from kernels.observables import regime, rubbing, slip
+from kernels.observables.interval import Interval
 
 BASE = 256.0  # three counts below it are one whole number of 24 bits, which float32 holds
 MOST = int(BASE) - 1  # steps that `Few` can count
@@ -89,6 +91,24 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: Part) -> 
         stops=sums.stops + choice(stops, 1.0, 0.0, speed),
         wear=_more(sums.wear, rubbed.wear, works),
         friction=_more(sums.friction, rubbed.friction, works),
+    )
+
+
+def interval(before: Any, after: Any, speed: Array, part: Part) -> Interval:
+    """A step as the one definition of the observables sees it (`observables.interval`): `update` is derived from it.
+
+    `rubbing.update` of these intervals gives what `update`, and `one_more` with `add`, give with fewer numbers; a test holds them together.
+    """
+    rubbed = part.rubbed or Rubbed(part.displacement)
+    return Interval(
+        duration=part.duration,
+        displacement=part.displacement,
+        slip=jnp.abs(rubbed.slid),
+        slipping=after.slips,
+        resting=after.rests,
+        sticking=~after.slips,
+        begins=after.begins(before),
+        top_speed=jnp.abs(speed),
     )
 
 

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
 
 from kernels.contact.wall import Crush, Wall
 from kernels.numerics.numbers import Array
 from kernels.observables import impacts
+from kernels.observables.push import Push, Within
 from kernels.stepping.scheme import Body, State
 
 
-def init(body: Body, state: State) -> tuple[impacts.Shock, ...]:
+class Part(NamedTuple):
+    """Where the part of a step that lies in the window starts and ends, as fractions of the step."""
+
+    start: Array | float
+    end: Array | float
+
+
+def init(body: Body, state: State, window_start: Array) -> tuple[impacts.Shock, ...]:
     """The sums of each wall at t = 0, where the oscillator is in `state`."""
     walls = zip(body.walls, state.memory.walls, strict=True)
-    return tuple(impacts.init(0.0 * body.one, compression(wall, state.x) > 0.0, state.v, crush.buckled > 0.0) for wall, crush in walls)
+    return tuple(
+        impacts.init(0.0 * body.one, compression(wall, state.x) > 0.0, state.v, crush.buckled > 0.0, window_start) for wall, crush in walls
+    )
 
 
 def update(
-    shocks: tuple[impacts.Shock, ...], walls: tuple[Wall, ...], before: State, after: State, since: Array, h: Array
+    shocks: tuple[impacts.Shock, ...], walls: tuple[Wall, ...], before: State, after: State, since: Array, h: Array, part: Part | None
 ) -> tuple[impacts.Shock, ...]:
-    """The sums of each wall after a step of `h` [s] that began at the time `since` [s]."""
+    """The sums of each wall after a step of `h` [s] that began at the time `since` [s], and of which a `part` lies in the window."""
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
-    return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h)) for sums, wall, was, now in every)
+    return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h, part)) for sums, wall, was, now in every)
 
 
 def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
@@ -30,7 +42,7 @@ def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
     return y if rest is None else y + jnp.where((wall.two_sided > 0.0) & (x < 0.0), -rest, wall.stands * rest)
 
 
-def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, since: Array, h: Array) -> impacts.Push:
+def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, since: Array, h: Array, part: Part | None) -> Push:
     """What a step of `h` [s] from `since` [s] on did at the wall, given what that remembers at its ends."""
     y0, y = compression(wall, start.x, start.rest), compression(wall, end.x, end.rest)
     entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
@@ -38,22 +50,29 @@ def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, sinc
     parted, met = pushed & ~pushes, ~pushed & pushes
     buckled = after.buckled > before.buckled
 
-    def part(low: Array, high: Array) -> Array:
+    def crossing(low: Array, high: Array) -> Array:
         """Where in the step a line from `low` to `high` comes to 0, in [0, 1]."""
         return jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
 
-    through, without, at_criterion = part(y0, y), part(before.trial, after.trial), jnp.zeros_like(y)
+    through, without, at_criterion = crossing(y0, y), crossing(before.trial, after.trial), jnp.zeros_like(y)
     if wall.envelope is not None:  # grown as it would have without buckling, which a scheme may see within the step
         k, c = wall.envelope.stiffness(before.largest), wall.envelope.damping(before.largest)
         growth = 0.5 * h * k * (start.v + end.v) + jnp.where(wall.included > 0.0, c * (end.v - start.v), 0.0)
         growth = wall.stands * growth
         short = before.reach - wall.envelope.criterion(before.largest)
-        at_criterion = part(short, short + growth)
+        at_criterion = crossing(short, short + growth)
     place = jnp.where(entered | left, through, jnp.where(parted | met, without, jnp.where(buckled, at_criterion, 1.0)))
     separated = jnp.where(left & parted, without, place)
     pressed = jnp.where(pushed & pushes, 1.0, jnp.where(parted, separated, jnp.where(met, 1.0 - place, 0.0)))
     instant = since + h * place
-    return impacts.Push(
+
+    def within(part: Part) -> Within:
+        first, last = jnp.where(met, place, 0.0), jnp.where(parted, separated, 1.0)
+        overlap = jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
+        pressed = jnp.where(pushed | pushes, h * jnp.maximum(overlap, 0.0), 0.0)
+        return Within(pressed, (part.start <= place) & (place < part.end))
+
+    return Push(
         time=jnp.where(buckled, since + h * at_criterion, instant),
         velocity=start.v + (end.v - start.v) * place,
         entered=entered,
@@ -64,4 +83,5 @@ def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, sinc
         pressed=h * pressed,
         impulse=0.5 * h * pressed * (before.force + after.force),
         compression=jnp.maximum(y, 0.0),
+        within=None if part is None else within(part),
     )

@@ -42,8 +42,8 @@ def path(law, memory, moves, speed):
     """Forces on the mass [N] and memories along displacements [m] at one speed [m/s]."""
     forces = []
     for moved in moves:
-        force, memory = law.evaluate(memory, moved, speed * np.sign(moved), np.float64(0.0), elapsed=abs(moved) / speed)
         memory = memory._replace(speed=np.sign(moved) * speed)
+        force, memory = law.evaluate(memory, moved, np.sign(moved) * speed, np.float64(0.0), elapsed=abs(moved) / speed)
         forces.append(float(force))
     return np.array(forces), memory
 

@@ -1,0 +1,57 @@
+"""What a run has done to its walls: the observables that both engines return, from the state of each wall at the end."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.wall import Wall
+from kernels.models.contacts import WallLaw
+from kernels.models.status import Status
+from kernels.numerics.numbers import Array
+from kernels.observables import impacts
+
+
+class WallEnd(NamedTuple):
+    """A wall at the end of a run: its plastic set and the largest compression that it has seen [m], and 1 where it has buckled."""
+
+    plastic: Array
+    largest: Array
+    buckled: Array
+
+
+def finish(
+    laws: Sequence[WallLaw],
+    walls: Sequence[Wall],
+    ends: Sequence[WallEnd],
+    shocks: Sequence[impacts.Shock],
+    p: dict[str, Any],
+    status: Array,
+) -> tuple[dict[str, Array], Array]:
+    """The observables of all walls together and of each wall that has some of its own.
+
+    Args:
+        laws, walls, ends, shocks: one entry a wall: how the program knows it, its law, its state at the end, and its sums.
+        p: resolved parameters (the ends of the window [s]). status: code of the run so far.
+
+    Returns:
+        Observables by name (scalars, SI units), and the status code: BEYOND_TABLE where a run that was OK pressed a wall beyond its table.
+    """
+    if not walls:
+        return {}, status
+    found = impacts.finish(functools.reduce(impacts.merged, shocks), p)
+    if len(walls) == 1 and walls[0].envelope is None:  # a stop never buckles
+        del found["buckling_time"]
+        return found, status
+    for law, wall, end, shock in zip(laws, walls, ends, shocks, strict=True):
+        if wall.envelope is None:
+            regime = jnp.where(shock.impacts > 0.0, 1, 0)
+        else:
+            regime = wall.envelope.regime(end.largest, end.buckled, shock.impacts)
+            beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(end.largest)
+            status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
+        found |= impacts.of_wall(shock, end.plastic, regime, law.prefix)
+    return found, status
