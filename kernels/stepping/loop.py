@@ -47,7 +47,7 @@ STEPPERS: dict[str, Stepper] = {
 }
 CHUNK = 512  # attempts between two looks at which runs are over
 _NEARLY = 1.0 + 1e-6
-_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], "bank", "f_crit", *(f"left_{name}" for name in (*MAY_BE_ABSENT, "f_crit"))}
+_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], "bank"}
 
 
 class Even(NamedTuple):
@@ -175,7 +175,8 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, la
     free = "k" not in p
     if free:
         p = {**p, "k": jnp.zeros_like(p["m"]), "c": jnp.zeros_like(p["m"])}
-    finite = all_finite([*(value for name, value in p.items() if name not in _NEED_NOT_BE_FINITE), *friction.constants])
+    absent = _NEED_NOT_BE_FINITE | {law.prefix + name for law in laws for name in (*MAY_BE_ABSENT, "f_crit")}
+    finite = all_finite([*(value for name, value in p.items() if name not in absent), *friction.constants])
     centre = None
     if "m_2" in p:
         p, centre = relative(p)
