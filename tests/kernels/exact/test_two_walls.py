@@ -135,8 +135,8 @@ def test_a_wall_out_of_reach_leaves_a_buckling_wall() -> None:
     one = [{name: value for name, value in row.items() if not name.startswith("left_")} for row in rows]
     expected, found = solve(BUCKLING_WALL, one).observables, solve(TWO_WALLS, rows).observables
     assert np.all(found["left_impacts"] == 0.0)
-    for name in set(found) & set(expected):
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-13, atol=1e-15, err_msg=name)
+    for name in set(found) & set(expected):  # a velocity at the end may be small against the speeds of the run, about 1 m/s
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-13, atol=1e-13, err_msg=name)
 
 
 @pytest.mark.slow
