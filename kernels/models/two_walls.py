@@ -114,7 +114,7 @@ _DESCRIBED = {
     "separation_time": "time when the force of a wall last came to 0",
     "return_time": "time when the mass last left a wall",
 }
-_BOTH = tuple(replace(q, description=_DESCRIBED[q.name]) for q in SHOCK_OBSERVABLES)
+_BOTH = tuple(replace(q, description=_DESCRIBED.get(q.name, f"{q.description}, summed over both walls")) for q in SHOCK_OBSERVABLES)
 _OF_EACH = tuple(q for q in SHOCK_OBSERVABLES if q.name in ("impacts", "peak_force", "max_compression"))
 
 
