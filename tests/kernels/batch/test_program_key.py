@@ -21,8 +21,8 @@ CASES: list[tuple[str, str, dict[str, Any], str]] = [
     ("rubbing_mass", "rk54", PENALISED | {"a0": 1.0, "belt_speed": 0.1}, "rk54 in a queue, penalised friction, belt_speed"),
     ("stop", "exact", {}, "exact, no friction, stop"),
     ("stop", "exact", PENALISED | {"mu": 0.1}, "exact, penalised friction, stop"),
-    ("buckling_wall", "exact", WALL, "exact, no friction, buckling"),
-    ("buckling_wall", "exact", WALL | {"c_buckled": 1.0, "damping_criterion": 1.0}, "exact, no friction, buckling with varying damping"),
+    ("buckling_wall", "exact", WALL, "exact, no friction, wall that buckles"),
+    ("buckling_wall", "exact", WALL | {"c_buckled": 1.0, "damping_criterion": 1.0}, "exact, no friction, wall that buckles with varying damping"),
 ]
 
 
