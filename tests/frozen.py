@@ -85,6 +85,13 @@ WALLS: dict[str, tuple[str, Callable[[str, int], dict[str, Any]]]] = {
             | {"damping_criterion": 1.0}
         ),
     ),
+    "two walls": (
+        "two_walls",
+        lambda name, count: (
+            uniform(name, count, k_n=(300.0, 3000.0), gap=(0.0, 0.05), left_k_n=(100.0, 300.0))
+            | {"left_gap": 0.02, "left_f_crit": 2.0, "left_f_post": 0.5, "left_k_post": 90.0}
+        ),
+    ),
 }
 
 DRIVES: dict[str, dict[str, Any]] = {
@@ -99,6 +106,9 @@ VARIED: dict[str, dict[str, Any]] = {
     "Stribeck": {"stribeck_speed": 0.1, "mu_s": 0.35},
     "Stribeck with an exponent": {"stribeck_speed": 0.1, "mu_s": 0.35, "stribeck_exponent": 1.7},
     "belt": {"belt_speed": 0.2},
+    "LuGre": {"bristle_stiffness": 3e3, "bristle_damping": 20.0, "viscous_friction": 0.5},
+    "LuGre with Stribeck": {"bristle_stiffness": 3e3, "stribeck_speed": 0.1, "mu_s": 0.35},
+    "Dahl": {"dahl_stiffness": 3e3, "dahl_exponent": 1.0},
     "all at once": {"belt_speed": 0.2, "stribeck_speed": 0.1, "mu_s": 0.35, "normal_amplitude": 3.0, "normal_omega": 11.0},
 }
 
@@ -217,7 +227,7 @@ def _steps(count: int = 200) -> Iterator[tuple[str, Case]]:
         yield f"{name}, all at once, ends of its own", by_batch("rubbing_mass", scheme, own_pace | VARIED["all at once"], count)
         yield f"{name}, all at once, float32", by_batch("rubbing_mass", scheme, rows | VARIED["all at once"], count, **singles)
         yield f"{name}, all at once, observed", by_batch("rubbing_mass", scheme, rows | VARIED["all at once"], count, asked=EVERYTHING)
-        for wall in ("stop", "two bodies", "buckling by a table", "buckling, damping excluded"):
+        for wall in ("stop", "two bodies", "buckling by a table", "buckling, damping excluded", "two walls"):
             model, parameters = WALLS[wall]
             rubs = rows | {"a0": 2.0} | parameters(name + wall, count)
             yield f"{scheme}, {wall}", by_batch(model, scheme, rubs, count)

@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.features import DRIVES
+from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity
 from sweep.design.axis import DRAW, RECORD
 from sweep.io.errors import ConfigError, Problem
@@ -19,7 +20,7 @@ from sweep.io.errors import ConfigError, Problem
 ETA_AXES = {"a0", "mu", "g", "m"}
 DEN_HARTOG_AXES = ETA_AXES | {"omega", "k"}
 WALL_AXES = {"v0", "m", "k_n", "f_crit", "f_post", "plateau", "softening"}
-FORCES = ("c", "load", "f0", "normal_amplitude", "stribeck_speed", "belt_speed")  # what there must not be
+FORCES = ("c", "load", "f0", "normal_amplitude", "stribeck_speed", "belt_speed", *PRESLIDING)  # parameters that theory needs to be 0
 DERIVED = ("mu_s", "mu_d", "normal_force")
 MEASURED = Path("boundaries") / "boundaries.parquet"
 BETA_LOWEST = 0.5  # below it motions with several stops a period appear, and Den Hartog's condition is not sufficient
