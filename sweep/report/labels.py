@@ -13,7 +13,7 @@ from sweep.analysis.run_rows import RunRows
 from sweep.analysis.run_state import facts_of
 from sweep.design.axis import SCHEME
 
-GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "eta": "η", "beta": "β"}
+GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "sigma": "σ", "eta": "η", "beta": "β"}
 
 
 def ordinal(number: int) -> str:

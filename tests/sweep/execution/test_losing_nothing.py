@@ -39,9 +39,9 @@ def shard(directory: Path, number: int) -> Path:
 
 
 def flip(path: Path) -> None:
-    """Change one bit in the middle of a file."""
+    """Change one bit among the rows of a file."""
     data = bytearray(path.read_bytes())
-    data[len(data) // 3] ^= 4
+    data[len(data) // 4] ^= 4
     path.write_bytes(data)
 
 
