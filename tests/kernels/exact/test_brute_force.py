@@ -56,7 +56,7 @@ def by_law(friction: str) -> Callable[[Any], Any]:
     def machine(p: dict[str, Any]) -> Any:
         made = setup(with_window(p), Kind(friction))
         one = event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite)
-        return one.start, one.next_event, lambda state: state.memory.direction
+        return one.start, one.next_event, lambda state: state.memory.friction.direction
 
     return machine
 

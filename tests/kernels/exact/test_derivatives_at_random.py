@@ -62,7 +62,7 @@ def run(penalised: bool, p: dict[str, Any]) -> Run:
         machine = rigid_loop.machine(p, free=False)
 
     def side(state: Any) -> Any:
-        return state.memory.direction if penalised else state.direction
+        return state.memory.friction.direction if penalised else state.direction
 
     def next_event(state: Any) -> Any:
         """One event: the loop of rigid friction takes a release and the slip after it together."""
