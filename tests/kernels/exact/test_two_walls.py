@@ -124,8 +124,9 @@ def test_two_equal_elastic_walls_are_a_stop_with_two_sides() -> None:
     both = [row | {f"left_{name}": row[name] for name in ("k_n", "c_n", "gap")} for row in one]
     expected = solve(STOP, [row | {"sides": 2.0} for row in one]).observables
     found = solve(TWO_WALLS, both).observables
-    for name in set(found) & set(expected):
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-13, atol=1e-15, err_msg=name)
+    for name in set(found) & set(expected):  # relative to the largest of a column: a velocity at the end may be small by cancellation
+        largest = np.nanmax(np.abs(expected[name]), initial=0.0)
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-13, atol=1e-13 * largest, err_msg=name)
 
 
 @pytest.mark.slow
