@@ -68,7 +68,7 @@ def show(
 
 
 def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
-    """The rows of a run that failed, on stdout: all of them as JSON, the first ones as a table."""
+    """Print the failed rows of a run on stdout: all of them as JSON, or the first ones as a table."""
     from sweep.analysis import run_state
     from sweep.cli import tables
 
