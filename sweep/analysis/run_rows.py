@@ -180,7 +180,7 @@ def words_in(column: pa.ChunkedArray) -> list[str]:
 
 
 def repeats(column: pa.ChunkedArray) -> bool:
-    """Whether each value of a numeric column occurs many times."""
+    """Whether a numeric column has at least REPEATED rows per value on average."""
     return len(column.unique()) * REPEATED <= len(column)
 
 

@@ -84,7 +84,7 @@ def calibrate(
     settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: calibration.starts=4. Can be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find parameters from measurements, and say how well they are known."""
+    """Fit parameters to measurements, and report their uncertainty."""
     from sweep.analysis.calibration import analysis, load, results
     from sweep.plots.calibration import draw_fit, draw_landscape
 

@@ -175,7 +175,7 @@ def sensitivity(
     settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key of a TOML file. Can be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which parameters an observable depends on, and how uncertain it is."""
+    """Report how observables depend on the parameters, and how uncertain they are."""
     from sweep.analysis.sensitivity import analysis, results
     from sweep.plots.sensitivity import default_picture, draw
 

@@ -41,7 +41,7 @@ class ExpectedShards:
     """The expected shards of a run.
 
     Attributes:
-        digests: study hash -> how many of the study's points are points of this run: all points of this study and of one that it extends.
+        digests: hash of this study, or of one that it extends -> number of its points, all of which are points of this run.
         shards: number of shards.
         shard_points, points: points per shard and in the run; `points` is None for adaptive designs, whose results decide it.
     """

@@ -129,7 +129,7 @@ class Document(Section):
 NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
-}  # rules of the parameters on the study
+}  # parameter -> message if the study lacks what the parameter needs
 EXCITATION: dict[str, type[Section]] = {"excitation": Excitation, "excitation.random": Random}
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
