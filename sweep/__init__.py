@@ -1,4 +1,4 @@
-"""Everything around the physics: studies from TOML to Parquet, and the command line."""
+"""Parameter studies from TOML to Parquet, their analyses, and the command line."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ HOMES = {
     "load": "sweep.study.load",
     "resume": "sweep.api",
     "run": "sweep.api",
-}  # public name -> the module that is imported when the name is used first
+}  # public name -> the module that defines it; it is imported at first use
 __all__ = ["Config", "ConfigError", "Problem", "Run", "RunError", "Share", "__version__", "load", "resume", "run"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is used first; `import sweep` alone imports nothing but the version."""
+    """Import a public name at its first use; `import sweep` alone imports nothing but the version."""
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(HOMES[name]), name)

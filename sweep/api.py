@@ -1,4 +1,4 @@
-"""Run a study: compute its missing shards, or its missing levels."""
+"""Running a study: its missing shards or levels are computed."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run, or the share of one that has been computed so far.
+    """A run, which may be incomplete or one share of a run.
 
     Attributes:
-        directory: where it lies; `points/` in it is the dataset.
+        directory: its directory, in which `points/` is the dataset.
         config: the study.
-        complete: whether all shards are there.
+        complete: whether all shards exist.
         statuses: rows by status.
-        seconds: compiling, computing, encoding and writing (beside computing), waiting and total, of the call that computed last.
-        computed: rows that this call computed; 0 when nothing was missing.
-        problems: what is wrong with the setup that computed, a sentence each.
+        seconds: times of the last call that computed: compiling, computing, encoding and writing (parallel to computing), waiting, total.
+        computed: number of rows that this call computed; 0 if nothing was missing.
+        problems: sentences on what is wrong with the devices and options of the computation.
     """
 
     directory: Path
@@ -59,16 +59,16 @@ class Run:
 
     @property
     def failed(self) -> int:
-        """Rows without results; a status may be a remark on a row that has them."""
+        """Number of rows without results. A status other than "ok" may also be a remark on a row with results."""
         return count_failed(self.statuses)
 
     @property
     def remarks(self) -> dict[str, int]:
-        """Rows with results and another status than "ok", by that."""
+        """Number of rows that have results and a status other than "ok", by status."""
         return {status.sentence: self.statuses[status.sentence] for status in RESULTS[1:] if status.sentence in self.statuses}
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows in the order of the points, all columns or those named; units and descriptions in the fields' metadata."""
+        """The rows in the order of the points, with all or the named columns; the fields' metadata hold units and descriptions."""
         import pyarrow.dataset as ds
 
         return ds.dataset(self.directory / "points", format="parquet").to_table(columns=None if columns is None else list(columns))
@@ -85,13 +85,13 @@ class Run:
         return group_statistics(self.directory, parameter, observables, confidence)
 
     def convergence(self) -> pa.Table:
-        """The table of a convergence study, one row a point; FileNotFoundError for another run."""
+        """The table of a convergence study, one row per point; FileNotFoundError for another run."""
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(RunDirectory(self.directory).convergence).read()
 
     def boundaries(self) -> pa.Table:
-        """The curves of a boundary study, one row a place; FileNotFoundError for another run, or an incomplete one."""
+        """The curves of a boundary study, one row per place; FileNotFoundError for another or an incomplete run."""
         from sweep.execution.adaptive.boundary_table import read_boundaries
 
         return read_boundaries(self.directory)
@@ -114,28 +114,28 @@ def run(
     workers: int = 1,
     tell: Tell | None = None,
 ) -> Run:
-    """Run a study, or what is missing of it.
+    """Run a study, or compute the missing part of its run.
 
     Args:
         config: path of a TOML file, the same as nested dicts, or a checked `Config`.
-        out: directory of the run; `runs/<study name>` when omitted. The same study in it is completed, or left as it is when complete.
+        out: directory of the run; default `runs/<study name>`. An incomplete run of the same study is completed, a complete one is kept.
         overrides: "path=value" texts that replace keys of the study.
-        progress: called with (points done, points of the study) after every shard; a point of a convergence study is done when it is
-            refined no more, and a study of boundaries has as many points as are known to be needed.
-        extend: the directory may hold a study whose points are the first ones of this; they are kept.
-        share: only that share of the shards. Whoever completes the run marks it as complete.
-        executor: computes the shards, for instance a process pool or `distributed.Client.get_executor(pure=False)`, `workers` of them at a
-            time; threads of this process when omitted. Its processes must start afresh ("spawn"), for JAX does not survive a fork.
-        workers: of `executor`.
-        tell: called with sentences for the user; they are logged as warnings of "tribosweep" when omitted.
+        progress: called with (points done, points of the study) after every shard. A point of a convergence study is done when it is
+            refined no further. The number of points of a boundary study is the number known to be needed so far.
+        extend: the directory may hold a study whose points are the first points of this one; they are kept.
+        share: compute only this share of the shards. The process that completes the run marks it as complete.
+        executor: computes the shards, `workers` of them at a time: a process pool, `distributed.Client.get_executor(pure=False)`, or
+            another one; default: threads of this process. Worker processes must be started by "spawn", because JAX does not survive a fork.
+        workers: number of workers of `executor`.
+        tell: called with sentences for the user; default: they are logged as warnings of "tribosweep".
 
     Returns:
-        The run. Rows that fail do not raise: they have NaN observables and a status.
+        The run. A failed row raises no error: it has NaN observables and a status.
 
     Raises:
-        ConfigError: the study is wrong, `out` holds something else or somebody else writes to it, or JAX cannot start; nothing was written.
-        OSError: the directory cannot be written; what was written is whole, and running again goes on.
-        RunError: those who compute were lost; the same holds.
+        ConfigError: the study is wrong, `out` holds something else, another process writes to it, or JAX cannot start; nothing was written.
+        OSError: the directory cannot be written. The written files are intact, and another call continues the run.
+        RunError: the workers were lost; the written files are intact likewise.
     """
     checked = load(config, overrides)
     path = default_directory(checked) if out is None else Path(out)
@@ -152,14 +152,14 @@ def resume(
     workers: int = 1,
     tell: Tell | None = None,
 ) -> Run:
-    """Compute what is missing of the run in a directory, and nothing else; see `run`."""
+    """Compute only the missing part of the run in a directory; see `run`."""
     told = tell or getLogger("tribosweep").warning
     config = load_run(Path(directory), told)
     return run(config, directory, (), progress, share=share, executor=executor, workers=workers, tell=told)
 
 
 def load_run(path: Path, tell: Tell) -> Config:
-    """The study of the run in a directory; ConfigError if no run there can be continued."""
+    """Read the study of the run in a directory; ConfigError if there is no run that can be continued."""
     directory = RunDirectory(path)
     manifest = directory.read_run()
     try:
@@ -176,7 +176,7 @@ def load_run(path: Path, tell: Tell) -> Config:
 def run_with(
     pool: AbstractContextManager[WorkerPool], config: Config, path: Path, extend: bool, share: Share | None, progress: Progress, tell: Tell
 ) -> Run:
-    """Run a checked study with a pool that is ready to start; see `run`."""
+    """Run a checked study with a pool that can be started; see `run`."""
     begun = time.perf_counter()
     directory = RunDirectory(path)
     adaptive = isinstance(config.design, Adaptive)
@@ -192,7 +192,7 @@ def run_with(
         if is_complete(directory, config, found):
             return Run(path, config, True, total_statuses(found.whole), directory.read_manifest().get("seconds", {}), 0)
     with hold(path, share):
-        claim(directory, config, extend)  # somebody else may have been here meanwhile
+        claim(directory, config, extend)  # another process may have written in the meantime
         found = inspect_run(directory, config, share)
         for sentence in describe_faults(directory, found):
             tell(sentence)

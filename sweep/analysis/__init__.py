@@ -1,1 +1,1 @@
-"""From the dataset of a run to numbers."""
+"""Analyses that turn the dataset of a run into numbers."""

@@ -1,4 +1,4 @@
-"""Poincare points of the steady motions of a run over one parameter."""
+"""The data of a bifurcation diagram: Poincare points of the steady motions of a run over one parameter."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from sweep.analysis.run_state import model_of, state_of
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
 
-STARTS = ("x0", "v0")  # several of them show motions that exist side by side
+STARTS = ("x0", "v0")  # several starts show steady motions that coexist
 APERIODIC = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Bifurcation:
-    """What is drawn of a run.
+    """The points of a bifurcation diagram.
 
     Attributes:
-        study: its name. model: what was simulated.
-        x: the parameter, y: the observable.
-        x_values, y_values: (n,) of the points that are drawn, in their units. periods: (n,) of their motions, or APERIODIC.
-        fixed: parameter -> value of what the study sets for all rows.
-        failed: rows that failed. rows, points: how many rows there are, and how many the study has.
+        study: name of the study. model: the simulated model.
+        x: the parameter. y: the observable.
+        x_values, y_values: (n,) coordinates of the drawn points, in their units. periods: (n,) periods of their motions, or APERIODIC.
+        fixed: parameter -> value, for the parameters that the study sets for all rows.
+        failed: number of failed rows. rows: number of rows in the run. points: number of points of the study.
     """
 
     study: str
@@ -57,8 +57,8 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
         y: `poincare_x`, `poincare_v`, or any observable that is a number.
 
     Raises:
-        ConfigError: there is no run or no row, it has no steady window, `x` is not what it varies or not all that it varies, or `y` is no
-            such observable or has no value in any row.
+        ConfigError: there is no run or it has no rows; it has no steady window; `x` is not varied, or other parameters vary as well; or
+            `y` is no numeric observable or has no value in any row.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -101,7 +101,7 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
 
 
 def choose_parameter(varying: list[str], parameters: Mapping[str, Quantity], x: str | None, problems: list[Problem]) -> Quantity | None:
-    """The parameter on the x axis; a problem if its name is wrong, or others vary, whose motions would lie over one another."""
+    """Choose the parameter of the x axis; add a problem if its name is wrong or if parameters other than it and STARTS vary."""
     numeric = [name for name in varying if parameters[name].kind not in KINDS]
     listed = ", ".join(varying) or "nothing"
     chosen = x if x is not None else next((name for name in [*[n for n in numeric if n not in STARTS], *numeric]), None)
@@ -121,7 +121,7 @@ def choose_parameter(varying: list[str], parameters: Mapping[str, Quantity], x: 
 
 
 def choose_observable(model: Model, given: Sequence[str], y: str, problems: list[Problem]) -> Quantity | None:
-    """The observable on the y axis; a problem if a run with the columns `given` has no such number."""
+    """Choose the observable of the y axis; add a problem if a run with the columns `given` has no such numeric observable."""
     observables = {q.name: q for q in model.returns(STEADY, given) if q.kind != "word"}
     if y not in observables:
         known = by_name(model.observables).get(y)
@@ -131,9 +131,9 @@ def choose_observable(model: Model, given: Sequence[str], y: str, problems: list
 
 
 def known_bifurcations(drawn: Bifurcation) -> dict[str, float]:
-    """What theory says of a ball that bounces on a rigid table: the values of a0 [m/s^2] where its motion of period 1 begins and doubles.
+    """Values of a0 [m/s^2] where the period-1 motion of a ball bouncing on a rigid table begins and where its period doubles.
 
-    Empty where the run is another one. Source: `kernels.reference.bouncing_ball`.
+    Empty if the run is not of that case. Source: `kernels.reference.bouncing_ball`.
     """
     from kernels.reference import bouncing_ball
     from kernels.reference.closed_forms import damped_impact

@@ -1,4 +1,4 @@
-"""The number, length and width of the curves that a boundary study has found."""
+"""The number, length and width of the curves found by a boundary study."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sweep.study.load import load
 
 @dataclass(frozen=True, slots=True)
 class BoundarySummary:
-    """What a study of boundaries has found, in numbers.
+    """The curves found by a boundary study, in numbers.
 
     Attributes:
-        design: of the study.
-        rows: of every curve: its number, what is on its sides, how many places it has, whether it is closed, the widest bracket.
-        failed: how many sides of cells have no results at one end.
+        design: the design of the study.
+        rows: for each curve: its number, the regimes on its sides, its number of places, whether it is closed, its widest bracket.
+        failed: number of cell sides that have no result at one end.
     """
 
     design: Boundary
@@ -29,7 +29,7 @@ class BoundarySummary:
     failed: int
 
     def to_json(self) -> dict[str, Any]:
-        """As scripts read it."""
+        """The summary as a dict for JSON."""
         return {
             "curves": [dict(zip((CURVE, BETWEEN, "places", CLOSED, WIDTH), row, strict=True)) for row in self.rows],
             "failed_sides": self.failed,
@@ -39,7 +39,7 @@ class BoundarySummary:
 
 
 def curves_of(path: Path) -> BoundarySummary:
-    """What the study of boundaries in a directory has found; FileNotFoundError if it is not complete."""
+    """Summarise the boundary study in a directory; FileNotFoundError if it is not complete."""
     table = read_boundaries(path)
     design = boundary_design(load(RunDirectory(path).read_document()))
     columns: dict[str, list[Any]] = table.select([CURVE, BETWEEN, CLOSED, WIDTH]).to_pydict()

@@ -1,4 +1,4 @@
-"""The curves of a convergence study: differences from exact and from the limit, over the step or the tolerance."""
+"""The curves of a convergence study: differences from the exact result and from the limit, over the step or the tolerance."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from sweep.io.units import raised
 from sweep.study.config import Config
 from sweep.study.load import load
 
-MOST = 8  # curves that can be told apart
+MOST = 8  # largest number of curves that can be told apart
 
 
 @dataclass(frozen=True, slots=True)
 class ConvergenceCurve:
-    """One point of a study.
+    """The differences of one point of a study.
 
     Attributes:
-        name: what it is, for the legend.
-        refined: what its accuracy depends on.
-        places: (levels,) values of that, in its unit.
-        from_exact: (levels,) relative differences from exact; NaN without an exact result.
-        from_limit: (levels,) the same from the extrapolated result, or else from the finest.
+        name: its name in the legend.
+        refined: the quantity that is refined: a step or the tolerance.
+        places: (levels,) values of `refined`, in its unit.
+        from_exact: (levels,) relative differences from the exact result; NaN if there is none.
+        from_limit: (levels,) relative differences from the extrapolated result, or from the finest result if there is no extrapolation.
     """
 
     name: str
@@ -45,19 +45,19 @@ class ConvergenceCurve:
 
     @property
     def visible(self) -> bool:
-        """Whether a logarithmic axis can show any of it."""
+        """Whether any of its differences can be shown on a logarithmic axis."""
         return bool((self.from_exact > 0.0).any() or (self.from_limit > 0.0).any())
 
 
 @dataclass(frozen=True, slots=True)
 class ConvergenceCurves:
-    """What is drawn of a study.
+    """The curves of one convergence picture.
 
     Attributes:
-        title: above the picture.
-        observable: what the differences are of.
+        title: title of the picture.
+        observable: the observable whose differences are drawn.
         curves: the points that are drawn.
-        notes: what is not drawn, in sentences.
+        notes: sentences that say what is not drawn.
     """
 
     title: str
@@ -67,10 +67,10 @@ class ConvergenceCurves:
 
 
 def read_curves(path: Path) -> ConvergenceCurves:
-    """What is to be drawn of the convergence study in a directory, complete or not.
+    """Read the curves of the convergence study in a directory, complete or not.
 
     Raises:
-        ConfigError: there is no run, it is one of another design, or no difference is above 0.
+        ConfigError: there is no run, its design is no convergence study, or no difference is above 0.
     """
     table = study_table(path)
     directory = RunDirectory(path)
@@ -109,7 +109,7 @@ def read_curves(path: Path) -> ConvergenceCurves:
 
 
 def describe(config: Config, name: str, value: Any) -> str:
-    """A swept parameter or scheme of one point for the legend."""
+    """Describe a swept parameter or the scheme of one point for the legend."""
     if name == SCHEME:
         return str(value)
     quantity = config.model.parameter(name)

@@ -1,4 +1,4 @@
-"""Observables with their exact derivatives, in blocks of one compiled program (`kernels.simulate` in forward mode)."""
+"""Observables and their exact derivatives, computed by one compiled program in blocks of rows (`kernels.simulate` in forward mode)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ Place = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 
 def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...], others: tuple[str, ...]) -> Any:
-    """The program of blocks of rows: (along, other columns), each (blocks, width, ...), -> derivatives by observable and name, and values.
+    """Compile a program that differentiates blocks of rows.
+
+    The program takes (along, other columns), each (blocks, width, ...). It returns derivatives by observable and name, and values.
 
     Args:
-        run: parameters of one row -> its observables, `status` among them.
-        place: (numbers that derivatives are taken by, the other columns of the row) -> parameters.
+        run: row parameters -> observables, including `status`. place: (numbers to differentiate by, other columns) -> row parameters.
         observables: differentiated. others: computed without derivatives.
     """
     import jax
@@ -36,16 +37,16 @@ def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, obse
 
         return jax.jacfwd(values, has_aux=True)(along)
 
-    # these programs are long and seldom run for long: with less effort that of a wall compiles in 2/3 of the time, and is as fast
+    # these programs are long but run briefly: with less effort, that of a wall compiles in 2/3 of the time and runs as fast
     effort = {"xla_backend_optimization_level": 1}
     return jax.jit(lambda along, columns: jax.lax.map(lambda block: jax.vmap(one)(*block), (along, columns)), compiler_options=effort)
 
 
 def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks: int, width: int) -> dict[Any, np.ndarray]:
-    """`count` rows through a `compiled` program, `blocks` blocks of `width` lanes a call; places that are left over hold the last row.
+    """Run `count` rows through a `compiled` program, `blocks` blocks of `width` lanes per call; the last row fills unused lanes.
 
     Returns:
-        Observable -> (count,) values, "status" among them; (observable, name) -> (count,) derivatives.
+        Observable -> (count,) values, including "status"; (observable, name) -> (count,) derivatives.
     """
     step = width * blocks
     calls = []
@@ -58,6 +59,6 @@ def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks
 
 
 def flatten(results: Any) -> dict[Any, Any]:
-    """Values and derivatives of a program under one key each."""
+    """Values and derivatives of a program in one dict."""
     slopes, values = results
     return {**values, **{(observable, name): each for observable, along in slopes.items() for name, each in along.items()}}

@@ -1,4 +1,4 @@
-"""The events and impacts of single points of a study."""
+"""The events and impacts of individual points of a study."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ POINT = "point"
 
 
 def read_study(path: Path) -> Config:
-    """The study of a file, or of a run's directory.
+    """Read the study of a file or of a run's directory.
 
     Raises:
-        ConfigError: it cannot be read, or is wrong; or the directory holds no run.
+        ConfigError: the study cannot be read or is wrong, or the directory holds no run.
     """
     if not path.is_dir():
         return load(path)
@@ -36,10 +36,10 @@ def read_study(path: Path) -> Config:
 
 
 def parameters_of(config: Config, point: int) -> dict[str, Any]:
-    """The parameters of one point of a study that are not their documented default, in SI units.
+    """The parameters of one point of a study that differ from their documented default, in SI units.
 
     Raises:
-        ConfigError: the study has no such point, or a steady window, which is no run from t = 0 on.
+        ConfigError: the study has no such point; or its window is steady, so that its rows do not start at t = 0.
     """
     if config.window == STEADY:
         raise ConfigError(config.source, [Problem("time.window", "events are those of a run over a fixed window, from t = 0 on")])
@@ -53,16 +53,16 @@ def parameters_of(config: Config, point: int) -> dict[str, Any]:
 
 
 def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
-    """The events (or impacts) of points by the exact engine, in the order of the points and of time.
+    """The events or impacts of some points from the exact engine, in the order of the points and of time.
 
     Args:
-        config: the study. points: numbers of its points. impacts: impacts instead of events.
+        config: the study. points: numbers of its points. impacts: whether to return impacts instead of events.
 
     Returns:
-        One row an event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
+        One row per event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
 
     Raises:
-        ConfigError: see `parameters_of`; or impacts of a model without a wall, or points that scheme exact does not run.
+        ConfigError: see `parameters_of`; or impacts of a model without a wall, or points that the scheme exact cannot run.
     """
     import pandas as pd
 
@@ -86,10 +86,10 @@ def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
-    """Write a table of events as CSV or Parquet, by the ending of `path`.
+    """Write a table of events as CSV or Parquet, according to the ending of `path`.
 
     Raises:
-        ConfigError: another ending. OSError: it cannot be written.
+        ConfigError: the ending is unknown. OSError: the file cannot be written.
     """
     from sweep.io.atomic import write_whole
 

@@ -38,20 +38,20 @@ ABOUT = {
 
 
 def group_statistics(path: Path, over: str, observables: Sequence[str] = (), confidence: float = CONFIDENCE) -> pa.Table:
-    """Mean and spread over one parameter at each point of the others.
+    """Compute mean and spread over one parameter, at each point of the other parameters.
 
     Args:
         path: directory of a run, complete or not.
         over: name of a parameter that the run sweeps, such as "draw" or "record".
-        observables: names of the wanted ones; all that are numbers with a unit when omitted.
-        confidence: level of the intervals, above 0 and below 1.
+        observables: names of the observables; if empty, all numeric observables that have a unit.
+        confidence: level of the intervals, in (0, 1).
 
     Returns:
-        One row for each point and observable, points in the order of the design: the other parameters that are swept (and `scheme`),
-        then the columns of ABOUT. The intervals are those of independent rows whose mean is nearly normal, as that of many draws is.
+        One row for each point and observable, with the points in the order of the design. The columns are the other swept parameters (and
+        `scheme`), then those of ABOUT. The intervals assume independent rows whose mean is nearly normal, such as the mean of many draws.
 
     Raises:
-        ConfigError: there is no run or no row, `over` is not swept, an observable is none, or a `confidence` that is no level.
+        ConfigError: there is no run or no row, `over` is not swept, an observable is unknown, or `confidence` is not in (0, 1).
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -85,7 +85,7 @@ def group_statistics(path: Path, over: str, observables: Sequence[str] = (), con
     for quantity in wanted:
         values = dataset.to_table(columns=[quantity.name]).column(quantity.name).to_numpy()
         parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, good, groups, len(first), confidence)})
-    place = np.arange(len(first) * len(parts)).reshape(len(parts), len(first)).T.ravel()  # all observables of a point, one after the other
+    place = np.arange(len(first) * len(parts)).reshape(len(parts), len(first)).T.ravel()  # all observables of a point follow each other
     heads = table.select(keys).take(first[place % len(first)])
     columns = [heads.column(name) for name in keys]
     for name in ABOUT:
@@ -97,12 +97,12 @@ def group_statistics(path: Path, over: str, observables: Sequence[str] = (), con
 
 
 def field_of(model: Model, name: str) -> pa.Field:
-    """The field of a parameter, or of the scheme."""
+    """The Arrow field of a parameter or of the scheme."""
     return described(SCHEME, WORDS, "", "scheme that computed the rows") if name == SCHEME else column(model.parameter(name))
 
 
 def choose(model: Model, columns: Sequence[str], observables: Sequence[str], problems: list[Problem]) -> list[Quantity]:
-    """The observables that are averaged; problems with the names of others."""
+    """Choose the observables to average; add a problem for each unknown name."""
     known = {quantity.name: quantity for quantity in model.observables if quantity.kind == "float" and quantity.name in columns}
     problems += [
         Problem("--observable", f"{name!r} is no number of this run; {advise(name, known)}") for name in observables if name not in known
@@ -111,7 +111,7 @@ def choose(model: Model, columns: Sequence[str], observables: Sequence[str], pro
 
 
 def group(table: pa.Table, keys: Sequence[str]) -> np.ndarray:
-    """(n,) numbers of the groups of rows that agree in all `keys`, in the order of their first rows."""
+    """(n,) group numbers of rows; rows that agree in all `keys` share a group, and groups are numbered in the order of their first rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -129,7 +129,7 @@ def group(table: pa.Table, keys: Sequence[str]) -> np.ndarray:
 
 
 def numbers_of(values: np.ndarray, good: np.ndarray, groups: np.ndarray, count: int, confidence: float) -> dict[str, np.ndarray]:
-    """The numbers of ABOUT for each of `count` groups; NaN if there are too few rows."""
+    """The numbers of ABOUT for each of `count` groups; NaN if a group has too few rows."""
     from scipy import stats
 
     used = good & np.isfinite(values)
@@ -137,7 +137,7 @@ def numbers_of(values: np.ndarray, good: np.ndarray, groups: np.ndarray, count: 
     rows = np.bincount(at, minlength=count)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(at, kept, count) / rows
-        mean += np.bincount(at, kept - mean[at], count) / rows  # what rounding has left
+        mean += np.bincount(at, kept - mean[at], count) / rows  # corrects the rounding error of the first mean
         std = np.sqrt(np.bincount(at, (kept - mean[at]) ** 2, count) / (rows - 1.0))
         std[rows < 2] = np.nan
         error = std / np.sqrt(rows)
@@ -147,5 +147,5 @@ def numbers_of(values: np.ndarray, good: np.ndarray, groups: np.ndarray, count: 
 
 
 def keys_of(table: pa.Table) -> list[str]:
-    """The parameters of a table of means."""
+    """Names of the parameters of a table of means."""
     return [name for name in table.column_names if name not in ABOUT]

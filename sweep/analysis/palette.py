@@ -1,4 +1,4 @@
-"""Colours of words, the same in pictures and reports."""
+"""Colours of words, shared by pictures and reports."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from sweep.analysis.regime_map import FAILED, MISSING, VOID
 
 FLAT = {"stick": "#e4e2dd", "stick-slip": "#8dbde0", "slip-slip": "#d9853b"}
 EMPTY = {FAILED: ("failed", "#ffffff"), MISSING: ("not computed", "#f7f7f7"), VOID: ("did not happen", "#ffffff")}
-# From light to dark in each regime. Grey, blue and orange are told apart with every kind of colour blindness; the lines between areas and
-# the words on them tell them apart in print without colour. Other words take the ramps of OTHERS in their order.
+# Each regime runs from light to dark. Grey, blue and orange can be told apart with every kind of colour blindness. In print without
+# colour, the lines between areas and the words on them tell areas apart. Other words take the ramps of OTHERS in their order.
 RAMPS = {
     "stick": ("#e4e2dd", "#e4e2dd"), "stick-slip": ("#eaf3fb", "#17568c"), "slip-slip": ("#fdeedd", "#a8480a"),
     "no friction": ("#f1e9f4", "#6b3d80"),
@@ -29,11 +29,11 @@ def ramps_of(words: Sequence[str]) -> dict[str, Ramp]:
 
 
 def mixed(light: str, dark: str, part: float = 0.25) -> str:
-    """The colour that is a part of the way from one to another."""
+    """Mix two colours; `part` is the share of the second."""
     ends = [[int(color[place : place + 2], 16) for place in (1, 3, 5)] for color in (light, dark)]
     return "#" + "".join(f"{round(one + part * (other - one)):02x}" for one, other in zip(*ends, strict=True))
 
 
 def flat(word: str, ramps: Mapping[str, Ramp]) -> str:
-    """The colour of a regime where nothing is shaded."""
+    """The colour of a regime in a map without shading."""
     return FLAT.get(word) or mixed(*ramps[word], 0.5)

@@ -1,4 +1,4 @@
-"""A regime map: the regimes of a run and one more observable over two parameters."""
+"""A regime map: the regimes of a run, and one shaded observable, over two parameters."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ MOST_AREAS = 12
 
 @dataclass(frozen=True, slots=True)
 class RegimeMap:
-    """The rows of a run over two of its parameters: on a grid of them (`gridded`), or scattered.
+    """The rows of a run over two of its parameters, either on a grid (`gridded`) or scattered.
 
     Attributes:
         study: name of the study.
-        model: what was simulated.
-        x, y: the parameters on the axes. logarithmic: of each, whether it is spaced in the logarithm.
+        model: the simulated model.
+        x, y: the parameters on the axes. logarithmic: whether each axis is spaced in the logarithm.
         cells: (n_y, n_x) positions of the rows on the grid, -1 for rows not computed yet; None for scattered rows.
-        x_values, y_values: float64 in the unit of the axis. On a grid (n_x,) and (n_y,), ascending; else (n,) each, of every row.
-        areas: the observable whose values are the areas. words: these by name, and what a row has that has none (of `regime`: FREE).
-        regimes: int8 positions in `words`, (n_y, n_x) or (n,); FAILED where a row failed, MISSING where there is none, VOID where it has
-            no value of the observable that is shaded, because the thing did not happen.
-        shade: the observable that is shaded; None for none.
-        shades: float64 in its unit, shaped as `regimes`, NaN without a value; None without `shade`.
+        x_values, y_values: float64 in the unit of the axis. On a grid (n_x,) and (n_y,), ascending; else (n,) each, one per row.
+        areas: the observable that defines the areas. words: its values; the last stands for rows without a value (FREE for `regime`).
+        regimes: int8 positions in `words`, (n_y, n_x) or (n,); FAILED for a failed row, MISSING for a row not computed, VOID for a row
+            without a value of the shaded observable because its event did not happen.
+        shade: the shaded observable; None if nothing is shaded.
+        shades: float64 values of `shade` in its unit, shaped as `regimes`, NaN without a value; None without `shade`.
         fixed: parameter -> value, for parameters known to be the same in all rows. held: parameters held at a value to make a slice.
-        steady: whether the rows are of steady motions.
-        loose: parameters that vary as well, among scattered rows.
+        steady: whether the rows are steady motions.
+        loose: for scattered rows, the parameters that vary besides the axes.
         measured: the boundaries that the run itself has found.
-        rows: how many rows are in it. done, points: how many rows the run has, and will have (at least, where its results decide).
-        complete: whether it has them all.
+        rows: number of rows in the map. done: number of rows of the run so far. points: final number of rows, or a lower bound of it if the
+            results decide. complete: whether the run has all its rows.
     """
 
     study: str
@@ -78,17 +78,17 @@ class RegimeMap:
 
     @property
     def gridded(self) -> bool:
-        """Whether every value of one axis comes with every value of the other, so far."""
+        """Whether the rows so far hold every combination of a value of x with a value of y."""
         return self.cells is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """What the areas of a map are.
+    """The areas of a map.
 
     Attributes:
-        name: the observable. words: its possible values; the last stands for rows that have results but no value of it.
-        codes: (n,) int8 positions in `words` of rows, FAILED where one failed.
+        name: the observable. words: its possible values; the last stands for rows that have results but no value of the observable.
+        codes: (n,) int8 positions in `words`, one per row; FAILED for a failed row.
     """
 
     name: str
@@ -99,12 +99,12 @@ class Areas:
 def read_map(
     path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), areas: str | None = None
 ) -> RegimeMap:
-    """Lay the rows of a run over two of its parameters.
+    """Arrange the rows of a run over two of its parameters.
 
     Args:
         path: directory of the run, complete or not.
         x, y, at: see `run_rows.read_rows`.
-        color: an observable to shade by that is a number, or "none"; that which the model shows first (`Model.main`) when omitted.
+        color: name of a numeric observable to shade by, or "none"; default: the main observable of the model (`Model.main`).
         areas: see `areas_of`.
 
     Raises:
@@ -124,7 +124,7 @@ def read_map(
 
 
 def map_of(path: Path, rows: RunRows, shade: Quantity | None, areas: Areas) -> RegimeMap:
-    """The map of rows with two axes, shaded by an observable that is among their columns (see `read_map`)."""
+    """The map of rows with two axes, shaded by an observable that is one of their columns (see `read_map`)."""
     if shade and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         message = f"{shade.name} is NaN in every row; --color none leaves it out, the column `status` says why"
         raise ConfigError(str(path), [Problem("--color", message)])
@@ -148,17 +148,17 @@ def map_of(path: Path, rows: RunRows, shade: Quantity | None, areas: Areas) -> R
 
 
 def theory_of(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> list[BoundaryLine]:
-    """The boundaries that theory gives for a map (see `known_boundaries`); none if further parameters vary."""
+    """The boundaries that theory gives for a map (see `known_boundaries`); none if parameters besides the axes vary."""
     fixed = drawn.fixed | drawn.held
     return [] if drawn.loose else known_boundaries(drawn.model, (drawn.x, drawn.y), fixed, drawn.steady, x, y)
 
 
 def lay(rows: RunRows) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
-    """The places of rows with two axes.
+    """Find the places of rows over two axes.
 
     Returns:
-        On a grid its values along x and y, and (n_y, n_x) positions of the rows, -1 where there is none so far. Else the (n,) values of
-        every row, and None.
+        On a grid: its values along x and y, and (n_y, n_x) positions of the rows, -1 where a row is not computed yet. Otherwise: the (n,)
+        values of every row along x and y, and None.
     """
     places = [rows.along(axis) for axis in rows.axes]
     (x_values, at_x), (y_values, at_y) = (np.unique(values, return_inverse=True) for values in places)
@@ -173,12 +173,12 @@ def lay(rows: RunRows) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None
 
 
 def spread_over(cells: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
-    """Values of rows in the cells that hold them."""
+    """Put values of rows into the cells that hold these rows."""
     return np.where(cells >= 0, values[cells], np.asarray(missing, values.dtype))
 
 
 def choose_areas(model: Model, areas: str | None, problems: list[Problem]) -> list[str]:
-    """The observable that makes areas, where it is named and one that can."""
+    """Names of the observables that may define the areas; add a problem if `areas` names one that cannot."""
     able = [quantity.name for quantity in model.observables if quantity.kind in ("word", "integer")]
     if areas is not None and areas not in able:
         holds = "holds numbers that are not whole" if areas in by_name(model.observables) else "is no observable"
@@ -187,14 +187,14 @@ def choose_areas(model: Model, areas: str | None, problems: list[Problem]) -> li
 
 
 def areas_of(path: Path, rows: RunRows, areas: str | None) -> Areas:
-    """What the areas of a map of rows are.
+    """Determine the areas of a map of rows.
 
     Args:
-        path: of the run. rows: with every observable that is a word, and the status.
-        areas: an observable that is a word or a whole number; when omitted `regime`, or where no row has one the next that is a word.
+        path: directory of the run. rows: rows with the status and every observable that is a word.
+        areas: a word or whole-number observable; default: `regime`, or the next word observable if no row has a regime.
 
     Raises:
-        ConfigError: it has more different numbers than can be told apart.
+        ConfigError: the observable has more different numbers than can be told apart.
     """
     words = [quantity.name for quantity in rows.model.observables if quantity.kind == "word" and quantity.name in rows.table.column_names]
     name = areas or next((name for name in words if rows.table.column(name).null_count < rows.table.num_rows), REGIME)
@@ -216,7 +216,7 @@ def areas_of(path: Path, rows: RunRows, areas: str | None) -> Areas:
 
 
 def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity | None:
-    """The observable to shade by; None for "none"."""
+    """Choose the observable to shade by; None for "none"."""
     numeric = {q.name: q for q in model.observables if q.kind not in KINDS}
     if color != NOTHING and color not in numeric:
         known = by_name(model.observables).get(color)
@@ -226,7 +226,7 @@ def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity 
 
 
 def require_shade(path: Path, rows: RunRows, shade: Quantity | None) -> None:
-    """ConfigError if the run has no column of the observable to shade."""
+    """Raise ConfigError if the run has no column of the shaded observable."""
     if shade and shade.name not in rows.table.column_names:
         needed = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in shade.needs)
         message = f"{shade.name} is not told by this run" + (f": its study gives no {needed}" if needed else "")
@@ -249,7 +249,7 @@ def have_results(statuses: pa.ChunkedArray) -> np.ndarray:
 
 
 def limits_of(drawn: RegimeMap) -> list[tuple[float, float]]:
-    """The ends of the axes: those of scattered rows; half a cell beyond the values of a grid."""
+    """The ends of the axes: the extremes of scattered rows, or half a cell beyond the values of a grid."""
     found = []
     for values, log in zip((drawn.x_values, drawn.y_values), drawn.logarithmic, strict=True):
         if drawn.gridded:
@@ -273,13 +273,13 @@ def spread(first: float, last: float, log: bool, count: int) -> np.ndarray:
 
 
 def nearest(values: np.ndarray, places: np.ndarray, log: bool) -> np.ndarray:
-    """Positions in the ascending `values` of those nearest to `places`."""
+    """Positions of the elements of the ascending `values` that are nearest to `places`."""
     v = np.log(values) if log else values
     return np.searchsorted((v[1:] + v[:-1]) / 2.0, np.log(places) if log else places)
 
 
 def nearest_rows(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(n_y, n_x) positions, in the flat arrays of a map, of the rows nearest to places: along each axis on a grid, else in the frame."""
+    """(n_y, n_x) flat positions of the map's rows nearest to places: nearest along each axis on a grid, else nearest in the frame."""
     if drawn.gridded:
         columns, rows = nearest(drawn.x_values, x, drawn.logarithmic[0]), nearest(drawn.y_values, y, drawn.logarithmic[1])
         return np.asarray(rows[:, np.newaxis] * len(drawn.x_values) + columns[np.newaxis, :])

@@ -22,22 +22,22 @@ from sweep.study.convergence import CONVERGENCE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-KINDS = {"word": "words", "list": "tables"}  # what has no place on an axis
-REPEATED = 4  # rows a value, from which on the rows of one value are worth a picture
+KINDS = {"word": "words", "list": "tables"}  # kinds that cannot be on an axis
+REPEATED = 4  # rows per value: from this number on, the rows of one value are worth a picture
 
 
 @dataclass(frozen=True, slots=True)
 class RunRows:
-    """The rows of a run, or of a slice of it, and the parameters that are its axes.
+    """The rows of a run or of a slice of it, and the parameters on its axes.
 
     Attributes:
-        state: of the run (`run_state.state_of`).
-        document: the study as resolved. model: what was simulated.
-        table: the rows, with the parameters that vary in the run and the columns that were asked for.
+        state: state of the run (`run_state.state_of`).
+        document: the resolved study. model: the simulated model.
+        table: the rows, with the parameters that vary in the run and the requested columns.
         axes: the parameters on the axes, x first.
         fixed: parameter -> value, for parameters known to be the same in all these rows.
-        held: parameter or scheme -> value that makes the slice.
-        loose: parameters that vary in addition to the axes.
+        held: parameter or scheme -> value that defines the slice.
+        loose: parameters that vary besides the axes.
     """
 
     state: dict[str, Any]
@@ -51,15 +51,15 @@ class RunRows:
 
     @property
     def steady(self) -> bool:
-        """Whether the rows are of steady motions."""
+        """Whether the rows are steady motions."""
         return bool(self.document.get("time", {}).get("window") == STEADY)
 
     def along(self, axis: Quantity) -> np.ndarray:
-        """(n,) float64 values of an axis."""
+        """(n,) float64 values of the rows along an axis."""
         return np.asarray(self.table.column(axis.name).to_numpy(), dtype=np.float64)
 
     def is_logarithmic(self, axis: Quantity) -> bool:
-        """Whether an axis is spaced evenly in the logarithm: as the study says, else as its values are."""
+        """Whether an axis is spaced evenly in the logarithm: according to the study, else according to its values."""
         values = np.unique(self.along(axis))
         if values[0] <= 0.0:
             return False
@@ -78,14 +78,14 @@ def read_rows(
 
     Args:
         path: directory of the run.
-        wanted: (the model, a list for problems) -> the columns to read in addition to the varied parameters.
+        wanted: (the model, a list for problems) -> the columns to read besides the varied parameters.
         x, y: parameters for the axes; default: the varied parameters.
-        at: "name=value" texts; they hold further parameters to make a slice.
-        fewest: how many axes there must be, 2 or 1.
+        at: "name=value" texts that hold further parameters at a value to make a slice.
+        fewest: required number of axes, 1 or 2.
 
     Raises:
-        ConfigError: there is no run or no row; an axis is not in it, or holds no numbers; too few parameters vary, or more than the axes
-            and nothing says at which of their values.
+        ConfigError: there is no run or no row; an axis is not in it or holds no numbers; fewer parameters vary than axes are required; or
+            more parameters vary than there are axes, and `at` does not hold them.
     """
     import pyarrow.dataset as ds
 
@@ -124,7 +124,7 @@ def read_rows(
 
 
 def is_logarithmic(values: np.ndarray) -> bool:
-    """Whether ascending values are spaced evenly in their logarithm, and not as well in themselves."""
+    """Whether ascending values are spaced evenly in their logarithm but not on a linear scale."""
     if len(values) < 4 or values[0] <= 0.0:
         return False
     steps = np.diff(np.log(values))
@@ -132,7 +132,7 @@ def is_logarithmic(values: np.ndarray) -> bool:
 
 
 def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
-    """Parameter -> value, for parameters that have one value in all rows; empty for a concatenation, whose parts may sweep them."""
+    """Parameter -> value, for parameters with one value in all rows; empty for a concatenation, because its parts may sweep them."""
     if isinstance(document.get("sweep"), list):
         return {}
     time = dict(document.get("time", {}))
@@ -142,12 +142,12 @@ def fixed_parameters(document: Mapping[str, Any]) -> dict[str, float]:
 
 
 def varying_of(table: pa.Table, names: Iterable[str]) -> list[str]:
-    """Which of these columns of parameters hold different values."""
+    """The names whose columns hold different values."""
     return [name for name in names if varies(table.column(name))]
 
 
 def varies(column: pa.ChunkedArray) -> bool:
-    """Whether a column of parameters holds different ones."""
+    """Whether a column of parameters holds different values."""
     import pyarrow.compute as pc
 
     if not is_numeric(column):
@@ -166,7 +166,7 @@ def is_numeric(column: pa.ChunkedArray) -> bool:
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Words, and tables as CSV gives them: "2;3;4;5"; "default" where a row leaves it out."""
+    """A column as texts: words as they are, tables as in CSV ("2;3;4;5"), "default" where a row leaves the parameter out."""
     import pyarrow as pa
 
     if pa.types.is_list(column.type):
@@ -175,17 +175,17 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def words_in(column: pa.ChunkedArray) -> list[str]:
-    """What a column of words or tables holds, once each."""
+    """The distinct texts of a column of words or tables."""
     return sorted(as_text(column).unique().to_pylist())
 
 
 def repeats(column: pa.ChunkedArray) -> bool:
-    """Whether the values of a column of numbers come again and again."""
+    """Whether a numeric column has at least REPEATED rows per value on average."""
     return len(column.unique()) * REPEATED <= len(column)
 
 
 def slice_at(table: pa.Table, varying: Sequence[str], at: Sequence[str], problems: list[Problem]) -> tuple[pa.Table, dict[str, Any]]:
-    """The rows with the values nearest to the requested ones, and these values; problems if there are no such rows."""
+    """Select the rows nearest to the requested values, and return them with their values; add problems if there are no such rows."""
     held: dict[str, Any] = {}
     for wish in at:
         name, sign, text = (part.strip() for part in wish.partition("="))
@@ -204,7 +204,7 @@ def slice_at(table: pa.Table, varying: Sequence[str], at: Sequence[str], problem
 
 
 def nearest_value(column: pa.ChunkedArray, name: str, text: str, problems: list[Problem]) -> tuple[Any, Any] | None:
-    """The value of a column nearest to the requested one, and the mask of its rows; None and a problem if there is none."""
+    """The value of a column nearest to the requested one, and the mask of its rows; None and a problem if there is no such value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -228,13 +228,13 @@ def nearest_value(column: pa.ChunkedArray, name: str, text: str, problems: list[
 
 
 def listed(values: np.ndarray) -> str:
-    """A few values in words."""
+    """A few of the values as text."""
     few = [f"{value:.6g}" for value in values[:6]]
     return ", ".join(few) if len(values) <= 6 else f"{len(values):,} values from {values[0]:.6g} to {values[-1]:.6g}"
 
 
 def must_be_held(table: pa.Table, name: str) -> Problem:
-    """The problem of a parameter that has several values and is not on an axis."""
+    """The problem of a parameter that has several values but is neither on an axis nor held."""
     column = table.column(name)
     if is_numeric(column):
         found = listed(np.unique(column.drop_null().to_numpy()))
@@ -247,7 +247,7 @@ def must_be_held(table: pa.Table, name: str) -> Problem:
 def choose_axes(
     varying: list[str], parameters: Mapping[str, Quantity], x: str | None, y: str | None, fewest: int, problems: list[Problem]
 ) -> tuple[str, ...]:
-    """The axes; default: the varied parameters. Problems if a name is unknown or the choice is ambiguous."""
+    """Choose the axes; default: the varied parameters. Add problems if a name is unknown or the choice is ambiguous."""
     said = ", ".join(varying) or "nothing"
     if len(varying) < fewest:
         several = "two parameters that vary" if fewest > 1 else "a parameter that varies"

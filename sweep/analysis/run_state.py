@@ -1,4 +1,4 @@
-"""The state of a run: progress, statuses, times, first and failed rows."""
+"""The state of a run: progress, statuses, times, first rows and failed rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POINT = "point"
 
 
 def state_of(path: Path) -> dict[str, Any]:
-    """What is known of the run in a directory: state, points done, statuses, seconds, provenance, who writes to it.
+    """The state of the run in a directory: completeness, number of points done, statuses, seconds, provenance, processes that write to it.
 
     Raises:
         ConfigError: there is no run.
@@ -69,8 +69,8 @@ def state_of(path: Path) -> dict[str, Any]:
 
 
 def facts_of(state: dict[str, Any]) -> list[tuple[str, str]]:
-    """What `state_of` found, as lines of a table."""
-    known = state["design"] != BOUNDARY  # its results say how many points it has
+    """The findings of `state_of` as lines of a table."""
+    known = state["design"] != BOUNDARY  # the number of points of a boundary study follows from its results
     points, shards = (f" of {state[key]:,}" if known else "" for key in ("points", "shards"))
     facts = [("state", f"{state['state']}: {state['points_done']:,}{points} points"), ("shards", f"{state['shards_done']:,}{shards}")]
     facts += [("faulty", f"{name}: {why}") for name, why in state["faulty"].items()]
@@ -85,7 +85,7 @@ def facts_of(state: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def failed_rows(path: Path, most: int | None) -> pa.Table:
-    """The rows of a run without results, the first `most` of them; only shards that have some are read."""
+    """The first `most` rows of a run that have no results; only shards that hold such rows are read."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -112,7 +112,7 @@ def failed_rows(path: Path, most: int | None) -> pa.Table:
 
 
 def settled_points(path: Path) -> int:
-    """How many points of a convergence study that is not complete are refined no more."""
+    """The number of points that an incomplete convergence study refines no further."""
     from sweep.execution.adaptive.history import read_levels
     from sweep.execution.adaptive.step_halving import empty_history
 
@@ -122,10 +122,10 @@ def settled_points(path: Path) -> int:
 
 
 def study_table(path: Path) -> pa.Table | None:
-    """The table of the convergence study in a directory, without `exact` where it is not complete; None if no level is written.
+    """The table of the convergence study in a directory; None if no level is written. An incomplete study has no column `exact`.
 
     Raises:
-        ConfigError: there is no run, or one of another design.
+        ConfigError: there is no run, or its design is no convergence study.
     """
     from sweep.execution.adaptive.convergence_table import read_table
 
@@ -138,7 +138,7 @@ def study_table(path: Path) -> pa.Table | None:
 
 
 def first_rows(path: Path, count: int) -> pa.Table:
-    """The first rows of a run's dataset, of which there is one at least; fewer where it is shorter."""
+    """The first `count` rows of a run's dataset, or all of them if it has fewer. The dataset must hold at least one row."""
     import pyarrow as pa
 
     found: list[pa.RecordBatch] = []
@@ -151,7 +151,7 @@ def first_rows(path: Path, count: int) -> pa.Table:
 
 
 def shards_of(path: Path) -> Iterator[pq.ParquetFile]:
-    """The shards of a run, one after the other; `pyarrow.dataset` would do as well, but it imports pandas, which takes 0.3 s."""
+    """The shards of a run in order. This avoids `pyarrow.dataset`, which imports pandas and so takes 0.3 s."""
     import pyarrow.parquet as pq
 
     for shard in sorted(RunDirectory(path).points.glob("part-*.parquet")):
@@ -160,13 +160,13 @@ def shards_of(path: Path) -> Iterator[pq.ParquetFile]:
 
 
 def model_of(path: Path) -> Model:
-    """The model of a run, from its resolved study."""
+    """The model of a run, read from its resolved study."""
     document = RunDirectory(path).read_document()
     return model_with(MODELS[document["study"]["model"]], document.get("excitation"))
 
 
 def shown_table(cell: list[float] | None) -> str | None:
-    """A table as CSV gives it."""
+    """A table as text, as in CSV."""
     return None if cell is None else ";".join(f"{node:g}" for node in cell)
 
 
@@ -178,7 +178,7 @@ def count_unsettled(table: pa.Table) -> int:
 
 
 def records(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows of a table for JSON, null if there is no number."""
+    """The rows of a table for JSON, with null for a missing number."""
     return [
         {name: None if isinstance(cell, float) and not math.isfinite(cell) else cell for name, cell in row.items()}
         for row in table.to_pylist()
@@ -191,7 +191,7 @@ def varies(cells: list[Any]) -> bool:
 
 
 def describe_seconds(seconds: dict[str, float]) -> str:
-    """The split of a run's time in words."""
+    """How a run's time divides into stages, as text."""
     return ", ".join(
         f"{key} {seconds[key]:.2f} s{' (the last two beside computing)' if key == WRITING else ''}"
         for key in (COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL)

@@ -1,4 +1,4 @@
-"""Boundaries between regimes: from theory, and from the curves that a run has found."""
+"""Boundaries between regimes, from theory and from the curves found by a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WALL_AXES = {"v0", "m", "k_n", "f_crit", "f_post", "plateau", "softening"}
 FORCES = ("c", "load", "f0", "normal_amplitude", "stribeck_speed", "belt_speed", *PRESLIDING)  # parameters that theory needs to be 0
 DERIVED = ("mu_s", "mu_d", "normal_force")
 MEASURED = Path("boundaries") / "boundaries.parquet"
-BETA_LOWEST = 0.5  # below it motions with several stops a period appear, and Den Hartog's condition is not sufficient
+BETA_LOWEST = 0.5  # below it, motions have several stops per period and Den Hartog's condition is not sufficient
 
 Values = Mapping[str, Any]
 
@@ -33,10 +33,10 @@ class BoundaryLine:
     """A line on a map.
 
     Attributes:
-        name: what it is, with mathtext. plain: the same without.
+        name: its name, with mathtext. plain: the same without mathtext.
         pieces: (n, 2) float64 each, x and y in the units of the axes, in order along the line.
-        theory: whether a closed form gives it, or the run has found it.
-        tends: whether it holds for the steady motion that the rows tend to, and not for the rows as they are.
+        theory: True for a line from a closed form, False for a line found by the run.
+        tends: whether the line holds for the steady motion that the rows approach, rather than for the rows themselves.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Level:
 
     Attributes:
         name, plain: see `BoundaryLine`.
-        axes: the parameters on which it may depend.
-        field: resolved values, arrays that broadcast together -> a quantity that is 1 on the line; NaN if the theory does not hold.
+        axes: the parameters that it may depend on.
+        field: function of resolved values (arrays that broadcast together). Its value is 1 on the line, and NaN where the theory fails.
         tends: see `BoundaryLine`.
     """
 
@@ -67,8 +67,8 @@ class Level:
 def friction_ratio(values: Values) -> Any:
     """Return eta = mu g / |a0|: the largest friction force over the largest inertia force of a mass that rubs on a shaken support.
 
-    Without damping and forces other than friction, with mu_s = mu_d and the normal force m g, a mass at rest at x = 0 sticks for eta >= 1;
-    without spring, once it slips, it never sticks for eta <= eta* = 2/sqrt(pi^2 + 4).
+    The limits below hold without damping and other forces, with mu_s = mu_d and the normal force m g. A mass at rest at x = 0 sticks for
+    eta >= 1. A mass without a spring that has begun to slip never sticks for eta <= eta* = 2/sqrt(pi^2 + 4).
 
     Args:
         values: `mu` [1], `g` [m/s^2] and `a0` [m/s^2] of the rubbing mass, floats or arrays that broadcast together.
@@ -81,10 +81,10 @@ def friction_ratio(values: Values) -> Any:
 
 
 def no_stops(values: Values) -> Any:
-    """Return eta / eta*(beta): at most 1 where the steady motion of a mass that rubs on a spring has no stops.
+    """Return eta / eta*(beta), at most 1 where the steady motion of a mass that rubs on a spring has no stops.
 
-    With b = 1/beta = sqrt(k/m)/omega, beta^2 V = 1/(b^2 - 1) and beta^2 U = tan(pi b/2)/b: eta* = |beta^2 V| / sqrt((beta^2 U)^2 + 1),
-    which is 2/sqrt(pi^2 + 4) for b -> 0 and pi/4 at resonance.
+    With b = 1/beta = sqrt(k/m)/omega, beta^2 V = 1/(b^2 - 1) and beta^2 U = tan(pi b/2)/b: eta* = |beta^2 V| / sqrt((beta^2 U)^2 + 1).
+    This limit is 2/sqrt(pi^2 + 4) for b -> 0 and pi/4 at resonance.
 
     Args:
         values: `mu`, `g`, `a0` as in `friction_ratio`, `k` [N/m], `m` [kg] and `omega` [rad/s].
@@ -101,10 +101,10 @@ def no_stops(values: Values) -> Any:
 
 
 def wall_energies(values: Values) -> dict[str, Any]:
-    """Energies [J] that a wall takes up to the ends of the pieces of its envelope: elastic, plateau, softening, table.
+    """Energies [J] that a wall absorbs up to the ends of the pieces of its envelope: elastic, plateau, softening, table.
 
-    f_crit^2 / (2 k_n); + f_crit plateau; + (f_crit + f_post) softening / 2; + f_post times the way to the last node of the table. A body
-    alone that hits it with more, without other forces and damping, goes beyond. Source: the areas under the envelope of SDND105.
+    The first is f_crit^2 / (2 k_n). The next add f_crit plateau, (f_crit + f_post) softening / 2, and f_post times the way to the last node
+    of the table. A free undamped body passes the end of a piece if its energy is larger. Source: the areas under the envelope of SDND105.
     """
     f_crit, f_post = np.asarray(values["f_crit"]), np.asarray(values["f_post"])
     elastic = 0.5 * f_crit**2 / values["k_n"]
@@ -126,8 +126,8 @@ def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> I
     """The boundaries that theory gives for a map over two parameters.
 
     Args:
-        model: of the map. x, y: its axes. fixed: what the study sets for all rows; what is in neither has its default.
-        steady: whether the rows are of steady motions.
+        model: of the map. x, y: its axes. fixed: values that the study sets for all rows; other parameters have their defaults.
+        steady: whether the rows are steady motions.
     """
     from kernels.reference.closed_forms import ETA_STAR
 
@@ -158,14 +158,14 @@ def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> I
 
 
 def is_driven(model: Model, given: Values) -> bool:
-    """Whether more than one sine of constant frequency shakes the rows of a map, of which theory says nothing."""
+    """Whether anything but a single sine of constant frequency shakes the rows of a map; the theory covers only that sine."""
     shaken = any(q.name == DRAW or (q.name == RECORD and q.default is not None) for q in model.parameters)
     shaken = shaken or given.get(RECORD) is not None
     return shaken or any(np.any(np.asarray(given[name]) != 0.0) for name in DRIVES if name in given and name != RECORD)
 
 
 def impact_over(name: str) -> Callable[[Values], Any]:
-    """The energy of an impact over one of `wall_energies`."""
+    """Return the function that divides the energy of an impact by one of the `wall_energies`."""
 
     def ratio(values: Values) -> Any:
         speed = np.maximum(values["v0"], 0.0)
@@ -176,7 +176,7 @@ def impact_over(name: str) -> Callable[[Values], Any]:
 
 
 def resolved(model: Model, given: Values) -> dict[str, Any]:
-    """What is given, and the default of every other parameter that has one."""
+    """The given values, with the default of every other parameter that has one."""
     return {q.name: given.get(q.name, q.default) for q in model.parameters if q.default is not None or q.name in given}
 
 
@@ -186,8 +186,8 @@ def known_boundaries(
     """The boundaries that theory gives for a map.
 
     Args:
-        model, fixed, steady: see `known_levels`. axes: those of the map.
-        x: (n_x,) ascending values of its x axis, in its unit. y: (n_y,) of its y axis. Between them the lines are straight.
+        model, fixed, steady: see `known_levels`. axes: the axes of the map.
+        x: (n_x,) ascending values of its x axis, in its unit. y: (n_y,) of its y axis. Lines are straight between neighbouring values.
     """
     from contourpy import contour_generator
 
@@ -198,7 +198,7 @@ def known_boundaries(
             continue
         places = resolved(model, fixed) | {names[0]: x[np.newaxis, :], names[1]: y[:, np.newaxis]}
         field = np.broadcast_to(np.asarray(level.field(places), dtype=np.float64), (len(y), len(x)))
-        # the logarithm is closer to linear where the quantity is a product of powers
+        # the logarithm is closer to linear if the quantity is a product of powers
         with np.errstate(divide="ignore"):
             values = np.ma.masked_invalid(np.log(np.maximum(field, 0.0)))
         pieces = contour_generator(x, y, values).lines(0.0) if values.count() else []
@@ -210,10 +210,10 @@ def known_boundaries(
 
 
 def read_measured(path: Path, x: str, y: str) -> tuple[BoundaryLine, ...]:
-    """The boundaries over two parameters that a run has found; none if its design is no boundary study.
+    """Read the boundaries over two parameters that a run has found; none if its design is no boundary study.
 
     Raises:
-        ConfigError: the file cannot be read, or holds others.
+        ConfigError: the file cannot be read, or holds boundaries over other parameters.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -1,4 +1,4 @@
-"""Published values against computed ones."""
+"""Comparison of published values with computed ones."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ PASS, FAIL = "pass", "FAIL"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One published value and what was computed for it.
+    """One published value and the value computed for it.
 
     Attributes:
-        case, scheme, quantity, unit: what is compared.
+        case, scheme, quantity, unit: the case, the time scheme, and the compared quantity with its unit.
         published, computed: the values, in `unit`.
-        relative_difference: |computed - published| / |published|; the difference itself where 0 is published.
+        relative_difference: |computed - published| / |published|; the absolute difference if the published value is 0.
         tolerance: the largest difference that passes.
         verdict: "pass" or "FAIL".
-        source: who published it.
-        note: what a reader should know.
+        source: the publication.
+        note: a remark for the reader.
     """
 
     case: str
@@ -62,7 +62,7 @@ def verify() -> list[Verdict]:
 
 
 def compute(model: Model, scheme: str, cases: list[Case]) -> list[float]:
-    """The quantities of cases that one scheme of one model computes, as one batch; NaN if a row fails."""
+    """Compute the quantities of cases of one model and one scheme as one batch; NaN if a row fails."""
     from kernels.batch.solve import solve
 
     names = [q.name for q in model.parameters if any(q.name in case.config for case in cases)]
@@ -79,7 +79,7 @@ def compute(model: Model, scheme: str, cases: list[Case]) -> list[float]:
 
 
 def judge(case: Case, computed: float) -> Verdict:
-    """Compare one case with what was computed; a published 0 is compared absolutely."""
+    """Compare one case with its computed value; the comparison is absolute if the published value is 0."""
     difference = abs(computed - case.published) / (abs(case.published) or 1.0)
     return Verdict(
         case=case.case,

@@ -1,4 +1,4 @@
-"""The application: every command under its name, in the order of `tribosweep --help`."""
+"""The application: all commands, in the order of `tribosweep --help`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ app = typer.Typer(
 
 
 def print_version(wanted: bool) -> None:
-    """Print the version and stop."""
+    """Print the version and exit."""
     if wanted:
         emit(f"tribosweep {VERSION}")
         raise typer.Exit

@@ -1,4 +1,4 @@
-"""`tribosweep calibrate`: its options and what it prints."""
+"""`tribosweep calibrate`: its options and its output."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sweep.cli.terminal import emit, print_json, print_table, progress, say_note
 if TYPE_CHECKING:
     from sweep.analysis.calibration.results import CalibrationResult
 
-FEW = 10  # optima that are listed
+FEW = 10  # number of optima that are listed
 
 
 def print_result(result: CalibrationResult) -> None:
-    """The tables of a result on stdout."""
+    """Print the tables of a result on stdout."""
     data, known, best = result.calibration.data, result.known[0], result.optima[0]
     counts = result.counts()
     runs = "runs" if len(data.runs) != 1 else "run"
@@ -45,7 +45,7 @@ def print_result(result: CalibrationResult) -> None:
 
 
 def print_parameters(result: CalibrationResult) -> None:
-    """One row a parameter: its value, and how well it is known."""
+    """Print one row per parameter: its value and its uncertainty."""
     from sweep.analysis.calibration.results import records
 
     level = f"{100.0 * result.calibration.confidence:g} %"
@@ -66,7 +66,7 @@ def print_parameters(result: CalibrationResult) -> None:
 
 
 def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Path]) -> None:
-    """The whole result as one JSON value on stdout."""
+    """Print the whole result as one JSON value on stdout."""
     from sweep.analysis.calibration.results import facts, records
 
     print_json({"directory": str(directory), **facts(result), "calibration": records(result), "files": [str(file) for file in files]})
@@ -84,7 +84,7 @@ def calibrate(
     settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: calibration.starts=4. Can be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find parameters from measurements, and say how well they are known."""
+    """Fit parameters to measurements, and report their uncertainty."""
     from sweep.analysis.calibration import analysis, load, results
     from sweep.plots.calibration import draw_fit, draw_landscape
 

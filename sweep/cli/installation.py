@@ -17,12 +17,12 @@ OLDEST_PYTHON = (3, 11)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check.
+    """The result of one check.
 
     Attributes:
-        check: what was looked at.
-        found: what was found.
-        good: whether it is as it should be.
+        check: the thing that was checked.
+        found: the finding.
+        good: whether the finding is as it should be.
     """
 
     check: str
@@ -31,7 +31,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at Python, the packages, the imported `kernels`, and the devices."""
+    """Check Python, the packages, the imported `kernels`, and the devices."""
     findings = [Finding("python", platform.python_version(), sys.version_info >= OLDEST_PYTHON)]
     findings += [package(name) for name in PACKAGES]
     ours = kernels_is_ours()
@@ -50,7 +50,7 @@ def package(name: str) -> Finding:
 
 
 def kernels_is_ours() -> Finding:
-    """Whether `import kernels` finds the package beside `sweep`, and no other distribution has put its files of that name there."""
+    """Check that `import kernels` finds the package beside `sweep`, and that no other distribution installed files of that name there."""
     import kernels
 
     found = Path(kernels.__file__ or "").resolve().parent
@@ -64,7 +64,7 @@ def kernels_is_ours() -> Finding:
 
 
 def runtime_findings() -> list[Finding]:
-    """What JAX runs on, and what is known to be wrong with it."""
+    """The devices and options of JAX, and known problems with them."""
     from kernels.runtime import jax_setup, program_cache
 
     try:

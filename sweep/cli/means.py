@@ -24,15 +24,15 @@ MOST_SHOWN = 200
 
 
 def show_means(directory: Path, over: str, observables: Sequence[str], confidence: float, out: Path | None, as_json: bool) -> None:
-    """Means over a parameter on stdout, or in a file.
+    """Print means over a parameter on stdout, or write them to a file.
 
     Args:
-        directory: of the run. over, observables, confidence: as of `group_statistics`; without observables a table on stdout and a picture
-            are of the main one.
-        out: a .csv or .parquet file, or a picture. as_json: one JSON value on stdout instead of a table.
+        directory: of the run. over, observables, confidence: as in `group_statistics`; but without observables, a table on stdout and a
+            picture show only the main observable.
+        out: a .csv or .parquet file, or a picture. as_json: whether to print one JSON value on stdout instead of a table.
 
     Raises:
-        ConfigError: as `group_statistics`; or another suffix, or what cannot be drawn. OSError: `out` cannot be written.
+        ConfigError: as `group_statistics`; or the suffix is unknown, or the means cannot be drawn. OSError: `out` cannot be written.
     """
     if out is not None and out.suffix.lower() not in (*TABLES, *SUFFIXES):
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*TABLES, *SUFFIXES))}")])
@@ -50,7 +50,7 @@ def show_means(directory: Path, over: str, observables: Sequence[str], confidenc
 
 
 def say_how_many(table: pa.Table, state: dict[str, Any], over: str) -> None:
-    """What is to be known of the means, on stderr."""
+    """Print remarks on the means on stderr."""
     first = table.column("observable")[0].as_py()
     failed = sum(
         count
@@ -66,7 +66,7 @@ def say_how_many(table: pa.Table, state: dict[str, Any], over: str) -> None:
 
 
 def write(table: pa.Table, model: Model, study: str, out: Path) -> None:
-    """The table as a file: CSV, Parquet or a picture, by its ending."""
+    """Write the table as CSV, Parquet or a picture, according to the ending of the file."""
     import pyarrow.parquet as pq
 
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ def write(table: pa.Table, model: Model, study: str, out: Path) -> None:
 
 
 def print_means(table: pa.Table, over: str) -> None:
-    """The table on stdout, its first rows where it is long."""
+    """Print the table on stdout; only its first rows if it is long."""
     keys = keys_of(table)
     several = len(set(table.column("observable").to_pylist())) > 1
     columns = [name for name in (*keys, *ABOUT) if name not in ("unit", "failed") and (several or name != "observable")]

@@ -38,7 +38,7 @@ def draw_map(
 
 
 def say_what_is_drawn(drawn: RegimeMap) -> None:
-    """Say the values that define a slice and how complete the run is, on stderr."""
+    """Print on stderr the values that define a slice, and how complete the run is."""
     if drawn.held:
         said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in drawn.held.items())
         say(f"A slice at {said}: {drawn.rows:,} points.")

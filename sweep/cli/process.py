@@ -1,6 +1,6 @@
-"""The process `tribosweep`: signals, errors in words, the exit status.
+"""The process `tribosweep`: signals, error messages and the exit status.
 
-Exit status: 0 done, 2 bad configuration or files that cannot be read or written, 3 failed rows, 4 a check failed, 70 our own fault,
+Exit status: 0 done, 2 wrong configuration or unreadable or unwritable files, 3 failed rows, 4 failed check, 70 internal error,
 130 interrupted, 143 terminated.
 """
 
@@ -39,10 +39,10 @@ def terminable() -> Iterator[None]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; no traceback reaches the user.
+    """Run the command line; the user never sees a traceback.
 
     Args:
-        arguments: in place of those of the process.
+        arguments: replace the arguments of the process.
 
     Returns:
         The exit status.
@@ -68,12 +68,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def console() -> None:
-    """Entry point of the command. The process ends at once: a stopped run waits for no shard, and Python skips its clean-up (0.2 s)."""
+    """Entry point of the command. It exits at once: a stopped run does not wait for its shards, and Python skips its clean-up (0.2 s)."""
     status = main()
     try:
         if sys.stdout:
             sys.stdout.flush()
-    except OSError as error:  # who was to read it has gone, or the disk is full
+    except OSError as error:  # the reader of a pipe is gone, or the disk is full
         say(reason(error))
         status = BAD_CONFIG
     with suppress(OSError):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def describe_study(study: Config, directory: Path, as_json: bool) -> None:
-    """What a run would do: the resolved study on stdout, its size on stderr."""
+    """Describe what a run would do: the resolved study on stdout, its size on stderr."""
     points, shards = study.design.count, study.shards
     if isinstance(study.design, Boundary):
         describe_boundary(study, study.design, directory, as_json)
@@ -35,7 +35,7 @@ def describe_study(study: Config, directory: Path, as_json: bool) -> None:
 
 
 def describe_boundary(study: Config, design: Boundary, directory: Path, as_json: bool) -> None:
-    """What a boundary study would do; its results decide how many points it has."""
+    """Describe what a boundary study would do; its number of points depends on its results."""
     known = {"directory": str(directory), "points": design.count, "cells_grid_points": design.fine_count}
     if as_json:
         print_json({**known, "width_grid_points": design.sharp_count, "config": study.document})
@@ -49,10 +49,10 @@ def describe_boundary(study: Config, design: Boundary, directory: Path, as_json:
 
 
 def summarise(finished: Run, as_json: bool) -> bool:
-    """Print the rows, curves or table of a finished run if they are few, else counts; say on stderr where the data lies.
+    """Print the rows, curves or table of a finished run if they are few, else counts; name the place of the data on stderr.
 
     Returns:
-        Whether all is well: no row failed, and in a convergence study all points settled.
+        True if no row failed and, in a convergence study, all points settled.
     """
     from sweep.analysis import run_state
     from sweep.cli import tables
@@ -95,14 +95,14 @@ def summarise(finished: Run, as_json: bool) -> bool:
 
 
 def found_curves(finished: Run) -> BoundarySummary:
-    """What a study of boundaries has found."""
+    """The curves found by a boundary study."""
     from sweep.analysis.boundary_summary import curves_of
 
     return curves_of(finished.directory)
 
 
 def study_results(table: pa.Table | None, curves: BoundarySummary | None) -> dict[str, Any]:
-    """What a convergence study or one of boundaries has found, for JSON."""
+    """The results of a convergence or boundary study, for JSON."""
     from sweep.analysis import run_state
 
     convergence = {} if table is None else {"convergence": run_state.records(table)}
@@ -110,7 +110,7 @@ def study_results(table: pa.Table | None, curves: BoundarySummary | None) -> dic
 
 
 def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
-    """Say how many rows failed or have a remark, and how many points did not settle; return whether none failed and all settled."""
+    """Report on stderr failed rows, rows with a remark and unsettled points; return whether no row failed and all points settled."""
     from sweep.analysis import run_state
 
     design, rows = finished.config.design, sum(finished.statuses.values())

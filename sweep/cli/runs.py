@@ -26,7 +26,7 @@ from sweep.study.load import load
 
 
 class ExecutorName(StrEnum):
-    """Who computes."""
+    """The kinds of executors."""
 
     local = "local"
     dask = "dask"
@@ -40,7 +40,7 @@ ShareText = Annotated[str | None, typer.Option("--shard", help="Compute one part
 
 @dataclass(frozen=True, slots=True)
 class ExecutorOptions:
-    """How a run is to be computed, as the command line says it."""
+    """The options of the command line that choose the executor."""
 
     executor: ExecutorName
     workers: int | None
@@ -48,7 +48,7 @@ class ExecutorOptions:
     shard: str | None
 
     def pool(self) -> AbstractContextManager[WorkerPool]:
-        """Who computes; ConfigError if the options do not go together."""
+        """The pool of workers; ConfigError if the options contradict each other."""
         dask = self.executor is ExecutorName.dask
         problems = []
         for name, value in (("--workers", self.workers), ("--scheduler", self.scheduler)):
@@ -63,14 +63,14 @@ class ExecutorOptions:
         return executors.dask(self.scheduler, self.workers) if dask else executors.in_process()
 
     def words(self) -> list[str]:
-        """The options again, for a command line that goes on."""
+        """The options as words of a command line."""
         given = {"--workers": self.workers, "--scheduler": self.scheduler, "--shard": self.shard}
         dask = ["--executor", self.executor.value] if self.executor is ExecutorName.dask else []
         return [*dask, *(word for name, value in given.items() if value is not None for word in (name, str(value)))]
 
 
 def compute(study: Config, directory: Path, means: ExecutorOptions, extend: bool = False) -> Run:
-    """Run a study with a progress bar; if it is stopped, say how to resume."""
+    """Run a study with a progress bar; if it is stopped, print how to resume it."""
     pool, share = means.pool(), None if means.shard is None else Share.parse(means.shard)
     try:
         with progress() as update:
@@ -86,7 +86,7 @@ def compute(study: Config, directory: Path, means: ExecutorOptions, extend: bool
 
 
 def carry_out(study: Config, directory: Path, means: ExecutorOptions, as_json: bool, extend: bool = False) -> None:
-    """Run a study with a progress bar, and say how it ended."""
+    """Run a study with a progress bar, and print its summary."""
     if not summarise(compute(study, directory, means, extend), as_json):
         raise typer.Exit(FAILED_ROWS)
 
@@ -107,7 +107,7 @@ def run(
     shard: ShareText = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a study, or what is missing of it."""
+    """Run a study, or compute the missing part of its run."""
     study = load(config, settings or [])
     if ignored := ", ".join(study.ignored):
         say(f"Note: no scheme of this study reads {ignored}.")
@@ -128,5 +128,5 @@ def resume(
     shard: ShareText = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute what is missing of a run, and nothing else; shards that are damaged are computed again."""
+    """Compute only the missing part of a run; damaged shards are computed again."""
     carry_out(load_run(directory, say), directory, ExecutorOptions(executor, workers, scheduler, shard), as_json)

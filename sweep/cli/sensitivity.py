@@ -1,4 +1,4 @@
-"""`tribosweep sensitivity`: its options and what it prints."""
+"""`tribosweep sensitivity`: its options and its output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Tell = Callable[[str], None]
 
 
 class Picture(StrEnum):
-    """What can be drawn."""
+    """The kinds of pictures."""
 
     bars = "bars"
     plane = "plane"
@@ -38,10 +38,10 @@ FIRST, SECOND = ("S1", "ST"), "S2"
 
 
 def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Config, Path, bool]:
-    """The study of a run's directory or of a TOML file, the directory, and whether the study must be run first.
+    """Read the study of a run's directory or TOML file; return it with the directory, and whether it must be run first.
 
     Raises:
-        ConfigError: there is no study, it has no sampling design, or `settings` would change an existing run.
+        ConfigError: there is no study, its design does not sample, or `settings` would change an existing run.
     """
     from sweep.analysis.sensitivity.sample import parts_of
 
@@ -57,7 +57,7 @@ def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Conf
 
 
 def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
-    """NAME=NUMBER texts of an option."""
+    """Parse the NAME=NUMBER texts of an option."""
     found, problems = [], []
     for text in texts:
         name, _, value = text.partition("=")
@@ -71,7 +71,7 @@ def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
 
 
 def print_study(study: SensitivityResult) -> None:
-    """The tables of a study on stdout."""
+    """Print the tables of a study on stdout."""
     from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY
 
     for quantity in study.quantities:
@@ -85,12 +85,12 @@ def print_study(study: SensitivityResult) -> None:
 
 
 def heading(quantity: Quantity, lines: Sequence[Line], things: str) -> str:
-    """The title of a table: the observable, the method and what it is from."""
+    """The title of a table: the observable, the method, and the kind and number of groups."""
     return f"{quantity.name}: {lines[0].method} from {lines[0].groups:,} {things}"
 
 
 def print_indices(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
-    """One row a parameter with all its indices, then one row a pair."""
+    """Print one row per parameter with all its indices, then one row per pair of parameters."""
     from sweep.analysis.sensitivity.analysis import group_noun
 
     what = "points of a curve" if study.sample.method == "fast" else group_noun(study.sample)
@@ -105,7 +105,7 @@ def print_indices(study: SensitivityResult, quantity: Quantity, lines: Sequence[
 
 
 def print_wide(title: str, lines: Sequence[Line]) -> None:
-    """Print one row a parameter and one column a measure; half the confidence interval follows its measure."""
+    """Print one row per parameter and one column per measure; half the confidence interval follows its measure."""
     measures = list(dict.fromkeys(line.estimate.measure for line in lines))
     cells = {(line.estimate.parameter, line.estimate.measure): line.estimate for line in lines}
     bounded = [measure for measure in measures if any(math.isfinite(e.half_width) for (_, m), e in cells.items() if m == measure)]
@@ -121,12 +121,12 @@ def print_wide(title: str, lines: Sequence[Line]) -> None:
             if measure in bounded:
                 row.append(short(estimate.half_width, 2))
         rows.append(row)
-    emit(title)  # which a narrow table would break
+    emit(title)  # a narrow table would wrap its title
     print_table("", header, rows, right=header[1:])
 
 
 def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
-    """Mean, spread, quantiles and chances, each with the ends of its interval."""
+    """Print mean, spread, quantiles and chances, each with the ends of its interval."""
     unit = f" [{quantity.unit}]" if quantity.unit not in ("", "1") else ""
     level = f"{100.0 * study.request.level:g} %"
     origin = f"{lines[0].groups:,} points" + (f" in {len(study.sample.parts)} replicates" if lines[0].method == "replicates" else "")
@@ -138,7 +138,7 @@ def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Seque
 
 
 def print_derivatives(quantity: Quantity, lines: Sequence[Line]) -> None:
-    """DGSM with bounds, and elasticities."""
+    """Print DGSM with bounds, and elasticities."""
     for method in dict.fromkeys(line.method for line in lines):
         own = [line for line in lines if line.method == method]
         print_wide(f"{quantity.name}: {method}{f', {own[0].groups:,} points' if own[0].groups > 1 else ''}", own)
@@ -146,7 +146,7 @@ def print_derivatives(quantity: Quantity, lines: Sequence[Line]) -> None:
 
 
 def print_as_json(study: SensitivityResult, path: Path, files: Sequence[Path]) -> None:
-    """The whole study as one JSON value on stdout."""
+    """Print the whole study as one JSON value on stdout."""
     from sweep.analysis.sensitivity.results import records
 
     groups = {
@@ -175,7 +175,7 @@ def sensitivity(
     settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key of a TOML file. Can be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which parameters an observable depends on, and how uncertain it is."""
+    """Report how observables depend on the parameters, and how uncertain they are."""
     from sweep.analysis.sensitivity import analysis, results
     from sweep.plots.sensitivity import default_picture, draw
 
@@ -190,7 +190,7 @@ def sensitivity(
     analysis.check(request, study)
     if to_run:
         compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
-    with progress():  # derivatives compile for a while
+    with progress():  # compiling derivatives takes a while
         found = analysis.analyse(directory, study, request)
     files = results.write(found, directory)
     if out is not None:

@@ -1,4 +1,4 @@
-"""What commands share: options, exit statuses, and errors in words."""
+"""Common parts of the commands: options, exit statuses and error messages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, INTERRUPTED, TERMINATED = 2, 3
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a run as Ctrl-C does."""
+    """Raised by SIGTERM; it ends a run as Ctrl-C does."""
 
 
 def reason(error: Exception) -> str:
-    """An error in words; for a file, its name and the system's message."""
+    """The message of an error; for a file error, its name and the message of the system."""
     return f"{error.filename or 'tribosweep'}: {error.strerror or error}" if isinstance(error, OSError) else str(error)

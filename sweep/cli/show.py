@@ -32,7 +32,7 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a run holds: state, progress, statuses, time, first rows; or means over one of its parameters."""
+    """Show a run: state, progress, statuses, times and first rows; or means over one of its parameters."""
     from sweep.analysis import run_state
     from sweep.analysis.boundary_summary import curves_of
     from sweep.cli import tables
@@ -68,7 +68,7 @@ def show(
 
 
 def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
-    """The rows of a run that failed, on stdout: all of them as JSON, the first ones as a table."""
+    """Print the failed rows of a run on stdout: all of them as JSON, or the first ones as a table."""
     from sweep.analysis import run_state
     from sweep.cli import tables
 
@@ -90,7 +90,7 @@ def show_events(
     out: Annotated[Path | None, typer.Option(help="File to write instead of a table, .csv or .parquet.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what happens in points of a study, event by event, by the exact engine whatever its scheme."""
+    """Show the events or impacts of single points of a study; the exact engine computes them for any scheme."""
     from sweep.analysis import event_log
 
     table = event_log.events_of(event_log.read_study(study), point or [0], impacts)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sweep.analysis.boundary_summary import BoundarySummary
 
-MANY_CURVES = 24  # curves, of which those between the same are counted together
+MANY_CURVES = 24  # with more curves, those between the same two regimes are counted together
 SHOCK = ("impacts", "peak_force", "max_compression", "plastic_set", "rebound_velocity", "separation_time")
 RUBBING = ("wear_power", "wear_power_error", "stick_fraction", "slip_phases", "regime")
 WORN = ("wear_volume", "wear_depth", "wear_volume_edf_mz", "wear_depth_edf_mz")
@@ -29,12 +29,12 @@ SPARE = (
     "stick_fraction",
     "separation_time",
     "impacts",
-)  # left out, in this order, where they do not fit
+)  # these columns are left out, in this order, if they do not fit
 SPARE_OF_STUDY = ("point", "accepted_steps", "extrapolated_error", "estimated_error", "halvings")
 
 
 def print_failed(rows: pa.Table, model: Model) -> None:
-    """Failed rows on stdout: their numbers, the parameters that vary, and why they failed."""
+    """Print failed rows on stdout: their numbers, the parameters that vary, and the causes."""
     observables = {quantity.name for quantity in model.observables}
     columns: dict[str, list[Any]] = rows.to_pydict()
     columns |= {name: [shown_table(cell) for cell in columns[name]] for name in model.tables & columns.keys()}
@@ -45,7 +45,7 @@ def print_failed(rows: pa.Table, model: Model) -> None:
 def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
     """Print a few rows: the varied parameters, the main observables, and the status unless all are "ok".
 
-    Those of rubbing only where a mass of a model with a wall touches a support at all.
+    For a model with a wall, the observables of rubbing are printed only if a mass touches a support in some row.
     """
     observables = {quantity.name: quantity for quantity in model.observables}
     quantities = {quantity.name: quantity for quantity in model.parameters} | observables
@@ -97,12 +97,12 @@ def print_study(table: pa.Table) -> None:
 
 
 def shown(cell: Any, style: str) -> Any:
-    """A number in that style, nothing in place of NaN; other cells as they are."""
+    """Format a number in a style; NaN becomes empty, and other cells stay as they are."""
     return (None if math.isnan(cell) else f"{cell:.{style}}") if isinstance(cell, float) else cell
 
 
 def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
-    """Rows per status and per word of every observable that is a word, on stdout."""
+    """Print on stdout the number of rows per status, and per word of every word observable."""
     words = [quantity.name for quantity in model.observables if quantity.kind == "word"]
     counts = {name: Counter[Any]() for name in words}
     for shard in shards_of(path):
@@ -116,7 +116,7 @@ def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
 
 
 def print_curves(curves: BoundarySummary) -> None:
-    """Print the curves, one a row; if they are many, one row for all curves between the same two regimes."""
+    """Print the curves, one per row; if they are many, one row for all curves between the same two regimes."""
     if len(curves.rows) <= MANY_CURVES:
         rows = [
             (curve, between, f"{places:,}", "yes" if closed else "no", f"{width:.1e}")
@@ -134,7 +134,7 @@ def print_curves(curves: BoundarySummary) -> None:
 
 
 def say_curves(curves: BoundarySummary, points: int) -> None:
-    """Say what to know of them, given how many `points` it took."""
+    """Print remarks on the curves; `points` is the number of points that they took."""
     design, widest = curves.design, max((row[-1] for row in curves.rows), default=0.0)
     what = f"{count_of(len(curves.rows), 'curve')}, every place within a relative {widest:.1e}," if curves.rows else "No curve,"
     grids = f"a uniform grid of the smallest cells has {design.fine_count:,}, one as fine as the brackets {design.sharp_count:.1g}"
@@ -145,5 +145,5 @@ def say_curves(curves: BoundarySummary, points: int) -> None:
 
 
 def count_of(number: int, noun: str) -> str:
-    """A number of things."""
+    """A number with its noun, in singular or plural."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -17,21 +17,21 @@ from rich.table import Table
 from rich.text import Text
 
 PIPE_WIDTH = 100
-GAP = 2  # between columns, and half of it at either edge
+GAP = 2  # spaces between columns; half as many at either edge
 
 
 def stdout() -> Console:
-    """Where data goes; PIPE_WIDTH columns wide when it is no terminal."""
+    """The console for data; PIPE_WIDTH columns wide if stdout is no terminal."""
     return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def emit(text: str) -> None:
-    """Print data that is no table on stdout, as it is."""
+    """Print text that is no table on stdout, unchanged."""
     print(text)  # noqa: T201 - the place where data leaves
 
 
 def say(sentence: str) -> None:
-    """Say something to the user, on stderr and unwrapped."""
+    """Print a sentence for the user on stderr, without wrapping."""
     print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - the place where talk leaves
 
 
@@ -52,13 +52,13 @@ def print_table(
     """Print a table on stdout. No word or number is broken; a table may therefore be wider than the terminal.
 
     Args:
-        title: above it; may be empty.
+        title: title above the table; may be empty.
         header: names of the columns, which may have a second line.
-        rows: their cells; floats are shown with 7 significant digits.
-        right: the columns that are set flush right.
-        prose: the columns that may be wrapped between words.
-        spare: the columns that are left out, in this order, until the table is narrow enough.
-        width: of the table in columns; None for that of the terminal.
+        rows: the cells; floats are shown with 7 significant digits.
+        right: names of the columns that are aligned right.
+        prose: names of the columns that may be wrapped between words.
+        spare: names of the columns that are left out, in this order, until the table is narrow enough.
+        width: width of the table in columns; None for the width of the terminal.
     """
     columns = dict(zip(header, zip(*([show(cell) for cell in row] for row in rows), strict=True), strict=True))
     console = stdout()
@@ -78,7 +78,7 @@ def print_table(
 
 
 def needed_width(columns: Mapping[str, Sequence[str]], prose: Sequence[str]) -> int:
-    """The least width of a table in columns: that of the longest cell of each column, of the longest word where text may be wrapped."""
+    """The smallest width of a table: the longest cell of each column, or the longest word of a column that may be wrapped."""
     widths = [
         max(len(part) for cell in (*header.split("\n"), *cells) for part in ([cell] if header not in prose else cell.split() or [""]))
         for header, cells in columns.items()
@@ -87,7 +87,7 @@ def needed_width(columns: Mapping[str, Sequence[str]], prose: Sequence[str]) -> 
 
 
 def prose_widths(columns: Mapping[str, Sequence[str]], prose: Sequence[str], width: int) -> dict[str, int]:
-    """Widths of the columns that may be wrapped; nothing if all text fits without.
+    """Widths of the columns that may be wrapped; empty if all text fits without wrapping.
 
     Each column has room for its longest word, and a share of the remaining width in proportion to its text.
     """
@@ -105,17 +105,17 @@ def short(value: float | None, digits: int = 5) -> str:
 
 
 def show(cell: Any) -> str:
-    """A cell as text: 7 significant digits, "-" where there is nothing."""
+    """A cell as text: 7 significant digits, "-" for a missing value."""
     if cell is None:
         return "-"
     return f"{cell:.7g}" if isinstance(cell, float) else str(cell)
 
 
 class Rate(ProgressColumn):
-    """Points, or whatever is computed, per second."""
+    """A progress column with points (or other things) per second."""
 
     def __init__(self, things: str) -> None:
-        """Of what it is the rate."""
+        """Set the noun of the counted things."""
         super().__init__()
         self.things = things
 
@@ -126,13 +126,13 @@ class Rate(ProgressColumn):
 
 @contextmanager
 def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr with rate and remaining time; silent when stderr is no terminal.
+    """Show a progress bar on stderr with rate and remaining time; silent if stderr is no terminal.
 
     Args:
-        things: what is computed.
+        things: noun of the counted things.
 
     Yields:
-        A function of (things done, things in all).
+        A function of (number of things done, total number).
     """
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), TimeRemainingColumn())
     console = Console(file=sys.stderr)
@@ -146,7 +146,7 @@ def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
 
 
 def say_notes(notes: Sequence[str], files: Sequence[Path | None]) -> None:
-    """Say notes on a result and the files that were written, on stderr."""
+    """Print notes on a result and the names of the written files on stderr."""
     for note in notes:
         say(f"Note: {note}")
     for file in files:

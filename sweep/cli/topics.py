@@ -1,4 +1,4 @@
-"""`tribosweep list`: models, parameters, schemes, observables, rules, designs, excitation, from the source that validation uses."""
+"""`tribosweep list`: models, parameters, schemes, observables, rules, designs and excitation, from the data that validation uses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Thing = TypeVar("Thing")
 
 
 class Topic(StrEnum):
-    """What can be listed."""
+    """The topics that can be listed."""
 
     models = "models"
     parameters = "parameters"
@@ -68,7 +68,7 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
 
 
 def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:
-    """Each thing that models have, once, with the names of these models."""
+    """The distinct things of all models, each with the names of its models."""
     found: dict[Thing, list[str]] = {}
     for model in MODELS.values():
         for thing in things(model):
@@ -77,20 +77,20 @@ def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]
 
 
 def meaning_of(quantity: Quantity) -> str:
-    """The description of an observable, with its words where it has them, and whether it may have no value."""
+    """The description of an observable, with its words if it has any, and whether its value may be missing."""
     words = f": {', '.join(quantity.words)}" if quantity.words else ""
     return f"{quantity.description}{words}{' (NaN: it did not happen)' if quantity.optional else ''}"
 
 
 def default_of(quantity: Quantity) -> str:
-    """The default of a parameter: its value, or how it is derived."""
+    """The default of a parameter: its value, or the rule that derives it."""
     if quantity.default_rule:
         return quantity.default_rule
     return f"{quantity.default:.7g}" if quantity.kind == "float" else inline(written(quantity, quantity.default)).strip('"')
 
 
 def bounds_of(quantity: Quantity) -> str:
-    """The admissible values of a parameter, of a table those of every node."""
+    """The admissible values of a parameter; for a table, those of every node."""
     if quantity.kind == "word":
         return " or ".join(quantity.words)
     return f"each {quantity.bounds}" if quantity.kind == "list" else quantity.bounds

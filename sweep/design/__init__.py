@@ -1,1 +1,1 @@
-"""Designs: the points of a study, any block of them computed from its index range."""
+"""Designs: the points of a study. Any block of points can be computed from its index range."""

@@ -19,29 +19,29 @@ RECORD, DRAW = "record", "draw"
 
 
 class Axis(Protocol):
-    """What a design knows of an axis. Places along it are positions of its values if it counts them, else fractions in [0, 1]."""
+    """The interface of an axis. Places along it are positions of its values if it counts them, else fractions in [0, 1]."""
 
     @property
     def name(self) -> str:
-        """The parameter, or "scheme"."""
+        """Name of the parameter, or "scheme"."""
 
     def at(self, places: np.ndarray, /) -> np.ndarray:
-        """The values at `places`, same shape; of tables with one axis more, the last."""
+        """The values at `places`, same shape; for tables with one more axis, at the end."""
 
     def absent_at(self, places: np.ndarray, /) -> np.ndarray | None:
-        """Mask of the default entries at `places`; None when the axis has none."""
+        """Mask of the default entries at `places`; None if the axis has none."""
 
     def to_document(self) -> Any:
-        """The axis as a file gives it."""
+        """The axis in the format of a study file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Values given one by one.
+    """Values listed one by one.
 
     Attributes:
-        name: the parameter, or "scheme".
-        values: (n,) float64 in the parameter's unit, NaN if absent; of a word the codes; of tables (n, L), each padded with NaN; of
+        name: name of the parameter, or "scheme".
+        values: (n,) float64 in the parameter's unit, NaN if absent; the codes of words; (n, L) for tables, each padded with NaN; for
             "scheme" the (n,) int8 positions in SCHEMES.
         absent: (n,) mask of the entries that take the documented default.
         quantity: the parameter; None for "scheme" and for plain numbers.
@@ -54,19 +54,19 @@ class Listed:
 
     @property
     def count(self) -> int:
-        """How many values."""
+        """The number of values."""
         return len(self.values)
 
     def at(self, positions: np.ndarray) -> np.ndarray:
-        """The values at `positions`, same shape; of tables with one axis more, the last."""
+        """The values at `positions`, same shape; for tables with one more axis, at the end."""
         return np.asarray(self.values[positions])
 
     def absent_at(self, positions: np.ndarray) -> np.ndarray | None:
-        """Mask of the default entries at `positions`; None when the axis has none."""
+        """Mask of the default entries at `positions`; None if the axis has none."""
         return np.asarray(self.absent[positions]) if self.absent.any() else None
 
     def to_document(self) -> list[Any]:
-        """The axis as a file gives it."""
+        """The axis in the format of a study file."""
         if self.name == SCHEME:
             return [SCHEME_NAMES[code] for code in self.values]
         return [DEFAULT if absent else written(self.quantity, value) for value, absent in zip(self.values, self.absent, strict=True)]
@@ -74,13 +74,13 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Spaced:
-    """Evenly spaced values, computed where they are needed: an axis of any length costs no memory.
+    """Evenly spaced values, computed when they are needed, so that an axis of any length costs no memory.
 
     Attributes:
-        name: the parameter.
-        start, stop: first and last value, in its unit; both are hit exactly.
-        count: how many values, at least 1 (then `start`).
-        logarithmic: evenly spaced logarithms instead of values.
+        name: name of the parameter.
+        start, stop: first and last value, in its unit; both are exact.
+        count: number of values, at least 1 (then `start`).
+        logarithmic: whether the logarithms are evenly spaced instead of the values.
     """
 
     name: str
@@ -102,16 +102,16 @@ class Spaced:
         return np.where(positions == 0, self.start, values)
 
     def absent_at(self, positions: np.ndarray) -> None:
-        """A range has no default entries."""
+        """None: a range has no default entries."""
 
     def to_document(self) -> dict[str, Any]:
-        """The axis as a file gives it."""
+        """The axis in the format of a study file."""
         return {"from": self.start, "to": self.stop, "count": self.count, "spacing": "log" if self.logarithmic else "linear"}
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """The whole numbers from `start` to `stop`, both included; computed where they are needed."""
+    """The whole numbers from `start` to `stop`, both included; computed when they are needed."""
 
     name: str
     start: int
@@ -119,7 +119,7 @@ class Whole:
 
     @property
     def count(self) -> int:
-        """How many values."""
+        """The number of values."""
         return self.stop - self.start + 1
 
     def at(self, positions: np.ndarray) -> np.ndarray:
@@ -127,21 +127,21 @@ class Whole:
         return np.asarray(self.start + positions, dtype=np.float64)
 
     def absent_at(self, positions: np.ndarray) -> None:
-        """A range has no default entries."""
+        """None: a range has no default entries."""
 
     def to_document(self) -> dict[str, Any]:
-        """The axis as a file gives it."""
+        """The axis in the format of a study file."""
         return {"from": float(self.start), "to": float(self.stop), "spacing": INTEGER}
 
 
 @dataclass(frozen=True, slots=True)
 class Continuous:
-    """Every value between two: the axis of a design that samples.
+    """All values between two ends, as an axis of a sampling design.
 
     Attributes:
-        name: the parameter.
-        start, stop: the ends, in its unit; `stop` itself is not reached but by rounding.
-        logarithmic: even in the logarithm instead of in the value.
+        name: name of the parameter.
+        start, stop: the ends, in its unit; only rounding can reach `stop` itself.
+        logarithmic: whether the logarithm is uniform instead of the value.
     """
 
     name: str
@@ -160,10 +160,10 @@ class Continuous:
         return np.clip(values, min(self.start, self.stop), max(self.start, self.stop))
 
     def absent_at(self, fractions: np.ndarray) -> None:
-        """A range has no default entries."""
+        """None: a range has no default entries."""
 
     def to_document(self) -> dict[str, Any]:
-        """The axis as a file gives it."""
+        """The axis in the format of a study file."""
         return {"from": self.start, "to": self.stop, "spacing": "log" if self.logarithmic else "linear"}
 
 

@@ -15,10 +15,10 @@ class Boundary:
     """Points along the boundaries between the regimes of a grid of two axes; `execution.adaptive.boundary_tracing` finds them.
 
     Attributes:
-        axes: of the coarse grid.
-        observable: the boundaries separate its values: a word, a whole number, or with a `level` any number.
-        level: the boundary is where the observable passes it, in its unit; None for that between different values.
-        width: of the final bracket of a boundary, relative to the parameter.
+        axes: axes of the coarse grid.
+        observable: the boundaries separate values of this word or whole number or, with a `level`, of any numeric observable.
+        level: the boundary is where the observable crosses this level, in its unit; None for boundaries between different values.
+        width: width of the final bracket of a boundary, relative to the parameter.
         halvings: how many times the cells of the coarse grid are halved along the boundaries.
         seeds: additional points, in the axes' units.
     """
@@ -32,17 +32,17 @@ class Boundary:
 
     @property
     def count(self) -> int:
-        """How many points the coarse grid has."""
+        """The number of points of the coarse grid."""
         return math.prod(axis.count for axis in self.axes)
 
     @property
     def fine_count(self) -> int:
-        """How many points a grid of the smallest cells would have."""
+        """The number of points of a grid of the smallest cells."""
         return math.prod(((axis.count - 1) << self.halvings) + 1 for axis in self.axes)
 
     @property
     def sharp_count(self) -> float:
-        """The number of points of a grid whose neighbours are as close as the brackets are wide."""
+        """The number of points of a grid with the spacing of the final brackets."""
         return math.prod(axis_steps(axis, self.width) for axis in self.axes)
 
     def points(self, start: int, stop: int) -> Points:
@@ -51,7 +51,7 @@ class Boundary:
 
 
 def axis_steps(axis: Spaced, width: float) -> float:
-    """The number of values from one end of an axis to the other if neighbours are that relative width apart."""
+    """The number of values along an axis if neighbours are separated by the relative `width`."""
     near, far = sorted((abs(axis.start), abs(axis.stop)))
     if axis.start * axis.stop <= 0.0:
         return abs(axis.stop - axis.start) / (width * far)

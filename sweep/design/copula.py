@@ -15,7 +15,7 @@ Correlation = tuple[str, str, float]
 
 
 def matrix_of(names: list[str], correlations: tuple[Correlation, ...]) -> np.ndarray:
-    """The (d, d) correlations of the normal scores of the parameters `names`."""
+    """The (d, d) correlation matrix of the normal scores of the parameters `names`."""
     found = np.eye(len(names))
     for first, second, value in correlations:
         i, j = names.index(first), names.index(second)
@@ -24,11 +24,11 @@ def matrix_of(names: list[str], correlations: tuple[Correlation, ...]) -> np.nda
 
 
 def correlate(axes: tuple[Axis, ...], correlations: tuple[Correlation, ...], coordinates: list[np.ndarray]) -> list[np.ndarray]:
-    """Turn independent (n,) coordinates in [0, 1), one array an axis, into coordinates with correlated normal scores.
+    """Turn independent (n,) coordinates in [0, 1), one array per axis, into coordinates with correlated normal scores.
 
-    Each coordinate becomes its normal score, the scores are mixed by a Cholesky factor, and go back: every parameter keeps its
-    distribution. The rank correlation (Spearman) of two parameters is (6 / pi) asin(r / 2) then. Source: R. L. Iman and W. J. Conover,
-    Communications in Statistics B 11 (1982), 311-334, and R. B. Nelsen, An Introduction to Copulas (2006).
+    Each coordinate becomes its normal score. A Cholesky factor mixes the scores, which then become coordinates again. So every parameter
+    keeps its distribution. The rank correlation (Spearman) of two parameters is (6 / pi) asin(r / 2). Sources: R. L. Iman and W. J.
+    Conover, Communications in Statistics B 11 (1982), 311-334; R. B. Nelsen, An Introduction to Copulas (2006).
     """
     if not correlations:
         return coordinates
@@ -39,7 +39,7 @@ def correlate(axes: tuple[Axis, ...], correlations: tuple[Correlation, ...], coo
     factor = np.linalg.cholesky(matrix_of([axes[place].name for place in places], correlations))
     scores = [ndtri(np.clip(coordinates[place], LEAST, MOST)) for place in places]
     mixed = list(coordinates)
-    for row, place in enumerate(places):  # term by term, so that a point does not depend on the block it is computed in
+    for row, place in enumerate(places):  # term by term, so that a point does not depend on its block
         score = np.zeros_like(scores[0])
         for column in range(row + 1):
             score = score + factor[row, column] * scores[column]

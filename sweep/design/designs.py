@@ -1,4 +1,4 @@
-"""All designs: their names, several one after the other, and the schemes of their points."""
+"""All designs: their names, the concatenation of several designs, and the schemes of their points."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ DESIGNS: dict[str, str] = {
 }
 CONCATENATION = "concatenation"
 ABOUT_CONCATENATION = "several [[sweep]] tables instead of one [sweep]: the points of each, one design after the other"
-Adaptive = Convergence | Boundary  # whose points follow from the rows of earlier ones: level by level, the first being those of `points`
+Adaptive = Convergence | Boundary  # computed level by level: `points` is the first level, and earlier rows determine the next
 Part = Grid | Zip | Sampling
 
 
 @dataclass(frozen=True, slots=True)
 class Concatenation:
-    """Several designs, the points of one after those of the other.
+    """Several designs, whose points follow each other.
 
     Attributes:
         parts: the designs.
-        missing: every swept parameter -> what stands in the rows of parts that do not sweep it.
-        scheme: code of the scheme that runs the rows of parts that do not sweep it; None if no part does.
+        missing: every swept parameter -> its value in the rows of parts that do not sweep it.
+        scheme: code of the scheme that runs the rows of parts that do not sweep the scheme; None if no part sweeps it.
     """
 
     parts: tuple[Part, ...]
@@ -54,7 +54,7 @@ class Concatenation:
 
     @property
     def count(self) -> int:
-        """How many points."""
+        """The number of points."""
         return sum(part.count for part in self.parts)
 
     def points(self, start: int, stop: int) -> Points:
@@ -72,7 +72,7 @@ Design = Part | Concatenation | Adaptive
 
 
 def schemes_of(design: Design, scheme: str) -> list[str]:
-    """The schemes that run points of a design, each once; `scheme` unless it is swept."""
+    """The distinct schemes that run points of a design; `scheme` unless it is swept."""
     parts = design.parts if isinstance(design, Concatenation) else (design,)
     found: list[str] = []
     for part in parts:
@@ -85,19 +85,19 @@ def schemes_of(design: Design, scheme: str) -> list[str]:
 def most_draws(design: Design, points: int, counted: bool = True) -> int:
     """An upper bound of the number of different draws among any `points` successive points of a design.
 
-    Where draws are not `counted`, of any design with longer axes of draws as well.
+    Without `counted` the bound also holds for any such design with longer axes of draws.
     """
     parts = design.parts if isinstance(design, Concatenation) else (design,)
     return min(points, sum(draws_of(part, points, counted) for part in parts))
 
 
 def draws_of(part: Part | Adaptive, points: int, counted: bool) -> int:
-    """`most_draws` of one part of a design."""
+    """The bound `most_draws` for one part of a design."""
     place = next((place for place, axis in enumerate(part.axes) if axis.name == DRAW), None)
     if place is None:
         return 1
     there: int = getattr(part.axes[place], "count", points) if counted else points
     if not isinstance(part, Grid):
         return min(points, there)
-    within = math.prod(axis.count for axis in part.axes[place + 1 :])  # points with the same draw, one after the other
+    within = math.prod(axis.count for axis in part.axes[place + 1 :])  # successive points with the same draw
     return min(points, there, (points + within - 2) // within + 1)

@@ -1,7 +1,7 @@
-"""Distributions of uncertain parameters: from a coordinate of the unit interval to a value.
+"""Distributions of uncertain parameters, which turn a coordinate of the unit interval into a value.
 
-A range { from, to } is uniform, with spacing = "log" uniform in the logarithm; the other laws are here. Each value is the quantile of its
-coordinate, so that a block of points needs nothing but its index range.
+A range { from, to } is uniform, or with spacing = "log" uniform in the logarithm. The other laws are defined here. Each value is the
+quantile of its coordinate, so that a block of points needs only its index range.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from sweep.design.axis import Continuous, Listed
 
-LEAST, MOST = 2.0**-54, 1.0 - 2.0**-53  # coordinates closer to 0 and 1 count as these: no quantile is infinite
+LEAST, MOST = 2.0**-54, 1.0 - 2.0**-53  # limits of the coordinates, so that no quantile is infinite
 
 Quantile = Callable[..., np.ndarray]
 
@@ -27,9 +27,9 @@ class Law:
 
     Attributes:
         keys: the parameters of the distribution. optional: those with a default.
-        quantile: (coordinates in (0, 1), the numbers) -> values.
-        meaning: what the numbers are, for messages and documents.
-        bounded: whether it has a least and a largest value, given all its numbers.
+        quantile: function of coordinates in (0, 1) and the parameters, which returns values.
+        meaning: explanation of the parameters, for messages and documents.
+        bounded: whether it has a least and a largest value if all its parameters are given.
     """
 
     keys: tuple[str, ...]
@@ -47,11 +47,11 @@ def normal(u: np.ndarray, mean: float, std: float) -> np.ndarray:
 
 
 def truncated_normal(u: np.ndarray, mean: float, std: float, lower: float = -math.inf, upper: float = math.inf) -> np.ndarray:
-    """Quantiles of the normal distribution of that mean and standard deviation, given that the value lies between the bounds."""
+    """Quantiles of the truncated normal distribution; mean and standard deviation are those before truncation."""
     from scipy.special import ndtr, ndtri
 
     a, b = (lower - mean) / std, (upper - mean) / std
-    if a > 0.0:  # the upper tail seen from its own side, where small probabilities have all their digits
+    if a > 0.0:  # in the upper tail the complement is used, whose small probabilities have all their digits
         low, high = ndtr(-b), ndtr(-a)
         z = -ndtri(low + (1.0 - u) * (high - low))
     else:
@@ -61,7 +61,7 @@ def truncated_normal(u: np.ndarray, mean: float, std: float, lower: float = -mat
 
 
 def log_normal(u: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Quantiles of the log-normal distribution whose values have that mean and standard deviation."""
+    """Quantiles of the log-normal distribution whose values have this mean and standard deviation."""
     from scipy.special import ndtri
 
     median, spread = log_normal_scale(mean, std)
@@ -69,7 +69,7 @@ def log_normal(u: np.ndarray, mean: float, std: float) -> np.ndarray:
 
 
 def log_normal_scale(mean: float, std: float) -> tuple[float, float]:
-    """Median, and standard deviation of the logarithm, of the log-normal distribution of that mean and standard deviation."""
+    """Median, and standard deviation of the logarithm, of the log-normal distribution with this mean and standard deviation."""
     square = math.log1p((std / mean) ** 2)
     return mean * math.exp(-0.5 * square), math.sqrt(square)
 
@@ -112,9 +112,9 @@ class Drawn:
     """A parameter with a distribution.
 
     Attributes:
-        name: the parameter.
-        law: a name of LAWS.
-        numbers: its keys with their values, in the parameter's unit.
+        name: name of the parameter.
+        law: name of its distribution in LAWS.
+        numbers: keys of the distribution with their values, in the parameter's unit.
     """
 
     name: str
@@ -126,10 +126,10 @@ class Drawn:
         return np.asarray(LAWS[self.law].quantile(np.clip(fractions, LEAST, MOST), **dict(self.numbers)))
 
     def absent_at(self, fractions: np.ndarray) -> None:
-        """A distribution has no default entries."""
+        """None: a distribution has no default entries."""
 
     def to_document(self) -> dict[str, Any]:
-        """The axis as a file gives it."""
+        """The axis in the format of a study file."""
         return {"distribution": self.law, **dict(self.numbers)}
 
     @property
@@ -140,11 +140,11 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Values given one by one, of different chances.
+    """Listed values with probabilities.
 
     Attributes:
         listed: the values: numbers, words or tables.
-        weights: of each value, >= 0; a probability is a weight divided by their sum.
+        weights: weight of each value, >= 0; a probability is a weight divided by the sum of the weights.
     """
 
     listed: Listed
@@ -152,40 +152,40 @@ class Weighted:
 
     @property
     def name(self) -> str:
-        """The parameter."""
+        """Name of the parameter."""
         return self.listed.name
 
     @property
     def values(self) -> np.ndarray:
-        """Those of the list."""
+        """The listed values."""
         return self.listed.values
 
     def positions(self, fractions: np.ndarray) -> np.ndarray:
-        """Which value each of the (n,) `fractions` in [0, 1] falls on."""
+        """The position of the value that each of the (n,) `fractions` in [0, 1] selects."""
         ends = np.cumsum(self.weights) / math.fsum(self.weights)
         last = max(position for position, weight in enumerate(self.weights) if weight > 0.0)
         return np.minimum(np.searchsorted(ends, fractions, side="right"), last)
 
     def at(self, fractions: np.ndarray) -> np.ndarray:
-        """The values at (n,) `fractions`; of tables with one axis more, the last."""
+        """The values at (n,) `fractions`; for tables with one more axis, at the end."""
         return self.listed.at(self.positions(fractions))
 
     def absent_at(self, fractions: np.ndarray) -> np.ndarray | None:
-        """Mask of the default entries at `fractions`; None when the axis has none."""
+        """Mask of the default entries at `fractions`; None if the axis has none."""
         return self.listed.absent_at(self.positions(fractions))
 
     def to_document(self) -> dict[str, Any]:
-        """The axis as a file gives it."""
+        """The axis in the format of a study file."""
         return {"distribution": CHOICE, "values": self.listed.to_document(), "weights": list(self.weights)}
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A table whose nodes are all multiplied by one number that is drawn.
+    """A table whose nodes are all multiplied by one random factor.
 
     Attributes:
-        factor: the number, dimensionless, under the name of the table.
-        table: the nodes at factor 1, in the parameter's unit.
+        factor: distribution of the factor, dimensionless, under the name of the table.
+        table: the nodes for factor 1, in the parameter's unit.
     """
 
     factor: Continuous | Drawn
@@ -193,12 +193,12 @@ class Scaled:
 
     @property
     def name(self) -> str:
-        """The parameter."""
+        """Name of the parameter."""
         return self.factor.name
 
     @property
     def values(self) -> np.ndarray:
-        """(1, L) the table."""
+        """The table, (1, L)."""
         return np.array([self.table])
 
     def at(self, fractions: np.ndarray) -> np.ndarray:
@@ -206,8 +206,8 @@ class Scaled:
         return np.asarray(np.multiply.outer(self.factor.at(fractions), np.array(self.table)))
 
     def absent_at(self, fractions: np.ndarray) -> None:
-        """A distribution has no default entries."""
+        """None: a distribution has no default entries."""
 
     def to_document(self) -> dict[str, Any]:
-        """The axis as a file gives it."""
+        """The axis in the format of a study file."""
         return {**self.factor.to_document(), "times": list(self.table)}

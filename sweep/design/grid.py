@@ -13,11 +13,11 @@ from sweep.design.points import Points, gather
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Every combination of the axes' values, the last axis fastest; without axes, one point."""
+    """All combinations of the axes' values, with the last axis varying fastest; one point if there are no axes."""
 
     axes: tuple[Counted, ...]
-    shape: tuple[int, ...] = field(init=False)  # how many values each axis has
-    count: int = field(init=False)  # how many points
+    shape: tuple[int, ...] = field(init=False)  # number of values of each axis
+    count: int = field(init=False)  # number of points
 
     def __post_init__(self) -> None:
         """Count the points."""
@@ -36,13 +36,13 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Zip:
-    """The axes' values side by side; a table of points is one of these, with its columns as axes."""
+    """Axes of equal length that vary together; a table of points is a zip of its columns."""
 
     axes: tuple[Counted, ...]
 
     @property
     def count(self) -> int:
-        """How many points."""
+        """The number of points."""
         return self.axes[0].count
 
     def points(self, start: int, stop: int) -> Points:

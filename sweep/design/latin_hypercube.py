@@ -1,4 +1,4 @@
-"""The Latin hypercube, any block of it from its index range."""
+"""The Latin hypercube; any block of points can be computed from its index range."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import numpy as np
 
 from sweep.design.sampling import PlainSample
 
-SPARE_BITS = 50  # of a place in a Latin hypercube, those of the number of its part included
+SPARE_BITS = 50  # bits of a coordinate, including those of the number of its part
 ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class LatinHypercube(PlainSample):
-    """A Latin hypercube: each of `count` equal parts of each axis has exactly one point, somewhere within.
+    """A Latin hypercube: each of the `count` equal parts of each axis has exactly one point, at a random place within the part.
 
-    Of two correlated parameters only the first keeps to its parts.
+    If two parameters are correlated, only the first keeps this property.
     """
 
     def independent(self, start: int, stop: int) -> list[np.ndarray]:
-        """`coordinates` before parameters are correlated."""
+        """The `coordinates` before parameters are correlated."""
         numbers = np.arange(start, stop)
         return [self.coordinate(axis, numbers) for axis in range(len(self.axes))]
 
     def coordinate(self, axis: int, numbers: np.ndarray) -> np.ndarray:
-        """(n,) places in [0, 1) of the points `numbers` along one axis."""
+        """(n,) coordinates in [0, 1) of the points `numbers` along one axis."""
         order, within = np.random.SeedSequence([self.seed, axis]).generate_state(2, np.uint64)
         part = permuted(numbers, self.count, int(order))
-        bits = SPARE_BITS - self.count.bit_length()  # so few that no rounding takes a point out of its part
+        bits = SPARE_BITS - self.count.bit_length()  # so few bits that rounding cannot move a point out of its part
         shift = (mixed(numbers.astype(np.uint64), int(within)) >> np.uint64(64 - bits)) * 2.0**-bits
         found: np.ndarray = (part + shift) / self.count
         return found
@@ -38,8 +38,8 @@ class LatinHypercube(PlainSample):
 def permuted(numbers: np.ndarray, count: int, key: int) -> np.ndarray:
     """The images of the (n,) `numbers` under a pseudo-random permutation of 0 .. count - 1, which is never stored.
 
-    A Feistel network on a rectangle of a by b cells, a b >= count, with the additions modulo a and b; a cell beyond `count` is permuted
-    again until it is not (cycle walking). Source: J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002.
+    It uses a Feistel network on a rectangle of a by b cells, a b >= count, with additions modulo a and b. A cell beyond `count` is permuted
+    again until it is below (cycle walking). Source: J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002.
     """
     a = max(math.isqrt(count - 1) + 1, 1)
     b = -(-count // a)
@@ -59,7 +59,7 @@ def permuted(numbers: np.ndarray, count: int, key: int) -> np.ndarray:
 
 
 def mixed(values: np.ndarray, key: int) -> np.ndarray:
-    """(n,) pseudo-random uint64 numbers from values and a key: the finalizer of SplitMix64 (Steele et al. 2014), twice."""
+    """(n,) pseudo-random uint64 numbers from values and a key: the finalizer of SplitMix64 (Steele et al. 2014), applied twice."""
     state = values ^ np.uint64(key)
     for _ in range(2):
         state = state + np.uint64(0x9E3779B97F4A7C15)

@@ -17,10 +17,10 @@ class Points:
 
     Attributes:
         numbers: (n,) int64 positions in the design.
-        columns: swept parameter -> (n,) float64 in its unit, NaN if absent; of tables (n, L), each padded with NaN.
-        absent: swept parameter -> (n,) mask of the rows that take its documented default; only where there are any.
-        schemes: (n,) int8 positions in SCHEMES when the scheme is swept.
-        level: of a design that goes level by level, which one these belong to.
+        columns: swept parameter -> (n,) float64 in its unit, NaN if absent; (n, L) for tables, each padded with NaN.
+        absent: swept parameter -> (n,) mask of the rows that take its documented default; only for parameters with such rows.
+        schemes: (n,) int8 positions in SCHEMES if the scheme is swept.
+        level: level of these points in an adaptive design.
     """
 
     numbers: np.ndarray
@@ -31,16 +31,16 @@ class Points:
 
     @property
     def count(self) -> int:
-        """How many, n."""
+        """The number of points, n."""
         return len(self.numbers)
 
     def cut(self, most: int) -> list[Points]:
-        """The block as blocks of at most that many points."""
+        """Cut the block into blocks of at most `most` points."""
         starts = range(0, self.count, most)
         return [self.part(slice(start, start + most)) for start in starts]
 
     def part(self, rows: np.ndarray | slice) -> Points:
-        """Some of the points."""
+        """Select some of the points."""
         columns = {name: values[rows] for name, values in self.columns.items()}
         absent = {name: mask[rows] for name, mask in self.absent.items()}
         return Points(self.numbers[rows], columns, absent, None if self.schemes is None else self.schemes[rows], self.level)
@@ -84,15 +84,15 @@ class Missing:
     """The value of a swept parameter in the rows of a block that does not sweep it.
 
     Attributes:
-        value: (), or of tables (L,), padded with NaN, with L the nodes of the widest table of any block; NaN if `default`.
-        default: whether that is the documented default.
+        value: (), or (L,) for a table padded with NaN to the L nodes of the widest table of any block; NaN if `default`.
+        default: whether this is the documented default.
     """
 
     value: np.ndarray
     default: bool
 
     def column(self, block: Points, name: str) -> np.ndarray:
-        """The (n,) values of a block, or (n, L) tables: its own, or these."""
+        """The (n,) values, or (n, L) tables, of a block: its own column, or this value repeated."""
         shape = (block.count, *self.value.shape)
         if name not in block.columns:
             return np.broadcast_to(self.value, shape)
@@ -101,20 +101,20 @@ class Missing:
 
 
 def widened(tables: np.ndarray, width: int) -> np.ndarray:
-    """Tables (..., L) as ones of `width` nodes, at least L, padded with NaN."""
+    """Pad tables (..., L) with NaN to `width` nodes, at least L."""
     return np.pad(tables, [*[(0, 0)] * (tables.ndim - 1), (0, width - tables.shape[-1])], constant_values=np.nan)
 
 
 def join(blocks: list[Points], numbers: np.ndarray, missing: Mapping[str, Missing], scheme: int | None) -> Points:
-    """Blocks one after the other, with the columns that any of a design's blocks may have.
+    """Join blocks, with all columns that any block of a design may have.
 
     Args:
-        blocks: what is joined. numbers: (n,) the positions of all points.
-        missing: every swept parameter -> what stands where a block does not have it.
-        scheme: where the scheme is swept, the code that stands where a block has none.
+        blocks: the blocks. numbers: (n,) the positions of all points.
+        missing: every swept parameter -> its value in blocks that do not sweep it.
+        scheme: if the scheme is swept, its code in blocks that do not sweep it.
 
     Returns:
-        The block. Parameters have masks of absent rows whether or not this block has such rows, and tables are as wide as in any other.
+        The joined block. Every parameter that may have absent rows has a mask, and tables are as wide as in any other block.
     """
     columns, absent = {}, {}
     for name, value in missing.items():
@@ -132,10 +132,10 @@ class SchemeRows:
     """The rows of a block that one scheme runs.
 
     Attributes:
-        scheme: its name.
-        rows: where they stand in the block.
-        columns, absent: as of `Points`, of these rows.
-        count: how many.
+        scheme: name of the scheme.
+        rows: positions of the rows in the block.
+        columns, absent: of these rows, as in `Points`.
+        count: number of rows.
     """
 
     scheme: str
@@ -146,7 +146,7 @@ class SchemeRows:
 
 
 def by_scheme(points: Points, scheme: str) -> list[SchemeRows]:
-    """The rows of a block by the scheme that runs them; `scheme` where it is not swept."""
+    """Group the rows of a block by their scheme; all rows have `scheme` if it is not swept."""
     if points.schemes is None:
         return [SchemeRows(scheme, slice(None), points.columns, points.absent, points.count)]
     found = []

@@ -1,9 +1,9 @@
 """The design "convergence": a grid whose points are computed with finer and finer steps.
 
-A scheme with a given step is refined by halving it, together with the bounds of the steps that it chooses. A scheme with a tolerance is
-refined by dividing that by ten: its steps grow with a root of the tolerance (the third of rk32, the fifth of rk54). With half the tolerance
-they would change by a fifth or less, and two successive values would agree because they are nearly the same computation. The smallest step
-is divided as well: where a force jumps, the error is that of the step across the jump, whatever the order.
+A scheme with a given step is refined by halving the step, and with it the bounds of the steps that the scheme chooses. A scheme with a
+tolerance is refined by dividing the tolerance by ten, because its steps grow only with a root of the tolerance (the third of rk32, the
+fifth of rk54). Half the tolerance would change the steps by a fifth or less, and successive results would agree only because they come
+from nearly the same computation. The smallest step is divided too: where a force jumps, the step across it sets the error at any order.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Convergence:
     Attributes:
         grid: the points as they are at level 0.
         observable: name of the float observable that must settle.
-        digits: it is settled when two successive values agree to that many significant digits.
-        halvings: how many times a point is refined at most.
-        refined: the parameters that are refined, each at the points whose scheme is refined by it.
+        digits: a point has settled when two successive values agree to this number of significant digits.
+        halvings: largest number of refinements of a point.
+        refined: the refined parameters; each is refined at the points whose scheme uses it.
     """
 
     grid: Grid
@@ -43,18 +43,18 @@ class Convergence:
 
     @property
     def count(self) -> int:
-        """How many points, each counted once."""
+        """The number of points, each counted once."""
         return self.grid.count
 
     def points(self, start: int, stop: int) -> Points:
-        """The points from `start` up to, not including, `stop`, as they are at level 0."""
+        """The points from `start` up to, not including, `stop`, at level 0."""
         return self.grid.points(start, stop)
 
 
 def refined_by(scheme: str) -> tuple[str, ...]:
-    """The parameters that are divided from level to level with this `scheme`; none if it has neither step nor tolerance.
+    """The parameters that this `scheme` divides from level to level; none if it has neither step nor tolerance.
 
-    The first is the one that its accuracy depends on, which tables and pictures show.
+    The first one determines the accuracy, and tables and pictures show it.
     """
     reads = SCHEMES[scheme].reads
     names = (TOLERANCE, SMALLEST_STEP) if TOLERANCE in reads else (LARGEST_STEP, STEP, SMALLEST_STEP)
@@ -62,5 +62,5 @@ def refined_by(scheme: str) -> tuple[str, ...]:
 
 
 def divisor_of(scheme: str) -> float:
-    """What they are divided by."""
+    """The number by which these parameters are divided at each level."""
     return 10.0 if TOLERANCE in refined_by(scheme) else 2.0

@@ -1,7 +1,7 @@
-"""What designs that sample share: coordinates of the unit cube, and from these design points.
+"""Common parts of sampling designs: coordinates in the unit cube, and the design points that follow from them.
 
-Every point has a place in the unit cube, and each axis turns its coordinate into a value. A list, and a range of whole numbers, is cut into
-as many equal parts as it has values.
+Every point has coordinates in the unit cube, and each axis turns its coordinate into a value. For a list or a range of whole numbers, the
+unit interval is cut into as many equal parts as there are values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Sampled:
     axes: tuple[Axis, ...]
 
     def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
-        """The (n,) places in [0, 1] of the points from `start` up to, not including, `stop`, one array an axis."""
+        """The (n,) coordinates in [0, 1] of the points from `start` up to, not including, `stop`, one array per axis."""
         raise NotImplementedError
 
     def points(self, start: int, stop: int) -> Points:
@@ -35,10 +35,10 @@ class PlainSample(Sampled):
     """A design whose points are a plain sample of the unit cube.
 
     Attributes:
-        axes: one dimension each.
-        count: how many points.
-        seed: of the random numbers.
-        correlations: of the normal scores of parameters, two by two.
+        axes: the axes, one dimension each.
+        count: number of points.
+        seed: seed of the random numbers.
+        correlations: correlations of the normal scores of pairs of parameters.
     """
 
     axes: tuple[Axis, ...]
@@ -47,21 +47,21 @@ class PlainSample(Sampled):
     correlations: tuple[Correlation, ...] = ()
 
     def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
-        """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
+        """The (n,) coordinates in [0, 1) of the points from `start` up to, not including, `stop`, one array per axis."""
         return correlate(self.axes, self.correlations, self.independent(start, stop))
 
     def independent(self, start: int, stop: int) -> list[np.ndarray]:
-        """`coordinates` before parameters are correlated."""
+        """The `coordinates` before parameters are correlated."""
         raise NotImplementedError
 
 
 def points_at(axes: tuple[Axis, ...], coordinates: list[np.ndarray], start: int, stop: int) -> Points:
-    """The points from `start` up to, not including, `stop`, whose (n,) coordinates in the unit cube are given, one array an axis."""
+    """The points from `start` up to, not including, `stop`, from their (n,) coordinates in the unit cube, one array per axis."""
     return gather(axes, places(axes, coordinates), np.arange(start, stop))
 
 
 def places(axes: tuple[Axis, ...], coordinates: list[np.ndarray]) -> list[np.ndarray]:
-    """Where the (n,) coordinates in [0, 1] lie along each axis: the position of a value if the axis counts them, else the coordinate."""
+    """The (n,) places along each axis: the position of a value if the axis counts its values, else the coordinate in [0, 1]."""
     return [
         np.minimum((each * axis.count).astype(np.int64), axis.count - 1) if isinstance(axis, Counted) else each
         for axis, each in zip(axes, coordinates, strict=True)

@@ -1,7 +1,7 @@
-"""Designs for sensitivity: Halton's sequence, Saltelli's crossings, Morris's trajectories, FAST curves; any block from its index range.
+"""Designs for sensitivity: Halton, Saltelli, Morris and FAST; any block of points can be computed from its index range.
 
-Points that belong together follow each other, so that a design of more groups begins with the same points: groups of d + 2 or 2 d + 2
-points (Saltelli), trajectories of d + 1 points (Morris). Of a FAST design each parameter has its curve.
+Points of a group follow each other, so that a design of more groups begins with the same points: groups of d + 2 or 2 d + 2 points for
+Saltelli, trajectories of d + 1 points for Morris. A FAST design has one curve for each parameter.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from sweep.design.latin_hypercube import LatinHypercube
 from sweep.design.sampling import PlainSample, Sampled
 from sweep.design.sobol import Sobol, sobol
 
-LEVELS, HARMONICS = 4, 4  # unless given
+LEVELS, HARMONICS = 4, 4  # default values
 
 
 @dataclass(frozen=True, slots=True)
 class Halton(PlainSample):
-    """Points of the scrambled Halton sequence, those of `scipy.stats.qmc.Halton`."""
+    """Points of the scrambled Halton sequence, equal to those of `scipy.stats.qmc.Halton`."""
 
     def independent(self, start: int, stop: int) -> list[np.ndarray]:
-        """`coordinates` before parameters are correlated."""
+        """The `coordinates` before parameters are correlated."""
         engine = copy.copy(halton(len(self.axes), self.seed))
-        engine.num_generated = start  # a point is computed from its number alone
+        engine.num_generated = start  # a point depends only on its number
         found = engine.random(stop - start) if stop > start else np.empty((0, len(self.axes)))
         return list(np.ascontiguousarray(found.T))
 
@@ -44,17 +44,17 @@ def halton(dimensions: int, seed: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Saltelli(Sampled):
-    """Saltelli's crossings of two samples A and B, the halves of a scrambled Sobol sequence of twice as many dimensions.
+    """Saltelli's design: rows of two samples A and B, which are the halves of a scrambled Sobol sequence of twice as many dimensions.
 
-    A group is a row of A; the same with one coordinate from B, for each; with `second_order` the row of B with one coordinate from A, for
-    each; the row of B. The order is that of `SALib.sample.sobol`, which tests hold it against. Source: A. Saltelli et al., Computer
-    Physics Communications 181 (2010), 259-270; second order: the same 145 (2002), 280-297.
+    A group is a row of A; this row with one coordinate from B, for each coordinate; with `second_order` the row of B with one coordinate
+    from A, for each coordinate; and the row of B. The order is that of `SALib.sample.sobol`, as tests check. Source: A. Saltelli et al.,
+    Computer Physics Communications 181 (2010), 259-270; second order: Computer Physics Communications 145 (2002), 280-297.
 
     Attributes:
-        axes: one dimension each, d of them.
-        groups: how many groups; a power of two is balanced best.
-        seed: of the scrambling.
-        second_order: whether groups serve indices of second order too.
+        axes: the axes, one dimension each, d of them.
+        groups: number of groups; powers of two are balanced best.
+        seed: seed of the scrambling.
+        second_order: whether the groups have the rows for second-order indices.
     """
 
     axes: tuple[Axis, ...]
@@ -64,16 +64,16 @@ class Saltelli(Sampled):
 
     @property
     def group_size(self) -> int:
-        """How many points a group has."""
+        """The number of points of a group."""
         return len(self.axes) * (2 if self.second_order else 1) + 2
 
     @property
     def count(self) -> int:
-        """How many points."""
+        """The number of points."""
         return self.groups * self.group_size
 
     def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
-        """The (n,) places in [0, 1) of the points from `start` up to, not including, `stop`, one array an axis."""
+        """The (n,) coordinates in [0, 1) of the points from `start` up to, not including, `stop`, one array per axis."""
         d, size = len(self.axes), self.group_size
         first, last = start // size, -(-stop // size)
         base = sobol(2 * d, self.seed, np.arange(first, last))
@@ -88,15 +88,15 @@ class Saltelli(Sampled):
 
 @dataclass(frozen=True, slots=True)
 class Morris(Sampled):
-    """Trajectories through a grid of `levels` levels an axis, in each of which every parameter moves once.
+    """Trajectories through a grid of `levels` levels per axis; in each trajectory every parameter moves once.
 
     Trajectory t is that of `SALib.sample.morris` with the random numbers of `numpy.random.default_rng([seed, t])`. Source: M. D. Morris,
     Technometrics 33 (1991), 161-174.
 
     Attributes:
-        axes: one dimension each, d of them.
-        groups: how many trajectories, of d + 1 points each.
-        seed: of the random numbers.
+        axes: the axes, one dimension each, d of them.
+        groups: number of trajectories, of d + 1 points each.
+        seed: seed of the random numbers.
         levels: an even number; a step is levels / (2 (levels - 1)) of the unit range.
     """
 
@@ -107,16 +107,16 @@ class Morris(Sampled):
 
     @property
     def group_size(self) -> int:
-        """How many points a trajectory has."""
+        """The number of points of a trajectory."""
         return len(self.axes) + 1
 
     @property
     def count(self) -> int:
-        """How many points."""
+        """The number of points."""
         return self.groups * self.group_size
 
     def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
-        """The (n,) places in [0, 1] of the points from `start` up to, not including, `stop`, one array an axis."""
+        """The (n,) coordinates in [0, 1] of the points from `start` up to, not including, `stop`, one array per axis."""
         size = self.group_size
         first, last = start // size, -(-stop // size)
         whole = [self.trajectory(number) for number in range(first, last)]
@@ -127,7 +127,7 @@ class Morris(Sampled):
         """(d + 1, d) coordinates of one trajectory."""
         d, step = len(self.axes), self.levels / (2.0 * (self.levels - 1.0))
         rng = np.random.default_rng([self.seed, number])
-        turn = np.eye(d)  # row j tells when parameter j moves; shuffled as SALib does
+        turn = np.eye(d)  # row j is the order of the move of parameter j; shuffled as in SALib
         rng.shuffle(turn)
         direction = rng.choice([-1, 1], d)
         base = rng.choice(np.linspace(0.0, 1.0 - step, self.levels // 2), d)
@@ -137,16 +137,16 @@ class Morris(Sampled):
 
 @dataclass(frozen=True, slots=True)
 class Fast(Sampled):
-    """Curves of the extended Fourier amplitude sensitivity test, one a parameter, each with a random phase.
+    """Curves of the extended Fourier amplitude sensitivity test, one per parameter, each with a random phase.
 
     The points are those of `SALib.sample.fast_sampler` with the same seed. Source: A. Saltelli, S. Tarantola and K. Chan, Technometrics 41
     (1999), 39-56.
 
     Attributes:
-        axes: one dimension each, d of them.
-        samples: how many points a curve has, more than 4 harmonics^2.
-        seed: of the phases.
-        harmonics: of the frequency of its own parameter that a curve is analysed by.
+        axes: the axes, one dimension each, d of them.
+        samples: number of points of a curve, more than 4 harmonics^2.
+        seed: seed of the phases.
+        harmonics: number of harmonics of the parameter's own frequency in the analysis of its curve.
     """
 
     axes: tuple[Axis, ...]
@@ -156,21 +156,21 @@ class Fast(Sampled):
 
     @property
     def group_size(self) -> int:
-        """How many points a curve has."""
+        """The number of points of a curve."""
         return self.samples
 
     @property
     def groups(self) -> int:
-        """How many curves."""
+        """The number of curves."""
         return len(self.axes)
 
     @property
     def count(self) -> int:
-        """How many points."""
+        """The number of points."""
         return self.samples * len(self.axes)
 
     def coordinates(self, start: int, stop: int) -> list[np.ndarray]:
-        """The (n,) places in [0, 1] of the points from `start` up to, not including, `stop`, one array an axis."""
+        """The (n,) coordinates in [0, 1] of the points from `start` up to, not including, `stop`, one array per axis."""
         d = len(self.axes)
         phases = 2.0 * math.pi * np.random.default_rng(self.seed).random(d)
         curve, place = np.divmod(np.arange(start, stop), self.samples)
@@ -178,13 +178,13 @@ class Fast(Sampled):
         own, others = self.frequencies()
         found = []
         for axis in range(d):
-            # of the curve of parameter i, i has the own frequency, and the others have theirs in order
+            # on the curve of parameter i, parameter i has the own frequency, and the others share `others` in order
             omega = np.array([own if curve_of == axis else others[axis - (axis > curve_of)] for curve_of in range(d)])
             found.append(0.5 + (1.0 / math.pi) * np.arcsin(np.sin(omega[curve] * s + phases[curve])))
         return found
 
     def frequencies(self) -> tuple[float, np.ndarray]:
-        """The frequency of the parameter of a curve, and the (d - 1,) frequencies of the others."""
+        """The frequency of a curve's own parameter, and the (d - 1,) frequencies of the other parameters."""
         d = len(self.axes)
         own = math.floor((self.samples - 1) / (2 * self.harmonics))
         most = math.floor(own / (2 * self.harmonics))
@@ -211,14 +211,14 @@ ABOUT: dict[str, str] = {
 
 
 def count_of(design: Sampling) -> int:
-    """What the key `count` of a design says: points, groups, trajectories, points of a curve."""
+    """The value of the key `count` of a design: number of points, groups, trajectories, or points of a curve."""
     if isinstance(design, Saltelli | Morris):
         return design.groups
     return design.samples if isinstance(design, Fast) else design.count
 
 
 def settings_of(design: Sampling) -> dict[str, Any]:
-    """A design's keys but its axes, as a file gives them."""
+    """The keys of a design except its axes, in the format of a study file."""
     found: dict[str, Any] = {"count": count_of(design), "seed": design.seed}
     if isinstance(design, Saltelli) and design.second_order:
         found["second_order"] = True
@@ -232,7 +232,7 @@ def settings_of(design: Sampling) -> dict[str, Any]:
 
 
 def remarks_on(design: Any) -> list[str]:
-    """Notes on a design before it is computed."""
+    """Remarks on a design before it is computed."""
     if not isinstance(design, Sobol | Saltelli):
         return []
     count, noun = (design.groups, "groups") if isinstance(design, Saltelli) else (design.count, "points")

@@ -1,4 +1,4 @@
-"""The scrambled Sobol sequence, any block of it from its index range."""
+"""The scrambled Sobol sequence; any block of points can be computed from its index range."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ import numpy as np
 
 from sweep.design.sampling import PlainSample
 
-BITS = 53  # of a coordinate: as many as a float64 between 1/2 and 1 holds
-LOW_BITS = 17  # of an index, whose part of a Sobol point is looked up
+BITS = 53  # bits of a coordinate: the precision of a float64 between 1/2 and 1
+LOW_BITS = 17  # lowest bits of an index, whose share of a Sobol point is tabulated
 MOST_SAMPLED = 2**BITS
 
 
 @dataclass(frozen=True, slots=True)
 class Sobol(PlainSample):
-    """Points of the scrambled Sobol sequence: evenly spread; a longer design begins with the points of a shorter one.
+    """Points of the scrambled Sobol sequence. They are spread evenly, and a longer design begins with the points of a shorter one.
 
-    Scrambling is that of `scipy.stats.qmc.Sobol` (a random linear matrix and a random digital shift), with 53 bits a coordinate. A power
-    of two of points is balanced best. There are at most 2^53 points.
+    The scrambling is that of `scipy.stats.qmc.Sobol` (a random linear matrix and a random digital shift), with 53 bits per coordinate.
+    Designs of 2^k points are balanced best. There are at most 2^53 points.
     """
 
     def independent(self, start: int, stop: int) -> list[np.ndarray]:
-        """`coordinates` before parameters are correlated."""
+        """The `coordinates` before parameters are correlated."""
         return sobol(len(self.axes), self.seed, np.arange(start, stop))
 
 
 def sobol(dimensions: int, seed: int, numbers: np.ndarray) -> list[np.ndarray]:
-    """The (n,) coordinates in [0, 1) of the points `numbers` of the scrambled Sobol sequence, one array a dimension.
+    """The (n,) coordinates in [0, 1) of the points `numbers` of the scrambled Sobol sequence, one array per dimension.
 
-    Point n is the exclusive or of the directions of the bits of n's Gray code, hence of one vector for every bit of n: no point needs the
-    points before it. (The `fast_forward` of scipy 1.17 takes a step for each of them, and takes no more than 32 bits.) The lowest bits are
-    looked up.
+    Point n is the exclusive or of the directions of the bits of n's Gray code, which is one vector for every bit of n. No point needs the
+    points before it. (`fast_forward` of scipy 1.17 needs a step for each, and is limited to 32 bits.) The lowest bits use a table.
     """
     directions, low = sobol_vectors(dimensions, seed)
     high, place = np.divmod(numbers, len(low))
@@ -45,10 +44,10 @@ def sobol(dimensions: int, seed: int, numbers: np.ndarray) -> list[np.ndarray]:
 
 @functools.lru_cache(maxsize=8)
 def sobol_vectors(dimensions: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors of a scrambled Sobol sequence: (BITS, dimensions), one for every bit of the index, and its first 2^LOW_BITS points.
+    """Vectors of a scrambled Sobol sequence: (BITS, dimensions), one for every bit of the index, and its first 2^LOW_BITS points.
 
-    Direction numbers (Joe and Kuo 2008) and scrambling are those of scipy, from attributes of `scipy.stats.qmc.Sobol` that it does not
-    document; tests hold the points against those that scipy draws.
+    Direction numbers (Joe and Kuo 2008) and scrambling are those of scipy. They are read from undocumented attributes of
+    `scipy.stats.qmc.Sobol`; tests compare the points with those of scipy.
     """
     from scipy.stats import qmc
 

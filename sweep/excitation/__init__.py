@@ -1,1 +1,1 @@
-"""Excitations besides sines: records of the support and random accelerations."""
+"""Excitations other than sines: recorded and random accelerations of the support."""

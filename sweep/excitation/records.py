@@ -1,4 +1,4 @@
-"""Records of accelerations from files: CSV or Parquet with a column of times and one of accelerations."""
+"""Records of accelerations from files: CSV or Parquet with a column of times and a column of accelerations."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sweep.io.columns import Wanted, read_columns
 from sweep.io.errors import Problem, report
 
 TIME, ACCELERATION = "time", "acceleration"
-UNEVEN = 0.02  # of the interval: what rounding of written times may do
+UNEVEN = 0.02  # part of the interval: tolerance for rounded times
 RESAMPLE = "a record is sampled evenly: fill it, or resample it, as numpy.interp(numpy.arange(n) * interval, times, accelerations) does"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as a study takes it.
+    """A recorded acceleration.
 
     Attributes:
-        name: how the study calls it, the file's name without its ending.
+        name: its name in the study, which is the file name without its ending.
         path: the file. digest: SHA-256 of its bytes.
         samples: (n,) accelerations [m/s^2] at t = 0, interval, 2 interval ...; n >= 2.
-        interval: between samples [s].
+        interval: time between samples [s].
     """
 
     name: str
@@ -36,7 +36,7 @@ class Record:
 
     @property
     def duration(self) -> float:
-        """From the first sample to the last [s]."""
+        """Time from the first to the last sample [s]."""
         return self.interval * (len(self.samples) - 1)
 
 
@@ -45,9 +45,9 @@ def read_record(path: Path, names: Mapping[str, str], unit: str | None, where: s
 
     Args:
         path: a .csv or .parquet file; see `columns.read_columns`.
-        names: TIME and ACCELERATION -> what the file calls that column. unit: of the acceleration, where the study states it.
+        names: TIME and ACCELERATION -> name of the column in the file. unit: unit of the acceleration, if the study states it.
         where: the key that names the file, for messages.
-        problems: where problems are added.
+        problems: list to which problems are added.
 
     Returns:
         The record; None if there are problems.
@@ -61,7 +61,7 @@ def read_record(path: Path, names: Mapping[str, str], unit: str | None, where: s
 
 
 def check_record(path: Path, times: np.ndarray, samples: np.ndarray, where: str, problems: list[Problem]) -> Record | None:
-    """The record of finite times [s] and accelerations [m/s^2]; None and problems if the times are not 0, h, 2 h ..."""
+    """Build a record from finite times [s] and accelerations [m/s^2]; None and problems if the times are not 0, h, 2 h ..."""
     label = f"{where}: {path.name}"
     if len(times) < 2:
         problems.append(Problem(label, f"has {len(times)} row{'' if len(times) == 1 else 's'}: a record has at least 2"))
@@ -86,7 +86,7 @@ def check_record(path: Path, times: np.ndarray, samples: np.ndarray, where: str,
             found.append(Problem(f"{label}, row {row + 2}", f"{message}; {RESAMPLE}"))
     if report(found, label, problems):
         return None
-    interval = float(f"{times[-1] / (len(times) - 1):.12g}")  # written times are rounded ones
+    interval = float(f"{times[-1] / (len(times) - 1):.12g}")  # times in files are rounded
     astray = np.abs(times - interval * np.arange(len(times)))
     worst = int(np.argmax(astray))
     if astray[worst] > UNEVEN * interval:
@@ -97,7 +97,7 @@ def check_record(path: Path, times: np.ndarray, samples: np.ndarray, where: str,
 
 
 def same_sampling(records: list[Record], where: str, problems: list[Problem]) -> None:
-    """A problem for every record that is not sampled as the first one is."""
+    """Add a problem for every record whose sampling differs from that of the first one."""
     first = records[0]
     for record in records[1:]:
         if abs(record.interval - first.interval) * max(len(record.samples), len(first.samples)) > UNEVEN * first.interval:
@@ -109,7 +109,7 @@ def same_sampling(records: list[Record], where: str, problems: list[Problem]) ->
 
 
 def bank_of(records: tuple[Record, ...]) -> np.ndarray:
-    """(records, samples of the longest) [m/s^2], 0 after the end of the shorter ones."""
+    """(records, samples of the longest record) accelerations [m/s^2]; shorter records are padded with 0."""
     bank = np.zeros((len(records), max(len(record.samples) for record in records)))
     for row, record in zip(bank, records, strict=True):
         row[: len(record.samples)] = record.samples
@@ -118,19 +118,19 @@ def bank_of(records: tuple[Record, ...]) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The records of a study: a row takes one of them by its parameter `record`.
+    """The records of a study; the parameter `record` of a row selects one of them.
 
     Attributes:
-        records: at least one, of one interval.
+        records: at least one record; all have the same interval.
     """
 
     records: tuple[Record, ...]
 
     @property
     def interval(self) -> float:
-        """Between samples [s]."""
+        """Time between samples [s]."""
         return self.records[0].interval
 
     def take(self, numbers: np.ndarray, _room: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `stationary.Stationary.take`: the positions of the records are their numbers, and the bank holds all of them."""
+        """As `stationary.Stationary.take`; the positions in the bank are the numbers of the records, and the bank holds all records."""
         return numbers, bank_of(self.records)

@@ -1,4 +1,4 @@
-"""Power spectral densities of accelerations, from nodes."""
+"""Power spectral densities of accelerations, defined by nodes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Spectrum:
     Attributes:
         frequencies: (n,) [Hz], ascending, n >= 2, at least 0.
         densities: (n,) [(m/s^2)^2/Hz], none negative.
-        logarithmic: between nodes S is a straight line over log f in log S, as in specifications of vibration tests (all numbers are
-            positive then); else a straight line over f.
+        logarithmic: whether log S is linear in log f between nodes, as in specifications of vibration tests (all numbers are then
+            positive); otherwise S is linear in f.
     """
 
     frequencies: np.ndarray
@@ -36,14 +36,14 @@ class Spectrum:
         return np.where((f >= nodes[0]) & (f <= nodes[-1]), found, 0.0)
 
     def power(self, f: np.ndarray) -> np.ndarray:
-        """The integral of S from 0 to frequencies of any shape [Hz]: (m/s^2)^2."""
+        """The integral of S from 0 to frequencies of any shape [Hz], in (m/s^2)^2."""
         inside = np.clip(np.asarray(f, float), self.frequencies[0], self.frequencies[-1])
         piece = np.clip(np.searchsorted(self.frequencies, inside, side="right") - 1, 0, len(self.frequencies) - 2)
         whole = np.concatenate([[0.0], np.cumsum(self._integral(np.arange(len(self.frequencies) - 1), self.frequencies[1:]))])
         return np.asarray(whole[piece] + self._integral(piece, inside))
 
     def _integral(self, piece: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """The integral of S from the beginning of each piece to a frequency in it."""
+        """The integral of S from the start of each piece to a frequency in it."""
         f0, f1 = self.frequencies[piece], self.frequencies[piece + 1]
         s0, s1 = self.densities[piece], self.densities[piece + 1]
         if not self.logarithmic:
@@ -56,5 +56,5 @@ class Spectrum:
 
     @property
     def variance(self) -> float:
-        """(m/s^2)^2."""
+        """The variance of the acceleration [(m/s^2)^2]."""
         return float(self.power(self.frequencies[-1]))

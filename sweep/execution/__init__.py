@@ -1,1 +1,1 @@
-"""From a Config to the dataset of a run."""
+"""Computing the dataset of a run from a Config."""

@@ -1,4 +1,4 @@
-"""The directory of a run: its files, the study it belongs to, and its manifest."""
+"""The directory of a run: its files, its study, and its manifest."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class RunDirectory:
 
     Attributes:
         path: the directory itself.
-        config: the study as resolved; running it again gives the same rows.
-        manifest: whose run it is, and what is known of it.
+        config: the resolved study; running it again gives the same rows.
+        manifest: identity and state of the run.
         points: the dataset.
         convergence: the table of a convergence study.
-        boundaries: the curves that a study of boundaries has found.
+        boundaries: the curves found by a boundary study.
         success: the mark of a complete run, written last.
     """
 
     def __init__(self, path: Path) -> None:
-        """Name the files."""
+        """Set the names of the files."""
         self.path = path
         self.config = path / "config.toml"
         self.manifest = path / "manifest.json"
@@ -44,7 +44,7 @@ class RunDirectory:
         self.success = path / "_SUCCESS"
 
     def table(self, design: Design) -> Path:
-        """What an adaptive design has found."""
+        """The file with the results of an adaptive design."""
         return self.boundaries if isinstance(design, Boundary) else self.convergence
 
     def shard(self, number: int) -> Path:
@@ -63,7 +63,7 @@ class RunDirectory:
         """Check that the directory is free or holds a run of this study.
 
         Raises:
-            ConfigError: it holds something else; nothing was written.
+            ConfigError: it holds something else. Nothing is written.
         """
         if self.is_free():
             return
@@ -82,13 +82,13 @@ class RunDirectory:
         return not any(not entry.name.endswith(".tmp") and not entry.name.startswith(".lock") for entry in self.path.iterdir())
 
     def read_run(self, to_continue: bool = True) -> dict[str, Any]:
-        """The manifest of the run in this directory.
+        """Read the manifest of the run in this directory.
 
         Args:
-            to_continue: whether rows are to be added, which the version that wrote the others must do.
+            to_continue: whether rows will be added; only the version that wrote the other rows may add some.
 
         Raises:
-            ConfigError: there is no run, or one that this version cannot read or continue.
+            ConfigError: there is no run, or this version cannot read or continue it.
         """
         manifest = self.read_manifest()
         if "config_hash" not in manifest:
@@ -124,7 +124,7 @@ class RunDirectory:
 
 
 def may_extend(manifest: dict[str, Any], config: Config) -> bool:
-    """Whether a study differs from that of a manifest in [sweep] alone, and has more points."""
+    """Whether a study differs from that of a manifest only in [sweep] and has more points."""
     try:
         there = tomllib.loads(manifest["config"])
         fewer = manifest["points"] < config.design.count
@@ -135,7 +135,7 @@ def may_extend(manifest: dict[str, Any], config: Config) -> bool:
 
 
 def total_statuses(shards: dict[int, dict[str, Any]]) -> dict[str, int]:
-    """Rows per status over the shards, "ok" and others in the order in which they occur."""
+    """Rows per status over the shards: "ok" first, the others in the order of their occurrence."""
     total: Counter[str] = Counter()
     for _, facts in sorted(shards.items()):
         total.update(facts["statuses"])
@@ -143,13 +143,13 @@ def total_statuses(shards: dict[int, dict[str, Any]]) -> dict[str, int]:
 
 
 def count_failed(statuses: Mapping[str, int]) -> int:
-    """Rows without results among rows per status; a status may be a remark on a row that has them."""
+    """The number of rows without results, from rows per status. A status may also be a remark on a row with results."""
     results = {status.sentence for status in RESULTS}
     return sum(count for status, count in statuses.items() if status not in results)
 
 
 def differences(there: dict[str, Any], config: Config) -> list[Problem]:
-    """Key by key, how the study in a directory differs from this one."""
+    """The differences between the study in a directory and this one, key by key."""
     old, new = flatten(there), flatten(config.document)
     lines = [
         Problem(key, f"{shorten(old[key]) if key in old else 'not set'} there, {shorten(new[key]) if key in new else 'not set'} here")
@@ -162,7 +162,7 @@ def differences(there: dict[str, Any], config: Config) -> list[Problem]:
 
 
 def flatten(tables: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted paths."""
+    """Convert nested tables to dotted paths."""
     flat: dict[str, Any] = {}
     for key, value in tables.items():
         if isinstance(value, dict):

@@ -13,19 +13,19 @@ from typing import Any
 
 from sweep.io.errors import ConfigError, Problem, RunError
 
-THREADS = 3  # one shard is prepared, one computed (the devices take one at a time), one encoded, while the one before is written
+THREADS = 3  # one shard is prepared, one computed (devices take one at a time), one encoded, while the previous one is written
 LOUD = ("asyncio", "distributed", "tornado")
-ANSWER = 5  # s: how long a scheduler may take to answer
+ANSWER = 5  # s: time limit for an answer from a scheduler
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPool:
-    """Who computes.
+    """The workers that compute shards.
 
     Attributes:
-        executor: takes `shard.compute_shard` with a study and the number of a shard.
-        places: how many shards it computes at a time; one more is prepared for each.
-        here: whether that happens in this process.
+        executor: runs `shard.compute_shard` with a study and the number of a shard.
+        places: number of shards computed at a time; one more is prepared for each.
+        here: whether the executor runs in this process.
     """
 
     executor: Executor
@@ -34,7 +34,7 @@ class WorkerPool:
 
     @property
     def ahead(self) -> int:
-        """The number of shards submitted at a time: no worker waits, and few shards are in memory."""
+        """The number of shards submitted at a time, so that no worker waits and few shards are in memory."""
         return THREADS if self.here else 2 * self.places + 1
 
 
@@ -52,7 +52,7 @@ def in_process() -> Iterator[WorkerPool]:
 
 @contextmanager
 def given(executor: Executor, workers: int) -> Iterator[WorkerPool]:
-    """An executor that the caller has, and goes on having."""
+    """An executor of the caller, which stays open."""
     from concurrent.futures.process import BrokenProcessPool
 
     try:
@@ -63,18 +63,18 @@ def given(executor: Executor, workers: int) -> Iterator[WorkerPool]:
 
 @contextmanager
 def dask(scheduler: str | None, workers: int | None) -> Iterator[WorkerPool]:
-    """Dask distributed: the workers of a `scheduler`, or a cluster of that many `workers` on this machine, which share its cores.
+    """Dask distributed: the workers of a `scheduler`, or a cluster of `workers` processes that share the cores of this machine.
 
     Raises:
-        ConfigError: it is not installed, or the scheduler does not answer or has no worker.
-        RunError: a shard was lost with its worker again and again, or the scheduler was lost.
+        ConfigError: Dask is not installed, or the scheduler does not answer or has no worker.
+        RunError: workers died repeatedly with the same shard, or the scheduler was lost.
     """
     try:
         from distributed import KilledWorker
     except ImportError as error:
         advice = "needs the package distributed: pip install 'tribosweep[dask]'"
         raise ConfigError("--executor dask", [Problem("", advice)]) from error
-    for name in list(logging.root.manager.loggerDict):  # what they say of lost connections, in tracebacks, is said in a sentence
+    for name in list(logging.root.manager.loggerDict):  # one sentence replaces their tracebacks on lost connections
         if name.startswith(LOUD):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
@@ -95,7 +95,7 @@ def dask(scheduler: str | None, workers: int | None) -> Iterator[WorkerPool]:
 
 
 def start_cluster(workers: int | None, stack: ExitStack) -> Any:
-    """A client of a cluster on this machine: `workers` processes, default one a core, share the cores."""
+    """Start a cluster on this machine and return its client: `workers` processes, default one per core, share the cores."""
     from distributed import Client, LocalCluster
 
     from kernels.runtime.jax_setup import cores
@@ -115,7 +115,7 @@ def dask_setup(_worker: object) -> None:
 
 
 def connect(scheduler: str, stack: ExitStack) -> Any:
-    """A client of the scheduler at an address; ConfigError when none answers there."""
+    """Return a client of the scheduler at an address; ConfigError if none answers there."""
     from distributed import Client
 
     waiting: Future[Any] = Future()
@@ -123,10 +123,10 @@ def connect(scheduler: str, stack: ExitStack) -> Any:
     def call() -> None:
         try:
             waiting.set_result(Client(scheduler, timeout=ANSWER))
-        except BaseException as error:  # whatever answers there, it is no scheduler
+        except BaseException as error:  # whatever answers there is no scheduler
             waiting.set_exception(error)
 
-    # in a thread, for the client waits without end for one who takes its call and is silent
+    # in a thread, because the client waits forever for a server that accepts the connection and stays silent
     threading.Thread(target=call, name="connect", daemon=True).start()
     try:
         return stack.enter_context(waiting.result(ANSWER + 1))

@@ -1,4 +1,4 @@
-"""Extending a run: a study with more points, of which the first are the points of the existing run."""
+"""Extending a run: to a study with more points, the first of which are the points of the existing run."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from sweep.study.config import Config
 
 
 def check_extension(directory: RunDirectory, config: Config) -> None:
-    """Check that the rows of a run are the first rows of a study, whatever their designs.
+    """Check that the rows of a run are the first rows of a study, for any designs.
 
     Args:
-        directory: of the run, of another study.
-        config: the study that would extend it.
+        directory: directory of the run of another study.
+        config: the study that would extend the run.
 
     Raises:
-        ConfigError: the study differs in more than its points, or has other points where there are rows; nothing was written.
+        ConfigError: the study differs in more than its points, or its points differ from those of existing rows. Nothing is written.
     """
     manifest = directory.read_run()
     if not may_extend(manifest, config):
-        directory.claim(config)  # which says how the two differ
+        directory.claim(config)  # this raises an error that lists the differences
     expected = ExpectedShards(
         {manifest["config_hash"]: manifest["points"], **manifest.get("extends", {})},
         manifest["shards"],
@@ -37,7 +37,7 @@ def check_extension(directory: RunDirectory, config: Config) -> None:
 
 
 def claim(directory: RunDirectory, config: Config, extend: bool) -> None:
-    """Check that the directory is free or holds this study; with `extend`, a study whose points are the first of this one."""
+    """Check that the directory is free or holds this study; with `extend`, it may hold a study whose points are the first of this one."""
     if extend and not directory.is_free() and directory.read_run()["config_hash"] != config.digest:
         check_extension(directory, config)
     else:

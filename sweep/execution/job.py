@@ -31,12 +31,12 @@ class Job:
 
     Attributes:
         config: the study.
-        directory: where it is written.
+        directory: directory of the run.
         pool: the workers.
-        setting: what they compute with.
-        manifest: what is known of the run before it ends.
+        setting: versions, devices and options of the workers.
+        manifest: manifest of the run before its end.
         seconds: compiling, computing, encoding and writing so far, summed over the shards.
-        begun: when the job began, by the performance counter [s].
+        begun: start of the job, by the performance counter [s].
     """
 
     config: Config
@@ -48,11 +48,11 @@ class Job:
     begun: float
 
     def compute(self, numbers: Iterable[int], points: Mapping[int, Points] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Compute and write shards, and yield the number and the facts of each once it is written; in any order.
+        """Compute and write shards; yield the number and the facts of each shard once it is written, in any order.
 
         Args:
-            numbers: of the shards.
-            points: of each shard by its number, where the design alone does not say.
+            numbers: numbers of the shards.
+            points: shard number -> its points; needed if the design alone does not determine them.
 
         Raises:
             OSError: a shard cannot be written. Shards that have not begun are cancelled; written shards are complete.
@@ -78,7 +78,7 @@ class Job:
                 future.cancel()
 
     def write(self, shard: Shard) -> dict[str, Any]:
-        """Write a shard and return its facts; OSError when it cannot be written."""
+        """Write a shard and return its facts; OSError if it cannot be written."""
         start = time.perf_counter()
         write_whole(self.directory.shard(shard.number), lambda temporary: temporary.write_bytes(shard.data))
         for part, seconds in {**shard.facts["seconds"], WRITING: time.perf_counter() - start}.items():
@@ -86,9 +86,9 @@ class Job:
         return shard.facts
 
     def split(self) -> dict[str, float]:
-        """Where the time has gone [s].
+        """Return how the time divides [s].
 
-        Encoding and writing go on beside computing; waiting is the time during which those who compute had nothing to compile or compute.
+        Encoding and writing run in parallel with computing. Waiting is the time in which the workers had nothing to compile or compute.
         """
         total = time.perf_counter() - self.begun
         busy = self.seconds[COMPILING] + self.seconds[COMPUTING]
@@ -109,7 +109,7 @@ def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: 
         here = setting.provenance.get(name)
         if here != there:
             tell(f"Note: the run was begun with {name} {there}, now it is {here}: the last digits of its rows may differ.")
-    # the manifest first: whatever happens from here on, the directory is known to be that of this run
+    # the manifest first, so that the directory is known to belong to this run, whatever happens later
     write_text(directory.manifest, json.dumps(manifest, indent=2))
     write_text(directory.config, manifest["config"])
     directory.points.mkdir(exist_ok=True)
@@ -144,9 +144,9 @@ def mark_complete(directory: RunDirectory, shards: dict[int, dict[str, Any]], se
     """Mark a run complete.
 
     Args:
-        directory: of the run.
-        shards: all of them by number, with their facts.
-        seconds: of the call that ends it, empty if it computed nothing. computed: how many rows it computed.
+        directory: directory of the run.
+        shards: number -> facts, for all shards.
+        seconds: times of the call that ends the run, empty if it computed nothing. computed: number of rows that this call computed.
     """
     finished = {
         "shards": len(shards),
@@ -160,12 +160,12 @@ def mark_complete(directory: RunDirectory, shards: dict[int, dict[str, Any]], se
 
 
 def tidy(directory: RunDirectory, strays: Iterable[str], alone: bool) -> None:
-    """Put away what is not of the run.
+    """Remove or rename files that are not part of the run.
 
     Args:
-        directory: of the run.
-        strays: files that have no place in the dataset. They are renamed, so that no reader takes their rows for rows of the run.
-        alone: whether nobody else writes to the directory. Then what a killed process left half written is removed.
+        directory: directory of the run.
+        strays: foreign files in the dataset. They are renamed, so that no reader takes their rows for rows of the run.
+        alone: whether no other process writes to the directory. If so, half-written files of killed processes are removed.
     """
     for name in strays:
         with suppress(FileNotFoundError):

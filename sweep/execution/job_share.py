@@ -1,4 +1,4 @@
-"""`--shard i/n`: the shards that one of n jobs computes, without a scheduler."""
+"""`--shard i/n`: the shards that one of n independent jobs computes, without a scheduler."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Share:
     """Every n-th shard of a run. Shares take about equally long even if the cost varies along the design.
 
     Attributes:
-        index: which share, from 1 to `of`.
-        of: how many there are.
+        index: number of the share, from 1 to `of`.
+        of: number of shares.
     """
 
     index: int
@@ -23,7 +23,7 @@ class Share:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read "i/n"; ConfigError if that is no share."""
+        """Read "i/n"; ConfigError if the text is no share."""
         found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text)
         if not found:
             raise ConfigError("--shard", [Problem("", f"{text!r} must be i/n, such as 1/4: the first of four jobs")])
@@ -38,5 +38,5 @@ class Share:
         return number % self.of == self.index - 1
 
     def __str__(self) -> str:
-        """As the command line has it."""
+        """The share in the format of the command line."""
         return f"{self.index}/{self.of}"

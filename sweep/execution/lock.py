@@ -1,8 +1,8 @@
 """Locks: one writer for a directory, or one for each share. The operating system releases them when their process ends.
 
-A run locks `.lock` for itself; the shares of `--shard` lock it together, and each a file of its own. What the files say is for people; what
-counts is the lock. A file is removed by its last holder while it holds it, and whoever locks a file looks whether it is still the one of
-that name.
+A run locks `.lock` exclusively. Shares (`--shard`) lock it jointly, and each share also locks its own file. Only the lock counts; the
+content of a file is for people. The last holder removes a file while it holds the lock. A process that locks a file then checks that the
+file still has that name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sweep.execution.job_share import Share
 from sweep.io.errors import ConfigError, Problem
 
 LOCK = ".lock"
-PATIENCE = 0.5  # s: somebody who only looks whether a file is locked holds it for an instant
+PATIENCE = 0.5  # s: a process that only checks a lock holds it for an instant
 PAUSE = 0.02
 
 
@@ -32,11 +32,11 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
     """Hold the write lock of a directory. A missing directory is created, and removed if it stays empty.
 
     Args:
-        directory: of the run.
-        share: for one share of it, beside writers of other shares.
+        directory: directory of the run.
+        share: if given, lock only this share; other processes may then write other shares.
 
     Raises:
-        ConfigError: somebody else writes to it; the message says who.
+        ConfigError: another process writes to it; the message says which one.
         OSError: the directory cannot be written, or its file system has no locks.
     """
     made = [path for path in (directory, *directory.parents) if not path.exists()]
@@ -62,7 +62,7 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
 
 
 def share_lock(share: Share) -> str:
-    """The name of a share's own lock."""
+    """The name of the lock file of a share."""
     return f"{LOCK}-{share.index}-of-{share.of}"
 
 
@@ -96,13 +96,13 @@ def locked(directory: Path, name: str, alone: bool, says: dict[str, Any]) -> Ite
         yield
     finally:
         with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the last one
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # succeeds only for the last holder
             path.unlink()
         os.close(descriptor)
 
 
 def is_file(descriptor: int, path: Path) -> bool:
-    """Whether an open file is the one that now has that name."""
+    """Whether an open file is still the file with that name."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
@@ -110,12 +110,12 @@ def is_file(descriptor: int, path: Path) -> bool:
 
 
 def whoami() -> dict[str, Any]:
-    """This process, for others to read."""
+    """The identity of this process, for other processes to read."""
     return {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
 
 
 def holders(directory: Path) -> list[dict[str, Any]]:
-    """The processes that write to a directory now, from their lock files; none if there are none or the system hides them."""
+    """The processes that write to a directory now, from their lock files; empty if there are none or the system hides them."""
     found = []
     for path in sorted(directory.glob(f"{LOCK}*")):
         if re.fullmatch(rf"{re.escape(LOCK)}(-\d+-of-\d+)?", path.name) and is_locked(path):
@@ -126,7 +126,7 @@ def holders(directory: Path) -> list[dict[str, Any]]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody holds the lock of a file."""
+    """Whether a process holds the lock of a file."""
     import fcntl
 
     try:
@@ -143,12 +143,12 @@ def is_locked(path: Path) -> bool:
 
 
 def describe(others: list[dict[str, Any]]) -> str:
-    """Who else writes, as a problem."""
+    """The other writers, as the text of a problem."""
     who = ", ".join(map(describe_writer, others)) or "another process"
     return f"is being written by {who}; wait until that ends, or stop it"
 
 
 def describe_writer(one: dict[str, Any]) -> str:
-    """Somebody who writes, in words."""
+    """One writer as text."""
     share = f" (--shard {one['share']})" if "share" in one else ""
     return f"process {one['pid']} on {one.get('host')} since {one.get('since')}{share}"

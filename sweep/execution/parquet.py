@@ -1,4 +1,4 @@
-"""The dataset: Arrow schema from quantities, and Parquet shards with their study's hash and a checksum."""
+"""The dataset: its Arrow schema from quantities, and Parquet shards with the hash of their study and a checksum."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ STATUS = "status"
 FACTS = b"tribosweep_shard"
 CHECKSUM = b"tribosweep_sha256"
 NO_CHECKSUM = b"0" * 64
-SIXTY_FOUR_BYTES = b"\x18@"  # as Thrift's compact protocol, in which a footer is written, heads a text of that length
-WORDS = pa.dictionary(pa.int32(), pa.string())  # what Parquet gives back, whatever the width that was written
-LISTS = pa.list_(pa.field("element", pa.float64()))  # likewise
+SIXTY_FOUR_BYTES = b"\x18@"  # header of a text of 64 bytes in Thrift's compact protocol, in which the footer is written
+WORDS = pa.dictionary(pa.int32(), pa.string())  # the type that Parquet returns, whatever width was written
+LISTS = pa.list_(pa.field("element", pa.float64()))  # as for WORDS
 
 
 def parameter_columns(config: Config) -> list[str]:
@@ -50,9 +50,9 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         provenance: what computed the rows (jax, device, dtype ...), for the schema's metadata.
 
     Returns:
-        `point`, `halving` in a convergence study or `level` in one of boundaries, one field per swept, refined or set parameter (null: the
-        default), `scheme` when the study names it, one field per observable, `status`; each with unit and description. Numbers are float64,
-        whole ones int64, words dictionaries, tables lists of float64.
+        `point`, `halving` in a convergence study or `level` in a boundary study, one field per swept, refined or set parameter (null: the
+        default), `scheme` if the study names it, one field per observable, `status`; each with unit and description. Numbers are float64,
+        whole numbers int64, words dictionaries, tables lists of float64.
     """
     number, name = "position in the design", LEVEL
     level = "batch in which the point was computed: 0 the coarse grid, each later one where those before say"
@@ -90,7 +90,7 @@ def described(name: str, kind: pa.DataType, unit: str, description: str, nullabl
 
 
 def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution) -> pa.Table:
-    """Design points and their results as a table of `layout`.
+    """Convert design points and their results to a table of `layout`.
 
     Args:
         config: the study.
@@ -117,7 +117,7 @@ def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution
 
 
 def parameters(quantity: Quantity, values: np.ndarray, absent: np.ndarray | None) -> pa.Array:
-    """A parameter as Arrow holds it, null if `absent`; a whole number or a word is null if it is NaN, too."""
+    """Convert a parameter to an Arrow array, null where `absent`; NaN also becomes null for whole numbers and words."""
     if quantity.kind == "float":
         return numbers(values, absent)
     absent = np.zeros(len(values), dtype=bool) if absent is None else absent
@@ -129,7 +129,7 @@ def parameters(quantity: Quantity, values: np.ndarray, absent: np.ndarray | None
 
 
 def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
-    """An observable as Arrow holds it: counts, words and lists of failed rows are null, floats NaN."""
+    """Convert an observable to an Arrow array; in failed rows counts, words and lists are null, floats NaN."""
     if quantity.kind == "list":
         return lists(values, np.isnan(values[:, 0]))
     if quantity.kind == "word":
@@ -141,9 +141,9 @@ def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
 
 
 def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
-    """A numpy array as an Arrow one without a copy, null if `absent`.
+    """Convert a numpy array to an Arrow array without a copy, null where `absent`.
 
-    `pyarrow.array` would do, but it imports pandas, which costs more time than the smallest studies take.
+    `pyarrow.array` would do the same, but it imports pandas, which takes longer than the smallest studies.
     """
     validity = None if absent is None else pa.py_buffer(np.packbits(~absent, bitorder="little"))
     data = pa.py_buffer(np.ascontiguousarray(values))
@@ -151,7 +151,7 @@ def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
 
 
 def lists(tables: np.ndarray, absent: np.ndarray) -> pa.ListArray:
-    """Tables (n, L), padded with NaN, as lists without it, null if `absent`."""
+    """Convert tables (n, L), padded with NaN, to lists without padding, null where `absent`."""
     real = ~np.isnan(tables) & ~absent[:, np.newaxis]
     offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(real, axis=1))]).astype(np.int32)
     validity = pa.py_buffer(np.packbits(~absent, bitorder="little"))
@@ -159,7 +159,7 @@ def lists(tables: np.ndarray, absent: np.ndarray) -> pa.ListArray:
 
 
 def words(codes: np.ndarray, names: tuple[str, ...]) -> pa.DictionaryArray:
-    """Codes into `names` as text; negative codes are null."""
+    """Convert codes into `names` to text; negative codes become null."""
     text = [name.encode() for name in names]
     ends = pa.py_buffer(np.cumsum([0, *map(len, text)], dtype=np.int32))
     named = pa.StringArray.from_buffers(len(text), ends, pa.py_buffer(b"".join(text)))
@@ -167,16 +167,16 @@ def words(codes: np.ndarray, names: tuple[str, ...]) -> pa.DictionaryArray:
 
 
 def serialise(table: pa.Table, facts: dict[str, Any], begun: float) -> bytes:
-    """A shard as the bytes of its Parquet file, with `facts` in its footer and a checksum of all its bytes.
+    """Convert a shard to the bytes of its Parquet file, with `facts` in its footer and a checksum of all its bytes.
 
-    Encoding competes with the computation for the cores, hence what costs least of them: 0.24 s of one core and 50 MB for 10^6 rows of a
-    grid. Parameters repeat, which plain pages and LZ4 make as small as dictionaries do in half the time; dictionaries of observables, which
-    hardly repeat, would cost three times as much as all the rest; statistics help readers to skip rows by numbers, not by words.
+    Encoding competes with the computation for the cores, so the cheapest settings are used: 0.24 s of one core and 50 MB for 10^6 rows of a
+    grid. Plain pages with LZ4 shrink the repeated parameters as much as dictionaries would, in half the time. Dictionaries of observables,
+    which rarely repeat, would cost three times as much as everything else. Only numbers have statistics, which let readers skip rows.
 
     Args:
         table: the rows.
-        facts: of the shard; the seconds since `begun`, by the performance counter, are added to its seconds as "encoding".
-        begun: when the encoding began.
+        facts: facts of the shard; their "seconds" get an entry "encoding", the time since `begun`.
+        begun: start of the encoding, by the performance counter.
     """
     words = [field.name for field in table.schema if field.type == WORDS]
     numeric = [name for name in table.schema.names if name not in words]
@@ -199,7 +199,7 @@ def serialise(table: pa.Table, facts: dict[str, Any], begun: float) -> bytes:
 
 
 def checksum(data: bytes | bytearray, place: int) -> bytes:
-    """SHA-256 of a shard's bytes in hexadecimal digits, as if those at `place`, where it stands itself, were 0."""
+    """SHA-256 of a shard's bytes in hexadecimal digits, with the digits of the checksum itself, at `place`, replaced by 0."""
     view = memoryview(data)
     found = hashlib.sha256(view[:place])
     found.update(NO_CHECKSUM)
@@ -208,17 +208,17 @@ def checksum(data: bytes | bytearray, place: int) -> bytes:
 
 
 def is_intact(data: bytes) -> bool | None:
-    """Whether the checksum of a shard matches its bytes; None without a checksum: the file is truncated or no shard."""
+    """Whether the checksum of a shard matches its bytes; None if there is no checksum, as in a truncated or foreign file."""
     found = data.rfind(CHECKSUM + SIXTY_FOUR_BYTES)
     place = found + len(CHECKSUM + SIXTY_FOUR_BYTES)
     return None if found < 0 or not data.endswith(b"PAR1") else data[place : place + len(NO_CHECKSUM)] == checksum(data, place)
 
 
 def read_facts(source: Path | bytes) -> dict[str, Any] | None:
-    """The facts in the footer of a shard, with its number of `rows`; None when it is no shard of a run.
+    """The facts in the footer of a shard, with its number of `rows`; None if the file is no shard of a run.
 
     Raises:
-        OSError, pyarrow.ArrowException: it cannot be read, or is no whole Parquet file.
+        OSError, pyarrow.ArrowException: the file cannot be read, or is no complete Parquet file.
     """
     metadata = pq.read_metadata(pa.BufferReader(source) if isinstance(source, bytes) else source)
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def choice(excitation: Excitation | None) -> tuple[str, float | None]:
-    """The parameter that chooses a row's record, and its default: the first draw, the only record, else none."""
+    """The parameter that selects a row's record, and its default: the first draw, the only record, or None."""
     if isinstance(excitation, Stationary):
         return DRAW, 0.0
     return RECORD, 0.0 if excitation is not None and len(excitation.records) == 1 else None
@@ -30,10 +30,10 @@ def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Poin
     """Look up the records of the rows of a study.
 
     Args:
-        config: the study. points: any of its points, of which no more than its shards have differ in their draw.
+        config: the study. points: some of its points, with no more different draws than a shard has.
 
     Returns:
-        The fixed parameters and the points with `record` as kernels read it, and the records; the same as given where there are none.
+        The fixed parameters and the points, with `record` as kernels read it, and the records; unchanged and None without an excitation.
     """
     excitation = config.excitation
     if excitation is None:
@@ -56,10 +56,10 @@ def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Poin
 
 
 def record_of_row(excitation: Excitation | None, given: Mapping[str, Any]) -> tuple[dict[str, Any], Records | None]:
-    """The parameters of one row as kernels read them, and its record, if it has one.
+    """The parameters of one row in the format of the kernels, and its record or None.
 
     Args:
-        excitation: of the study. given: parameter -> value, for parameters without their default; words as codes.
+        excitation: excitation of the study. given: parameter -> value, for parameters that differ from their default; words as codes.
     """
     name, default = choice(excitation)
     value = given.get(name, default)

@@ -26,9 +26,9 @@ class Shard:
     """A shard that is ready to be written.
 
     Attributes:
-        number: its place in the run.
+        number: its number in the run.
         data: its Parquet file.
-        facts: what its footer says: the study's `config_hash`, `number`, `points_hash`, rows by status (`statuses`), `seconds` spent
+        facts: the content of its footer: the study's `config_hash`, `number`, `points_hash`, rows by status (`statuses`), `seconds` spent
             compiling, computing and encoding; and the number of its `rows`.
     """
 
@@ -39,11 +39,11 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where shards are computed.
+    """The software and devices that compute shards.
 
     Attributes:
         provenance: versions, devices, precision and options.
-        problems: what is wrong with them, a sentence each.
+        problems: sentences on what is wrong with them.
     """
 
     provenance: dict[str, str]
@@ -51,7 +51,7 @@ class Setting:
 
 
 def describe_runtime() -> Setting:
-    """What computes here. Starts JAX; ConfigError when it cannot."""
+    """Describe the software and devices of this process. Starts JAX; ConfigError if it cannot start."""
     from kernels.runtime import jax_setup, program_cache
 
     jax_setup.prepare()
@@ -63,12 +63,12 @@ def describe_runtime() -> Setting:
 
 
 def span(config: Config, number: int) -> tuple[int, int]:
-    """First point of a shard, and the one after its last."""
+    """First point of a shard, and the point after its last."""
     return number * config.shard_points, min((number + 1) * config.shard_points, config.design.count)
 
 
 def compute_shard(config: Config, number: int) -> Shard:
-    """Compute and encode one shard of a study, from its number alone."""
+    """Compute and encode one shard of a study, given only its number."""
     return compute_shard_of(config, number, config.design.points(*span(config, number)))
 
 
@@ -94,11 +94,11 @@ def compute_shard_of(config: Config, number: int, points: Points) -> Shard:
 
 
 def solve_points(config: Config, points: Points) -> Solution:
-    """Results of a block of points in their order, whichever schemes compute them."""
+    """Compute a block of points with their schemes; results are in the order of the points."""
     from kernels.batch.solve import solve
     from kernels.runtime.threads import side_by_side
 
-    most = config.shard_points  # of any shard: none of them compiles anything that another one has not
+    most = config.shard_points  # the largest shard; all shards use it, so that no other shard compiles anew
     if not isinstance(config.design, Adaptive):
         most = min(most, config.design.count)
     fixed, points, records = bind_records(config, points)
@@ -127,7 +127,7 @@ def solve_points(config: Config, points: Points) -> Solution:
 
 
 def cannot_start(error: Exception) -> str:
-    """Why JAX does not start, with the settings of the environment that may be the reason."""
+    """The reason why JAX does not start, with the environment settings that may cause it."""
     settings = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(("JAX_", "XLA_"))]
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return f"JAX cannot start ({reason}); the environment has {' '.join(settings) or 'no settings of it'}"

@@ -1,4 +1,4 @@
-"""Check the shards of a run: which are complete, and what is wrong with the others."""
+"""Checking the shards of a run: which are complete, and what is wrong with the others."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ READERS = 4  # threads; a shard is read as a whole
 
 @dataclass(slots=True)
 class ShardStates:
-    """What lies in the dataset of a run.
+    """The files in the dataset of a run.
 
     Attributes:
-        whole: number -> facts of the shards that are as they should be.
-        faulty: file name -> what is wrong with it.
-        strays: names of files that have no place in the dataset, where readers would find them.
+        whole: number -> facts of the intact shards.
+        faulty: file name -> its fault.
+        strays: names of files that do not belong to the dataset but would be found by readers.
     """
 
     whole: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -38,12 +38,12 @@ class ShardStates:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedShards:
-    """What the shards of a run should be.
+    """The expected shards of a run.
 
     Attributes:
-        digests: hash of the study -> how many of its points are those of this one: all of its own, and of one that it extends.
-        shards: how many there are.
-        shard_points, points: of each and of the run; None in a convergence study, whose results say how many rows a level has.
+        digests: hash of this study, or of one that it extends -> number of its points, all of which are points of this run.
+        shards: number of shards.
+        shard_points, points: points per shard and in the run; `points` is None for adaptive designs, whose results decide it.
     """
 
     digests: Mapping[str, int]
@@ -52,18 +52,18 @@ class ExpectedShards:
     points: int | None
 
     def rows(self, number: int) -> int | None:
-        """How many rows a shard has."""
+        """The number of rows of a shard; None if unknown."""
         return None if self.points is None else min(self.shard_points, self.points - number * self.shard_points)
 
 
 def inspect_shards(directory: RunDirectory, expected: ExpectedShards, share: Share | None = None, trust: bool = False) -> ShardStates:
-    """Look at every shard of a run.
+    """Inspect every shard of a run.
 
     Args:
-        directory: of the run.
-        expected: what its shards should be.
-        share: the shards that are looked at; all when omitted.
-        trust: do not read more than footers, which tell a shard that is cut short or foreign but not one whose bytes have changed.
+        directory: directory of the run.
+        expected: the expected shards.
+        share: inspect only these shards; default: all.
+        trust: read only footers, which reveal a truncated or foreign shard but not changed bytes.
     """
     found = ShardStates()
     files: dict[Path, int] = {}
@@ -95,7 +95,7 @@ def examine_shard(path: Path, number: int, expected: ExpectedShards, trust: bool
     rows = expected.rows(number)
     if facts.get("number") == number and (rows is None or (facts["rows"] == rows and number * expected.shard_points + rows <= points)):
         return facts
-    # the last one of a study that is extended has more rows now
+    # an extended study has more rows in what was its last shard
     extended = points < (expected.points or 0) and number * expected.shard_points + facts["rows"] == points
     return None if extended else "it holds other points"
 
@@ -131,7 +131,7 @@ def inspect_run(directory: RunDirectory, config: Config, share: Share | None = N
 
 
 def is_complete(directory: RunDirectory, config: Config, found: ShardStates) -> bool:
-    """Whether a run that is marked as complete is so."""
+    """Whether a run that is marked as complete is in fact complete."""
     if found.faulty or found.strays:
         return False
     if isinstance(config.design, Adaptive):
@@ -140,7 +140,7 @@ def is_complete(directory: RunDirectory, config: Config, found: ShardStates) -> 
 
 
 def describe_faults(directory: RunDirectory, found: ShardStates) -> list[str]:
-    """The faults of the files of a dataset and how they are handled, in sentences."""
+    """Sentences on the faulty files of a dataset and on how they are handled."""
     faulty = [f"{directory.points / name}: {reason}; it is computed again." for name, reason in found.faulty.items()]
     strays = [f"{directory.points / name}: not of this run; it is set aside as .{name}.foreign." for name in found.strays]
     more = len(faulty) - SHOWN

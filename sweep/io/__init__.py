@@ -1,1 +1,1 @@
-"""Formats, units, errors and files; nothing in this folder knows what a study is."""
+"""Formats, units, errors and files; nothing in this folder depends on studies."""

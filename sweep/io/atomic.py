@@ -10,14 +10,14 @@ from pathlib import Path
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file, flush it to the disk, and only then give it its name."""
+    """Let `write` fill a temporary file, flush it to the disk, and then rename it to its final name."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         write(temporary)
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:  # the user knows the file by its name
+    except OSError as error:  # the user knows the file by its final name
         raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
@@ -25,7 +25,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, where the system can."""
+    """Flush the directory entries of a folder to the disk, if the system supports it."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -35,5 +35,5 @@ def flush_folder(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a small file so that it is either there as a whole or not at all."""
+    """Write a small file atomically."""
     write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Columns of numbers from CSV or Parquet files, with units that the header or the study states."""
+"""Columns of numbers from CSV or Parquet files, with units from the header or from the study."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]\s*(.*?)\s*[\])]\s*")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A column that is looked for.
+    """A column to be read.
 
     Attributes:
-        what: its default name, and what it holds.
-        unit: SI unit that its cells are read into, and theirs where nothing else is said.
-        name: what the file calls it.
-        key: of the study that says so; empty if none does.
-        given: unit that the study states; None if it does not. given_by: the key that does.
+        what: its default name and its meaning.
+        unit: SI unit of the result, and of the cells if no other unit is stated.
+        name: its name in the file.
+        key: key of the study that gives the name; empty if none does.
+        given: unit that the study states; None if it does not. given_by: the key that states it.
     """
 
     what: str
@@ -42,13 +42,13 @@ class Wanted:
 
 
 def read_columns(path: Path, wanted: Sequence[Wanted], where: str, problems: list[Problem]) -> list[np.ndarray] | None:
-    """Columns of a file in SI units.
+    """Read columns of a file in SI units.
 
     Args:
-        path: a .csv or .parquet file. Lines of a CSV file before its header that begin with # are passed over.
+        path: a .csv or .parquet file. Lines of a CSV file before its header that begin with # are skipped.
         wanted: the columns. Their headers may state a unit: `acceleration`, `acceleration [g]`, `acceleration (g)`.
         where: the key that names the file, for messages.
-        problems: where problems are added, with row (the first row below the header is row 1), value, unit and what to do.
+        problems: list to which problems are added, with row (the first row below the header is row 1), value, unit and advice.
 
     Returns:
         (n,) float64 of each column, all finite; None if there are problems.
@@ -68,7 +68,7 @@ def read_columns(path: Path, wanted: Sequence[Wanted], where: str, problems: lis
 
 
 def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[Problem]) -> list[np.ndarray] | None:
-    """As `read_columns`; raises what readers of files raise."""
+    """Do the work of `read_columns`; errors of the file readers are not caught."""
     headers, pieces = tables.READERS[path.suffix.lower()](path)
     places = [find_column(headers, column, label, problems) for column in wanted]
     if None in places:
@@ -99,13 +99,13 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
 
 
 def split_unit(header: str) -> tuple[str, str | None]:
-    """A header as name and unit: "acceleration [g]" and "acceleration (g)" as "acceleration" and "g"."""
+    """Split a header into name and unit: "acceleration [g]" and "acceleration (g)" become "acceleration" and "g"."""
     found = _WITH_UNIT.fullmatch(header.strip())
     return (found[1], found[2]) if found else (header.strip(), None)
 
 
 def find_column(headers: list[str], wanted: Wanted, label: str, problems: list[Problem]) -> int | None:
-    """The place of a column; None and a problem if there is not exactly one of that name."""
+    """The position of a column; None and a problem if there is not exactly one with that name."""
     name = wanted.name.strip()
     exact = [place for place, header in enumerate(headers) if header.strip() == name]
     alike = [place for place, header in enumerate(headers) if split_unit(header)[0].casefold() == split_unit(name)[0].casefold()]
@@ -149,7 +149,7 @@ def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) 
 
 
 def read_cells(cells: pa.ChunkedArray, meaning: str, label: str, before: int, found: list[Problem]) -> np.ndarray:
-    """Numbers, after `before` rows; problems, which say their `meaning`, where a cell is empty, no number or not finite."""
+    """Read numbers, after `before` rows; add problems that name their `meaning` if a cell is empty, no number or not finite."""
     values, empty, words = tables.cells_as_numbers(cells, meaning, label, before, found)
     for row in map(int, np.flatnonzero(~np.isfinite(values))):
         comma = "; numbers have a decimal point" if "," in words.get(row, "") else ""

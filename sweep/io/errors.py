@@ -1,4 +1,4 @@
-"""Errors of a study: every problem with the path of its key."""
+"""Errors of a study; every problem has the path of its key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Problem:
     """One thing that must be changed.
 
     Attributes:
-        path: where it stands, such as `sweep.axes.mu[3]`; empty when it concerns the whole source.
+        path: its location, such as `sweep.axes.mu[3]`; empty if it concerns the whole source.
         message: what is wrong and what would be right, with unit and bound.
     """
 
@@ -23,15 +23,15 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        """The line that a user reads."""
+        """The line for the user."""
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
 class ConfigError(Exception):
-    """A study that cannot be run as it is written; nothing was computed or written.
+    """A study that cannot be run; nothing was computed or written.
 
     Attributes:
-        source: the file (or whatever else) that the configuration came from.
+        source: origin of the configuration, usually a file.
         problems: everything that is wrong with it.
     """
 
@@ -55,7 +55,7 @@ def advise(word: str, known: Iterable[str]) -> str:
 
 
 def advise_path(path: Path) -> str:
-    """The existing path nearest to a missing one: "; did you mean 'runs/big'?"; empty if none is near."""
+    """Advice on the existing path nearest to a missing one: "; did you mean 'runs/big'?"; empty if none is near."""
     try:
         there = [] if path.exists() else [entry.name for entry in path.parent.iterdir()]
     except OSError:
@@ -65,17 +65,17 @@ def advise_path(path: Path) -> str:
 
 
 def shorten(value: object, limit: int = 40) -> str:
-    """A value as a message shows it, as TOML writes booleans, and never longer than `limit` characters."""
+    """A value as text for messages: booleans as in TOML, and at most `limit` characters."""
     text = ("true" if value else "false") if isinstance(value, bool) else repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 class RunError(Exception):
-    """A run that cannot go on; what is written is whole, and resuming goes on from there."""
+    """A run that cannot continue; the written files are intact, and resuming continues from there."""
 
 
 def report(found: list[Problem], path: str, problems: list[Problem]) -> bool:
-    """Add what was found to `problems`, no more than a screen can hold; whether there was anything."""
+    """Add what was found to `problems`, limited to a screenful; return whether there was anything."""
     problems += found[:SHOWN]
     if len(found) > SHOWN:
         problems.append(Problem(path, f"and {len(found) - SHOWN} more values like these"))

@@ -1,4 +1,4 @@
-"""Cells of CSV and Parquet files as numbers, words and lists."""
+"""Conversion of cells of CSV and Parquet files to numbers, words and lists."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a CSV file, every cell as text, so that a bad one can be named by its row; empty cells are null.
+    """The names and the pieces of a CSV file. Cells are text, so that a wrong one can be reported with its row; empty cells are null.
 
-    Lines before the header that begin with # are passed over.
+    Lines before the header that begin with # are skipped.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -46,7 +46,7 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
 
 
 def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a Parquet file, whatever its types."""
+    """The names and the pieces of a Parquet file of any types."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -66,7 +66,7 @@ def cells_as_numbers(
 ) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
     """Values (NaN if there is none), mask of the empty cells, and by row the words that are no numbers.
 
-    A problem that says its `meaning` where the column is of another type, once: where `before`, the number of rows read, is 0.
+    If the column has another type, a problem with the `meaning` is added once: when `before`, the number of rows read so far, is 0.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -83,7 +83,7 @@ def cells_as_numbers(
 def read_numbers(
     column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and absent mask of numbers, after `before` rows; problems if a cell is no number or is out of bounds."""
+    """Values and absent mask of numbers, after `before` rows; add problems if a cell is no number or out of bounds."""
     meaning = f"({quantity.description}, unit {quantity.unit})"
     values, absent, words = cells_as_numbers(column, meaning, label, before, problems)
     for row, word in words.items():
@@ -97,7 +97,7 @@ def read_numbers(
 def read_words(
     column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and absent mask of words, after `before` rows; problems if a cell is none of them."""
+    """Codes and absent mask of words, after `before` rows; add problems if a cell is none of the words."""
     codes = np.full(len(column), math.nan)
     for row, cell in enumerate(column.to_pylist()):
         text: Any = cell.strip() if isinstance(cell, str) else cell
@@ -112,7 +112,7 @@ def read_words(
 def read_lists(
     column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tables (n, L), padded with NaN, and absent mask, after `before` rows; problems if a node is no finite number or out of bounds."""
+    """Tables (n, L), padded with NaN, and absent mask, after `before` rows; add problems if a node is not finite or out of bounds."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -144,7 +144,7 @@ def read_lists(
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is one of lists."""
+    """Whether an Arrow type is a list type."""
     import pyarrow as pa
 
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
@@ -171,6 +171,6 @@ def parse_numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray, dict
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of the file's bytes: a study is another one when its points are."""
+    """SHA-256 of the file's bytes; a study with other points is another study."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

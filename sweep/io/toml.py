@@ -16,10 +16,10 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(tables: dict[str, Any]) -> str:
-    """Nested tables of strings, numbers, booleans, lists and ranges as TOML text.
+    """Convert nested tables of strings, numbers, booleans, lists and ranges to TOML text.
 
-    A general TOML writer would put an axis that is a range, being a table, after the axes that are lists: another order of points. Hence
-    this one, which writes tables below [sweep.axes] inline.
+    A general TOML writer puts tables after lists. So it would move an axis that is a range behind the axes that are lists, and
+    change the order of the points. This writer puts tables below [sweep.axes] inline.
     """
     blocks = []
     for name, table in tables.items():
@@ -37,12 +37,12 @@ def to_toml(tables: dict[str, Any]) -> str:
 
 
 def assignment(key: str, value: Any) -> str:
-    """One "key = value" line."""
+    """Format one "key = value" line."""
     return f"{key if BARE_KEY.fullmatch(key) else text(key)} = {inline(value)}"
 
 
 def inline(value: Any) -> str:
-    """A value on one line."""
+    """Format a value on one line."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, list):
@@ -53,7 +53,7 @@ def inline(value: Any) -> str:
 
 
 def text(value: str) -> str:
-    """A basic string; TOML escapes as JSON does, but also the delete character."""
+    """Format a basic string; TOML escapes as JSON does, but also the delete character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -63,10 +63,10 @@ def apply_overrides(raw: dict[str, Any], overrides: Sequence[str], problems: lis
     Args:
         raw: the study as nested tables.
         overrides: texts "path=value", such as "parameters.mu=0.2".
-        problems: where problems are added.
+        problems: list to which problems are added.
 
     Returns:
-        The paths that were set, those of tables that were added on the way among them.
+        The paths that were set, including those of new tables along the way.
     """
     changed: list[str] = []
     for override in overrides:
@@ -90,7 +90,7 @@ def apply_overrides(raw: dict[str, Any], overrides: Sequence[str], problems: lis
 
 
 def parse(value: str) -> Any:
-    """A value as TOML reads it, or the text itself where it is not TOML."""
+    """Parse a value as TOML; if it is no TOML, return the text itself."""
     try:
         parsed = tomllib.loads(f"value = {value}")
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -108,10 +108,10 @@ def plain(value: Any) -> Any:
 
 
 def read_source(source: Mapping[str, Any] | str | os.PathLike[str]) -> tuple[str, dict[str, Any], Path, str]:
-    """A study as nested tables, from a TOML file or from nested dicts.
+    """Read a study as nested tables, from a TOML file or from nested dicts.
 
     Returns:
-        Its source for messages, the tables, the folder that relative paths start from, and its default name.
+        Its source for messages, the tables, the folder to which paths are relative, and its default name.
     """
     if isinstance(source, Mapping):
         return "study", plain(source), Path.cwd(), "study"
@@ -120,9 +120,9 @@ def read_source(source: Mapping[str, Any] | str | os.PathLike[str]) -> tuple[str
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Parse a file; ConfigError when it cannot be read or is not TOML."""
+    """Parse a file; ConfigError if it cannot be read or is not TOML."""
     try:
-        return tomllib.loads(path.read_bytes().decode() + "\n")  # so that an error in the last line is said to be in that line
+        return tomllib.loads(path.read_bytes().decode() + "\n")  # so that an error in the last line is reported with that line
     except tomllib.TOMLDecodeError as error:
         twice = str(error).startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate"))
         message = f"a key is given twice {str(error)[str(error).rfind('(') :]}" if twice else f"not TOML: {error}"

@@ -1,4 +1,4 @@
-"""Values written with a unit, such as "1 Hz" or "9e5 N/m", in SI units."""
+"""Conversion of values with a unit, such as "1 Hz" or "9e5 N/m", to SI units."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ _ANGLES = ("radian", "degree", "turn", "revolution")
 
 @functools.cache
 def _registry() -> pint.UnitRegistry[Any]:
-    """Pint's units; imported where the first value with a unit is met."""
+    """The units of pint; imported at the first value with a unit."""
     import pint
 
     return pint.UnitRegistry(cache_folder=None)
 
 
 def spelled(unit: str) -> str:
-    """A unit as headers of data files write it, such as "m/s2", as one that is read here: "m/s^2"."""
+    """Convert a unit as written in headers of data files, such as "m/s2", to a form that is read here: "m/s^2"."""
     return _POWER.sub("^", unit)
 
 
 def _in_gravity(found: re.Match[str]) -> str:
-    """The name of g, or of a thousandth of it."""
+    """The name of g or of mg."""
     return f"{'milli' if found[1] else ''}standard_gravity"
 
 
 def in_unit(text: str, unit: str) -> float:
-    """A number with a unit as a plain number.
+    """Convert a number with a unit to a plain number.
 
     Args:
-        text: what was written, such as "0.3 g".
-        unit: SI unit of the result, "1" where it has none. For an acceleration and its spectral density g is that of gravity (9.80665
-            m/s^2) and mg a thousandth of it, else the gram; of a circular frequency 1 Hz is 2 pi rad/s, and 1/s is refused because it may
-            be either. A frequency in Hz is one of hertz, kilohertz ...
+        text: the text, such as "0.3 g".
+        unit: SI unit of the result, "1" if it has none. For an acceleration and its spectral density, g is the acceleration of gravity
+            (9.80665 m/s^2) and mg a thousandth of it; otherwise g is the gram. For a circular frequency 1 Hz is 2 pi rad/s, and 1/s is
+            refused because it is ambiguous. For a frequency in Hz the unit is hertz, kilohertz ...
 
     Raises:
-        ValueError: no number with a unit, an unknown unit, or one of something else; the message names it.
+        ValueError: no number with a unit, an unknown unit, or a unit of another quantity; the message names it.
     """
     read = _WRITTEN.fullmatch(text)
     if read is None:
@@ -58,7 +58,7 @@ def in_unit(text: str, unit: str) -> float:
     try:
         given = units.parse_units(_GRAVITY.sub(_in_gravity, name) if unit in (ACCELERATION, DENSITY) else name)
         if unit == _TURNING and "hertz" in str(given):
-            given = given * units.turn  # pint's 1 Hz is 1 rad/s
+            given = given * units.turn  # in pint 1 Hz is 1 rad/s
         per_second = unit == _TURNING and not any(each in str(given) for each in _ANGLES)
         turning = unit == _FREQUENCY and "hertz" not in str(given)
         number = float(units.Quantity(float(read[1]), given).to("" if unit == "1" else unit).magnitude)
@@ -76,5 +76,5 @@ def in_unit(text: str, unit: str) -> float:
 
 
 def raised(unit: str) -> str:
-    """A unit with its exponents raised."""
+    """A unit with superscript exponents."""
     return re.sub(r"\^(-?\d+)", r"$^{\1}$", unit)

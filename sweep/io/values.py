@@ -1,4 +1,4 @@
-"""Values of quantities as files give them: parsed with units and bounds, and written."""
+"""Values of quantities in files: parsing with units and bounds, and writing."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from sweep.io.errors import Problem, advise, report, shorten
 from sweep.io.units import in_unit
 
 DEFAULT = "default"
-WRITTEN_NUMBERS = tuple("+-.0123456789")  # how a number begins, with or without a unit
+WRITTEN_NUMBERS = tuple("+-.0123456789")  # first characters of a number, with or without a unit
 Value = float | np.ndarray  # a number, the code of a word, or the (L,) nodes of a table
 
 
 def number(quantity: Quantity, value: Any) -> float:
-    """A value of the file as a float.
+    """Convert a value of the file to a float.
 
     Args:
-        quantity: what it is a value of.
-        value: what the file says, in the quantity's unit, or text with a unit of its own ("1 Hz").
+        quantity: quantity of the value.
+        value: content of the file, in the quantity's unit, or text with its own unit ("1 Hz").
 
     Raises:
-        ValueError: not a number, not finite or out of bounds; the message says so with bound, meaning and unit.
+        ValueError: not a number, not finite or out of bounds; the message gives bound, meaning and unit.
     """
     meaning = f"({quantity.description}{f', unit {quantity.unit}' if quantity.unit else ''})"
     if isinstance(value, str) and quantity.unit and value.strip()[:1] in WRITTEN_NUMBERS:
@@ -48,14 +48,14 @@ def number(quantity: Quantity, value: Any) -> float:
 
 
 def code_of(quantity: Quantity, value: Any) -> float:
-    """The code of a word of the file; ValueError when it is none of the quantity's."""
+    """The code of a word of the file; ValueError if it is none of the quantity's words."""
     if not isinstance(value, str) or value not in quantity.words:
         raise ValueError(f"{shorten(value)} is not a word of it; {advise(str(value), quantity.words)} ({quantity.description})")
     return float(quantity.words.index(value))
 
 
 def read_number(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> float | None:
-    """A value of the file as a float; None and a problem at `path` if it is no such number."""
+    """Read a value of the file as a float; None and a problem at `path` if it is no valid number."""
     try:
         return number(quantity, value)
     except ValueError as error:
@@ -64,12 +64,12 @@ def read_number(quantity: Quantity, path: str, value: Any, problems: list[Proble
 
 
 def read_value(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> Value:
-    """A value of the file in the form of the kernels; NaN or no nodes, and problems, if it is invalid.
+    """Read a value of the file in the form of the kernels; NaN or no nodes, and problems, if it is invalid.
 
     Args:
-        quantity: what it is a value of.
-        path: its key. value: what the file says.
-        problems: where problems are added, those of a table node by node.
+        quantity: quantity of the value.
+        path: its key. value: content of the file.
+        problems: list to which problems are added; a table may add one per node.
     """
     if quantity.kind == "list":
         return read_nodes(quantity, path, value, problems)
@@ -81,7 +81,7 @@ def read_value(quantity: Quantity, path: str, value: Any, problems: list[Problem
 
 
 def read_nodes(quantity: Quantity, path: str, value: Any, problems: list[Problem]) -> np.ndarray:
-    """The (L,) nodes of a table; none, and problems, where there are any."""
+    """Read the (L,) nodes of a table; no nodes, and problems, if there are any problems."""
     if not isinstance(value, list):
         meaning = f"({quantity.description}, unit {quantity.unit})"
         problems.append(Problem(path, f"must be a list of numbers such as [2.0, 3.0], not {shorten(value)} {meaning}"))
@@ -97,7 +97,7 @@ def read_nodes(quantity: Quantity, path: str, value: Any, problems: list[Problem
 
 
 def padded(tables: Sequence[Any]) -> np.ndarray:
-    """(n, L) float64 of n tables of any length, NaN behind the end of the shorter ones."""
+    """(n, L) float64 of n tables of any length; shorter tables are padded with NaN."""
     rows = np.full((len(tables), max(map(len, tables), default=0)), math.nan)
     for row, table in zip(rows, tables, strict=True):
         row[: len(table)] = table
@@ -105,7 +105,7 @@ def padded(tables: Sequence[Any]) -> np.ndarray:
 
 
 def written(quantity: Quantity | None, value: Any) -> Any:
-    """A value as a file gives it: a float, a whole number, a word, a list of floats."""
+    """A value in the format of a study file: a float, a whole number, a word, or a list of floats."""
     if quantity is not None and quantity.kind == "list":
         nodes = np.asarray(value, float)
         return nodes[~np.isnan(nodes)].tolist()
@@ -115,5 +115,5 @@ def written(quantity: Quantity | None, value: Any) -> Any:
 
 
 def number_like(value: Any) -> bool:
-    """Whether `value` is a number, booleans apart."""
+    """Whether `value` is a number other than a boolean."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)

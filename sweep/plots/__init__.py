@@ -1,1 +1,1 @@
-"""Pictures, drawn with matplotlib."""
+"""Pictures of results, drawn with matplotlib."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE = (8.6, 4.7)  # inches
-# Okabe and Ito's colours, told apart with every kind of colour blindness, and a marker of its own for every period up to 16
+# Okabe and Ito's colours, which can be told apart with every kind of colour blindness; each period up to 16 has its own marker
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#000000")
 MARKERS = "os^DvP*X<>phd8H."
 
@@ -47,7 +47,7 @@ def fill(figure: Figure, drawn: Bifurcation) -> None:
         style, name = style_of(int(period))
         inside = drawn.periods == period
         scale = 0.6 if period == APERIODIC else 1.0
-        # pixels where there are many: a drawing of a million markers opens nowhere
+        # many points are drawn as pixels, because viewers cannot open a drawing of a million markers
         axes.plot(drawn.x_values[inside], drawn.y_values[inside], markersize=scale * size, rasterized=bool(len(inside) > 5000), **style)
         handles.append(Line2D([], [], markersize=5.0 * scale, label=name, **style))
     axes.set(xlabel=label(drawn.x), ylabel=y_label(drawn.y))
@@ -58,7 +58,7 @@ def fill(figure: Figure, drawn: Bifurcation) -> None:
 
 
 def style_of(period: int) -> tuple[dict[str, Any], str]:
-    """How the points of a period are drawn, and their name in the legend."""
+    """The style of the points of a period, and their name in the legend."""
     if period == APERIODIC:
         return {"color": "#4d4d4d", "marker": ".", "linestyle": "none", "markeredgewidth": 0.0}, "no period up to 16"
     marker, color = MARKERS[(period - 1) % len(MARKERS)], COLORS[(period - 1) % len(COLORS)]
@@ -66,14 +66,14 @@ def style_of(period: int) -> tuple[dict[str, Any], str]:
 
 
 def y_label(quantity: Quantity) -> str:
-    """The label of the y axis, with when a Poincare point is taken."""
+    """The label of the y axis; for Poincare points it includes the times of the section."""
     if quantity.kind != "list":
         return label(quantity)
     return rf"{label(quantity)} at $t = n\,2\pi/\omega$"
 
 
 def draw_known(axes: Axes, drawn: Bifurcation, values: np.ndarray) -> list[Any]:
-    """Lines where theory puts bifurcations within the values that are drawn; their entries in the legend."""
+    """Draw lines where theory puts bifurcations within the drawn values; return their legend entries."""
     dashes = iter(((0, (5, 2)), (0, (1, 1.5))))
     return [
         axes.axvline(value, color=INK, linewidth=1.0, linestyle=next(dashes), label=name.replace(" (", "\n("), zorder=0.5)

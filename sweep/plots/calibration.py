@@ -1,4 +1,4 @@
-"""Pictures of a calibration: measured against fitted with residuals, and a slice of the loss."""
+"""Pictures of a calibration: measured over fitted values with residuals, and a slice of the loss."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 GREY = "#6d6a63"
 ACROSS = 4
-FINE = 161  # places along an axis of a landscape
-LEAST_SHOWN = 0.3  # standard deviations: below this all is one shade
+FINE = 161  # grid points along an axis of a landscape
+LEAST_SHOWN = 0.3  # standard deviations: values below this share one shade
 TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
 
 
 def draw_fit(result: CalibrationResult, out: Path) -> None:
-    """Measured against fitted, one column of panels an observable, with the residuals below; of traces over time.
+    """Draw measured over computed values, one column of panels per observable, with residuals below; traces are drawn over time.
 
     Raises:
         ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
@@ -52,7 +52,7 @@ def draw_fit(result: CalibrationResult, out: Path) -> None:
 
 
 def panels_of(result: CalibrationResult) -> list[tuple[Quantity, np.ndarray, bool]]:
-    """(observable, positions of its numbers, whether they are of traces), one a panel."""
+    """(observable, positions of its numbers, whether they belong to traces), one per panel."""
     data = result.calibration.data
     traced = np.isfinite(data.times[data.run])
     found = []
@@ -65,7 +65,7 @@ def panels_of(result: CalibrationResult) -> list[tuple[Quantity, np.ndarray, boo
 
 
 def against(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray) -> None:
-    """What was measured over what is computed, with the line of equals."""
+    """Draw measured over computed values, with the line of equality."""
     data, point = result.calibration.data, result.fits.point
     fitted, measured, sd = point.predicted[result.best, numbers], data.measured[numbers], data.spread[numbers]
     ends = [float(np.nanmin([fitted, measured])), float(np.nanmax([fitted, measured]))]
@@ -77,7 +77,7 @@ def against(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: 
 
 
 def in_time(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray) -> None:
-    """What was measured, as points, and what is computed, as lines, over time."""
+    """Draw measured values as points and computed values as lines, over time."""
     data, point = result.calibration.data, result.fits.point
     for place, own in enumerate(by_test(result, numbers)):
         times = data.times[data.run[own]]
@@ -91,14 +91,14 @@ def in_time(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: 
 
 
 def by_test(result: CalibrationResult, numbers: np.ndarray) -> list[np.ndarray]:
-    """The numbers of each test, in their order."""
+    """The numbers of each test, in the order of the tests."""
     data = result.calibration.data
     tests = data.tests[data.run[numbers]]
     return [numbers[tests == test] for test in dict.fromkeys(tests.tolist())]
 
 
 def residuals(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray, traced: bool) -> None:
-    """Residuals over what is computed, or over time, in standard deviations."""
+    """Draw residuals in standard deviations, over computed values or over time."""
     data, point = result.calibration.data, result.fits.point
     axes.axhspan(-2.0, 2.0, color="#e4e2dd", linewidth=0)
     axes.axhline(0.0, color=GREY, linewidth=0.9)
@@ -116,7 +116,7 @@ def unit_of(quantity: Quantity) -> str:
 
 
 def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path) -> None:
-    """The loss over two parameters, the others at the optimum, with the paths of the fits that end there.
+    """Draw the loss over two parameters, with the others at the optimum, and the paths of the fits that end there.
 
     Raises:
         ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
@@ -125,7 +125,7 @@ def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path) -> No
 
 
 def slice_of(figure: Figure, result: CalibrationResult, drawn: Landscape) -> None:
-    """One panel: the root of chi^2 minus its minimum, with lines of confidence."""
+    """Draw one panel: the root of chi^2 minus its minimum, with confidence contours."""
     from matplotlib.colors import LogNorm
 
     axes = figure.subplots()
@@ -158,7 +158,7 @@ def slice_of(figure: Figure, result: CalibrationResult, drawn: Landscape) -> Non
 
 
 def refined(drawn: Landscape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The landscape on a finer grid, by bicubic splines of chi^2, which is nearly quadratic; as it is where a run failed."""
+    """The landscape on a finer grid, by bicubic splines of chi^2, which is nearly quadratic; unchanged if a run failed."""
     from scipy.interpolate import RectBivariateSpline
 
     x, y = drawn.along
@@ -169,7 +169,7 @@ def refined(drawn: Landscape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def draw_paths(axes: Axes, result: CalibrationResult, places: list[int]) -> None:
-    """The accepted steps of the fits that ended at the best optimum."""
+    """Draw the accepted steps of the fits that ended at the best optimum."""
     space, wanted = result.space, result.optima[0].lanes.tolist()
     lines: dict[int, list[np.ndarray]] = {lane: [] for lane in wanted}
     for step in result.fits.path:

@@ -1,4 +1,4 @@
-"""The picture of a convergence study: differences from exact and from the limit, over the step or the tolerance."""
+"""The picture of a convergence study: differences from the exact result and from the limit, over the step or the tolerance."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-HEIGHT, WIDTH, LEGEND = 4.7, 4.6, 2.6  # inches: of a picture, of each panel, of what stands beside them
-# Okabe and Ito's colours, told apart with every kind of colour blindness, without the yellow that white paper swallows
+HEIGHT, WIDTH, LEGEND = 4.7, 4.6, 2.6  # inches: of a picture, of each panel, of the legend beside them
+# Okabe and Ito's colours, which can be told apart with every kind of colour blindness, without yellow, which is invisible on white
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#7f7f7f")
 STYLES: list[dict[str, Any]] = [
     {"color": color, "marker": marker, "markersize": 5, "linewidth": 1.6} for color, marker in zip(COLORS, "os^DvPX*", strict=True)
 ]
-THIN: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (4, 2)), "markerfacecolor": "white"}  # in place of the same of a style
+THIN: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (4, 2)), "markerfacecolor": "white"}  # replaces entries of a style
 FAN = (0.76, 0.94, 0.05)  # left, right and bottom of the reference slopes, as parts of a panel
-PANELS = {(STEP, LARGEST_STEP): (1.0, 2.0, 4.0), (TOLERANCE,): (0.5, 1.0)}  # what shares an axis, and the reference slopes over it
+PANELS = {(STEP, LARGEST_STEP): (1.0, 2.0, 4.0), (TOLERANCE,): (0.5, 1.0)}  # quantities that share an axis -> reference slopes on it
 
 
 def draw(drawn: ConvergenceCurves, out: Path) -> None:
@@ -39,7 +39,7 @@ def draw(drawn: ConvergenceCurves, out: Path) -> None:
 
 
 def fill(figure: Figure, drawn: ConvergenceCurves, panels: list[tuple[str, ...]]) -> None:
-    """Put the curves into an empty figure, beside one another where different things are refined."""
+    """Put the curves into an empty figure, with one panel for each kind of refined quantity."""
     from matplotlib.lines import Line2D
 
     handles = []
@@ -67,32 +67,32 @@ def fill(figure: Figure, drawn: ConvergenceCurves, panels: list[tuple[str, ...]]
 
 
 def over(refined: list[Quantity]) -> str:
-    """The label of an axis that all of these share: "step h or largest step [s]"."""
+    """The label of an axis shared by several refined quantities: "step h or largest step [s]"."""
     names = {q.name: f"{q.name.replace('_', ' ')}{f' ${q.symbol}$' if q.symbol else ''}" for q in refined}
     unit = refined[0].unit
     return " or ".join(names.values()) + (f" [{unit}]" if unit not in ("", "1") else "")
 
 
 def plot(axes: Axes, places: np.ndarray, differences: np.ndarray, **style: Any) -> None:
-    """Plot the differences that are above 0."""
+    """Plot the positive differences."""
     shown = differences > 0.0
     axes.plot(places[shown], differences[shown], **style)
 
 
 def make_room(every_axes: list[Axes], slopes: list[tuple[float, ...]]) -> None:
-    """Lower the common lower end of the panels, so that the reference slopes stand below all curves."""
+    """Lower the common lower end of the panels, so that the reference slopes lie below all curves."""
     left, right, bottom = FAN
     decades = [np.log10(axes.get_xlim()[1] / axes.get_xlim()[0]) for axes in every_axes]
     rise = max((right - left) * width * max(each) for width, each in zip(decades, slopes, strict=True))
     low, high = every_axes[0].get_ylim()
-    # the fan takes its rise above `bottom` of what will be the whole height
+    # the fan starts at the part `bottom` of the final height, so that height must include its rise
     room = (rise + bottom * np.log10(high / low)) / (1.0 - bottom)
     every_axes[0].set_ylim(low / 10.0**room, high)
 
 
 def draw_slopes(axes: Axes, slopes: tuple[float, ...]) -> None:
-    """Short lines of the given slopes from one place, each with its number, where no curve comes."""
-    limits = axes.get_xlim(), axes.get_ylim()  # settles the scales
+    """Draw short lines of the given slopes from one place below the curves, each with its number."""
+    limits = axes.get_xlim(), axes.get_ylim()  # fixes the scales
     to_data = axes.transAxes + axes.transData.inverted()
     left, right, bottom = FAN
     (first, low), (last, _) = to_data.transform([(left, bottom), (right, bottom)])

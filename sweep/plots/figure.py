@@ -1,4 +1,4 @@
-"""What all pictures share: the file, the style, the labels of axes."""
+"""Common parts of all pictures: the file, the style and the labels of axes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ STYLE: dict[Any, Any] = {
 
 
 def save(out: Path, size: tuple[float, float], fill: Callable[[Figure], None], command: str) -> None:
-    """Draw a picture into a file; the same run gives the same bytes.
+    """Draw a picture into a file; equal input gives equal bytes.
 
     Args:
         out: a .png, .svg or .pdf file.
         size: width and height [inches].
         fill: puts the picture into an empty figure.
-        command: of the command line that wants it, for messages.
+        command: name of the calling command, for messages.
 
     Raises:
         ConfigError: matplotlib is missing, or the suffix is unknown.
@@ -60,13 +60,13 @@ def save(out: Path, size: tuple[float, float], fill: Callable[[Figure], None], c
 
 
 def label(quantity: Quantity) -> str:
-    """Axis label of a quantity, exponents of its unit raised."""
+    """Axis label of a quantity, with superscript exponents in its unit."""
     head, bracket, unit = quantity.label.rpartition("[")
     return f"{head}{bracket}{raised(unit)}" if bracket else quantity.label
 
 
 def label_plainly(axis: Axis) -> None:
-    """Ticks of a logarithmic axis at 1, 2, 5, 10 ... and written as such."""
+    """Put ticks of a logarithmic axis at 1, 2, 5, 10 ... as plain numbers."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

@@ -1,4 +1,4 @@
-"""The picture of means over a parameter, with standard deviation and interval."""
+"""The picture of means over a parameter, with standard deviations and intervals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MOST_LINES = 8
 
 
 def draw(table: pa.Table, model: Model, study: str, out: Path) -> None:
-    """The mean of one observable over the parameter with the most values, one line for each combination of the others.
+    """Draw the mean of one observable over the parameter with the most values, one line for each combination of the others.
 
     Raises:
-        ConfigError: several observables, no parameter with numbers, or too many lines; or as `figure.save`.
+        ConfigError: there are several observables, no numeric parameter or too many lines; or as `figure.save`.
     """
     problems = []
     names = sorted(set(table.column("observable").to_pylist()))
@@ -52,7 +52,7 @@ def draw(table: pa.Table, model: Model, study: str, out: Path) -> None:
 
 
 def labels_of(table: pa.Table, names: Sequence[str]) -> list[str]:
-    """Which line each row belongs to: "mu = 0.2, scheme = exact"."""
+    """The label of the line to which each row belongs: "mu = 0.2, scheme = exact"."""
     columns = [
         table.column(name).to_pylist() if is_numeric(table.column(name)) else as_text(table.column(name)).to_pylist() for name in names
     ]

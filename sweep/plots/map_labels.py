@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 Place = tuple[float, float]  # as parts of the picture's width and height
 LINE_NODES = 400
-ENOUGH = 0.02  # part of the picture that an area must fill to bear its name
-NAMED = 4  # boundaries that bear their names; more are in the legend alone
+ENOUGH = 0.02  # smallest part of the picture that an area must fill to get its name
+NAMED = 4  # number of boundaries with their names on the map; the legend names the others
 HALO = 2.5
-LEGEND = (0.88, 0.93)  # where that of the lines is
+LEGEND = (0.88, 0.93)  # place of the legend of the lines
 DASHES = (0, (4, 3))
 
 
 def add_labels(axes: Axes, lines: ContourSet, parts: Sequence[float], taken: list[Place], **style: Any) -> list[Text]:
-    """Label each of `lines` at its own part of the way along what lies well inside the frame and clear of the places `taken`."""
+    """Label each line at its own fraction of its vertices that are well inside the frame and clear of the places `taken`."""
     places: list[tuple[float, ...]] = []
     to_frame = axes.transData + axes.transAxes.inverted()
     for path, part in zip(lines.get_paths(), parts, strict=True):
@@ -44,24 +44,24 @@ def add_labels(axes: Axes, lines: ContourSet, parts: Sequence[float], taken: lis
 
 
 def is_free(axes: Axes, vertices: np.ndarray, taken: list[Place], around: Place = (0.11, 0.07)) -> np.ndarray:
-    """Mask of the places, in data coordinates, that lie well inside the frame and clear of the places `taken`."""
+    """Mask of the vertices (data coordinates) that are well inside the frame and clear of the places `taken`."""
     at = (axes.transData + axes.transAxes.inverted()).transform(vertices)
     free = ((at > 0.05) & (at < 0.95)).all(axis=1)
     for place in taken:
-        free &= (np.abs(at - place) > around).any(axis=1)  # half of a name's box and of the label
+        free &= (np.abs(at - place) > around).any(axis=1)  # half the box of a name plus half the label
     return np.asarray(free)
 
 
 def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], taken: list[Place]) -> None:
-    """Draw the boundaries that the run has found and those of theory; without both, lines between the rows."""
+    """Draw the boundaries from the run and from theory, or lines between the rows if there are neither."""
     values = (drawn.x_values, drawn.y_values)
-    # finer than a quarter of the pixels, a line looks no smoother; beyond the rows, half a cell, parameters may be out of their bounds
+    # steps of four pixels look smooth; in the half cell beyond the rows, parameters may be out of their bounds
     x, y = (along[::4][(own.min() <= along[::4]) & (along[::4] <= own.max())] for along, own in zip(places, values, strict=True))
     theory = theory_of(drawn, x, y)
     for boundary in [*drawn.measured, *theory]:
         for piece in boundary.pieces:
             axes.plot(*piece.T, **line_style(boundary, drawn))
-    # a line that the run and theory share bears the name that theory gives it
+    # a line from both the run and theory gets the name from theory
     named = [*theory, *(boundary for boundary in drawn.measured if not theory or " = " in boundary.plain)]
     if drawn.measured:
         taken.append(LEGEND)
@@ -76,14 +76,14 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
 
 
 def line_style(boundary: BoundaryLine, drawn: RegimeMap) -> dict[str, Any]:
-    """How a boundary is drawn: theory white and dashed on what the run has found, else black; dashed where the rows only tend to it."""
+    """The style of a boundary: black, or white and dashed for theory on top of lines of the run; dashed also if rows only tend to it."""
     if boundary.theory and drawn.measured:
         return {"color": "white", "linewidth": 1.0, "linestyle": DASHES, "zorder": 4}
     return {"color": INK, "linewidth": 1.2 if boundary.tends else 1.8, "linestyle": DASHES if boundary.tends else "-", "zorder": 3}
 
 
 def add_legend(axes: Axes, drawn: RegimeMap, theory: list[BoundaryLine], nameless: list[str]) -> None:
-    """What the kinds of lines are, with the names for which there was no room on them."""
+    """Add a legend of the kinds of lines, with the names that found no room on the map."""
     from matplotlib.lines import Line2D
 
     names = f" ({', '.join(nameless)})" if nameless else ""
@@ -96,7 +96,7 @@ def add_legend(axes: Axes, drawn: RegimeMap, theory: list[BoundaryLine], nameles
 
 
 def name_line(axes: Axes, boundary: BoundaryLine, taken: list[Place]) -> bool:
-    """The name of a boundary on its longest piece, along it; False where there is no room."""
+    """Write the name of a boundary along its longest piece; False if there is no room."""
     from matplotlib.patheffects import withStroke
 
     longest = max(boundary.pieces, key=len)
@@ -129,7 +129,7 @@ def name_line(axes: Axes, boundary: BoundaryLine, taken: list[Place]) -> bool:
 
 
 def name_areas(axes: Axes, words: Sequence[str], ramps: Mapping[str, Ramp], regimes: np.ndarray) -> list[Place]:
-    """The name of every area in its middle, whose places are returned; in a legend where it would not fit."""
+    """Write the name of every area in its middle, or in a legend if it does not fit; return the places of the names."""
     from matplotlib.patches import Patch
 
     small = []
@@ -152,7 +152,7 @@ def name_areas(axes: Axes, words: Sequence[str], ramps: Mapping[str, Ramp], regi
 
 
 def middle(inside: np.ndarray) -> Place | None:
-    """The place in an area farthest from its edge, as parts of the picture's width and height; None in an area too thin for a word."""
+    """The place in an area farthest from its edge, as parts of the picture's width and height; None if the area is too thin for a word."""
     left, depth = np.pad(inside, 1), 0
     while True:
         thinner = left[1:-1, 1:-1] & left[:-2, 1:-1] & left[2:, 1:-1] & left[1:-1, :-2] & left[1:-1, 2:]
@@ -167,6 +167,6 @@ def middle(inside: np.ndarray) -> Place | None:
 
 
 def thinned(drawn: RegimeMap, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x, y and `values` of at most LINE_NODES nodes along each axis, which is as fine as a line needs."""
+    """x, y and `values` at no more than LINE_NODES nodes along each axis, which is fine enough for a line."""
     across, up = (max(1, -(-count // LINE_NODES)) for count in (len(drawn.x_values), len(drawn.y_values)))
     return drawn.x_values[::across], drawn.y_values[::up], values[::up, ::across]

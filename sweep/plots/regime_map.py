@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 SIZE = (7.5, 4.7)  # inches
-PIXELS = (1600, 1200)  # of the areas, whatever the number of points
-FEW = 3000  # scattered points that are drawn one by one
+PIXELS = (1600, 1200)  # of the areas, for any number of points
+FEW = 3000  # up to this number, scattered points are drawn one by one
 
 
 def draw(drawn: RegimeMap, out: Path, logarithmic: bool = False) -> None:
@@ -34,7 +34,7 @@ def draw(drawn: RegimeMap, out: Path, logarithmic: bool = False) -> None:
         logarithmic: shade by the logarithm of the observable.
 
     Raises:
-        ConfigError: matplotlib is missing, the suffix is unknown, or there is nothing positive to take the logarithm of.
+        ConfigError: matplotlib is missing, the suffix is unknown, or no value is positive and `logarithmic` is set.
         OSError: `out` cannot be written.
     """
     save(out, SIZE, lambda figure: fill(figure, drawn, logarithmic), "map")
@@ -74,7 +74,7 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
 
 
 def title(drawn: RegimeMap) -> str:
-    """The title: the study and its number of points."""
+    """The title: the study and the number of its points."""
     done = f"{drawn.rows:,} points"
     if not drawn.complete and drawn.done < drawn.points and not drawn.held:
         done = f"{drawn.rows:,} of {drawn.points:,} points"
@@ -86,7 +86,7 @@ def title(drawn: RegimeMap) -> str:
 
 
 def scale(drawn: RegimeMap, logarithmic: bool) -> Normalize | None:
-    """From values of the shaded observable to [0, 1]; None when nothing is shaded."""
+    """The map from values of the shaded observable to [0, 1]; None if nothing is shaded."""
     from matplotlib.colors import LogNorm, Normalize
 
     if drawn.shades is None or drawn.shade is None:
@@ -96,7 +96,7 @@ def scale(drawn: RegimeMap, logarithmic: bool) -> Normalize | None:
 
 
 def shade_range(drawn: RegimeMap, logarithmic: bool) -> tuple[float, float]:
-    """The smallest and the largest value of the scale of the shaded observable, which is somewhere finite."""
+    """The smallest and the largest finite value of the shaded observable, for its scale."""
     if drawn.shades is None or drawn.shade is None:
         return 0.0, 1.0
     finite = drawn.shades[np.isfinite(drawn.shades)]
@@ -108,7 +108,7 @@ def shade_range(drawn: RegimeMap, logarithmic: bool) -> tuple[float, float]:
 
 
 def colors_of(ramp: Ramp) -> Colormap:
-    """The colours of a regime, from small to large values."""
+    """The colour map of a regime, from small to large values."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("regime", ramp)
@@ -117,7 +117,7 @@ def colors_of(ramp: Ramp) -> Colormap:
 def paint(
     words: Sequence[str], ramps: Mapping[str, Ramp], regimes: np.ndarray, shades: np.ndarray | None, norm: Normalize | None
 ) -> np.ndarray:
-    """The colours of the pixels (or points), three bytes each along the last axis."""
+    """The colours of the pixels or points, as three bytes along the last axis."""
     from matplotlib.colors import to_rgb
 
     picture = np.zeros((*regimes.shape, 3), np.uint8)
@@ -133,10 +133,10 @@ def paint(
 
 
 def draw_points(axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: Normalize | None) -> None:
-    """Rows one by one, where a place between them would be of no regime, because more varies than the axes."""
+    """Draw rows one by one, because other parameters vary too and a place between rows then has no single regime."""
     from matplotlib.lines import Line2D
 
-    ramps = {word: (mixed(*ramp), ramp[1]) for word, ramp in ramps.items()}  # none too light for a dot
+    ramps = {word: (mixed(*ramp), ramp[1]) for word, ramp in ramps.items()}  # no colour too light for a dot
     colors = paint(drawn.words, ramps, drawn.regimes, drawn.shades, norm) / 255.0
     size = min(16.0, max(2.5, 4e4 / drawn.rows))
     edge = {"edgecolors": INK, "linewidths": 0.2} if drawn.rows <= FEW else {"linewidths": 0.0}
@@ -152,7 +152,7 @@ def draw_points(axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: N
 
 
 def draw_levels(axes: Axes, drawn: RegimeMap, norm: Normalize, taken: list[Place]) -> None:
-    """Lines of equal value of the shaded observable, each with its value where there is room."""
+    """Draw contour lines of the shaded observable, each with its value if there is room."""
     from matplotlib.colors import LogNorm
     from matplotlib.ticker import LogLocator, MaxNLocator
 
@@ -161,12 +161,12 @@ def draw_levels(axes: Axes, drawn: RegimeMap, norm: Normalize, taken: list[Place
     if not levels or drawn.shades is None or drawn.shade is None or drawn.shade.kind == "integer":
         return
     lines = axes.contour(*thinned(drawn, drawn.shades), levels, colors=INK, linewidths=0.7, alpha=0.7)
-    parts = (0.3, 0.45, 0.6)  # neighbours get their labels at different heights, so that they do not touch
+    parts = (0.3, 0.45, 0.6)  # neighbouring lines get labels at different heights, so that labels do not touch
     add_labels(axes, lines, [parts[i % len(parts)] for i in range(len(levels))], taken, fontsize=9, fmt=lambda level: f"{level:g}")
 
 
 def add_bar(figure: Figure, axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: Normalize) -> None:
-    """One colour bar with a column for each regime that is shaded."""
+    """Add one colour bar with a column for each shaded regime."""
     from matplotlib.cm import ScalarMappable
 
     shaded = [colors_of(ramps[word]) for code, word in enumerate(drawn.words) if word != "stick" and (drawn.regimes == code).any()]
@@ -175,7 +175,7 @@ def add_bar(figure: Figure, axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ra
     bar = figure.colorbar(ScalarMappable(norm, shaded[0]), ax=axes, fraction=0.05, pad=0.02, aspect=20)
     bar.set_label(f"{drawn.shade.name.replace('_', ' ')} {label(drawn.shade)}" if drawn.shade.symbol else label(drawn.shade))
     bar.outline.set_linewidth(0.8)
-    # a colour bar has one column; the picture of all of them lies over it
+    # a colour bar has one column, so an image with all columns is drawn over it
     picture = np.stack([colors(np.linspace(0.0, 1.0, 256))[:, :3] for colors in shaded], axis=1)
     bar.ax.imshow(
         picture, origin="lower", extent=(0, 1, 0, 1), transform=bar.ax.transAxes, aspect="auto", interpolation="nearest", zorder=3

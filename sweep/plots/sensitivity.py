@@ -1,4 +1,4 @@
-"""Pictures of a sensitivity study: bars with intervals, the plane of mu* and sigma, scatter, and estimates over the sample size."""
+"""Pictures of a sensitivity study: bars with intervals, mu* and sigma, scatter plots, and estimates over the sample size."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 REGIME_HUES = {"stick": "#8a877f", "stick-slip": "#17568c", "slip-slip": "#c2601a"}
-SHOWN = 4000  # points of a scatter at most
+SHOWN = 4000  # largest number of points of a scatter plot
 COLUMNS = 3
-BARS, PLANE, SCATTER = "bars", "plane", "scatter"  # what can be drawn, besides SIZES
-LEFT_OUT = "mu"  # of the elementary effects, in pictures of intervals
+BARS, PLANE, SCATTER = "bars", "plane", "scatter"  # the pictures besides SIZES
+LEFT_OUT = "mu"  # the measure of elementary effects that pictures with intervals omit
 
 
 def default_picture(study: SensitivityResult) -> str:
-    """The default picture."""
+    """The default picture of a study."""
     return PLANE if isinstance(study.sample.design, Morris) else BARS
 
 
 def draw(study: SensitivityResult, out: Path, picture: str) -> None:
-    """Draw a study, one row of panels an observable (one panel each for bars, planes and sizes), into a .png, .svg or .pdf file.
+    """Draw a study into a .png, .svg or .pdf file: a row of panels per observable, or one panel for bars, planes and sizes.
 
     Raises:
-        ConfigError: matplotlib is missing, the suffix is unknown, or the study has nothing of the kind.
+        ConfigError: matplotlib is missing, the suffix is unknown, or the study lacks the results for the picture.
         OSError: `out` cannot be written.
     """
     if picture == SCATTER:
@@ -69,20 +69,20 @@ def draw(study: SensitivityResult, out: Path, picture: str) -> None:
 
 
 def symbol(study: SensitivityResult, name: str) -> str:
-    """A parameter as pictures name it."""
+    """The symbol or name of a parameter in pictures."""
     quantity = by_name(study.sample.config.model.parameters)[name]
     return f"${quantity.symbol}$" if quantity.symbol else name.replace("_", " ")
 
 
 def title(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> str:
-    """What a panel shows."""
+    """The title of a panel."""
     what = "points of a curve" if study.sample.method == "fast" else group_noun(study.sample)
     within = f", {study.request.regime} only" if study.request.regime else ""
     return f"{quantity.name.replace('_', ' ')}: {lines[-1].method}, {lines[-1].groups:,} {what}{within}"
 
 
 def bars(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
-    """One bar a parameter and measure, with its interval; the largest at the top."""
+    """Draw one bar with its interval per parameter and measure; the largest at the top."""
     plain = [line.estimate for line in lines if not line.estimate.other and line.estimate.measure not in (LEFT_OUT, "sigma")]
     measures = list(dict.fromkeys(each.measure for each in plain))
     last = {each.parameter: each.value for each in plain if each.measure == measures[-1]}
@@ -108,7 +108,7 @@ def bars(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequen
 
 
 def plane(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
-    """mu* across, sigma up: far right matters; far up compared with mu* is curved or goes with others."""
+    """Draw sigma over mu*: a large mu* means a large effect; a large sigma / mu* means a nonlinear effect or an interaction."""
     cells = {(line.estimate.parameter, line.estimate.measure): line.estimate for line in lines}
     names = study.sample.names
     star = [cells[name, "mu_star"] for name in names]
@@ -133,7 +133,7 @@ def plane(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Seque
 
 
 def scatter(figure: Figure, study: SensitivityResult, down: int, across: int) -> None:
-    """The observable over each parameter, evenly chosen points of the groups that served, in the colour of their regime."""
+    """Draw the observable over each parameter at evenly chosen points of the used groups, coloured by regime."""
     sample = study.sample
     panels = figure.subplots(down, across, squeeze=False).reshape(len(study.quantities), -1)
     for row, quantity in zip(panels, study.quantities, strict=True):
@@ -160,7 +160,7 @@ def scatter(figure: Figure, study: SensitivityResult, down: int, across: int) ->
 
 
 def positions(axis: Any, u: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Where points stand along an axis, and the words there; of a table times a factor the factor."""
+    """Positions of points along an axis, and the words at the ticks; for a scaled table, the factor."""
     from sweep.design.axis import Continuous, Listed
     from sweep.design.distributions import Drawn, Weighted
     from sweep.design.sampling import places
@@ -174,12 +174,12 @@ def positions(axis: Any, u: np.ndarray) -> tuple[np.ndarray, list[str]]:
         return listed.at(places((axis,), [u])[0]), []
     found = axis.positions(u) if isinstance(axis, Weighted) else places((axis,), [u])[0]
     words = [str(each) if not isinstance(each, float) else f"{each:g}" for each in listed.to_document()]
-    jitter = np.modf(np.arange(len(u)) * 0.6180339887498949)[0] - 0.5  # so that points of one value do not hide each other
+    jitter = np.modf(np.arange(len(u)) * 0.6180339887498949)[0] - 0.5  # separates points with the same value
     return found + 0.5 * jitter, words if max(map(len, words)) < 12 else [str(place + 1) for place in range(len(words))]
 
 
 def paint(axes: Axes, study: SensitivityResult, x: np.ndarray, y: np.ndarray, places: np.ndarray) -> None:
-    """Points, those of each regime in its colour where the model has regimes."""
+    """Draw points, coloured by regime if the model has regimes."""
     sample = study.sample
     size = 9.0 if len(x) < 500 else 4.0
     if sample.regimes is None or (sample.regimes[places] < 0).all():
@@ -194,7 +194,7 @@ def paint(axes: Axes, study: SensitivityResult, x: np.ndarray, y: np.ndarray, pl
 
 
 def sizes(figure: Figure, study: SensitivityResult, drawn: Sequence[Quantity]) -> None:
-    """Estimates with their intervals over the sample size: one index of every parameter on the left, mean and quantiles on the right."""
+    """Draw estimates and intervals over the sample size: an index of every parameter on the left, mean and quantiles on the right."""
     own = {quantity.name: [line for line in study.lines[SIZES] if line.observable == quantity.name] for quantity in drawn}
     sides = [
         [measure for measure in order if any(line.estimate.measure == measure for lines in own.values() for line in lines)]
@@ -209,7 +209,7 @@ def sizes(figure: Figure, study: SensitivityResult, drawn: Sequence[Quantity]) -
             curves(axes, study, chosen)
             what = "points" if measures[0] == "mean" else group_noun(study.sample)
             axes.set(xscale="log", xlabel=f"{what} that are used", ylabel=words.get(measures[0], label(quantity)))
-            if measures[0] in words:  # the first intervals may be wider than anything that an index can be
+            if measures[0] in words:  # the first intervals may be wider than the range of an index
                 low, high = axes.get_ylim()
                 axes.set_ylim(max(low, -0.3), min(high, 1.4))
             if chosen:
@@ -219,7 +219,7 @@ def sizes(figure: Figure, study: SensitivityResult, drawn: Sequence[Quantity]) -
 
 
 def curves(axes: Axes, study: SensitivityResult, lines: Sequence[Line]) -> None:
-    """One curve with a band for each parameter and measure."""
+    """Draw one curve with a band for each parameter and measure."""
     for place, (name, measure) in enumerate(dict.fromkeys((line.estimate.parameter, line.estimate.measure) for line in lines)):
         own = [line for line in lines if (line.estimate.parameter, line.estimate.measure) == (name, measure)]
         n = [line.groups for line in own]

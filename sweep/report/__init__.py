@@ -1,1 +1,1 @@
-"""A run as one HTML file."""
+"""The report of a run as one HTML file."""

@@ -43,18 +43,18 @@ from sweep.report.traces import trace_rows
 LINE_NODES = 600
 
 MOST_ROWS = 1_000_000
-MOST_FINE = 100_000  # rows whose numbers are kept to 7 digits
+MOST_FINE = 100_000  # with more rows than this, numbers have fewer than 7 digits
 ROOM = 13_000_000  # bytes of packed columns; with plotly.js (4.8 MB) and traces a file stays under 20 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A report.
+    """The content of a report.
 
     Attributes:
-        title: of the page. facts: all but the columns, as JSON takes it.
+        title: title of the page. facts: everything except the columns, ready for JSON.
         columns: name -> packed numbers of every row. left_out: observables for which there was no room.
-        traced: how many points have a trace.
+        traced: number of points with a trace.
     """
 
     title: str
@@ -68,16 +68,16 @@ def read_content(
     path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), traces: int = 64,
     logarithmic: bool = False, areas: str | None = None,
 ) -> Content:  # fmt: skip
-    """Gather the report of a run.
+    """Collect the content of the report of a run.
 
     Args:
         path: directory of the run, complete or not.
-        x, y, at: see `run_rows.read_rows`; one axis will do.
-        color: the observable that is shaded first. logarithmic: by its logarithm.
-        traces: how many points have a trace, at most.
+        x, y, at: see `run_rows.read_rows`; one axis is enough.
+        color: the observable that is shaded first. logarithmic: whether to shade by its logarithm.
+        traces: largest number of points with a trace.
 
     Raises:
-        ConfigError: see `run_rows.read_rows`; or the observable is not in the run, or holds no number.
+        ConfigError: see `run_rows.read_rows`; or the observable is not in the run or holds no numbers.
     """
     if traces < 0:
         raise ConfigError("--traces", [Problem("", f"{traces} is not a number of points: 0 or more")])
@@ -155,11 +155,11 @@ def read_content(
 
 
 def order_of(rows: RunRows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.ndarray], str]:
-    """The rows as the report has them: cell by cell of a grid, along a line, or as they are.
+    """The order of the rows in the report: cell by cell on a grid, along a line, or as in the table.
 
     Returns:
-        Their positions in the table, -1 where a cell of a grid has no row; the values along the axes of a grid, or else of every row; and a
-        sentence where not all of them are shown.
+        The positions of the rows in the table, -1 for an empty cell of a grid; the values along the axes of a grid, or else of every row;
+        and a sentence that says so if not all rows are shown.
     """
     count = rows.table.num_rows
     if drawn is not None and drawn.cells is not None:
@@ -174,10 +174,10 @@ def order_of(rows: RunRows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[n
 
 
 def pick(rows: RunRows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray, most: int) -> list[int]:
-    """Positions in the order of the report of at most so many rows, evenly over the map; rows that failed have no trace."""
+    """Choose at most `most` rows evenly over the map, as positions in the order of the report; failed rows have no trace."""
     if not most:
         return []
-    whole = np.append(areas.codes, FAILED)[order] >= 0  # -1 is the one after the last
+    whole = np.append(areas.codes, FAILED)[order] >= 0  # -1 selects the appended element
     if drawn is None:
         along = rows.along(rows.axes[0])[order]
         values = np.log(along) if rows.is_logarithmic(rows.axes[0]) else along
@@ -199,10 +199,10 @@ def pick(rows: RunRows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray
 def pack_columns(
     rows: RunRows, areas: Areas, order: np.ndarray, shade: Quantity
 ) -> tuple[dict[str, str], list[dict[str, Any]], tuple[str, ...]]:
-    """The columns of the rows: packed values, descriptions, and the names of columns without room.
+    """Pack the columns of the rows; returns packed values, descriptions, and the names of columns without room.
 
-    A column that is the same in all rows is in its description. Of the others the observables come in the order of the model, those of
-    the time schemes last, as long as there is room.
+    The value of a constant column is in its description. The other observables are packed in the order of the model, those of the time
+    schemes last, until there is no more room.
     """
     model, dropped = rows.model, FINE if len(order) <= MOST_FINE else COARSE
     packed: dict[str, str] = {}
@@ -263,7 +263,7 @@ def boundaries_of(drawn: RegimeMap) -> Iterable[BoundaryLine]:
 
 
 def line_of(boundary: BoundaryLine) -> dict[str, Any]:
-    """A boundary for plotly: pieces apart by null."""
+    """A boundary for plotly, with null between its pieces."""
     x: list[float | None] = []
     y: list[float | None] = []
     for piece in boundary.pieces:

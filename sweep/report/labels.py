@@ -13,16 +13,16 @@ from sweep.analysis.run_rows import RunRows
 from sweep.analysis.run_state import facts_of
 from sweep.design.axis import SCHEME
 
-GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "sigma": "σ", "eta": "η", "beta": "β"}
+GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "sigma": "\u03c3", "eta": "η", "beta": "β"}
 
 
 def ordinal(number: int) -> str:
-    """2nd, 3rd, 4th ..."""
+    """An ordinal from 2 on: 2nd, 3rd, 4th ..."""
     return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }".replace(" ", "")
 
 
 def axis_of(rows: RunRows, quantity: Quantity) -> dict[str, Any]:
-    """An axis for the page."""
+    """The description of an axis for the page."""
     return {
         "name": quantity.name, "unit": quantity.unit_suffix.strip(), "label": html_label(quantity), "about": quantity.description,
         "log": rows.is_logarithmic(quantity),
@@ -30,18 +30,18 @@ def axis_of(rows: RunRows, quantity: Quantity) -> dict[str, Any]:
 
 
 def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
-    """The regimes with the ends of their colours."""
+    """The regimes with both ends of their colour ramps."""
     ramps = ramps_of(words)
     return [{"name": word, "ramp": list(ramp), "flat": FLAT.get(word)} for word, ramp in ramps.items()]
 
 
 def provenance_of(rows: RunRows) -> list[tuple[str, str]]:
-    """Who computed the run, when and with what."""
+    """The author, time and software of the run."""
     return [(name, value) for name, value in facts_of(rows.state) if name not in ("shards", "writer")]
 
 
 def shown(value: Any) -> str:
-    """The value of a parameter as a person reads it."""
+    """The value of a parameter in readable form."""
     if isinstance(value, list):
         return "; ".join(f"{node:g}" for node in value)
     return f"{value:.10g}" if isinstance(value, float | int) else str(value)
@@ -54,7 +54,7 @@ def unit_of(model: Model, name: str) -> str:
 
 
 def html_label(quantity: Quantity) -> str:
-    """The label of an axis, its symbol and unit as HTML."""
+    """The label of an axis as HTML: symbol and unit."""
     unit = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", quantity.unit_suffix.strip())
     base, _, below = quantity.symbol.partition("_")
     below = re.sub(r"\\mathrm\{([^}]*)\}", r"\1", below.strip())

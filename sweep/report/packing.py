@@ -1,7 +1,7 @@
-"""Columns of numbers as text that an HTML file can hold; `data.js` unpacks them.
+"""Packing of columns of numbers as text in an HTML file; `data.js` unpacks them.
 
-Numbers of neighbouring rows are close: differences of the bits of float32 (which grow with the number) are small, their high bytes mostly
-0, and deflate takes little for them. For large runs the last bits of the mantissa are left out.
+Numbers of neighbouring rows are close. The bits of float32 grow with the number, so their differences are small, most high bytes are 0,
+and deflate compresses them well. For large runs the last bits of the mantissa are dropped.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import zlib
 import numpy as np
 
 LEVEL = 6
-FINE, COARSE = 0, 9  # bits of float32 that are left out: 23 or 14 remain of the mantissa, relative 6e-8 or 3e-5
-DIGITS = {FINE: 7, COARSE: 4}  # that can be shown
+FINE, COARSE = 0, 9  # dropped bits of float32: 23 or 14 bits of the mantissa remain, relative error 6e-8 or 3e-5
+DIGITS = {FINE: 7, COARSE: 4}  # significant digits that can be shown
 _NAN = 0x7FC00000
 
 
@@ -39,7 +39,7 @@ def pack_codes(values: np.ndarray) -> str:
 
 
 def _pack_differences(numbers: np.ndarray, width: int) -> str:
-    """Differences of uint32, small ones of either sign as small numbers, the `width` lowest bytes one plane after the other."""
+    """Pack differences of uint32, with small ones of either sign as small numbers; the `width` lowest bytes follow plane by plane."""
     differences = np.diff(numbers, prepend=np.uint32(0)).view(np.int32)
     unsigned = ((differences << 1) ^ (differences >> 31)).view(np.uint32)
     return _to_text(b"".join(((unsigned >> np.uint32(8 * place)) & np.uint32(0xFF)).astype(np.uint8).tobytes() for place in range(width)))

@@ -1,4 +1,4 @@
-"""The HTML file of a report, with everything it needs."""
+"""The self-contained HTML file of a report."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def write_page(content: Content, out: Path) -> int:
     """Write a report.
 
     Args:
-        content: what it holds.
+        content: the content of the report.
         out: an .html file.
 
     Returns:
-        Its size [bytes].
+        The size of the file [bytes].
 
     Raises:
-        ConfigError: plotly is missing, or the suffix is another.
+        ConfigError: plotly is missing, or the suffix is not .html.
         OSError: `out` cannot be written.
     """
     text = render(content)
@@ -34,13 +34,13 @@ def write_page(content: Content, out: Path) -> int:
 
 
 def check_suffix(out: Path) -> None:
-    """ConfigError if a report would go to a file of another kind."""
+    """Raise ConfigError if the suffix of the file is not .html."""
     if out.suffix.lower() not in (".html", ".htm"):
         raise ConfigError("--out", [Problem("", f"{out}: must end in .html")])
 
 
 def render(content: Content) -> str:
-    """The file as text."""
+    """The HTML file as text."""
     places = {
         "title": html.escape(content.title),
         "style": read("page.css"),
@@ -51,7 +51,7 @@ def render(content: Content) -> str:
         ),
         "script": "\n".join(read(name) for name in SCRIPTS),
     }
-    # piece by piece, so that nothing within one of them is taken for a place
+    # each place is filled on its own, so that "{{" in a filled-in part is not taken for a place
     pieces = []
     for piece in read("page.html").split("{{"):
         name, closed, rest = piece.partition("}}")
@@ -60,20 +60,20 @@ def render(content: Content) -> str:
 
 
 def read(name: str) -> str:
-    """A file of the page."""
+    """Read a file of the page."""
     return (files("sweep.report") / "web" / name).read_text(encoding="utf-8")
 
 
 def as_json(facts: object) -> str:
-    """JSON that may stand in a script element."""
+    """JSON that is safe in a script element."""
     return json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False).replace("<", "\\u003c")
 
 
 def plotly_script() -> str:
-    """The library that draws the charts, as plotly for Python ships it.
+    """The plotly library for the browser, as plotly for Python ships it.
 
     Raises:
-        ConfigError: it is not installed.
+        ConfigError: plotly is not installed.
     """
     try:
         source = files("plotly") / "package_data" / "plotly.min.js"

@@ -1,4 +1,4 @@
-"""Traces of a few points, spread over the map: motion and forces in time, by the exact engine."""
+"""Traces of a few points spread over the map: motion and forces over time, from the exact engine."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from sweep.study.excitation import Excitation
 from sweep.study.load import load
 from sweep.study.rules import check_fixed
 
-PERIODS = 20  # of the excitation: longer traces show their last ones
-SETTLING = 50  # periods that a contact with a memory is given to come to its steady motion again
+PERIODS = 20  # of the excitation: longer traces show only their last ones
+SETTLING = 50  # periods that a contact with memory gets to return to its steady motion
 SAMPLES = 600
 MOST_EVENTS = 20_000
-MOST_MOMENTS = 8000  # of which the last ones are shown
+MOST_MOMENTS = 8000  # longer traces show only their last moments
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One point in time.
+    """The trace of one point.
 
     Attributes:
-        row: its position among the rows. columns: of `kernels.time_history.TRACE_COLUMNS`, (n,) each.
-        period: of the excitation [s]; NaN without one.
+        row: its position among the rows. columns: (n,) values for each of `kernels.time_history.TRACE_COLUMNS`.
+        period: period of the excitation [s]; NaN if there is none.
     """
 
     row: int
@@ -40,10 +40,10 @@ class Trace:
 
 
 def trace_rows(rows: RunRows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
-    """The traces of rows, and a sentence on how they come about.
+    """Compute the traces of rows; returns them with a sentence on their origin.
 
-    Over a fixed window a trace is that of the run from t = 0 on, its last PERIODS periods where it has more. Of a steady window it is one
-    period of the steady motion, which starts from the row's x_end and v_end. Rows that the exact engine does not run have none.
+    For a fixed window the trace is the run from t = 0 on, cut to its last PERIODS periods. For a steady window it is one period of the
+    steady motion, which starts from the row's x_end and v_end. Rows that the exact engine cannot run have no trace.
     """
     traces = []
     excitation = load(rows.document).excitation if "excitation" in rows.document else None
@@ -61,20 +61,20 @@ def trace_rows(rows: RunRows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
 
 
 def parameters_of(model: Model, fixed: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a row that are not their default, as kernels take them."""
+    """The parameters of a row that differ from their default, in the format of the kernels."""
     known = by_name(model.parameters)
     given = {name: value for name, value in {**fixed, **row}.items() if name in known and value is not None}
     return {n: float(known[n].words.index(v)) if known[n].kind == "word" and isinstance(v, str) else v for n, v in given.items()}
 
 
 def excitation_period(model: Model, given: Mapping[str, Any]) -> float:
-    """Period of the excitation [s]; NaN without one."""
+    """Period of the excitation [s]; NaN if there is none."""
     p = model.resolve(given)
     return 2.0 * math.pi / float(p["omega"]) if float(p["a0"]) != 0.0 or float(p["f0"]) != 0.0 else math.nan
 
 
 def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | None = None) -> tuple[dict[str, np.ndarray], float] | None:
-    """A run from t = 0 to its end; None if it has too many events."""
+    """Trace a run from t = 0 to its end; None if it has too many events."""
     import kernels
 
     end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
@@ -86,7 +86,7 @@ def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | N
 
 
 def trace_steady(rows: RunRows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
-    """One period of a steady motion; None if the row has none."""
+    """Trace one period of a steady motion; None if the row has none."""
     import kernels
 
     at = {name: rows.table.column(name)[row].as_py() for name in ("x_end", "v_end", "period")}

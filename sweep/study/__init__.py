@@ -1,1 +1,1 @@
-"""A study from TOML to a checked Config."""
+"""Reading a study from TOML into a checked Config."""

@@ -1,4 +1,4 @@
-"""An axis given as a list or as a range."""
+"""Reading an axis given as a list or as a range."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES = "a list of lists of numbers, one for each table, such as [[2.0, 3.0], [
 
 
 def read_list(quantity: Quantity, path: str, raw: list[Any], problems: list[Problem]) -> Listed | None:
-    """An axis given value by value; the word "default" stands for the documented default."""
+    """Read an axis given value by value; the word "default" stands for the documented default."""
     found: list[Problem] = []
     absent = np.array([isinstance(value, str) and value == DEFAULT for value in raw])
     tables = quantity.kind == "list"
@@ -41,7 +41,7 @@ def read_list(quantity: Quantity, path: str, raw: list[Any], problems: list[Prob
 
 
 def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems: list[Problem]) -> Listed | None:
-    """The axis "scheme": words, of which "default" stands for the study's scheme."""
+    """Read the axis "scheme", a list of words; "default" stands for the study's scheme."""
     found: list[Problem] = []
     codes = np.zeros(len(raw), dtype=np.int8)
     for position, word in enumerate(raw):
@@ -60,7 +60,7 @@ def forms(quantity: Quantity, sampled: bool) -> str:
 
 
 def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
-    """An axis given as { from, to, count, spacing }; of whole numbers its values are whole, words and tables have none."""
+    """Read an axis { from, to, count, spacing }; whole-number parameters get whole values, words and tables have no range."""
     if quantity.kind in ("word", "list"):
         problems.append(Problem(path, f"must be {forms(quantity, sampled)}, not {shorten(raw)}"))
         return None
@@ -94,7 +94,7 @@ def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bo
 
 
 def check_ends(path: str, ends: list[float], spacing: str, sampled: bool, found: list[Problem]) -> None:
-    """Whether a range can go between its two ends in that spacing."""
+    """Check that the spacing is possible between the two ends of a range."""
     first, last = ends
     if spacing == "log" and not (first > 0.0 < last or first < 0.0 > last):
         found.append(Problem(path, f"a log axis cannot touch or cross 0: from = {first:g}, to = {last:g}"))
@@ -105,7 +105,7 @@ def check_ends(path: str, ends: list[float], spacing: str, sampled: bool, found:
 
 
 def check_whole(quantity: Quantity, path: str, ends: list[float], shape: Range, found: list[Problem]) -> None:
-    """Whether a range between two whole numbers gives whole numbers only."""
+    """Check that a range between two whole numbers has only whole values."""
     if shape.spacing == INTEGER:
         return
     if shape.count is None:

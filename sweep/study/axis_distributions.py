@@ -1,4 +1,4 @@
-"""An axis given as a distribution, as weighted values or as a table times a factor."""
+"""Reading an axis given as a distribution, as weighted values or as a table times a random factor."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ FACTOR = Quantity("factor", "1", "what the table is multiplied by", lower=0.0, l
 
 
 def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
-    """An axis given as { distribution = ..., ... }; None and problems if it is wrong.
+    """Read an axis { distribution = ..., ... }; None and problems if it is wrong.
 
     Args:
         quantity: the parameter. path: key of the axis.
-        raw: the table. sampled: whether its design draws values.
-        problems: where problems are added.
+        raw: the entry. sampled: whether the design samples.
+        problems: list to which problems are added.
     """
     found: list[Problem] = []
     word = raw.get("distribution", UNIFORM)
@@ -70,7 +70,7 @@ def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sample
 
 
 def check_keys(path: str, raw: dict[str, Any], known: tuple[str, ...], optional: tuple[str, ...], word: str, found: list[Problem]) -> bool:
-    """Whether a distribution has the keys that it needs and no others."""
+    """Check that a distribution has all keys that it needs and no unknown keys."""
     before = len(found)
     names = ", ".join(known)
     found += [Problem(f"{path}.{key}", f"missing: distribution {word!r} needs {names}") for key in known if key not in {*raw, *optional}]
@@ -83,7 +83,7 @@ def check_keys(path: str, raw: dict[str, Any], known: tuple[str, ...], optional:
 
 
 def read_law(quantity: Quantity, path: str, raw: dict[str, Any], word: str, found: list[Problem]) -> Axis | None:
-    """A number with a distribution: its keys, their sense, and whether all that can be drawn is within the parameter's bounds."""
+    """Read a distribution of numbers; check its keys, its parameters, and that all its values are within the parameter's bounds."""
     law = LAWS.get(word)
     keys, optional = (law.keys, law.optional) if law else (("from", "to"), ())
     if not check_keys(path, raw, keys, optional, word, found):
@@ -108,17 +108,17 @@ def read_law(quantity: Quantity, path: str, raw: dict[str, Any], word: str, foun
 
 
 def spread(quantity: Quantity) -> Quantity:
-    """The standard deviation of a quantity."""
+    """The quantity for the standard deviation of a quantity."""
     return Quantity("std", quantity.unit, "standard deviation", lower=0.0, lower_open=True)
 
 
 def without_bounds(quantity: Quantity) -> Quantity:
-    """A quantity of the same meaning without bounds."""
+    """The quantity without its bounds."""
     return Quantity(quantity.name, quantity.unit, quantity.description)
 
 
 def check_sense(path: str, word: str, at: dict[str, float], found: list[Problem]) -> None:
-    """Whether the numbers of a distribution go together."""
+    """Check that the parameters of a distribution are consistent."""
     if word in (UNIFORM, LOG_UNIFORM, TRIANGULAR, INTEGERS):
         first, last = at["from"], at["to"]
         if word == INTEGERS and not (first.is_integer() and last.is_integer()):
@@ -143,7 +143,7 @@ def check_sense(path: str, word: str, at: dict[str, float], found: list[Problem]
 
 
 def check_bounds(quantity: Quantity, path: str, axis: Drawn, found: list[Problem]) -> None:
-    """Whether every value that can be drawn is admissible."""
+    """Check that all values of a distribution are admissible."""
     least, most = (float(each) for each in axis.at(np.array([0.0, 1.0])))
     if not (math.isfinite(least) and math.isfinite(most)):
         found.append(Problem(path, f"too wide to draw from: {least:g} to {most:g}"))
@@ -164,7 +164,7 @@ def check_bounds(quantity: Quantity, path: str, axis: Drawn, found: list[Problem
 
 
 def read_choice(quantity: Quantity, path: str, raw: dict[str, Any], found: list[Problem]) -> Axis | None:
-    """One of several values, with equal chances or with weights."""
+    """Read a choice between several values, with equal or given weights."""
     if not check_keys(path, raw, ("values", "weights"), ("weights",), CHOICE, found):
         return None
     values = raw["values"]
@@ -189,7 +189,7 @@ def read_choice(quantity: Quantity, path: str, raw: dict[str, Any], found: list[
 
 
 def read_scaled(quantity: Quantity, path: str, raw: dict[str, Any], found: list[Problem]) -> Axis | None:
-    """A table times a factor that is drawn."""
+    """Read a table times a random factor."""
     if "times" not in raw:
         example = '{ distribution = "uniform", from = 0.8, to = 1.2, times = [0.2, 0.1] }'
         message = f"a table is drawn from a list of tables, or is a table times a factor that is drawn: {example}"

@@ -1,4 +1,4 @@
-"""[sweep] of a boundary study."""
+"""Reading [sweep] of a boundary study."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sweep.io.values import number_like
 from sweep.study.schema import Sweep
 
 BOUNDARY = "boundary"
-KEYS = ("observable", "level", "width", "halvings", "seeds")  # of [sweep]
-WIDTHS, HALVINGS = (1e-14, 0.1), (0, 20)  # least and most
-MOST_NODES = 2**24  # of the smallest cells along an axis, so that neighbours differ by far more than rounding
+KEYS = ("observable", "level", "width", "halvings", "seeds")  # keys of [sweep] for this design
+WIDTHS, HALVINGS = (1e-14, 0.1), (0, 20)  # least and largest value
+MOST_NODES = 2**24  # of the smallest cells along an axis, so that neighbours differ by much more than rounding
 MOST_POINTS = 131_072  # of the coarse grid
 DEFAULT_WIDTH, DEFAULT_HALVINGS = 1e-6, 5
 FORM = '{ from = 1.0, to = 10.0, count = 17, spacing = "linear" }'
@@ -27,9 +27,9 @@ def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], model: Model, problems: 
 
     Args:
         sweep: the section.
-        axes: those of its axes that are sound.
-        model: what is simulated.
-        problems: where problems are added.
+        axes: the valid axes of the section.
+        model: the simulated model.
+        problems: list to which problems are added.
     """
     observable = sweep.observable if sweep.observable is not None else default_observable(model)
     level = check_level(observable, sweep.level, model, problems)
@@ -74,7 +74,7 @@ def check_level(observable: str, level: Any, model: Model, problems: list[Proble
 
 
 def in_unit(quantity: Quantity) -> str:
-    """The unit of a number in a sentence."""
+    """The unit of a number, for a sentence."""
     return f" in {quantity.unit}" if quantity.unit not in ("", "1") else ""
 
 
@@ -92,7 +92,7 @@ def read_width(value: Any, problems: list[Problem]) -> float:
 
 
 def check_axes(sweep: Sweep, axes: tuple[Axis, ...], model: Model, halvings: int, problems: list[Problem]) -> tuple[Spaced, Spaced] | None:
-    """The two axes; None and problems if there are not two that can be halved."""
+    """Return the two axes; None and problems if there are not exactly two axes that can be halved."""
     names = list(sweep.axes or {})
     if len(names) != 2:
         there = f"not {len(names)} ({', '.join(names)})" if names else "none is given"
@@ -124,7 +124,7 @@ def check_axes(sweep: Sweep, axes: tuple[Axis, ...], model: Model, halvings: int
 
 
 def read_seeds(raw: Any, axes: tuple[Spaced, Spaced], model: Model, problems: list[Problem]) -> tuple[tuple[float, float], ...]:
-    """The seeds that are sound."""
+    """Read the valid seeds; add problems for the others."""
     names = f"[{axes[0].name}, {axes[1].name}]"
     if raw is None:
         return ()

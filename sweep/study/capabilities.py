@@ -1,4 +1,4 @@
-"""Which engine can do what: a steady window, float32, block means and statistics."""
+"""The limits of the engines: steady window, float32, block means and statistics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics"}
 
 
 def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], problems: list[Problem]) -> None:
-    """Problems of the window "steady": it excludes ends of the run, schemes other than exact, and models without steady motion."""
+    """Add problems of the window "steady", which excludes ends of the run, schemes other than exact, and models without steady motion."""
     if not model.steady:
         problems.append(
             Problem("time.window", f'"{STEADY}" is not to be had for the model {model.name}: give the window as [start, end] in s')
@@ -48,7 +48,7 @@ def check_precision(
     design: Design,
     problems: list[Problem],
 ) -> None:
-    """Problems of the precision: float32 is available for time schemes, and for rigid friction by scheme exact."""
+    """Add problems of the precision: float32 is available for time schemes, and for rigid friction in the scheme exact."""
     path, known = "study.precision", (DOUBLE, SINGLE)
     if precision not in known:
         problems.append(Problem(path, f"{precision!r} is not a precision; {advise(precision, known)}"))
@@ -64,7 +64,7 @@ def check_precision(
 def check_single_exact(
     model: Model, window: str | None, asked: Asked, paths: Mapping[str, str], design: Design, problems: list[Problem]
 ) -> None:
-    """What scheme exact does not do in float32."""
+    """Add problems for everything that the scheme exact cannot do in float32."""
     found = [f"model {model.name!r}"] if "k_n" in by_name(model.parameters) else []
     found += [paths[name] for name in ("k_t", *DRIVES) if name in paths]
     found += [KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names]
@@ -79,7 +79,7 @@ def check_single_exact(
 
 
 def check_asked(document: Document, problems: list[Problem]) -> Asked:
-    """Block means and statistics that the study asks for."""
+    """Read the block means and statistics that the study requests."""
     asked = Asked(document.time.blocks or 0, bool(document.output.statistics))
     if document.time.blocks is not None and not 2 <= document.time.blocks <= OBSERVED:
         message = f"{document.time.blocks} is out of bounds: must be a whole number from 2 to {OBSERVED} (equal blocks of the window)"

@@ -26,22 +26,22 @@ class Config:
     """A checked study.
 
     Attributes:
-        source: where it was read, for messages.
-        name: of the study, and of its directory.
-        model: what is simulated.
-        scheme: how, where the scheme is not swept.
+        source: origin of the study, for messages.
+        name: name of the study and of its directory.
+        model: the simulated model.
+        scheme: the scheme of all points if the scheme is not swept.
         scheme_given: whether the study names or sweeps the scheme, so that the dataset has a column of it.
-        fixed: parameter -> value in its unit, for what is set but not swept: a float, the code of a word, the (L,) nodes of a table; the
-            window as window_start and window_end.
-        precision: of the numbers that its programs compute with, "float64" or "float32".
+        fixed: parameter -> value in its unit, for parameters set but not swept: a float, the code of a word, or the (L,) nodes of a
+            table. The window is in window_start and window_end.
+        precision: precision of the computation, "float64" or "float32".
         window: "steady" for one period of the steady motion; None for the window of the parameters.
-        asked: block means and statistics, if any.
+        asked: requested block means and statistics, if any.
         design: the points.
-        shard_points: how many of them a shard holds; the last, or the last of a level, may have fewer.
-        excitation: records, or random draws; None for neither.
-        paths: parameter -> key where it is set, for messages.
-        document: the study as nested tables, in canonical order, with every path absolute.
-        digest: SHA-256 of the study's name and all that determines its rows; tables and records count by their content, not by their path.
+        shard_points: number of points of a shard; the last shard, or the last one of a level, may have fewer.
+        excitation: records or random draws; None for neither.
+        paths: parameter -> key that sets it, for messages.
+        document: the study as nested tables, in canonical order, with absolute paths.
+        digest: SHA-256 of the study's name and of everything that determines its rows; files count by content, not by path.
     """
 
     source: str
@@ -61,7 +61,7 @@ class Config:
     excitation: Excitation | None = None
 
     def to_toml(self) -> str:
-        """The study as a TOML file, with the defaults in force as comments."""
+        """The study as a TOML file, with the defaults that apply as comments."""
         known = {*self.fixed, *(axis.name for axis in self.design.axes)}
         defaults = [
             f"# default: {q.name} = {default_text(q)}"
@@ -72,7 +72,7 @@ class Config:
 
     @property
     def ignored(self) -> list[str]:
-        """The keys that are given and that no scheme of the study reads, whatever their value."""
+        """The given keys that no scheme of the study reads, whatever their value."""
         schemes = schemes_of(self.design, self.scheme)
         unread = set.intersection(*(self.model.unread(scheme) for scheme in schemes)) - {*self.model.implied, SCHEME}
         needed = {name for quantity in self.returns for name in quantity.needs}
@@ -86,7 +86,7 @@ class Config:
         return self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names})
 
     def lacking(self, quantity: Quantity) -> str:
-        """Why a study lacks an observable, in words; empty if it has it."""
+        """The reason why a study lacks an observable, as text; empty if it has it."""
         if quantity in self.returns:
             return ""
         there = {*self.fixed, *self.swept, *self.asked.names}
@@ -95,12 +95,12 @@ class Config:
 
     @cached_property
     def swept(self) -> list[str]:
-        """The swept parameters, in the order of their axes; the scheme is not among them."""
+        """The swept parameters in the order of their axes, without the scheme."""
         return list(dict.fromkeys(axis.name for axis in self.design.axes if axis.name != SCHEME))
 
     @cached_property
     def most_draws(self) -> int:
-        """How many different random draws the rows of a shard have at most."""
+        """The largest number of different random draws in the rows of a shard."""
         return most_draws(self.design, self.shard_points)
 
     @cached_property
@@ -113,7 +113,7 @@ class Config:
 
 
 def default_text(quantity: Quantity) -> str:
-    """The default of a parameter as a comment of a file states it: how it is derived, or its value with its unit."""
+    """The default of a parameter as a comment in a study file: the rule that derives it, or its value with its unit."""
     if quantity.default_rule:
         return quantity.default_rule
     unit = "" if quantity.unit in ("", "1") else f" {quantity.unit}"

@@ -1,4 +1,4 @@
-"""[sweep] of a convergence study."""
+"""Reading [sweep] of a convergence study."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sweep.io.errors import Problem, advise
 from sweep.study.schema import Sweep
 
 CONVERGENCE = "convergence"
-KEYS = ("observable", "digits", "halvings")  # of [sweep], for this design alone
-DIGITS, HALVINGS = (1, 12), (2, 30)  # least and most
+KEYS = ("observable", "digits", "halvings")  # keys of [sweep] for this design alone
+DIGITS, HALVINGS = (1, 12), (2, 30)  # least and largest value
 MOST_POINTS = 131_072  # a level is one shard
 DEFAULT_DIGITS, DEFAULT_HALVINGS = 5, 12
 
@@ -23,9 +23,9 @@ def read_convergence(sweep: Sweep, axes: tuple[Counted, ...], model: Model, sche
 
     Args:
         sweep: the section.
-        axes: those of its axes that are sound.
-        model: what is simulated. scheme: how, where the scheme is not swept.
-        problems: where problems are added.
+        axes: the valid axes of the section.
+        model: the simulated model. scheme: the scheme if it is not swept.
+        problems: list to which problems are added.
     """
     grid = Grid(axes)
     schemes = check_schemes(sweep, axes, model, scheme, problems)
@@ -49,7 +49,7 @@ def read_convergence(sweep: Sweep, axes: tuple[Counted, ...], model: Model, sche
 
 
 def check_schemes(sweep: Sweep, axes: tuple[Counted, ...], model: Model, scheme: str, problems: list[Problem]) -> list[str]:
-    """The schemes of the study that can be refined; problems for the others."""
+    """The schemes of the study that can be refined; add problems for the others."""
     named = [("study.scheme", scheme)]
     for axis in axes:
         if axis.name == SCHEME:
@@ -66,7 +66,7 @@ def check_schemes(sweep: Sweep, axes: tuple[Counted, ...], model: Model, scheme:
 
 
 def check_observable(name: str, model: Model, problems: list[Problem]) -> None:
-    """Whether an observable can settle digit by digit."""
+    """Check that an observable can settle digit by digit."""
     kinds = {quantity.name: quantity.kind for quantity in model.observables}
     if kinds.get(name) != "float":
         what = {"word": "holds words", "integer": "is a whole number"}.get(kinds.get(name, ""), "is no observable")

@@ -1,4 +1,4 @@
-"""[sweep]: one design, or several one after the other, checked against the model."""
+"""Reading [sweep]: one design, or several that follow each other, checked against the model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sweep.study.sampling import read_sample
 from sweep.study.schema import Sweep, Time, of_another
 
 TABLE = "table"
-# the keys of [sweep] that are of some designs alone, in the order in which a study is written
+# keys of [sweep] that only some designs have, in the order in which a study is written
 KEYS: dict[str, tuple[str, ...]] = {
     **{name: ("count", "seed", *(key for key, designs in OPTIONS.items() if name in designs), "correlations") for name in SAMPLERS},
     CONVERGENCE: CONVERGENCE_KEYS,
@@ -44,9 +44,9 @@ class ParsedSweep:
     """The result of parsing [sweep].
 
     Attributes:
-        design: the points; an empty grid where there are problems.
-        digests: SHA-256 of the files that points come from, in their order.
-        paths: name and key of every axis, and whether all parts of the design have one of that name.
+        design: the points; an empty grid if there are problems.
+        digests: SHA-256 of the files with points, in their order.
+        paths: name and key of every axis, and whether all parts of the design have an axis of that name.
     """
 
     design: Design
@@ -61,10 +61,10 @@ def read_sweep(
 
     Args:
         sections: [sweep], or every [[sweep]]; none for a single point.
-        model: whose parameters are swept. scheme: where that is not swept.
-        fixed: parameter -> value that is set, for the rows of a part that does not sweep it.
-        folder: that paths of tables start from.
-        problems: where problems are added.
+        model: the model whose parameters are swept. scheme: the scheme if it is not swept.
+        fixed: parameter -> set value, for the rows of parts that do not sweep it.
+        folder: folder to which paths of tables are relative.
+        problems: list to which problems are added.
     """
     parts: list[Part | Adaptive] = []
     digests: list[str] = []
@@ -97,7 +97,7 @@ def missing_of(name: str, parts: tuple[Part, ...], fixed: Mapping[str, Value]) -
 
 
 def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Part | Adaptive, str]:
-    """One design, and the digest of the file that its points come from; an empty design when there are problems."""
+    """Read one design and the digest of its file of points; an empty design if there are problems."""
     if sweep.design not in DESIGNS:
         hint = f"; a {CONCATENATION} is {ABOUT_CONCATENATION}" if sweep.design == CONCATENATION else ""
         problems.append(Problem(f"{where}.design", f"{sweep.design!r} is not available; {advise(sweep.design, DESIGNS)}{hint}"))
@@ -132,7 +132,7 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
 
 
 def read_table(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Part, str]:
-    """The points of a table and the digest of its file."""
+    """Read the points of a table and the digest of its file."""
     if sweep.axes is not None:
         problems.append(Problem(f"{where}.axes", "a table of points has no axes: its columns are the parameters"))
     if sweep.file is None:
@@ -144,12 +144,12 @@ def read_table(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path
 
 
 def axis_path(sweep: Sweep, where: str, axis: Axis) -> str:
-    """The key that gives an axis."""
+    """The key that defines an axis."""
     return f"{where}.file: column {axis.name}" if sweep.design == TABLE else f"{where}.axes.{axis.name}"
 
 
 def sweep_document(sections: list[Sweep], design: Design, folder: Path) -> dict[str, Any] | list[dict[str, Any]] | None:
-    """[sweep] in canonical form, a list of them where there are several; None for a single point."""
+    """[sweep] in canonical form, a list for several sections; None for a single point."""
     designs = design.parts if isinstance(design, Concatenation) else (design,)
     found = [part_document(section, part, folder) for section, part in zip(sections, designs, strict=False)]
     return found if len(found) > 1 else found[0] if found else None
@@ -175,11 +175,11 @@ def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, pro
         path: key of the entry, which ends in a parameter or in "scheme".
         raw: its value: a list, or a table of from, to, count, spacing.
         scheme: the scheme that the word "default" stands for.
-        sampled: whether the design draws values from ranges, which have no count of their own then.
-        problems: where problems are added.
+        sampled: whether the design draws values from ranges, so that ranges have no count.
+        problems: list to which problems are added.
 
     Returns:
-        The axis, or None when it has problems.
+        The axis, or None if it has problems.
     """
     name = path.rpartition(".axes.")[2]
     quantities = {quantity.name: quantity for quantity in model.parameters}
@@ -201,7 +201,7 @@ def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, pro
 
 
 def read_keyed(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
-    """An axis given as a table of keys: a range, a distribution, or a table times a factor."""
+    """Read an axis given as a table of keys: a range, a distribution, or a table times a random factor."""
     if "distribution" in raw or (quantity.kind == "list" and "times" in raw):
         from sweep.study.axis_distributions import read_distribution
 

@@ -1,4 +1,4 @@
-"""[excitation] of a study: records or random draws, and the model's parameters with them."""
+"""Reading [excitation] of a study: records or random draws, and the parameters that they add to the model."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ Excitation = Recorded | Stationary
 
 
 def files_of(records: Any) -> list[str]:
-    """The files that `excitation.records` names; none if it has another type."""
+    """The files named by `excitation.records`; none if its type is wrong."""
     listed = [records] if isinstance(records, str) else records
     return listed if isinstance(listed, list) and all(isinstance(each, str) and each for each in listed) else []
 
 
 def model_with(model: Model, section: Mapping[str, Any] | None) -> Model:
-    """The model with the parameters that [excitation] adds or changes; the files need not exist.
+    """The model with the parameters that [excitation] adds or changes; its files need not exist.
 
-    With records, `record` is a word, one of their names, by default the only one; with random draws it is their number `draw`.
+    With records, `record` is a word: the name of a record, by default the only one. With random draws, `draw` is the number of a draw.
     """
     given = section or {}
     known = by_name(model.parameters)
@@ -58,18 +58,18 @@ def model_with(model: Model, section: Mapping[str, Any] | None) -> Model:
 
 
 def kernel_model(model: Model) -> Model:
-    """A study's model with the parameters that kernels read, and the study's rules."""
+    """The model of a study with the parameters that the kernels read, and the rules of the study."""
     return replace(MODELS[model.name], rules=model.rules)
 
 
 def check(
     section: Section | None, model: Model, raw: Mapping[str, Any], folder: Path, problems: list[Problem]
 ) -> tuple[Model, Excitation | None]:
-    """[excitation] of a study, and the model as it makes it.
+    """Check [excitation] of a study; return it with the resulting model.
 
     Args:
-        section: [excitation], if the study has it. model: the study's.
-        raw: the study as given. folder: that paths start from. problems: where problems are added.
+        section: [excitation], or None. model: model of the study.
+        raw: the study as given. folder: folder to which paths are relative. problems: list to which problems are added.
     """
     if section is None:
         return model, None
@@ -81,7 +81,7 @@ def check(
 
 
 def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], problems: list[Problem]) -> None:
-    """Check that every row has a record if the study has records, and none otherwise; set the key that messages name."""
+    """Check that each row has a record if the study has records, and no row has one otherwise; set the key that messages name."""
     known = by_name(model.parameters)
     if RECORD in paths and DRAW in known:
         problems.append(Problem(paths[RECORD], f"the records of this study are random draws: give {DRAW} instead"))
@@ -99,7 +99,7 @@ def read_excitation(section: Section, folder: Path, problems: list[Problem]) -> 
     """Check [excitation], adding to `problems`; None if there are any.
 
     Args:
-        section: as the study gives it. folder: that paths start from.
+        section: the section of the study. folder: folder to which paths are relative.
     """
     before = len(problems)
     if section.extend not in (None, ZERO):
@@ -126,7 +126,7 @@ def read_excitation(section: Section, folder: Path, problems: list[Problem]) -> 
 
 
 def read_files(section: Section, files: list[str], folder: Path, problems: list[Problem]) -> list[Record]:
-    """The records that are sound."""
+    """Read the valid records; add problems for the others."""
     names = {TIME: section.time or TIME, ACCELERATION: section.acceleration or ACCELERATION}
     found: list[Record] = []
     stems: dict[str, str] = {}
@@ -148,7 +148,7 @@ def read_files(section: Section, files: list[str], folder: Path, problems: list[
 
 
 def lasting(excitation: Excitation) -> Rule:
-    """The rule that a run ends when its record does, or before."""
+    """The rule that a run must not last longer than its record."""
     if isinstance(excitation, Stationary):
         reached = np.array([excitation.interval * (excitation.samples - 1)])
         names = ["a draw"]
@@ -187,7 +187,7 @@ def section_document(section: Section, excitation: Excitation) -> dict[str, Any]
 
 
 def without_paths(section: Mapping[str, Any] | None) -> Any:
-    """[excitation] of a document with names in place of paths: what determines rows."""
+    """[excitation] of a document with names instead of paths, which is what determines the rows."""
     if section is None or "records" not in section:
         return section
     return {**section, "records": [Path(file).stem for file in files_of(section["records"])]}

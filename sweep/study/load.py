@@ -1,4 +1,4 @@
-"""A study from TOML, checked as a whole: all problems are reported at once."""
+"""Reading a study from TOML; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides:
     """Read and check a study.
 
     Args:
-        config: path of a TOML file, the same as nested dicts, or a `Config` (returned as it is).
-        overrides: "path=value" texts that replace keys before the check; the value is TOML, or else a word.
+        config: path of a TOML file, its content as nested dicts, or a `Config` (returned as it is).
+        overrides: "path=value" texts that replace keys before the check; a value is TOML, or else a word.
 
     Raises:
-        ConfigError: with everything that is wrong.
+        ConfigError: lists everything that is wrong.
     """
     if isinstance(config, Config):
         if overrides:
@@ -59,7 +59,7 @@ def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides:
 
 
 def by_document(config: Config) -> tuple[Any, ...]:
-    """How a study is pickled: as its document, which the receiving process reads and checks again."""
+    """Pickle a study as its document, which the receiving process reads and checks again."""
     return recall, (config.document, config.digest, VERSION)
 
 
@@ -68,10 +68,10 @@ RECALLED: dict[str, Config] = {}
 
 
 def recall(document: dict[str, Any], digest: str, version: str) -> Config:
-    """The study that another process described, read once a process.
+    """Read the study that another process described; each process reads it only once.
 
     Raises:
-        ConfigError: it cannot be read here, or is another one here; `version` is that of the other tribosweep.
+        ConfigError: it cannot be read here, or it differs here; `version` is that of the other tribosweep.
     """
     if digest not in RECALLED:
         config = load(document)
@@ -85,12 +85,12 @@ def recall(document: dict[str, Any], digest: str, version: str) -> Config:
 
 
 def is_below(path: str, changed: list[str]) -> bool:
-    """Whether a key's path is, or lies below, one that an override set."""
+    """Whether the path of a key is equal to or below one that an override set."""
     return any(path == key or path.startswith((f"{key}.", f"{key}[", f"{key}:")) for key in changed)
 
 
 def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, problems: list[Problem]) -> Config | None:
-    """Check everything, adding to `problems`; None when there are any."""
+    """Check a study and append to `problems`; None if there are any."""
     if "calibration" in raw:
         problems.append(Problem("calibration", "this study is a calibration: tribosweep calibrate carries it out"))
         raw = {key: value for key, value in raw.items() if key != "calibration"}
@@ -150,14 +150,14 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
 
 
 def check_name(name: str, problems: list[Problem]) -> str:
-    """The study's name, which also names its directory."""
+    """Check the study's name, which is also the name of its directory."""
     if not name.strip() or name in (".", "..") or "/" in name or "\\" in name or not name.isprintable():
         problems.append(Problem("study.name", f"{name!r} cannot name a directory: leave out slashes and control characters"))
     return name
 
 
 def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str]:
-    """The model and the scheme; an unknown one is replaced by its default, so that the rest can be checked."""
+    """Read the model and the scheme; an unknown one is replaced by its default, so that the rest can be checked."""
     model = MODELS.get(document.study.model)
     if model is None:
         problems.append(Problem("study.model", f"{document.study.model!r} is not a model; {advise(document.study.model, MODELS)}"))
@@ -170,7 +170,7 @@ def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str
 
 
 def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
-    """[parameters] into `fixed` and `paths`."""
+    """Read [parameters] into `fixed` and `paths`."""
     quantities = {quantity.name: quantity for quantity in model.parameters if quantity.name not in TIME_KEYS}
     for name, value in raw.items():
         path = f"parameters.{name}"
@@ -189,7 +189,7 @@ def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value],
 
 
 def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
-    """[time] into `fixed` and `paths`."""
+    """Read [time] into `fixed` and `paths`."""
     entries = [(name, f"time.{name}", getattr(time, name)) for name in Time.model_fields if name not in ("window", BLOCKS)]
     if isinstance(time.window, list) and len(time.window) == 2:
         entries += [("window_start", "time.window[0]", time.window[0]), ("window_end", "time.window[1]", time.window[1])]
@@ -205,7 +205,7 @@ def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[st
 
 
 def check_axes(read: ParsedSweep, paths: dict[str, str], problems: list[Problem]) -> None:
-    """Add the axes to `paths`. What [parameters] or [time] set too is given twice, unless parts of the design are without that axis."""
+    """Add the axes to `paths`; report keys that [parameters] or [time] set as well, unless some part of the design lacks the axis."""
     given = dict(paths)
     for name, path, everywhere in read.paths:
         if name in given and (everywhere or given[name] == "study.scheme"):
@@ -214,7 +214,7 @@ def check_axes(read: ParsedSweep, paths: dict[str, str], problems: list[Problem]
 
 
 def check_sought(config: Config) -> list[Problem]:
-    """The problem of an adaptive design whose observable the study lacks."""
+    """The problem of an adaptive design whose observable the study does not have."""
     if not isinstance(config.design, Adaptive):
         return []
     lacking = config.lacking(by_name(config.model.observables)[config.design.observable])

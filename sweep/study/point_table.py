@@ -1,4 +1,4 @@
-"""Design points from a file: CSV or Parquet, one row a point, columns named as parameters."""
+"""Reading design points from a file: CSV or Parquet, one row per point, columns named after parameters."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Column:
-    """A column that is being read, its cells on disk.
+    """A column that is being read, with its cells on disk.
 
     Attributes:
-        name: parameter, or "scheme".
-        quantity: the parameter; None of "scheme".
+        name: name of the parameter, or "scheme".
+        quantity: the parameter; None for "scheme".
         values, absent: files of its values (float64, or int8 codes of schemes) and of its mask.
-        shapes: of the pieces of `values`, (rows,) or of tables (rows, L), with L the widest of the piece.
-        problems: what is wrong with its cells so far.
+        shapes: shapes of the pieces of `values`: (rows,), or (rows, L) for tables, with L nodes in the widest table of the piece.
+        problems: the problems of its cells so far.
     """
 
     name: str
@@ -49,16 +49,16 @@ class Column:
         self.shapes.append(values.shape)
 
     def axis(self) -> Listed:
-        """The column as an axis, whose cells are read from disk where they are needed, also when the files are closed."""
+        """The column as an axis, whose cells are read from disk when needed, even after the files are closed."""
         self.absent.flush()
         return Listed(self.name, self.cells(), np.memmap(self.absent, bool, mode="r"), self.quantity)
 
     def cells(self) -> np.ndarray:
-        """The values on disk, (n,) or of tables (n, L), where all pieces are as wide as the widest."""
+        """The values on disk, (n,) or (n, L) for tables; all pieces are padded to the widest one."""
         kind = np.int8 if self.name == SCHEME else np.float64
         width = max(shape[1:] for shape in self.shapes)
         whole = (sum(shape[0] for shape in self.shapes), *width)
-        if width == (0,):  # a file of nothing cannot be mapped
+        if width == (0,):  # an empty file cannot be mapped
             return np.empty(whole)
         if all(shape[1:] == width for shape in self.shapes):
             self.values.flush()
@@ -73,19 +73,19 @@ class Column:
 
 
 def read_points(path: Path, model: Model, scheme: str, where: str, problems: list[Problem]) -> tuple[Listed, ...]:
-    """Read and check a table of points piece by piece; no more than one piece is in memory.
+    """Read and check a table of points piece by piece, with only one piece in memory.
 
     Args:
         path: a .csv or .parquet file.
-        model: whose parameters the columns name; "scheme" is a column too.
-        scheme: what an empty cell of "scheme" stands for.
+        model: the columns name its parameters; "scheme" may be a column too.
+        scheme: the scheme that an empty cell of "scheme" stands for.
         where: the key that names the file, for messages.
-        problems: where problems are added, with column and row (the first row below the header is row 1).
+        problems: list to which problems are added, with column and row (the first row below the header is row 1).
 
     Returns:
-        One axis per column, all as long as the table. A cell that is empty (CSV), null (Parquet) or "default" is absent; NaN and
-        infinite cells are kept: their rows get a status. A cell of a list parameter is text such as "2;3;4;5" or a Parquet list, whose
-        entries must be finite; a cell of a word is one of its words.
+        One axis per column, all as long as the table. A cell that is empty (CSV), null (Parquet) or "default" is absent. NaN and infinite
+        cells are kept, and their rows get a status. A cell of a list parameter is text such as "2;3;4;5", or a Parquet list, with finite
+        entries. A cell of a word parameter is one of its words.
     """
     import pyarrow as pa
 
@@ -101,7 +101,7 @@ def read_points(path: Path, model: Model, scheme: str, where: str, problems: lis
 
 
 def read_columns(path: Path, model: Model, scheme: str, where: str, problems: list[Problem], files: ExitStack) -> tuple[Listed, ...]:
-    """As `read_points`, with `files` for the cells; raises what readers of files raise."""
+    """Do the work of `read_points` with `files` for the cells; errors of the file readers are not caught."""
     before, rows = len(problems), 0
     names, pieces = READERS[path.suffix.lower()](path)
     columns = choose_columns([name.strip() for name in names], model, f"{where}: {path.name}", problems, files)
@@ -122,7 +122,7 @@ def read_columns(path: Path, model: Model, scheme: str, where: str, problems: li
 
 
 def choose_columns(names: list[str], model: Model, label: str, problems: list[Problem], files: ExitStack) -> dict[int, Column]:
-    """The columns that can be read, by their position, with temporary `files`; problems for the others."""
+    """Choose the columns that can be read, by position, and give them temporary `files`; add problems for the others."""
     known: dict[str, Quantity | None] = {**by_name(model.parameters), SCHEME: None}
     columns: dict[int, Column] = {}
     for position, name in enumerate(names):
@@ -141,7 +141,7 @@ def choose_columns(names: list[str], model: Model, label: str, problems: list[Pr
 def read_schemes(
     column: pa.ChunkedArray, model: Model, scheme: str, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of the column "scheme", after `before` rows, of which none is absent; problems if a cell is no scheme."""
+    """Codes of the column "scheme", after `before` rows, none of them absent; add problems if a cell is no scheme."""
     codes = np.zeros(len(column), dtype=np.int8)
     for row, cell in enumerate(column.to_pylist()):
         word: Any = cell.strip() if isinstance(cell, str) else cell

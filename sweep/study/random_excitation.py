@@ -1,4 +1,4 @@
-"""[excitation.random]: spectrum, duration, interval and taper."""
+"""Reading [excitation.random]: spectrum, duration, interval and taper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sweep.io.values import number_like, read_number
 from sweep.study.schema import Random
 
 INTERPOLATIONS = ("linear", "log")
-MOST_SAMPLES = 2**24  # of a draw
+MOST_SAMPLES = 2**24  # samples of a draw
 DEFAULT_SEED = 1
 FREQUENCY = Quantity("frequency", "Hz", "frequency of a spectrum", lower=0.0)
 PSD = Quantity("psd", DENSITY, "one-sided power spectral density of the acceleration", lower=0.0)
@@ -29,7 +29,7 @@ RANDOM = "excitation.random"
 
 
 def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float | None:
-    """A number of [excitation.random]; None and a problem if it is missing or none."""
+    """Read a number of [excitation.random]; None and a problem if it is missing or no number."""
     path = f"{RANDOM}.{quantity.name}"
     if value is None:
         problems.append(Problem(path, f"missing: a number in {quantity.unit} ({quantity.description})"))
@@ -38,7 +38,7 @@ def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float |
 
 
 def read_random(section: Random, folder: Path, problems: list[Problem]) -> Stationary | None:
-    """The random accelerations; None and problems if something is wrong."""
+    """Read the random accelerations; None and problems if they are wrong."""
     before = len(problems)
     spectrum = read_spectrum(section, folder, problems)
     duration, interval = (value_of(quantity, getattr(section, quantity.name), problems) for quantity in (DURATION, INTERVAL))
@@ -65,7 +65,7 @@ def read_random(section: Random, folder: Path, problems: list[Problem]) -> Stati
 
 
 def read_ramps(taper: Any, problems: list[Problem]) -> tuple[float, float] | None:
-    """The ramps at both ends [s]; None and a problem if they are invalid."""
+    """Read the ramps at both ends [s]; None and a problem if they are invalid."""
     if taper is None:
         return 0.0, 0.0
     if isinstance(taper, list) and len(taper) != 2:
@@ -77,7 +77,7 @@ def read_ramps(taper: Any, problems: list[Problem]) -> tuple[float, float] | Non
 
 
 def read_spectrum(section: Random, folder: Path, problems: list[Problem]) -> Spectrum | None:
-    """The spectrum from a band, pairs or a file; None and problems if it is invalid."""
+    """Read the spectrum from a band, pairs or a file; None and problems if it is invalid."""
     before = len(problems)
     if (section.spectrum is None) == (section.band is None):
         how = "missing" if section.band is None else "is given as a spectrum and as a band: leave out one of them"
@@ -107,7 +107,7 @@ def read_spectrum(section: Random, folder: Path, problems: list[Problem]) -> Spe
 
 
 def read_band(band: Any, rms: Any, problems: list[Problem]) -> Spectrum | None:
-    """A constant density between two frequencies."""
+    """Read a constant density between two frequencies."""
     size = value_of(RMS, rms, problems)
     ends: list[float] = []
     if not isinstance(band, list) or len(band) != 2:
@@ -125,7 +125,7 @@ def read_band(band: Any, rms: Any, problems: list[Problem]) -> Spectrum | None:
 
 
 def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndarray | None:
-    """(n, 2) frequencies and densities in SI units; None and problems if they are invalid."""
+    """Read (n, 2) frequencies and densities in SI units; None and problems if they are invalid."""
     path = f"{RANDOM}.spectrum"
     if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         problems.append(
@@ -144,7 +144,7 @@ def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndar
 
 
 def check_nodes(nodes: np.ndarray, place: str, logarithmic: bool, problems: list[Problem]) -> None:
-    """Problems of nodes (n, 2) that are no spectrum; `place` is the prefix of rows of their file, empty without a file."""
+    """Add problems if nodes (n, 2) are no spectrum; `place` is the prefix of the rows of their file, empty without a file."""
 
     def say(row: int, message: str) -> None:
         problems.append(Problem(f"{place}{row + 1}" if place else f"{RANDOM}.spectrum[{row}]", message))

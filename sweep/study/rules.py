@@ -1,4 +1,4 @@
-"""Rules between parameters, checked on the points of a design before a run."""
+"""Checking the rules between parameters on the points of a design before a run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Broken:
     """A rule that some points break.
 
     Attributes:
-        count: how many points.
-        margin: of the worst of them, the smaller the worse; 0 where all are alike.
-        problem: what to say about that one.
+        count: number of these points.
+        margin: margin of the worst point, the smaller the worse; 0 if all points are equally bad.
+        problem: message about the worst point.
     """
 
     count: int
@@ -36,11 +36,11 @@ class Broken:
 
 
 def check_rules(config: Config) -> list[Problem]:
-    """Every rule that some point breaks, with the number of points and advice for the first.
+    """The rules that some points break, with the number of points and advice.
 
-    The advice is for the first row that breaks the rule; for an unstable step, for the row that needs the smallest one. Rows that hold NaN
-    or infinite numbers are passed over: they get a status. Of a design with more than CHUNK * CHUNKS points, that many are looked at, in
-    blocks spread evenly from the first to the last point; rows that break a rule elsewhere get a status.
+    The advice is for the first row that breaks the rule, or for an unstable step for the row that needs the smallest step. Rows with NaN or
+    infinite numbers are skipped, as they get a status. In a design with more than CHUNK * CHUNKS points, only this number is checked, in
+    blocks spread evenly from the first to the last point. Unchecked rows that break a rule get a status.
     """
     total = config.design.count
     whole = total <= CHUNK * CHUNKS
@@ -60,13 +60,13 @@ def check_rules(config: Config) -> list[Problem]:
 
 
 def check_block(config: Config, part: SchemeRows, numbers: np.ndarray, broken: dict[int, Broken]) -> None:
-    """Add to `broken`, by the rule's position, how many of the rows break it and what to say about one of them."""
+    """Add to `broken`, by position of the rule, how many of the rows break it, with the message about one of them."""
     scheme, columns, absent, count = part.scheme, part.columns, part.absent, part.count
     with np.errstate(all="ignore"):
         resolved = config.model.resolve({**config.fixed, **columns}, absent)
         usable = np.ones(count, dtype=bool)
         for name, values in columns.items():
-            if name not in config.model.tables:  # whose nodes are finite, and the NaN behind them is none
+            if name not in config.model.tables:  # nodes of tables are finite, and NaN after them is only padding
                 usable &= np.isfinite(values) | absent.get(name, np.False_)
         for position, rule in enumerate(config.model.rules):
             mask = np.broadcast_to(np.asarray(rule.broken(resolved, scheme)), (count,)) & usable
@@ -85,19 +85,19 @@ def check_block(config: Config, part: SchemeRows, numbers: np.ndarray, broken: d
 
 
 def explain(config: Config, rule: Rule, resolved: Mapping[str, Any], scheme: str, row: int, point: int) -> Problem:
-    """A broken rule in words: the key that it points at, the rule, and advice for one row."""
+    """The problem of a broken rule: the key that it refers to, the rule, and advice for one row."""
     tables = config.model.tables
     one = {name: single(values[row] if np.ndim(values) > (name in tables) else values) for name, values in resolved.items()}
     return phrase(rule, one, scheme, config.paths, f"point {point}: " if config.design.count > 1 else "")
 
 
 def single(value: Any) -> Any:
-    """A parameter of one oscillator as rules advise on it: a float, or the (L,) nodes of a table."""
+    """A parameter of one oscillator in the form that rules need for advice: a float, or the (L,) nodes of a table."""
     return np.asarray(value) if np.ndim(value) else float(value)
 
 
 def phrase(rule: Rule, values: Mapping[str, Any], scheme: str, paths: Mapping[str, str], place: str = "") -> Problem:
-    """A rule that the resolved `values` of one oscillator break, at `place`; `paths` are the keys that the study gives."""
+    """The problem of a rule that the resolved `values` of one oscillator break, at `place`; `paths` are the keys of the study."""
     advice = rule.advice(values, scheme)
     path = next((paths[name] for name in rule.parameters if name in paths), f"parameters.{rule.parameters[0]}")
     message = f"{rule.sentence}; {place}{advice}" if advice else rule.sentence
@@ -107,7 +107,7 @@ def phrase(rule: Rule, values: Mapping[str, Any], scheme: str, paths: Mapping[st
 
 
 def check_fixed(model: Model, scheme: str, fixed: Mapping[str, Any], paths: Mapping[str, str], doubtful: set[str]) -> list[Problem]:
-    """Rules that the fixed parameters of a study break; for studies whose other problems prevent a check of all points.
+    """Check rules on the fixed parameters of a study, for studies whose other problems prevent a check of all points.
 
     Rules on a `doubtful` parameter (swept, or with a problem of its own) are not checked.
     """

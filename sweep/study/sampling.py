@@ -1,4 +1,4 @@
-"""[sweep] of designs that sample."""
+"""Reading [sweep] of sampling designs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_LEVELS = 1000
 
 
 def read_sample(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> Sampling | None:
-    """A design that samples; None if it cannot be made, and problems."""
+    """Read a sampling design; None and problems if it is invalid."""
     count, seed = sweep.count, 0 if sweep.seed is None else sweep.seed
     before = len(problems)
     things = {"saltelli": "groups", "morris": "trajectories", "fast": "points of a curve"}.get(sweep.design, "points")
@@ -56,7 +56,7 @@ def read_sample(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list
 
 
 def check_levels(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> None:
-    """Whether a Morris design has an even number of levels, and axes that have a first and a last one."""
+    """Check that a Morris design has an even number of levels, and axes with a first and a last value."""
     if sweep.levels is not None and (sweep.levels % 2 or not 2 <= sweep.levels <= MOST_LEVELS):
         problems.append(Problem(f"{where}.levels", f"{sweep.levels}: must be an even number from 2 to {MOST_LEVELS} (levels of each axis)"))
     for axis in axes:
@@ -68,7 +68,7 @@ def check_levels(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: lis
 
 
 def check_harmonics(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> None:
-    """Whether a FAST design has harmonics, points and axes enough."""
+    """Check that a FAST design has enough harmonics, points and axes."""
     harmonics = HARMONICS if sweep.harmonics is None else sweep.harmonics
     if not 1 <= harmonics <= 100:
         problems.append(Problem(f"{where}.harmonics", f"{harmonics} is out of bounds: must be >= 1 and <= 100 (harmonics of a curve)"))
@@ -80,7 +80,7 @@ def check_harmonics(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: 
 
 
 def read_correlations(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> tuple[Correlation, ...]:
-    """Correlations of parameters, which the plain sampling designs take."""
+    """Read the correlations of parameters, which only plain sampling designs support."""
     raw, path = sweep.correlations, f"{where}.correlations"
     if raw is None:
         return ()

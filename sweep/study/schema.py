@@ -14,13 +14,13 @@ from sweep.io.errors import Problem, advise, shorten
 
 
 class Section(BaseModel):
-    """A table of the file: no other keys than these, no conversion between types."""
+    """A table of the file; it accepts no other keys and converts no types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Study(Section):
-    """[study]: what is run."""
+    """[study]: name, model and scheme."""
 
     name: str | None = None
     model: str = "rubbing_mass"
@@ -29,7 +29,7 @@ class Study(Section):
 
 
 class Time(Section):
-    """[time]: how long, in what steps, averaged over which window."""
+    """[time]: duration, steps and window."""
 
     end: Any = None
     step: Any = None
@@ -42,7 +42,7 @@ class Time(Section):
 
 
 class Sweep(Section):
-    """[sweep]: which points."""
+    """[sweep]: the design and its points."""
 
     design: str = "grid"
     count: int | None = None
@@ -62,7 +62,7 @@ class Sweep(Section):
 
 
 class Range(Section):
-    """An axis in the form { from, to, count, spacing }; a range that is drawn from and one of whole numbers have no count."""
+    """An axis { from, to, count, spacing }; a range of a sampling design and a range of whole numbers have no count."""
 
     start: Any = Field(default=None, alias="from")
     stop: Any = Field(default=None, alias="to")
@@ -71,7 +71,7 @@ class Range(Section):
 
 
 class Random(Section):
-    """[excitation.random]: random accelerations that are drawn. Descriptions are what `tribosweep list excitation` shows."""
+    """[excitation.random]: random accelerations. `tribosweep list excitation` shows the descriptions."""
 
     spectrum: Any = Field(
         default=None,
@@ -93,7 +93,7 @@ class Random(Section):
 
 
 class Excitation(Section):
-    """[excitation]: excitations besides sines. Descriptions as of `Random`."""
+    """[excitation]: excitations other than sines. Descriptions as in `Random`."""
 
     records: Any = Field(
         default=None,
@@ -129,7 +129,7 @@ class Document(Section):
 NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
-}  # what the parameters need of a study
+}  # parameter -> message if the study lacks what the parameter needs
 EXCITATION: dict[str, type[Section]] = {"excitation": Excitation, "excitation.random": Random}
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
@@ -138,14 +138,14 @@ TIME_KEYS = {q.name: "window = [start, end]" if q.name in WINDOW else q.name for
 
 
 def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
-    """Check the shape of `raw`, reporting to `problems`; what is wrong is left out so that the rest can be checked too.
+    """Check the structure of `raw` and report to `problems`; invalid entries are left out, so that the rest can be checked too.
 
     Args:
         raw: the file as tables of plain values.
-        problems: where problems are added.
+        problems: list to which problems are added.
 
     Returns:
-        The document without its misshapen keys.
+        The document without its invalid keys.
     """
     single = not isinstance(raw.get("sweep"), list)
     if raw.get("sweep") == []:
@@ -165,13 +165,13 @@ def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
 
 
 def dotted(location: list[int | str], single: bool) -> str:
-    """The path of a key, as messages write it; a `single` [sweep] has no number."""
+    """The path of a key in messages; for a `single` [sweep], without its number."""
     words = [(f"[{part}]" if not single else "") if isinstance(part, int) else f".{part}" for part in location]
     return "".join(words).removeprefix(".")
 
 
 def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Problem]) -> Range:
-    """Check the shape of an axis { from, to, count, spacing } at `path`; misshapen and missing keys are reported and left out."""
+    """Check the structure of an axis { from, to, count, spacing } at `path`; invalid and missing keys are reported and left out."""
     needed = ("from", "to", "count") if counted else ("from", "to")
     problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(needed)}") for key in needed if key not in raw]
     try:
@@ -185,7 +185,7 @@ def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Pro
 
 
 def describe(item: Mapping[str, Any], location: list[str]) -> str:
-    """What one of pydantic's errors means to the author of the file."""
+    """Translate an error of pydantic for the author of the file."""
     if item["type"] == "extra_forbidden":
         return home_of(location[-1]) or f"unknown key; {advise(location[-1], keys_of(location[:-1]))}"
     expected = TYPES.get(item["type"])
@@ -200,14 +200,14 @@ def keys_of(location: list[str]) -> list[str]:
 
 
 def prune(tables: dict[str, Any], location: list[Any]) -> None:
-    """Remove the deepest existing entry on the path `location` from nested tables, which are copied on the way."""
+    """Remove the deepest existing entry on the path `location` from nested tables; the tables on the path are copied."""
     parent: Any = tables
     for depth, key in enumerate(location):
         if isinstance(parent, dict) and key not in parent:
             return
         if depth == len(location) - 1 or not isinstance(parent[key], dict | list):
             if isinstance(parent, list):
-                parent[key] = {}  # the entries after it keep their numbers
+                parent[key] = {}  # keeps the numbers of later entries
             else:
                 del parent[key]
             return
@@ -215,7 +215,7 @@ def prune(tables: dict[str, Any], location: list[Any]) -> None:
 
 
 def home_of(name: str) -> str:
-    """The section of a key that was given in the wrong one; empty if no section has it."""
+    """The section to which a misplaced key belongs; empty if no section has it."""
     if name in TIME_KEYS or name in Time.model_fields:
         return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
     shapes: dict[str, type[Section]] = {"study": Study, "sweep": Sweep, "output": Output, "excitation": Excitation}
@@ -226,7 +226,7 @@ def home_of(name: str) -> str:
 
 
 def belongs(name: str, model: Model) -> str:
-    """The problem of a key of [parameters]: its right section, or the nearest parameter."""
+    """The problem of an unknown key of [parameters]: its right section, or the nearest parameter."""
     known = (q.name for q in model.parameters if q.name not in TIME_KEYS)
     return of_another(name, model) or home_of(name) or f"unknown parameter; {advise(name, known)}"
 

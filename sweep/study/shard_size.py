@@ -10,10 +10,10 @@ from sweep.io.errors import Problem
 from sweep.study.excitation import Excitation
 
 MOST_POINTS = 10**12
-MOST_SHARDS = 10**6  # their names have six digits, so that they sort as their numbers do
-SHARD_POINTS = (1, 2**20)  # least and most
+MOST_SHARDS = 10**6  # file names have six digits, so that names sort like numbers
+SHARD_POINTS = (1, 2**20)  # least and largest value
 SHARD_OF_EXACT, SHARD_OF_STEPS = 131_072, 8_192
-BANK, MOST_BANK = 2**28, 2**31  # bytes of the draws of a shard: wanted, and at most
+BANK, MOST_BANK = 2**28, 2**31  # bytes of the draws of a shard: target and upper limit
 
 
 def check_shards(
@@ -25,9 +25,9 @@ def check_shards(
     excitation: Excitation | None,
     problems: list[Problem],
 ) -> int:
-    """The points of a shard: the number in [output], else as many as take seconds on a small machine and fill a large one.
+    """The points of a shard: the number in [output], or a number that takes seconds on a small machine and fills a large one.
 
-    The size depends on the study alone, so that every worker computes the same shards. The random draws of a shard must fit into
+    The size depends only on the study, so that every worker computes the same shards. The random draws of a shard must fit into
     memory.
     """
     least, most = SHARD_POINTS
@@ -47,9 +47,9 @@ def check_shards(
 
 
 def fitting(design: Design, excitation: Excitation, points: int, given: bool, problems: list[Problem]) -> int:
-    """The points of a shard whose draws fit into memory: `points`, or fewer unless these are `given`.
+    """The points of a shard whose draws fit into memory: `points`, or fewer unless `points` is `given`.
 
-    That does not depend on how many draws there are, so that a study may get more of them.
+    The result does not depend on the total number of draws, so that a study can be extended by more draws.
     """
     if not isinstance(excitation, Stationary):
         return points

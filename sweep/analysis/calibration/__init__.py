@@ -1,1 +1,1 @@
-"""Parameters from measurements: residuals, fits and what they leave uncertain."""
+"""Calibration of parameters from measurements: residuals, fits and uncertainties."""

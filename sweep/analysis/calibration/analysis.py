@@ -18,13 +18,13 @@ from sweep.analysis.calibration.system import System
 from sweep.analysis.calibration.uncertainty import Knowledge, knowledge, pairs_together, profiles
 from sweep.io.errors import ConfigError, Problem, advise
 
-UNLIKELY = 1e-3  # a scatter that standard deviations allow more rarely than this is said to be too large
-SHOWN = 5  # jumps that are said in words
-RIDGE = 1e-3  # of the range between bounds: further apart, fits with the same numbers have different parameters
+UNLIKELY = 1e-3  # a scatter with a smaller probability is reported as too large
+SHOWN = 5  # number of jumps that are described
+RIDGE = 1e-3  # as a part of the range: a larger distance between fits with the same numbers is reported
 
 
 def check(request: CalibrationRequest, calibration: Calibration) -> None:
-    """ConfigError if a request names what is not free, or a slice is not of two parameters."""
+    """Raise ConfigError if a request names a parameter that is not free, or if a slice does not have two parameters."""
     names = calibration.space.names
     problems = []
     for option, asked in (("--profile", request.profiles), ("--slice", request.slice)):
@@ -40,13 +40,13 @@ def check(request: CalibrationRequest, calibration: Calibration) -> None:
 def carry_out(
     calibration: Calibration, request: CalibrationRequest | None = None, tell: Callable[[int, int], None] | None = None
 ) -> CalibrationResult:
-    """Fit from every start, and say what the data tell.
+    """Fit from every start and derive optima, uncertainties, profiles and notes.
 
     Args:
-        calibration: see `load.load`. request: additional results. tell: called with the number of finished fits and of all fits.
+        calibration: see `load.load`. request: additional results. tell: called with the number of finished fits and the total number.
 
     Raises:
-        ConfigError: all fits failed at their start, the request makes no sense, or optimistix is missing.
+        ConfigError: all fits failed at their start, the request is invalid, or optimistix is missing.
     """
     request = request or CalibrationRequest()
     check(request, calibration)
@@ -71,7 +71,7 @@ def carry_out(
 
 
 def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[str, ...]) -> Landscape:
-    """The loss around an optimum, four standard deviations to each side, or to the bounds where the data do not tell."""
+    """The loss around an optimum: four standard deviations to each side, or up to the bounds if the data do not determine a parameter."""
     space = system.space
     pair = names or pair_of(space, known)
     side = max(13, min(31, math.isqrt(20_000 // len(system.data.runs))))
@@ -90,7 +90,7 @@ def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[s
 
 
 def pair_of(space: Space, known: Knowledge) -> tuple[str, ...]:
-    """The two parameters that the data tell apart the least."""
+    """The two parameters that the data separate worst."""
     for direction in known.blind:
         members = direction.members(space)
         if len(members) > 1:
@@ -102,7 +102,7 @@ def pair_of(space: Space, known: Knowledge) -> tuple[str, ...]:
 
 
 def notes_on(result: CalibrationResult) -> list[str]:
-    """What a reader should know, the most serious first."""
+    """Sentences for the reader, the most serious first."""
     space, best, known, data = result.space, result.optima[0], result.known[0], result.calibration.data
     notes = []
     if not result.converged:
@@ -135,11 +135,11 @@ def notes_on(result: CalibrationResult) -> list[str]:
 
 
 def notes_on_crossings(result: CalibrationResult) -> list[str]:
-    """What the fits of the best optimum passed through."""
+    """Sentences on the boundaries that the fits of the best optimum crossed."""
     data, space = result.calibration.data, result.space
     jumping: dict[tuple[int, str, frozenset[str]], list[Crossing]] = {}
     for each in result.crossings:
-        for jump in each.jumps:  # samples of one trace that jump together are one
+        for jump in each.jumps:  # samples of one trace that jump together count as one jump
             key = (int(data.tests[each.run]), jump.observable, frozenset((each.before, each.after)))
             jumping.setdefault(key, []).append(each)
     notes = []
@@ -161,5 +161,5 @@ def notes_on_crossings(result: CalibrationResult) -> list[str]:
 
 
 def words(value: float) -> str:
-    """A number, or that there is none."""
+    """A number as text, or "nothing" if it is not finite."""
     return f"{value:.6g}" if math.isfinite(value) else "nothing"

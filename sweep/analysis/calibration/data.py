@@ -1,4 +1,4 @@
-"""Measurements: values, standard deviations and settings of every run."""
+"""Measurements: values and standard deviations, and the settings of every run."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 
 from kernels.models.quantity import Quantity
 
-TRACED = {"x": "x_end", "v": "v_end"}  # what a trace has of a run that ends there; forces need a program of their own
+TRACED = {"x": "x_end", "v": "v_end"}  # observable of a trace -> the engine's value at the end of a run; forces need their own program
 FORCES = ("friction_force", "wall_force")
 
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """Every measured number, and the runs that it is one of.
+    """All measured numbers, and the runs to which they belong.
 
     Attributes:
-        observables: name -> quantity of those that are compared, as the engine names them.
-        settings: parameter -> (runs,) value of every run, of tables (runs, L); what differs between runs, or is set by a test.
-        runs: (runs,) what a run is called: the row of its test, or the trace and the time.
-        tests: (runs,) which test a run is of: all runs of one trace are one test.
-        times: (runs,) time of a sample of a trace [s]; NaN if the run is a test of its own.
+        observables: name -> quantity, for the compared observables, named as in the engine.
+        settings: parameter -> (runs,) values, or (runs, L) of a table, for parameters that differ between runs or that a test sets.
+        runs: (runs,) labels of the runs: the row of the test, or the trace and the time.
+        tests: (runs,) number of the test of each run; all runs of one trace belong to one test.
+        times: (runs,) time of the sample of a trace [s]; NaN if the run is a test by itself.
         run, observable: (data,) positions of each number in `runs` and `observables`.
-        measured, sd, weight: (data,) the number and its standard deviation, in the unit of its observable, and how often it counts.
-        skipped: numbers that say nothing and are left out: samples at t = 0.
+        measured, sd, weight: (data,) the number and its standard deviation, in the unit of its observable, and its weight as a count.
+        skipped: how many samples at t = 0 are left out, because they carry no information.
     """
 
     observables: Mapping[str, Quantity]
@@ -42,7 +42,7 @@ class Measurements:
 
     @property
     def count(self) -> int:
-        """How many numbers were measured."""
+        """The number of measured numbers."""
         return len(self.measured)
 
     @property
@@ -52,10 +52,10 @@ class Measurements:
 
     @property
     def spread(self) -> np.ndarray:
-        """(data,) the standard deviation that each number counts with: sd / sqrt(weight)."""
+        """(data,) effective standard deviation of each number: sd / sqrt(weight)."""
         return np.asarray(self.sd / np.sqrt(self.weight))
 
     @property
     def forces(self) -> bool:
-        """Whether forces in time are among them."""
+        """Whether the observables include forces in time."""
         return any(name in FORCES for name in self.observables)

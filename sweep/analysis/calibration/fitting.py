@@ -1,8 +1,8 @@
-"""Levenberg-Marquardt by optimistix, many fits at once: lanes differ in their start, their data, or their fixed parameters.
+"""Levenberg-Marquardt fits by optimistix, many at once: lanes differ in their start, their data, or their fixed parameters.
 
-The solver asks for the residuals and their Jacobian at one point a step. The engine's program is called for that point, for all lanes and
-runs together, and the solver is given the affine function that has those residuals and that Jacobian there: so the engine is compiled once,
-whatever the number of lanes, and every step can be looked at.
+At each step the solver asks for the residuals and their Jacobian at one point. One call of the engine's program computes them for all lanes
+and runs together. The solver then receives the affine function with these residuals and this Jacobian. So the engine is compiled only once
+for any number of lanes, and every step can be inspected.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sweep.io.errors import ConfigError, Problem
 
 MOST_STEPS = 200
 TOLERANCE = 1e-10  # of steps and residuals, relative and absolute
-LEAST_STEP = 1e-9  # of an angle [rad]: one that is shorter and is still not taken leads nowhere
-MOST_BEHIND = 2  # parameters that a step leaves behind so that it keeps the rules of the model
-LEAST_GAIN = 1e-6  # of chi^2 that one more step would bring, against 1 and against chi^2, at an optimum
+LEAST_STEP = 1e-9  # of an angle [rad]: if a shorter step is rejected as well, the fit ends
+MOST_BEHIND = 2  # most parameters that a step may leave unchanged in order to keep the rules of the model
+LEAST_GAIN = 1e-6  # at an optimum, one more step gains less than this part of 1 and of chi^2
 CONVERGED, STUCK, UNFINISHED, FAILED = "converged", "stuck", "too many steps", "failed"
 OUTCOMES = {
     STUCK: "got stuck where no step lowers the loss although its gradient is not 0: a jump or a kink of an observable is in the way",
@@ -38,7 +38,7 @@ class Step:
     """An accepted step of some lanes.
 
     Attributes:
-        lanes: which. coordinates: (lanes, n) where they came to. codes: (lanes, runs, words) regimes and counts there.
+        lanes: their numbers. coordinates: (lanes, n) after the step. codes: (lanes, runs, words) regimes and counts after the step.
     """
 
     lanes: np.ndarray
@@ -48,13 +48,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """Fits, one a lane.
+    """Fits, one per lane.
 
     Attributes:
-        coordinates: (lanes, n) where each ended. point: residuals and Jacobian there.
-        outcome: (lanes,) CONVERGED, or why not: STUCK (no step lowers the loss, and the gradient is not 0: a jump or a kink is in the way),
-            UNFINISHED, FAILED (the start has no results).
-        steps: (lanes,) how many were tried. path: accepted steps in their order, where they were asked for.
+        coordinates: (lanes, n) ends of the fits. point: residuals and Jacobian there.
+        outcome: (lanes,) CONVERGED; STUCK: no step lowers the loss although its gradient is not 0, because of a jump or a kink; UNFINISHED:
+            too many steps; FAILED: the start has no results.
+        steps: (lanes,) number of tried steps. path: accepted steps in their order, if they were requested.
     """
 
     coordinates: np.ndarray
@@ -65,7 +65,7 @@ class Fits:
 
     @property
     def chi2(self) -> np.ndarray:
-        """(lanes,) sums of the squared residuals; infinite where a fit failed."""
+        """(lanes,) sums of the squared residuals; infinite if a fit failed."""
         squares = np.sum(self.point.residuals**2, axis=1)
         return np.where(np.isfinite(squares), squares, np.inf)
 
@@ -83,8 +83,8 @@ def fit(
     Args:
         system: the residuals. starts: (lanes, n) coordinates within the bounds.
         measured: (lanes, data) numbers that replace the measured ones.
-        held: (lanes, n) mask of parameters that stay where they start.
-        trace: whether to keep the paths. tell: called after each step with the lanes that are done and their number.
+        held: (lanes, n) mask of parameters that keep their start value.
+        trace: whether to keep the paths. tell: called after each step with the number of finished lanes and of all lanes.
     """
     begin, advance = solver()
     space, lanes = system.space, len(starts)
@@ -140,9 +140,9 @@ def fit(
 
 
 def kept_admissible(system: System, y: np.ndarray, asked: np.ndarray, live: np.ndarray) -> np.ndarray:
-    """Where the solver wants to go, (lanes, n) angles from y; steps that break a rule of the model slide along it.
+    """Correct the requested (lanes, n) angles so that a step from y keeps the rules of the model.
 
-    Of such a step the fewest parameters that do stay behind, or else it is half as long; where nothing does, it is tried and not taken.
+    A step that breaks a rule leaves as few parameters unchanged as possible, or is halved. If neither helps, it is tried and rejected.
     """
     space, n = system.space, y.shape[1]
     broken = np.flatnonzero(live & np.isfinite(asked).all(axis=1))
@@ -162,7 +162,7 @@ def kept_admissible(system: System, y: np.ndarray, asked: np.ndarray, live: np.n
 
 
 def at_optimum(point: Point, turning: np.ndarray) -> np.ndarray:
-    """(lanes,) whether a Gauss-Newton step would gain next to nothing."""
+    """(lanes,) whether a Gauss-Newton step would gain almost nothing."""
     residuals = np.nan_to_num(point.residuals)
     left, sizes, _ = np.linalg.svd(np.nan_to_num(point.jacobian) * turning[:, np.newaxis], full_matrices=False)
     seen = sizes > 1e-9 * sizes.max(axis=1, keepdims=True)
@@ -172,7 +172,7 @@ def at_optimum(point: Point, turning: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def solver() -> tuple[Any, Any]:
-    """The two programs of the solver: what it begins with, and one step of every lane that is live.
+    """The two programs of the solver: its initial state, and one step of every lane that is still running.
 
     Raises:
         ConfigError: optimistix is missing.
@@ -188,7 +188,7 @@ def solver() -> tuple[Any, Any]:
     import jax.numpy as jnp
 
     method: Any = optimistix.LevenbergMarquardt(rtol=TOLERANCE, atol=TOLERANCE)
-    options = {"jac": "bwd"}  # of the affine function, whose Jacobian is at hand
+    options = {"jac": "bwd"}  # for the affine function, whose Jacobian is known
     nothing: frozenset[object] = frozenset()
 
     def affine(y: Any, given: Any) -> tuple[Any, None]:

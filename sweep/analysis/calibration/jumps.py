@@ -1,8 +1,8 @@
 """Regime boundaries on the path of a fit, and the observables that jump there.
 
-Between two points of a way the regime or a count of a run differs: the place between them is halved until it is known to rounding, and
-what the observables do there is compared with what their derivatives say. A jump is where least squares go blind: the gradient on neither
-side knows of it.
+Between two points of a path, the regime or a count of a run may change. Bisection then locates the change to rounding, and the change of
+the observables across it is compared with the prediction of their derivatives. Least squares fail at a jump, because the gradients on both
+sides do not show it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from sweep.analysis.calibration.fitting import Fits
 from sweep.analysis.calibration.system import System, regimes_in_words
 
 HALVINGS = 46
-MOST = 96  # boundaries that are looked at
-RELATIVE, OF_SD = 1e-6, 1e-6  # of its value, and of its standard deviation: less is rounding
+MOST = 96  # largest number of boundaries that are searched
+RELATIVE, OF_SD = 1e-6, 1e-6  # parts of the value and of its standard deviation: a smaller difference counts as rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """An observable that jumps at a boundary; NaN if it does not exist.
+    """An observable that jumps at a boundary.
 
     Attributes:
-        observable: its name. before, after: its values on the two sides, in its unit.
+        observable: its name. before, after: its values on the two sides, in its unit; NaN if it does not exist there.
     """
 
     observable: str
@@ -38,8 +38,8 @@ class Crossing:
     """A boundary that a fit crossed.
 
     Attributes:
-        run: position of the run. before, after: what differs, in words.
-        where: (n,) values of the free parameters there.
+        run: position of the run. before, after: the regimes or counts that differ, in words.
+        where: (n,) values of the free parameters at the boundary.
         jumps: compared observables of that run that jump.
     """
 
@@ -51,7 +51,7 @@ class Crossing:
 
 
 def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[Crossing]:
-    """The boundaries that some of the fits crossed, each kind once a run."""
+    """Find the boundaries that some of the fits crossed; each kind is reported once per run."""
     brackets = changes(fits, lanes)
     if not brackets:
         return []
@@ -76,7 +76,7 @@ def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[Cro
 
 
 def changes(fits: Fits, lanes: Sequence[int]) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """(run, coordinates before, coordinates after, codes before) of every kind of change on the ways of some fits, the latest first."""
+    """(run, coordinates before, coordinates after, codes before) of every kind of change on the paths of some fits, the latest first."""
     wanted = set(lanes)
     last: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     found = {}
@@ -92,7 +92,7 @@ def changes(fits: Fits, lanes: Sequence[int]) -> list[tuple[int, np.ndarray, np.
 
 
 def jumps_of(system: System, run: int, before: np.ndarray, after: np.ndarray, smooth: np.ndarray) -> tuple[Jump, ...]:
-    """The observables measured in a run whose values on the two sides of a boundary differ by more than derivatives say."""
+    """The observables measured in a run that change across a boundary by more than their derivatives (`smooth`) predict."""
     data = system.data
     found = []
     for observable in np.unique(data.observable[data.run == run]).tolist():

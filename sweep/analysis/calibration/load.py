@@ -1,4 +1,4 @@
-"""A calibration from TOML, checked as a whole: all problems are reported at once."""
+"""Reading a calibration from TOML; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Calibration:
     """A checked calibration.
 
     Attributes:
-        config: the study: model, fixed parameters, free ones at their start, and the tests as its design.
+        config: the study: model, fixed parameters, free parameters at their start, and the tests as its design.
         section: [calibration] as given, with absolute paths.
         space: the free parameters. data: the measurements.
-        starts, seed: how many fits, from which random numbers.
-        confidence: level of intervals.
-        known: whether standard deviations are what they say, or right but for a common factor that the scatter tells.
+        starts: number of fits. seed: seed of their random starts.
+        confidence: level of the intervals.
+        known: True if the standard deviations are absolute; False if they have a common unknown factor, estimated from the scatter.
     """
 
     config: Config
@@ -62,11 +62,11 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence
     """Read and check a calibration.
 
     Args:
-        source: path of a TOML file, or the same as nested dicts (files then stand relative to the working directory).
+        source: path of a TOML file, or its content as nested dicts (file paths are then relative to the working directory).
         overrides: "path=value" texts that replace keys before the check.
 
     Raises:
-        ConfigError: with everything that is wrong.
+        ConfigError: lists everything that is wrong.
     """
     name, raw, folder, stem = read_source(source)
     problems: list[Problem] = []
@@ -78,7 +78,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence
 
 
 def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: list[Problem]) -> Calibration | None:
-    """Check everything, adding to `problems`; None when there are any."""
+    """Check a calibration and append to `problems`; None if there are any."""
     section = raw.get("calibration")
     study = {key: value for key, value in raw.items() if key != "calibration"}
     if not isinstance(section, dict):
@@ -91,7 +91,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
         problems.append(Problem("excitation", "a calibration is of oscillators that a sine shakes: records are not to be had here"))
         study.pop("excitation")
     model = model_of(study)
-    if model is None:  # which the study's own check says better
+    if model is None:  # the study's own check gives the better message
         studies.check(study, source, folder, stem, problems)
         return None
     scheme = study.get("study", {}).get("scheme", EXACT)
@@ -135,14 +135,14 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
 
 
 def model_of(study: Mapping[str, Any]) -> Model | None:
-    """The model of a study, where that can be told."""
+    """The model of a study, or None if it cannot be determined."""
     section = study.get("study", {})
     name = section.get("model", next(iter(MODELS))) if isinstance(section, dict) else None
     return MODELS.get(name) if isinstance(name, str) else None
 
 
 def whole(section: Mapping[str, Any], key: str, default: int, least: int, most: int, what: str, problems: list[Problem]) -> int:
-    """A whole number of the section."""
+    """Read a whole number of the section."""
     value = section.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         problems.append(Problem(f"calibration.{key}", f"must be a whole number from {least} to {most} ({what}), not {shorten(value)}"))
@@ -151,13 +151,13 @@ def whole(section: Mapping[str, Any], key: str, default: int, least: int, most: 
 
 
 def fraction(value: Any, problems: list[Problem]) -> float:
-    """The level of intervals."""
+    """Read the level of the intervals."""
     level = read_number(CONFIDENCE, "calibration.confidence", value, problems)
     return 0.95 if level is None else level
 
 
 def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> list[Free]:
-    """The free parameters; problems if one is none of the model, or its numbers make no sense."""
+    """Read the free parameters; add problems if the model lacks one or its numbers are invalid."""
     if not isinstance(raw, dict) or not raw:
         message = "missing: which parameters are to be found, such as k_n = { from = 0.1, to = 10.0 }"
         problems.append(Problem("calibration.free", message))
@@ -167,7 +167,7 @@ def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: l
 
 
 def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> Free | None:
-    """One free parameter; None and problems if it is wrong."""
+    """Read one free parameter; None and problems if it is wrong."""
     path = f"calibration.free.{name}"
     node = NODE.fullmatch(name)
     head, place = (node[1], int(node[2])) if node else (name, None)
@@ -214,7 +214,7 @@ def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], p
 
 
 def start_of(raw: Mapping[str, Any], given: Any, node: int | None, path: str, found: list[Problem]) -> tuple[str, Any] | None:
-    """Where a start stands and what it is: the key `start`, else what [parameters] has; None if neither says one."""
+    """The key and the value of a start: from `start`, else from [parameters]; None if neither gives one."""
     head = path.rpartition(".free.")[2]
     if node is not None:
         table = head.partition("[")[0]
@@ -231,7 +231,7 @@ def start_of(raw: Mapping[str, Any], given: Any, node: int | None, path: str, fo
 
 
 def check_ends(path: str, lower: float, upper: float, logarithmic: bool, unit: str, found: list[Problem]) -> None:
-    """Whether bounds are a range of their scale."""
+    """Check that the bounds form a range on their scale."""
     if lower >= upper:
         found.append(Problem(path, f"from must be below to: from = {lower:g}, to = {upper:g} (unit {unit})"))
     elif logarithmic and lower <= 0.0:
@@ -240,7 +240,7 @@ def check_ends(path: str, lower: float, upper: float, logarithmic: bool, unit: s
 
 
 def read_prior(raw: Any, quantity: Quantity, path: str, logarithmic: bool, problems: list[Problem]) -> Prior | None:
-    """A prior { mean, std }; None and problems if it is invalid."""
+    """Read a prior { mean, std }; None and problems if it is invalid."""
     if not isinstance(raw, dict) or set(raw) != {"mean", "std"}:
         problems.append(Problem(path, f"must be {{ mean = 1.0, std = 0.1 }} in {quantity.unit}, not {shorten(raw)}"))
         return None
@@ -252,7 +252,7 @@ def read_prior(raw: Any, quantity: Quantity, path: str, logarithmic: bool, probl
 
 
 def at_values(parameters: Mapping[str, Any], frees: Sequence[Free], values: Sequence[float]) -> dict[str, Any]:
-    """[parameters] with numbers in the place of the free ones."""
+    """[parameters] with the free parameters replaced by numbers."""
     changed = {key: list(value) if isinstance(value, list) else value for key, value in parameters.items()}
     for free, value in zip(frees, values, strict=True):
         if free.node is None:
@@ -263,7 +263,7 @@ def at_values(parameters: Mapping[str, Any], frees: Sequence[Free], values: Sequ
 
 
 def with_tests(study: Mapping[str, Any], parts: Sequence[Mapping[str, list[Any]]], frees: Sequence[Free]) -> dict[str, Any]:
-    """The study with the free parameters at their start, and the tests as its points: one for each row, the last sample of each trace."""
+    """The study with the free parameters at their start and the tests as points: one per row, and the last sample of each trace."""
     designs = [{"design": "zip", "axes": dict(axes)} for axes in parts]
     everywhere = {name for name in (parts[0] if parts else ()) if all(name in axes for axes in parts)}
     window = {"window"} if "window_end" in everywhere else set()
@@ -277,7 +277,7 @@ def with_tests(study: Mapping[str, Any], parts: Sequence[Mapping[str, list[Any]]
 
 
 def in_words(problem: Problem, sources: Sequence[Source], data: Measurements) -> Problem:
-    """A problem of the study that the data make, with the file and the test in place of the design and the point."""
+    """A problem of the generated study, reworded to name the file and the test instead of the design and the point."""
     first = {test: data.runs[run] for run, test in reversed(list(enumerate(data.tests.tolist())))}
 
     def named(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The measured data of a calibration: columns with standard deviations and weights, tests and traces."""
+"""Reading the measured data of a calibration: columns with standard deviations and weights, tests and traces."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ TIME_COLUMN = "time"
 
 
 class MeasuredRows:
-    """Measured numbers of one source, as they are gathered: one entry a number."""
+    """Collects the measured numbers of the sources, one entry per number."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start empty."""
         self.run: list[np.ndarray] = []
         self.name: list[str] = []
         self.measured: list[np.ndarray] = []
@@ -42,7 +42,7 @@ class MeasuredRows:
         self.weight: list[np.ndarray] = []
 
     def add(self, sheet: Sheet, compared: Compared, first: int, keep: np.ndarray, problems: list[Problem]) -> None:
-        """Take a column in, of the rows `keep`; the runs of the sheet begin with number `first`."""
+        """Add the rows `keep` of a column; the runs of the sheet are numbered from `first`."""
         missing = [name for name in compared.columns if name not in sheet.columns]
         problems += [
             Problem(compared.path, f"{sheet.label} has no column {name!r}; {advise(name, list(sheet.columns))}") for name in missing
@@ -88,7 +88,7 @@ class Part:
     """The runs of one source.
 
     Attributes:
-        settings: parameter -> (runs,) values, of tables (runs, L). labels: what they are called. times: of samples [s], else NaN.
+        settings: parameter -> (runs,) values, or (runs, L) of a table. labels: names of the runs. times: of samples [s], else NaN.
     """
 
     settings: dict[str, np.ndarray]
@@ -99,15 +99,15 @@ class Part:
 def read_data(
     sources: Sequence[Source], model: Model, free: set[str], study: Mapping[str, Any], problems: list[Problem]
 ) -> tuple[Measurements, list[dict[str, list[Any]]]] | None:
-    """Read the files.
+    """Read the files of measurements.
 
     Args:
-        sources: what to read. model: whose parameters columns may name. free: parameters that are not known.
-        study: the file without [calibration]. problems: where problems are added.
+        sources: the files. model: columns may name its parameters. free: names of the free parameters.
+        study: the file without [calibration]. problems: list to which problems are added.
 
     Returns:
-        The measurements, and the runs as parts of a design: parameter -> values as a study gives them, of a trace its last sample. None
-        where nothing can be made of the files.
+        The measurements, and the runs as parts of a design: parameter -> values in the format of a study; a trace contributes its last
+        sample. None if the files are unusable.
     """
     before = len(problems)
     rows, parts = MeasuredRows(), []
@@ -116,7 +116,7 @@ def read_data(
         sheet = read_sheet(source.file, source.path, problems)
         if sheet is None:
             continue
-        # what was measured and is not compared is let lie
+        # columns that are measured but not compared are ignored
         measurable = [*IN_TIME] if source.traced else [quantity.name for quantity in model.observables]
         known = {name for each in source.compared for name in (*each.columns, f"{each.column}_sd")}
         known |= {name for each in measurable for name in (each, f"{each}_sd")}
@@ -156,7 +156,7 @@ def read_data(
 
 
 def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]) -> Part:
-    """The runs of a file of tests, whose settings are its columns that are parameters."""
+    """The runs of a file of tests; its columns that are parameters are the settings."""
     quantities = by_name(model.parameters)
     check_columns(sheet, [*quantities, *known], problems)
     names = [name for name in sheet.columns if name in quantities and name not in known]
@@ -168,7 +168,7 @@ def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], prob
 def read_trace(
     source: Source, sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]
 ) -> tuple[Part, np.ndarray]:
-    """The runs of a trace, one for each sample, and which samples those are: at t = 0 there is nothing to be learned."""
+    """The runs of a trace, one per sample, and the positions of these samples; samples at t = 0 are skipped."""
     check_columns(sheet, [TIME_COLUMN, *known], problems)
     quantities = by_name(model.parameters)
     path = source.path.removesuffix(".file")
@@ -201,7 +201,7 @@ def read_trace(
 
 
 def joined(parts: Sequence[Part], model: Model, study: Mapping[str, Any], problems: list[Problem]) -> dict[str, np.ndarray]:
-    """The settings of all runs: where a part does not say, what the study says, or the documented default."""
+    """The settings of all runs; a part without a setting takes the value of the study or the documented default."""
     names = dict.fromkeys(name for part in parts for name in part.settings)
     if len(parts) == 1:
         return dict(parts[0].settings)
@@ -219,7 +219,7 @@ def joined(parts: Sequence[Part], model: Model, study: Mapping[str, Any], proble
 
 
 def filled(quantity: Quantity, model: Model, count: int, study: Mapping[str, Any], problems: list[Problem]) -> np.ndarray:
-    """A setting that some runs leave to the study, `count` times."""
+    """The value of the study for a setting that some runs omit, repeated `count` times."""
     name, time = quantity.name, study.get("time", {})
     given = study.get("parameters", {}).get(name, time.get(name))
     window = time.get("window")
@@ -236,7 +236,7 @@ def filled(quantity: Quantity, model: Model, count: int, study: Mapping[str, Any
 
 
 def tests_of(parts: Sequence[Part]) -> np.ndarray:
-    """(runs,) the number of the test that each run is of."""
+    """(runs,) number of the test to which each run belongs."""
     found: list[np.ndarray] = []
     for part in parts:
         first = 0 if not found else int(found[-1][-1]) + 1
@@ -245,7 +245,7 @@ def tests_of(parts: Sequence[Part]) -> np.ndarray:
 
 
 def designs_of(parts: Sequence[Part], model: Model) -> list[dict[str, list[Any]]]:
-    """The parts of a design with one point for each test, and one for the last sample of each trace."""
+    """The parts of a design: one point for each test, and one for the last sample of each trace."""
     designs = []
     for part in parts:
         rows = [int(np.argmax(part.times))] if np.isfinite(part.times).any() else range(len(part.labels))

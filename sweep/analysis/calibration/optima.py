@@ -1,4 +1,4 @@
-"""The starts of fits, and the distinct optima at their ends."""
+"""The starts of fits, and the distinct optima where fits end."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from sweep.analysis.calibration.fitting import CONVERGED, FAILED, Fits
 from sweep.analysis.calibration.system import System
 
-EDGE = 0.02  # random starts keep this part of the range from either bound
-DRAWS = 64  # random points a start, among which those are taken that keep the rules of the model
-SAME = 0.01  # fits whose numbers differ by less than this part of their standard deviations are one
+EDGE = 0.02  # part of the range that random starts keep from either bound
+DRAWS = 64  # random points per start, from which those that keep the rules of the model are chosen
+SAME = 0.01  # part of a standard deviation: fits whose numbers differ by less are the same optimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Optimum:
 
     Attributes:
         lanes: the fits that ended there, the best first. chi2: sum of squared residuals.
-        coordinates: (n,) of the best. spread: (n,) how far apart the fits that have these numbers lie, in parts of the range of bounds.
+        coordinates: (n,) of the best fit. spread: (n,) distance between the fits of this optimum, in parts of the range of bounds.
     """
 
     lanes: np.ndarray
@@ -32,7 +32,7 @@ class Optimum:
 def starts_of(system: System, count: int, seed: int) -> np.ndarray:
     """(count, n) coordinates: the start of the study, then a Latin hypercube between the bounds.
 
-    A point that breaks a rule of the model is replaced by another one; where there are too few, points are pulled towards the first start.
+    A point that breaks a rule of the model is replaced. If there are too few valid points, points are moved towards the first start.
     """
     from scipy.stats import qmc
 
@@ -56,7 +56,7 @@ def starts_of(system: System, count: int, seed: int) -> np.ndarray:
 
 
 def optima_of(fits: Fits, system: System) -> list[Optimum]:
-    """The distinct optima, the best first; where no fit converged, the best of all fits that have results."""
+    """The distinct optima, the best first; if no fit converged, the best of all fits that have results."""
     usable = fits.outcome == CONVERGED
     if not usable.any():
         usable = (fits.outcome != FAILED) & (np.arange(len(usable)) == np.argmin(fits.chi2))

@@ -1,7 +1,7 @@
 """Free parameters: their bounds and scales, and the unbounded angles that the fit moves.
 
-Each has a coordinate u: its value, or on a logarithmic scale the logarithm of its value. Within the bounds u = middle + half width sin(y),
-and any number will do for the angle y. Source of the transformation: F. James and M. Roos, Computer Physics Communications 10 (1975),
+Each parameter has a coordinate u: its value, or on a logarithmic scale the logarithm of its value. u = middle + half width sin(y) lies
+within the bounds for every angle y. Source of the transformation: F. James and M. Roos, Computer Physics Communications 10 (1975),
 343-367 (Minuit).
 """
 
@@ -16,12 +16,12 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.design.distributions import log_normal_scale
 
-AT_BOUND = 1e-7  # this near to a bound, in parts of the range, a parameter lies on it
+AT_BOUND = 1e-7  # a parameter nearer to a bound than this part of the range lies on it
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What is known of a parameter before the data: normal on a linear scale, log-normal on a logarithmic one.
+    """Prior knowledge of a parameter: normal on a linear scale, log-normal on a logarithmic one.
 
     Attributes:
         mean, std: of the parameter, in its unit.
@@ -33,14 +33,14 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """One number that the data are to tell.
+    """One free number that the data determine.
 
     Attributes:
-        name: as the study gives it: a parameter, or a node of a table such as "post_stiffness[0]".
-        quantity: the parameter. node: of a table, which one; else None.
-        lower, upper: bounds, in its unit. logarithmic: its scale.
-        start: where the first fit begins.
-        prior: what is known before.
+        name: name in the study: a parameter, or a node of a table such as "post_stiffness[0]".
+        quantity: the parameter. node: index of the node of a table; None for other parameters.
+        lower, upper: bounds, in its unit. logarithmic: whether its scale is logarithmic.
+        start: value where the first fit begins.
+        prior: its prior, or None.
     """
 
     name: str
@@ -59,13 +59,13 @@ class Free:
 
     @property
     def symbol(self) -> str:
-        """As pictures name it, in mathtext."""
+        """Its symbol in pictures, in mathtext."""
         head = f"${self.quantity.symbol}$" if self.quantity.symbol else self.quantity.name.replace("_", " ")
         return head if self.node is None else f"{head} [{self.node}]"
 
     @property
     def known(self) -> tuple[float, float] | None:
-        """The prior in the coordinate: mean and standard deviation."""
+        """Mean and standard deviation of the prior, in the coordinate."""
         if self.prior is None:
             return None
         if not self.logarithmic:
@@ -75,14 +75,14 @@ class Free:
 
 
 class Space:
-    """The space of the free parameters; arrays have them along their last axis, (..., n).
+    """The space of the free parameters, which are the last axis of all arrays, (..., n).
 
     Attributes:
-        frees: the parameters. names: theirs. low, width: bounds of the coordinates and their distance, (n,).
+        frees: the parameters. names: their names. low, width: (n,) lower bounds of the coordinates, and distances of the bounds.
     """
 
     def __init__(self, frees: Sequence[Free]) -> None:
-        """Keep the parameters."""
+        """Collect names and bounds of the parameters."""
         self.frees = tuple(frees)
         self.names = tuple(free.name for free in frees)
         self.logarithmic = np.array([free.logarithmic for free in frees], dtype=bool)
@@ -91,31 +91,31 @@ class Space:
 
     @property
     def starts(self) -> np.ndarray:
-        """(n,) values where the first fit begins."""
+        """(n,) parameter values where the first fit begins."""
         return np.array([free.start for free in self.frees])
 
     def coordinates(self, values: np.ndarray) -> np.ndarray:
-        """Values as coordinates u."""
+        """Convert values to coordinates u."""
         return np.where(self.logarithmic, np.log(np.where(self.logarithmic, values, 1.0)), values)
 
     def values(self, coordinates: np.ndarray) -> np.ndarray:
-        """Coordinates u as values."""
+        """Convert coordinates u to values."""
         return np.where(self.logarithmic, np.exp(np.where(self.logarithmic, coordinates, 0.0)), coordinates)
 
     def rates(self, values: np.ndarray) -> np.ndarray:
-        """Derivatives of the values by the coordinates."""
+        """Derivatives of the values with respect to the coordinates."""
         return np.where(self.logarithmic, values, 1.0)
 
     def at(self, angles: np.ndarray) -> np.ndarray:
-        """Coordinates u of angles y."""
+        """Convert angles y to coordinates u."""
         return np.asarray(self.low + 0.5 * self.width * (1.0 + np.sin(angles)))
 
     def turning(self, angles: np.ndarray) -> np.ndarray:
-        """Derivatives of the coordinates by the angles."""
+        """Derivatives of the coordinates with respect to the angles."""
         return np.asarray(0.5 * self.width * np.cos(angles))
 
     def angles(self, coordinates: np.ndarray) -> np.ndarray:
-        """The angles in [-pi/2, pi/2] of coordinates within the bounds."""
+        """Convert coordinates within the bounds to angles in [-pi/2, pi/2]."""
         return np.asarray(np.arcsin(np.clip(2.0 * (coordinates - self.low) / self.width - 1.0, -1.0, 1.0)))
 
     def on_bound(self, coordinates: np.ndarray) -> np.ndarray:

@@ -35,9 +35,9 @@ class CalibrationRequest:
     """The results that a user asks for in addition to the fit.
 
     Attributes:
-        profiles: parameters whose profile likelihood is wanted.
+        profiles: parameters whose profile likelihood is computed.
         slice: the two parameters of the landscape; if empty, the two that the data separate worst.
-        landscape: whether one is wanted.
+        landscape: whether a landscape is computed.
     """
 
     profiles: tuple[str, ...] = ()
@@ -47,10 +47,10 @@ class CalibrationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Landscape:
-    """The loss over two parameters, the others at the optimum.
+    """The loss over two parameters; the other parameters stay at the optimum.
 
     Attributes:
-        names: of the two. along: (side,) values of each. chi2: (side, side), the first along the first axis; NaN if a run fails.
+        names: the two parameters. along: (side,) values of each. chi2: (side, side), first parameter first; NaN if a run fails.
     """
 
     names: tuple[str, str]
@@ -63,11 +63,11 @@ class CalibrationResult:
     """The result of a calibration.
 
     Attributes:
-        calibration: what was asked. system: its residuals.
-        fits: from every start. optima: the distinct ones, the best first, and what is known at each.
+        calibration: the checked calibration. system: its residuals.
+        fits: one from every start. optima: the distinct optima, the best first. known: the uncertainties at each optimum.
         crossings: boundaries that the fits of the best optimum crossed.
-        profiles, landscape: where they were asked for.
-        notes: what a reader should know, in sentences.
+        profiles, landscape: present if requested.
+        notes: sentences for the reader.
     """
 
     calibration: Calibration
@@ -97,11 +97,11 @@ class CalibrationResult:
 
     @property
     def converged(self) -> bool:
-        """Whether the best fit did."""
+        """Whether the best fit converged."""
         return bool(self.fits.outcome[self.best] == CONVERGED)
 
     def counts(self) -> dict[str, int]:
-        """How the fits ended, and how many each."""
+        """Outcome -> number of fits."""
         return {word: int(np.count_nonzero(self.fits.outcome == word)) for word in (CONVERGED, *OUTCOMES)}
 
     def fitted(self) -> Config:
@@ -112,7 +112,7 @@ class CalibrationResult:
 
 
 def records(result: CalibrationResult) -> list[dict[str, Any]]:
-    """One flat dict for each optimum and parameter; what there is none of is None."""
+    """One flat dict for each optimum and parameter; missing values are None."""
     space = result.space
     profiled = {profile.name: profile for profile in result.profiles}
     found = []
@@ -137,7 +137,7 @@ def nothing(value: float) -> float | None:
 
 
 def numbers(result: CalibrationResult) -> list[dict[str, Any]]:
-    """One flat dict for each measured number: what was measured, what is computed at the best optimum, and the residual."""
+    """One flat dict for each measured number, with its value computed at the best optimum and its residual."""
     data, point = result.calibration.data, result.fits.point
     found = []
     for place in range(data.count):
@@ -152,7 +152,7 @@ def numbers(result: CalibrationResult) -> list[dict[str, Any]]:
 
 
 def facts(result: CalibrationResult) -> dict[str, Any]:
-    """The facts that are not in the tables, ready for JSON."""
+    """The results that are not in the tables, ready for JSON."""
     known = result.known[0]
     correlation = [[nothing(value) for value in row] for row in known.correlation]
     return {
@@ -178,7 +178,7 @@ def facts(result: CalibrationResult) -> dict[str, Any]:
 
 
 def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
-    """The tables of a result by the name of their file."""
+    """The tables of a result, by file name."""
     import pyarrow as pa
 
     from sweep.execution.parquet import described
@@ -218,10 +218,10 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
 
 
 def write(result: CalibrationResult, directory: Path) -> list[Path]:
-    """Write config.toml, fitted.toml and the tables into a directory, each whole; tables of an earlier call that are no longer there go.
+    """Write config.toml, fitted.toml and the tables into a directory, each atomically; remove tables of an earlier call that are obsolete.
 
     Raises:
-        ConfigError: the directory is that of a run. OSError: something cannot be written.
+        ConfigError: the directory holds a run. OSError: a file cannot be written.
     """
     import pyarrow.parquet as pq
 
@@ -243,7 +243,7 @@ def write(result: CalibrationResult, directory: Path) -> list[Path]:
 
 
 def check_directory(directory: Path) -> None:
-    """ConfigError if the directory is that of a run: a calibration must not go there."""
+    """Raise ConfigError if the directory holds a run, because a calibration must not be written there."""
     if (directory / MANIFEST).exists():
         message = f"{directory} is the directory of a run: a calibration goes to one of its own (--out DIR)"
         raise ConfigError("tribosweep calibrate", [Problem("", message)])

@@ -1,4 +1,4 @@
-"""Files of measurements: CSV or Parquet, one row a test or a sample; problems name the row."""
+"""Files of measurements: CSV or Parquet, one row per test or sample; problems name the row."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from sweep.io.values import DEFAULT
 if TYPE_CHECKING:
     import pyarrow as pa
 
-UNIT = "_unit"  # a column of that ending says in which unit another one is
+UNIT = "_unit"  # ending of a column that gives the unit of another column
 LABEL = "test"  # the column that names the rows
 POSITIVE = {"sd": "standard deviation", "weight": "weight"}
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A file of measurements, read and not yet understood.
+    """The cells of a file of measurements, before interpretation.
 
     Attributes:
-        label: the key that names the file and its name, for messages.
+        label: the key that names the file, and the file's name, for messages.
         columns: name -> its cells.
         count: how many rows.
     """
@@ -38,7 +38,7 @@ class Sheet:
     count: int
 
     def place(self, column: str, row: int | None = None) -> str:
-        """Where a message stands; the first row below the header is row 1."""
+        """The location named in a message; the first row below the header is row 1."""
         return f"{self.label}, column {column}" + ("" if row is None else f", row {row + 1}")
 
 
@@ -66,7 +66,7 @@ def read_sheet(path: Path, where: str, problems: list[Problem]) -> Sheet | None:
 
 
 def check_columns(sheet: Sheet, known: Iterable[str], problems: list[Problem]) -> None:
-    """Every column must be known, or say the unit of one that is."""
+    """Check that every column is known or gives the unit of a known column."""
     names = [*known, LABEL]
     for column in sheet.columns:
         if column not in names and column.removesuffix(UNIT) not in names:
@@ -75,9 +75,9 @@ def check_columns(sheet: Sheet, known: Iterable[str], problems: list[Problem]) -
 
 
 def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> np.ndarray | None:
-    """The (rows,) values of a parameter, or (rows, L) of a table; None and problems if a cell is wrong.
+    """Read the (rows,) values of a parameter, or (rows, L) of a table; None and problems if a cell is wrong.
 
-    An empty cell is the documented default; where that follows from other parameters, every cell must say or none.
+    An empty cell means the documented default. If the default depends on other parameters, either all cells or none must be empty.
     """
     name = quantity.name
     read = {"word": read_words, "list": read_lists}.get(quantity.kind, read_numbers)
@@ -105,7 +105,7 @@ def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> n
 
 
 def read_measured(sheet: Sheet, column: str, quantity: Quantity, problems: list[Problem]) -> np.ndarray:
-    """The (rows,) numbers of a column, NaN if nothing was measured; problems if a cell is no finite number."""
+    """Read the (rows,) numbers of a column, NaN for an empty cell; add problems if a cell holds no finite number."""
     found: list[Problem] = []
     free = Quantity(quantity.name, quantity.unit, quantity.description)
     values, absent = read_numbers(sheet.columns[column], free, sheet.place(column), 0, found)
@@ -118,7 +118,7 @@ def read_measured(sheet: Sheet, column: str, quantity: Quantity, problems: list[
 
 
 def read_positive(sheet: Sheet, column: str, quantity: Quantity, what: str, measured: np.ndarray, problems: list[Problem]) -> np.ndarray:
-    """The (rows,) standard deviations or weights (`what`) of a column: positive wherever something was measured."""
+    """Read the (rows,) standard deviations or weights (`what`) of a column; they must be positive wherever there is a measured number."""
     found: list[Problem] = []
     unit = quantity.unit if what == "sd" else "1"
     meaning = Quantity(what, unit, f"{POSITIVE[what]} of {quantity.name}")
@@ -132,7 +132,7 @@ def read_positive(sheet: Sheet, column: str, quantity: Quantity, what: str, meas
 
 
 def check_unit(sheet: Sheet, column: str, quantity: Quantity, problems: list[Problem]) -> None:
-    """Whether the column that says the unit of another one, where there is one, agrees with the unit that the model has."""
+    """Check that the unit column of a column, if there is one, agrees with the unit of the model."""
     said = sheet.columns.get(f"{column}{UNIT}")
     for row, cell in enumerate([] if said is None else said.to_pylist()):
         word = "" if cell is None else str(cell).strip()
@@ -142,6 +142,6 @@ def check_unit(sheet: Sheet, column: str, quantity: Quantity, problems: list[Pro
 
 
 def read_labels(sheet: Sheet) -> list[str]:
-    """What the rows are called: by the column "test", or by their numbers."""
+    """The labels of the rows: from the column "test", or their numbers."""
     said = sheet.columns[LABEL].to_pylist() if LABEL in sheet.columns else [None] * sheet.count
     return [f"row {row + 1}" if cell is None or not str(cell).strip() else str(cell).strip() for row, cell in enumerate(said)]

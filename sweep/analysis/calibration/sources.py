@@ -1,4 +1,4 @@
-"""Where measurements come from: the tables [[calibration.compare]] and [[calibration.traces]]."""
+"""The sources of measurements: the tables [[calibration.compare]] and [[calibration.traces]]."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Compared:
     """A column that is compared with an observable.
 
     Attributes:
-        path: its key. observable: with what. column: its name.
-        sd: standard deviation: a number in the unit of the observable, or the column that has it. relative: part of the measured number.
-        weight: as how many measurements each counts, or the column that says so.
+        path: its key. observable: name of the observable. column: name of the column.
+        sd: standard deviation, as a number in the observable's unit or as a column name. relative: standard deviation over measured number.
+        weight: how many measurements each number counts for, or the name of a column with these counts.
     """
 
     path: str
@@ -41,7 +41,7 @@ class Compared:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that it reads."""
+        """Names of the columns that are read."""
         return [self.column, *(each for each in (self.sd, self.weight) if isinstance(each, str))]
 
 
@@ -50,9 +50,9 @@ class Source:
     """A file of measurements: the tests, or one trace.
 
     Attributes:
-        path: its key. file: where it lies.
-        compared: what of it is compared.
-        settings: of a trace, parameter -> value as the study gives it. traced: whether it is one.
+        path: its key. file: path of the file.
+        compared: the comparisons made with it.
+        settings: for a trace, parameter -> value in the format of the study. traced: whether it is a trace.
     """
 
     path: str
@@ -63,7 +63,7 @@ class Source:
 
 
 def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problems: list[Problem]) -> list[Source]:
-    """The files that [calibration] names, and the observables compared with each; problems for invalid entries."""
+    """Read the files that [calibration] names and their compared observables; add problems for invalid entries."""
     sources = []
     quantities = {q.name: q for q in model.observables if q.kind == "float" and not q.survives and not q.steady}
     if "data" in section:
@@ -95,7 +95,7 @@ def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problem
 def source_of(
     path: str, file: Any, compared: list[Compared], settings: Mapping[str, Any], folder: Path, problems: list[Problem]
 ) -> Source | None:
-    """A source, or None and a problem."""
+    """Read one source; None and a problem if it is wrong."""
     if not isinstance(file, str) or not file:
         problems.append(Problem(path, f"must be the path of a .csv or .parquet file, not {shorten(file)}"))
         return None
@@ -103,7 +103,7 @@ def source_of(
 
 
 def read_compared(raw: Any, path: str, quantities: Mapping[str, Quantity], problems: list[Problem]) -> list[Compared]:
-    """What is compared, observable by observable."""
+    """Read the comparisons, one per observable."""
     if not isinstance(raw, dict) or not raw:
         problems.append(Problem(path, 'missing: which observable is compared with which column, such as { plastic_set = "set" }'))
         return []
@@ -121,7 +121,7 @@ def read_compared(raw: Any, path: str, quantities: Mapping[str, Quantity], probl
 
 
 def read_terms(quantity: Quantity, given: Mapping[str, Any], where: str, problems: list[Problem]) -> Compared:
-    """Column, standard deviation and weight of one comparison."""
+    """Read column, standard deviation and weight of one comparison."""
     problems += [Problem(f"{where}.{key}", f"unknown key; {advise(str(key), COMPARED_KEYS)}") for key in given if key not in COMPARED_KEYS]
     column = given.get("column", quantity.name)
     if not isinstance(column, str):

@@ -1,4 +1,4 @@
-"""The system that is fitted: residuals of the exact engine and their Jacobian, at many parameter points at once."""
+"""The residuals of a calibration and their Jacobian, from the exact engine, at many parameter points at once."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.derivative_blocks import compiled, in_blocks
 from sweep.study.config import Config
 
-# Lanes of a block: a fit has few rows. Measured on the wall with seven derivatives, one core: 8: 2100 rows/s, 16: 1200, 32: 960, 64: 1300.
+# Lanes of a block: a fit has few rows. Rows/s of the wall with seven derivatives on one core: 8: 2100, 16: 1200, 32: 960, 64: 1300.
 WIDTH = 8
-COUNTED = ("integer", "word")  # what jumps where a regime ends
+COUNTED = ("integer", "word")  # kinds of observables that jump where a regime ends
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedRows:
-    """Runs of the engine, (rows,) of them.
+    """Results of (rows,) runs of the engine.
 
     Attributes:
-        values: (rows, observables), NaN if a thing did not happen. slopes: (rows, observables, n) by the values of the free parameters.
+        values: (rows, observables), NaN if the event did not happen. slopes: (rows, observables, n) derivatives by the free parameters.
         codes: (rows, words) regimes and counts, whole numbers as floats. good: (rows,) whether a row has results.
     """
 
@@ -40,14 +40,14 @@ class ComputedRows:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Lanes of residuals, (lanes,) of them; m numbers, priors after the data.
+    """Residuals of (lanes,) parameter points; m numbers, with the priors after the data.
 
     Attributes:
-        residuals: (lanes, m) what was measured less what is computed, with the opposite sign, over its standard deviation; NaN throughout
-            where a run fails or parameters contradict each other.
-        jacobian: (lanes, m, n) by the coordinates of the free parameters.
+        residuals: (lanes, m) computed minus measured number, over its standard deviation; NaN for the whole lane if a run fails or the
+            parameters contradict each other.
+        jacobian: (lanes, m, n) derivatives by the coordinates of the free parameters.
         codes: (lanes, runs, words) regimes and counts.
-        predicted: (lanes, data) what is computed; NaN if it did not happen.
+        predicted: (lanes, data) computed numbers; NaN if the event did not happen.
     """
 
     residuals: np.ndarray
@@ -59,15 +59,15 @@ class Point:
 class System:
     """The residuals of a calibration.
 
-    Where a run lacks an event that was measured (a wall that does not buckle has no buckling time), the number counts as missed by all of
-    itself, with derivative 0: the other numbers lead on.
+    If a run lacks an event that was measured (such as a buckling time of a wall that does not buckle), the residual is the full measured
+    number with derivative 0, and the other numbers drive the fit.
 
     Attributes:
-        space, data: see `reading.Calibration`. words: the regimes and counts that are looked at.
+        space, data: see `load.Calibration`. words: names of the observed regimes and counts.
     """
 
     def __init__(self, config: Config, space: Space, data: Measurements) -> None:
-        """Choose the program; it is compiled on the first call."""
+        """Choose the program; the first call compiles it."""
         self.space, self.data, self.model = space, data, config.model
         self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives)
         self.window, self.asked = config.window, config.asked
@@ -77,7 +77,7 @@ class System:
         self.columns = columns_of(config.model, self.fixed, data, space)
         free = {free.name for free in space.frees}
         words = {q.name for q in config.model.parameters if q.kind != "float"}
-        # what is 0 or a word chooses the program; other numbers are columns, so that one program serves them all
+        # zeros and words select the program; other numbers are columns, so that one program serves them all
         self.constants = {
             name: value for name, value in self.fixed.items() if name not in {*self.columns, *free} and (name in words or value == 0.0)
         }
@@ -86,14 +86,14 @@ class System:
 
     @property
     def priors(self) -> list[tuple[int, float, float]]:
-        """(position, mean, standard deviation) in the coordinates of the parameters that have one."""
+        """(position, mean, standard deviation) of the parameters with a prior, in coordinates."""
         return [(place, *free.known) for place, free in enumerate(self.space.frees) if free.known is not None]
 
     def rows(self, values: np.ndarray, runs: np.ndarray) -> ComputedRows:
-        """Runs of the engine: free parameters (rows, n), and which run of the data each is (rows,)."""
+        """Run the engine for free parameters (rows, n); `runs` (rows,) gives the run of the data for each row."""
         along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
         columns = {name: each[runs] for name, each in self.columns.items()}
-        with nullcontext() if self.program is not None else stderr_filter.without_false_alarm():  # which is of programs that are loaded
+        with nullcontext() if self.program is not None else stderr_filter.without_false_alarm():  # alarms of loaded programs
             self.program = self.program or program_of(self)
             found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
         self.evaluations += len(runs)
@@ -105,7 +105,7 @@ class System:
         )
 
     def at(self, coordinates: np.ndarray, measured: np.ndarray | None = None) -> Point:
-        """Residuals at lanes of coordinates (lanes, n), against the data or against other `measured` numbers (lanes, data)."""
+        """Residuals at coordinates (lanes, n), against the data or against other `measured` numbers (lanes, data)."""
         lanes, n = coordinates.shape
         data, runs = self.data, len(self.data.runs)
         values = self.space.values(coordinates)
@@ -127,7 +127,7 @@ class System:
         return Point(residuals, jacobian, rows.codes.reshape(lanes, runs, -1), predicted)
 
     def admissible(self, values: np.ndarray) -> np.ndarray:
-        """(lanes,) whether parameters (lanes, n) keep the bounds and rules of the model in all runs."""
+        """(lanes,) whether parameters (lanes, n) keep the bounds and the rules of the model in all runs."""
         lanes, runs = len(values), len(self.data.runs)
         repeated = {name: np.tile(each, (lanes,) + (1,) * (each.ndim - 1)) for name, each in self.columns.items()}
         columns = placed(repeated, {name: np.repeat(values[:, place], runs) for place, name in enumerate(self.space.names)}, self.space)
@@ -151,7 +151,7 @@ def columns_of(model: Model, fixed: Mapping[str, Any], data: Measurements, space
 
 
 def placed(columns: Mapping[str, Any], along: Mapping[str, Any], space: Space) -> dict[str, Any]:
-    """Parameters: the columns, with the free numbers in their places; of arrays of numpy and of JAX alike."""
+    """Parameters: the columns with the free numbers inserted; works on arrays of numpy and of JAX."""
     found = dict(columns)
     for free in space.frees:
         value = along[free.name]
@@ -184,7 +184,7 @@ def program_of(system: System) -> Any:
 
 
 def regimes_in_words(model: Model, names: Sequence[str], codes: np.ndarray) -> list[str]:
-    """What regimes and counts say, one by one."""
+    """Each regime and count as text."""
     quantities = {quantity.name: quantity for quantity in model.observables}
     found = []
     for name, code in zip(names, codes, strict=True):

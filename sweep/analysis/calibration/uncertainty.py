@@ -1,4 +1,4 @@
-"""The uncertainty of parameters: covariance, intervals, directions that the data do not determine, and profile likelihoods."""
+"""Uncertainty of parameters: covariance, intervals, directions that the data do not determine, and profile likelihoods."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from sweep.analysis.calibration.fitting import CONVERGED, fit
 from sweep.analysis.calibration.parameters import Free, Space
 from sweep.analysis.calibration.system import System
 
-BLIND = 1e-7  # directions whose singular value is below this part of the largest are not seen at all: derivatives are good to 1e-9
-WIDE = 0.5  # a standard deviation of this part of the range between the bounds says no more than the bounds do
-MEMBER = 0.05  # part of the largest component from which on a parameter belongs to a direction
-TOGETHER = 0.95  # correlation from which on two parameters are said to move together
+BLIND = 1e-7  # part of the largest singular value: directions below it are not seen, as derivatives are good to 1e-9
+WIDE = 0.5  # part of the range: a larger standard deviation adds nothing to the bounds
+MEMBER = 0.05  # part of the largest component: parameters above it belong to a direction
+TOGETHER = 0.95  # correlation: above it, two parameters are reported to move together
 PROFILE_POINTS = 17
 PROFILE_REACH = 3.5  # standard deviations
-MOST_RISE = 0.7  # of the root of the gain between two places that an end is told from
+MOST_RISE = 0.7  # largest difference of the root of the gain across an interval end; above it the profile is refined
 MOST_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A way to change parameters that the data do not see.
+    """A direction in parameter space that the data do not determine.
 
     Attributes:
-        parts: (n,) of the ranges between the bounds, of unit length. seen: whether the data see it at all, though too little.
+        parts: (n,) components in parts of the ranges between the bounds, of unit length. seen: True if the data see it, but too weakly.
     """
 
     parts: np.ndarray
     seen: bool
 
     def members(self, space: Space) -> list[Free]:
-        """The parameters that change, the most first."""
+        """The parameters that change, the largest change first."""
         order = np.argsort(-np.abs(self.parts))
         return [space.frees[place] for place in order if abs(self.parts[place]) > MEMBER * np.abs(self.parts).max()]
 
     def sentence(self, space: Space) -> str:
-        """What cannot be told, in words."""
+        """A sentence that describes the direction."""
         members = self.members(space)
         how_much = "hardly anything" if self.seen else "nothing"
         if len(members) == 1:
@@ -54,21 +54,21 @@ class Direction:
 
 
 def moved(free: Free, by: float) -> str:
-    """A parameter whose coordinate is changed, in words."""
+    """The change of a parameter for a change of its coordinate, as text."""
     return f"{free.name} x {math.exp(by):.4g}" if free.logarithmic else f"{free.name} {by:+.4g}{free.quantity.unit_suffix}"
 
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What the data tell at an optimum, (n,) parameters.
+    """Uncertainties at an optimum, for (n,) parameters.
 
     Attributes:
-        sd: standard deviations of the coordinates; NaN if the data do not tell a parameter, or it lies on a bound.
-        low, high: ends of the intervals, values.
+        sd: standard deviations of the coordinates; NaN for a parameter that the data do not determine or that lies on a bound.
+        low, high: ends of the intervals, as parameter values.
         correlation: (n, n), NaN likewise. bound: mask of the parameters on a bound, which count as known there.
-        blind: the directions that are not told.
-        scale: what standard deviations of the data are multiplied by. factor: half an interval in standard deviations.
-        freedom: numbers less free parameters.
+        blind: the directions that the data do not determine.
+        scale: factor on the standard deviations of the data. factor: half width of an interval in standard deviations.
+        freedom: number of data less number of free parameters.
     """
 
     sd: np.ndarray
@@ -90,12 +90,12 @@ class Knowledge:
 def knowledge(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2: float, known: bool, level: float) -> Knowledge:
     """Linear uncertainties at one optimum.
 
-    In parts of the range between bounds, the Jacobian is U S V^T: along V_k the standard deviation is 1 / S_k. Where that says nothing, the
-    parameters of V_k are not told. The others have the covariance of what is left, which is theirs as far as they have no part in V_k.
+    The Jacobian in parts of the range between bounds is U S V^T, and the standard deviation along V_k is 1 / S_k. If that is too large,
+    the parameters of V_k are not determined. The others get the covariance of the remaining directions, valid if they have no part in V_k.
 
     Args:
         space: the parameters. coordinates: (n,). jacobian: (m, n) of residuals over their standard deviations by coordinates.
-        chi2: sum of squared residuals. known: whether standard deviations are what they say. level: of the intervals.
+        chi2: sum of squared residuals. known: whether standard deviations are absolute. level: level of the intervals.
     """
     m, n = jacobian.shape
     bound = space.on_bound(coordinates)
@@ -129,7 +129,7 @@ def knowledge(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2:
 
 
 def pairs_together(space: Space, known: Knowledge) -> list[tuple[str, str, float]]:
-    """Pairs of parameters that the data tell, but hardly one without the other: (name, name, correlation), the closest first."""
+    """Strongly correlated pairs of parameters that the data determine: (name, name, correlation), the strongest first."""
     n = len(space.names)
     pairs = [(space.names[i], space.names[j], float(known.correlation[i, j])) for i in range(n) for j in range(i)]
     return sorted((pair for pair in pairs if abs(pair[2]) > TOGETHER), key=lambda pair: -abs(pair[2]))
@@ -137,12 +137,12 @@ def pairs_together(space: Space, known: Knowledge) -> list[tuple[str, str, float
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The least chi^2 over one parameter that is held, the others being free.
+    """The least chi^2 as a function of one held parameter, with the others free.
 
     Attributes:
-        name: the parameter. values: (k,) where it is held, ascending. gains: (k,) chi^2 less that of the optimum, over scale^2.
-        low, high: ends of the interval; NaN if the data set none within the bounds.
-        limit: of `gains` at its ends.
+        name: the parameter. values: (k,) held values, ascending. gains: (k,) chi^2 less that of the optimum, over scale^2.
+        low, high: ends of the interval; NaN if the data give no end within the bounds.
+        limit: value of `gains` at the ends.
     """
 
     name: str
@@ -154,9 +154,10 @@ class Profile:
 
 
 def profiles(system: System, coordinates: np.ndarray, chi2: float, known: Knowledge, names: Sequence[str]) -> list[Profile]:
-    """Profile likelihoods of some parameters: evenly over some standard deviations, then, where an end of the interval is not among these
-    places or lies between two that are far apart, once more out to the bound or between the two.
-    """  # noqa: D205 - one sentence
+    """Compute the profile likelihoods of some parameters, evenly over some standard deviations.
+
+    If an end of an interval lies outside or between two distant places, a second pass goes out to the bound or between these places.
+    """
     space = system.space
     limit = known.factor**2
     found = []
@@ -185,7 +186,7 @@ def profiles(system: System, coordinates: np.ndarray, chi2: float, known: Knowle
 
 
 def value_of(space: Space, place: int, coordinate: float) -> float:
-    """The value of one coordinate."""
+    """The parameter value of one coordinate."""
     return math.exp(coordinate) if space.logarithmic[place] else float(coordinate)
 
 
@@ -204,7 +205,7 @@ class End:
     """An end of the interval of a profile.
 
     Attributes:
-        at: its coordinate, or NaN. between: the places on both sides of it. rise: difference of the root of the gain between these.
+        at: its coordinate, or NaN. between: the places on both sides of it. rise: difference of the root of the gain between them.
     """
 
     at: float
@@ -213,7 +214,7 @@ class End:
 
 
 def end(u: np.ndarray, gains: np.ndarray, optimum: float, side: float, limit: float) -> End:
-    """Where the root of the gain, which is nearly straight, passes that of the limit on one side."""
+    """Interpolate where the root of the gain, which is nearly straight, reaches the root of the limit on one side."""
     chosen = (side * (u - optimum) > 0.0) & np.isfinite(gains)
     order = np.argsort(np.abs(u[chosen] - optimum))
     places = np.append(optimum, u[chosen][order])

@@ -1,1 +1,1 @@
-"""Sensitivity of observables to uncertain parameters: indices, derivatives, propagated uncertainty."""
+"""Sensitivity of observables to uncertain parameters: indices, derivatives and propagated uncertainty."""

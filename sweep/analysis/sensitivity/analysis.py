@@ -1,4 +1,4 @@
-"""A sensitivity study: from the rows of a run to tables of indices, uncertainties and derivatives."""
+"""A sensitivity analysis: from the rows of a run to tables of indices, uncertainties and derivatives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
 
-FEWEST = 8  # groups that a study by sample size begins with
+FEWEST = 8  # smallest number of groups in estimates by sample size
 METHODS = {"saltelli": "Sobol indices", "morris": "elementary effects", "fast": "extended FAST"}
 RBD = "RBD-FAST"
 
@@ -26,17 +26,17 @@ def analyse(path: Path, config: Config, request: SensitivityRequest) -> Sensitiv
     """Analyse the rows of a run.
 
     Args:
-        path: directory of the run. config: its study. request: what is wanted.
+        path: directory of the run. config: its study. request: the requested results.
 
     Raises:
-        ConfigError: the study samples nothing, nothing is left to analyse, or SALib is needed and missing.
+        ConfigError: the design does not sample, no group is left to analyse, or SALib is needed and missing.
     """
     quantities = check(request, config)
     return analyse_sample(read_sample(path, config, quantities), quantities, request)
 
 
 def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
-    """The observables of a request; ConfigError if a number or a name in it makes no sense."""
+    """Return the observables of a request; ConfigError if a number or a name in it is invalid."""
     problems = [Problem("--quantile", f"{q:g} is out of bounds: must be > 0 and < 1") for q in request.quantiles if not 0.0 < q < 1.0]
     if not 0.0 < request.level < 1.0:
         problems.append(Problem("--confidence", f"{request.level:g} is out of bounds: must be > 0 and < 1"))
@@ -57,7 +57,7 @@ def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
 
 
 def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: SensitivityRequest) -> SensitivityResult:
-    """Analyse rows that are read; see `analyse`."""
+    """Analyse rows that have been read; see `analyse`."""
     notes = [sentence for part in sample.parts for sentence in remarks_on(part)]
     kept = {quantity.name: sample.kept(quantity.name, request.regime) for quantity in quantities}
     lines: dict[str, list[Line]] = {INDICES: [], UNCERTAINTY: [], DERIVATIVES: [], SIZES: []}
@@ -77,12 +77,12 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
 
 
 def group_noun(sample: Sample) -> str:
-    """What the groups of a design are called."""
+    """The word for the groups of a design in messages."""
     return {"saltelli": "Saltelli groups", "morris": "trajectories", "fast": "curves"}.get(sample.method, "points")
 
 
 def explain(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest, notes: list[str]) -> None:
-    """Say which groups are dropped and what that means; ConfigError if none is left."""
+    """Append notes on dropped groups and their consequences; ConfigError if none is left."""
     what = group_noun(sample)
     if not len(kept.groups):
         raise ConfigError(sample.config.name, [Problem("", nothing_left(sample, quantity, kept, request))])
@@ -103,7 +103,7 @@ def explain(sample: Sample, quantity: Quantity, kept: Kept, request: Sensitivity
 
 
 def nothing_left(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest) -> str:
-    """Why there is nothing to analyse."""
+    """The reason why there is nothing to analyse."""
     what = group_noun(sample)
     if sample.failed.all():
         return f"all {len(sample.failed):,} rows failed: there is nothing to analyse; tribosweep show DIR --failed says why"
@@ -121,7 +121,7 @@ def nothing_left(sample: Sample, quantity: Quantity, kept: Kept, request: Sensit
 
 
 def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
-    """Whether indices are defined; why not, and what can be had only in part, in `notes`."""
+    """Whether indices are defined; if not, or only some of them, `notes` gets the reason."""
     values = sample.grouped(name)[kept.groups]
     least, most = float(values.min()), float(values.max())
     if most - least <= 4.0 * np.finfo(float).eps * max(abs(least), abs(most)):
@@ -144,7 +144,7 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
 
 
 def indices_of(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:
-    """The indices of an observable from some of the groups."""
+    """Compute the indices of an observable from some of the groups."""
     design, names = sample.design, sample.names
     settings = (request.resamples, request.level, request.seed)
     rows = sample.grouped(name)
@@ -164,10 +164,10 @@ def indices_of(sample: Sample, name: str, groups: np.ndarray, request: Sensitivi
 
 
 def uncertainty_of(sample: Sample, name: str, groups: int, request: SensitivityRequest) -> list[Line]:
-    """Mean, spread, quantiles and chances of an observable, from the first `groups` groups.
+    """Mean, spread, quantiles and chances of an observable, from the first `groups` groups; empty for Morris and FAST designs.
 
-    Rows stand for themselves here: of Saltelli's groups those of A and B, whose coordinates all others repeat, whatever became of the rest.
-    Nothing of designs whose points are no sample of the distributions.
+    Each row counts by itself here, even if another row of its group failed. Of Saltelli's groups only the rows of A and B count, because
+    the others repeat their coordinates. The points of Morris and FAST designs are no sample of the distributions.
     """
     if isinstance(sample.design, Morris | Fast):
         return []
@@ -185,9 +185,9 @@ def uncertainty_of(sample: Sample, name: str, groups: int, request: SensitivityR
 
 
 def by_size(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:
-    """Indices and uncertainties from the first half, quarter ... of the groups, and from all of them, the fewest first."""
+    """Indices and uncertainties from the first half, quarter ... of the groups and from all of them, in ascending order of size."""
     if isinstance(sample.design, Fast) or len(sample.parts) > 1:
-        return []  # a curve is analysed as a whole, and replicates end one after the other
+        return []  # FAST analyses whole curves, and replicates follow each other in the rows
     least = FEWEST if sample.method in METHODS else 8 * FEWEST
     sizes = [len(groups) >> halvings for halvings in range(64) if len(groups) >> halvings >= least][::-1]
     found: list[Line] = []

@@ -1,4 +1,4 @@
-"""Measures from the exact derivatives of the engine: DGSM with the bounds that they give, and elasticities at a point.
+"""Measures from the exact derivatives of the engine: DGSM with bounds of total indices, and elasticities at a point.
 
 The engine computes derivatives with every value (`kernels.simulate` in forward mode); no finite differences are used.
 """
@@ -30,22 +30,22 @@ from sweep.study.config import Config
 METHOD, POINT_METHOD = "exact derivatives", "derivatives at one point"
 
 WIDTH = 32  # lanes of a block
-BLOCKS = 32  # of a call of the compiled program
+BLOCKS = 32  # blocks per call of the compiled program
 
 
 def smooth_axes(config: Config, axes: Sequence[Axis]) -> list[Axis]:
-    """The axes that derivatives can be taken along: those with a range or a continuous distribution."""
+    """The axes along which derivatives exist: those with a range or a continuous distribution."""
     kinds = {quantity.name: quantity.kind for quantity in config.model.parameters}
     return [axis for axis in axes if isinstance(axis, Scaled) or (isinstance(axis, Continuous | Drawn) and kinds[axis.name] == "float")]
 
 
 def poincare(axis: Axis) -> tuple[bool, float]:
-    """Whether an axis is taken by its logarithm, and its Poincare constant: Var f <= constant times the mean square derivative.
+    """Whether an axis is differentiated by its logarithm, and its Poincare constant: Var f <= constant times the mean square derivative.
 
-    Uniform: width^2 / pi^2; normal: variance. A density that is log-concave on an interval, such as the triangular or the truncated normal:
-    at most width^2 / pi^2, and of the truncated normal at most the variance of the normal. Sources: L. E. Payne and H. F. Weinberger,
-    Archive for Rational Mechanics and Analysis 5 (1960), 286-292; O. Roustant, F. Barthe and B. Iooss, Electronic Journal of Statistics 11
-    (2017), 3081-3119.
+    It is width^2 / pi^2 for a uniform and the variance for a normal distribution. It is at most width^2 / pi^2 for log-concave densities on
+    an interval, such as a triangular or truncated normal one, and at most the normal variance for the latter. Sources: L. E. Payne and
+    H. F. Weinberger, Archive for Rational Mechanics and Analysis 5 (1960), 286-292; O. Roustant, F. Barthe and B. Iooss, Electronic
+    Journal of Statistics 11 (2017), 3081-3119.
     """
     drawn = axis.factor if isinstance(axis, Scaled) else axis
     if isinstance(drawn, Continuous):
@@ -65,10 +65,10 @@ def poincare(axis: Axis) -> tuple[bool, float]:
 
 
 def factors(axes: Sequence[Axis], smooth: Sequence[Axis], coordinates: np.ndarray) -> dict[str, np.ndarray]:
-    """The (n,) number that is drawn along every smooth axis, of a table its factor.
+    """The (n,) numbers drawn along every smooth axis; for a table this is its random factor.
 
     Args:
-        axes: of the design, d of them. smooth: those of them that are smooth. coordinates: (n, d) of points in the unit cube.
+        axes: the d axes of the design. smooth: its smooth axes. coordinates: (n, d) of points in the unit cube.
     """
     return {
         axis.name: (axis.factor if isinstance(axis, Scaled) else axis).at(coordinates[:, place])
@@ -80,18 +80,18 @@ def factors(axes: Sequence[Axis], smooth: Sequence[Axis], coordinates: np.ndarra
 def differentiate(
     config: Config, smooth: Sequence[Axis], points: Points, drawn: Mapping[str, np.ndarray], observables: Sequence[str]
 ) -> dict[Any, np.ndarray]:
-    """Observables and their derivatives along the smooth axes.
+    """Compute observables and their derivatives along the smooth axes.
 
     Args:
         config: the study. smooth: its smooth axes.
-        points: n of its points. drawn: the number that is drawn along each smooth axis, (n,) each, of the same points.
+        points: n of its points. drawn: for each smooth axis the (n,) drawn numbers of these points.
         observables: names of float observables.
 
     Returns:
         "status": (n,) codes; observable -> (n,) values; (observable, axis) -> (n,) derivatives, in the observable's unit over the axis's.
 
     Raises:
-        ConfigError: the points have parameters that are left out, or several schemes.
+        ConfigError: some points lack a parameter, or there are several schemes.
     """
     if points.schemes is not None or any(mask.any() for mask in points.absent.values()):
         message = f'derivatives need one {SCHEME} for all points, and no value "default" among them'
@@ -105,11 +105,11 @@ def differentiate(
         return in_blocks(PROGRAMS[key], drawn, others, points.count, BLOCKS, WIDTH)
 
 
-PROGRAMS: dict[Any, Any] = {}  # those that are compiled, by study, observables and axes
+PROGRAMS: dict[Any, Any] = {}  # the compiled programs, by study, observables and axes
 
 
 def program_of(config: Config, tables: Mapping[str, tuple[float, ...]], observables: tuple[str, ...]) -> Any:
-    """The program that differentiates blocks of points; `tables` are multiplied by a random factor."""
+    """The compiled program that differentiates blocks of points; `tables` are multiplied by a random factor."""
     from kernels import simulate
 
     def place(drawn: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
@@ -126,16 +126,16 @@ def dgsm(
     axes: Sequence[Axis], drawn: Mapping[str, np.ndarray], values: np.ndarray, slopes: Mapping[str, np.ndarray], resamples: int,
     level: float, seed: int,
 ) -> list[Estimate]:  # fmt: skip
-    """Derivative-based measures, and the upper bounds of total indices that follow.
+    """Compute derivative-based measures (DGSM) and the upper bounds of total indices that follow from them.
 
-    With D = d f / d x, or x d f / d x along an axis that is taken by its logarithm: "dgsm" is the mean of D^2, and "ST_bound" the Poincare
-    constant times that over the variance of f. Source: I. M. Sobol and S. Kucherenko, Mathematics and Computers in Simulation 79 (2009),
-    3009-3017, and `poincare`.
+    D is d f / d x, or x d f / d x along an axis that is differentiated by its logarithm. "dgsm" is the mean of D^2. "ST_bound" is that mean
+    times the Poincare constant, over the variance of f. Source: I. M. Sobol and S. Kucherenko, Mathematics and Computers in Simulation 79
+    (2009), 3009-3017, and `poincare`.
 
     Args:
-        axes: the smooth axes. drawn: axis -> (n,) numbers drawn.
-        values: (n,) of an observable. slopes: axis -> (n,) of its derivatives.
-        resamples, level, seed: of the bootstrap samples.
+        axes: the smooth axes. drawn: axis -> (n,) drawn numbers.
+        values: (n,) values of an observable. slopes: axis -> (n,) derivatives of the observable.
+        resamples, level, seed: number of bootstrap samples, level of the intervals, seed of the bootstrap.
     """
     scale = float(values.std())
     centred = (values - values.mean()) / scale
@@ -155,14 +155,14 @@ def dgsm(
 
 
 def elasticities(config: Config, design: Sequence[Axis], observables: Sequence[str], at: Mapping[str, float]) -> dict[str, list[Estimate]]:
-    """Derivatives and elasticities (x / f) d f / d x at one point, for each observable.
+    """Compute derivatives and elasticities (x / f) d f / d x at one point, for each observable.
 
     Args:
         config: the study. design: the axes of its design. observables: names of float observables.
-        at: numbers along smooth axes in place of the medians.
+        at: axis -> number of the point; the default is the median.
 
     Raises:
-        ConfigError: `at` names no smooth axis, or the point has no results.
+        ConfigError: `at` names an axis that is not smooth, or the point has no results.
     """
     axes = smooth_axes(config, design)
     names = [axis.name for axis in axes]
@@ -200,10 +200,10 @@ def elasticities(config: Config, design: Sequence[Axis], observables: Sequence[s
 def derivatives_of(
     sample: Sample, quantities: Sequence[Quantity], kept: Mapping[str, Kept], request: SensitivityRequest, notes: list[str]
 ) -> list[Line]:
-    """DGSM with the bounds of total indices, from the first points of a sample, and elasticities at the medians of the parameters.
+    """Compute DGSM and bounds of total indices from the first points of a sample, and elasticities at the medians of the parameters.
 
     Raises:
-        ConfigError: no parameter has a derivative, or they are correlated, or the point of elasticities has no results.
+        ConfigError: no parameter has a derivative, the parameters are correlated, or the point of elasticities has no results.
     """
     config, axes = sample.config, smooth_axes(sample.config, sample.design.axes)
     if not axes or not quantities:
@@ -223,8 +223,8 @@ def derivatives_of(
 
 
 def measures(sample: Sample, names: Sequence[str], name: str, kept: Kept, request: SensitivityRequest, notes: list[str]) -> list[Line]:
-    """DGSM and bounds of one of the observables `names`, which one program computes."""
-    step = sample.group_size if isinstance(sample.design, Saltelli) else 1  # the rows of A
+    """Compute DGSM and bounds of one observable; one program computes all the observables `names`."""
+    step = sample.group_size if isinstance(sample.design, Saltelli) else 1  # only the rows of A
     groups = kept.groups[: request.derivatives]
     rows = groups * step
     coordinates = coordinates_of(sample, rows)
@@ -247,7 +247,7 @@ def measures(sample: Sample, names: Sequence[str], name: str, kept: Kept, reques
 
 
 def coordinates_of(sample: Sample, rows: np.ndarray) -> np.ndarray:
-    """(n, d) places in the unit cube of some of the points."""
+    """(n, d) coordinates of some of the points in the unit cube."""
     found = []
     before = 0
     for part in sample.parts:

@@ -1,4 +1,4 @@
-"""What estimators share: a number with its interval, and bootstrap weights."""
+"""Common parts of the estimators: a number with its interval, and bootstrap weights."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-BLOCK = 1 << 15  # rows that are weighed at a time
-DRAWN = 1 << 25  # random numbers that are held at a time
+BLOCK = 1 << 15  # rows that are weighted at a time
+DRAWN = 1 << 25  # random numbers in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +16,10 @@ class Estimate:
     """One number of a result.
 
     Attributes:
-        measure: what it is, such as "S1".
-        value: NaN if it is undefined.
+        measure: name of the measure, such as "S1".
+        value: the number; NaN if it is undefined.
         low, high: ends of its confidence interval; NaN if it has none.
-        parameter, other: the parameters of the measure; empty if it has none.
+        parameter, other: names of the parameters of the measure; empty if it has none.
     """
 
     measure: str
@@ -36,12 +36,12 @@ class Estimate:
 
 
 def around(measure: str, value: float, half: float, parameter: str = "", other: str = "") -> Estimate:
-    """A number with an interval around it."""
+    """A number with a symmetric interval."""
     return Estimate(measure, float(value), float(value - half), float(value + half), parameter, other)
 
 
 def factor_of(level: float) -> float:
-    """How many standard deviations of a normal distribution a two-sided interval of that level reaches to either side."""
+    """Half width of a two-sided interval of this level, in standard deviations of a normal distribution."""
     from scipy.special import ndtri
 
     return float(ndtri(0.5 + 0.5 * level))
@@ -49,10 +49,10 @@ def factor_of(level: float) -> float:
 
 @functools.lru_cache(maxsize=2)
 def resampled(count: int, resamples: int, seed: int) -> np.ndarray:
-    """(resamples, count) uint8: how often each of `count` groups is in each bootstrap sample.
+    """(resamples, count) uint8: how often each of `count` groups occurs in each bootstrap sample.
 
     The samples are those that SALib 1.6 draws with the same seed: column by column of `default_rng(seed).integers(count, size=(count,
-    resamples))`. As numbers of times they weigh sums, which is a matrix product where SALib gathers `resamples` copies of every column.
+    resamples))`. The counts weight sums in a matrix product, whereas SALib copies every column `resamples` times.
     """
     rng = np.random.default_rng(seed)
     weights = np.zeros((resamples, count), np.uint8)
@@ -66,10 +66,10 @@ def resampled(count: int, resamples: int, seed: int) -> np.ndarray:
 
 
 def means(columns: list[np.ndarray], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The (k,) means of k columns, and the (resamples, k) means of their bootstrap samples.
+    """Return the (k,) means of k columns, and the (resamples, k) means of their bootstrap samples.
 
     Args:
-        columns: (n,) each. weights: (resamples, n) of `resampled`.
+        columns: (n,) each. weights: (resamples, n) from `resampled`.
     """
     count, plain = len(columns[0]), np.zeros(len(columns))
     again = np.zeros((len(weights), len(columns)))

@@ -1,7 +1,7 @@
 """Sensitivity indices: Sobol's from Saltelli's groups, Morris's elementary effects, FAST and RBD-FAST.
 
-Sobol's are computed here with the estimators and the bootstrap samples of `SALib.analyze.sobol`, which would copy every column a hundred
-times; tests hold them against SALib's to rounding. The others are SALib's.
+Sobol's indices use the estimators and the bootstrap samples of `SALib.analyze.sobol` but are computed here, because SALib would copy every
+column a hundred times. Tests compare them with SALib's to rounding. The other indices are SALib's.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ import numpy as np
 from sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
 from sweep.io.errors import ConfigError, Problem
 
-LEAST_SECOND = 64  # groups: below, an interval of second order is wider than all values that such an index can have
+LEAST_SECOND = 64  # fewest groups: with fewer, a second-order interval is wider than the range of the index
 RBD_HARMONICS = 10
-RBD_ROWS = 10_000_000  # that are sorted in all resamples of RBD-FAST
+RBD_ROWS = 10_000_000  # most rows that RBD-FAST sorts in all its resamples
 
 
 def sobol(names: Sequence[str], values: np.ndarray, second_order: bool, resamples: int, level: float, seed: int) -> list[Estimate]:
-    """First-order, total and, of more than LEAST_SECOND groups, second-order indices.
+    """Compute first-order and total indices and, from at least LEAST_SECOND groups, second-order indices.
 
     Args:
-        names: of the d parameters.
-        values: (n, d + 2) or, with `second_order`, (n, 2 d + 2) of an observable in n groups, as `designs.Saltelli` orders them.
-        second_order: whether groups have the rows for indices of second order.
-        resamples, level, seed: of the bootstrap samples; half an interval is that many of their standard deviations as the level asks.
+        names: names of the d parameters.
+        values: (n, d + 2) or, with `second_order`, (n, 2 d + 2) values of an observable in n groups, ordered as `Saltelli` says.
+        second_order: whether the groups have the rows for second-order indices.
+        resamples, level, seed: bootstrap; half an interval is the multiple of the bootstrap standard deviation that belongs to `level`.
 
     Returns:
-        S1 and ST of every parameter, then S2 of every pair. Estimators: S1 and ST of Saltelli et al., Computer Physics Communications 181
-        (2010), table 2 (b) and (f); S2 of Saltelli, the same 145 (2002).
+        S1 and ST of every parameter, then S2 of every pair. Estimators of S1 and ST: Saltelli et al., Computer Physics Communications 181
+        (2010), table 2 (b) and (f). Estimator of S2: Saltelli, Computer Physics Communications 145 (2002).
     """
     d = len(names)
     values = (values - values.mean()) / values.std()
@@ -60,12 +60,12 @@ def sobol(names: Sequence[str], values: np.ndarray, second_order: bool, resample
 def morris(
     names: Sequence[str], coordinates: np.ndarray, values: np.ndarray, levels: int, resamples: int, level: float, seed: int
 ) -> list[Estimate]:
-    """mu*, mu and sigma of the elementary effects, in the observable's unit for the whole range of a parameter, by SALib.
+    """Compute mu*, mu and sigma of the elementary effects by SALib, in the observable's unit per whole range of a parameter.
 
     Args:
-        names: of the d parameters.
+        names: names of the d parameters.
         coordinates: (n (d + 1), d) in the unit cube. values: (n (d + 1),) of an observable along n trajectories.
-        levels: of the design. resamples, level, seed: of the bootstrap samples.
+        levels: number of levels of the design. resamples, level, seed: bootstrap samples and level of the intervals.
     """
     analyze = salib("morris").analyze
     problem = {"num_vars": len(names), "names": list(names), "bounds": [[0.0, 1.0]] * len(names)}
@@ -76,12 +76,12 @@ def morris(
 
 
 def fast(names: Sequence[str], values: np.ndarray, harmonics: int) -> list[Estimate]:
-    """First-order and total indices of extended FAST, by SALib; NaN for a parameter whose curve has a NaN.
+    """Compute first-order and total indices of extended FAST by SALib; NaN for a parameter whose curve has a NaN.
 
-    They have no interval: that of SALib, from pieces of a curve, is known to be unreliable (its issue 649), and SALib says so.
+    They have no interval: the one of SALib, from pieces of a curve, is known to be unreliable (SALib issue 649), as SALib itself states.
 
     Args:
-        names: of the d parameters. values: (d, n) of an observable along their curves. harmonics: of the design.
+        names: names of the d parameters. values: (d, n) of an observable along their curves. harmonics: number that the design sets.
     """
     compute = salib("fast").compute_orders
     count = values.shape[1]
@@ -95,13 +95,13 @@ def fast(names: Sequence[str], values: np.ndarray, harmonics: int) -> list[Estim
 
 
 def rbd_fast(names: Sequence[str], coordinates: np.ndarray, values: np.ndarray, resamples: int, level: float, seed: int) -> list[Estimate]:
-    """First-order indices of RBD-FAST from any sample, by SALib, with ten harmonics and the bias taken off.
+    """Compute first-order indices of RBD-FAST from any sample by SALib, with ten harmonics and bias correction.
 
-    The bootstrap samples are SALib's, of half as many rows, so that intervals are somewhat wide; RBD_ROWS / n of them where that is less.
+    SALib's bootstrap samples have half as many rows, so its intervals are somewhat wide. Their number is at most RBD_ROWS / n.
 
     Args:
-        names: of the d parameters. coordinates: (n, d) in the unit cube. values: (n,) of an observable.
-        resamples, level, seed: of the bootstrap samples.
+        names: names of the d parameters. coordinates: (n, d) in the unit cube. values: (n,) of an observable.
+        resamples, level, seed: bootstrap samples and level of the intervals.
     """
     analyze = salib("rbd_fast").analyze
     problem = {"num_vars": len(names), "names": list(names)}
@@ -111,7 +111,7 @@ def rbd_fast(names: Sequence[str], coordinates: np.ndarray, values: np.ndarray, 
 
 
 def salib(method: str) -> Any:
-    """A module of SALib.analyze; ConfigError if SALib is not installed."""
+    """Import a module of SALib.analyze; ConfigError if SALib is not installed."""
     try:
         __import__(f"SALib.analyze.{method}")
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The results of a sensitivity study: its numbers, as tables and files."""
+"""The results of a sensitivity study, as records, tables and files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 @dataclass(frozen=True, slots=True)
 class SensitivityRequest:
-    """What a user asks of a sensitivity analysis.
+    """The results that a user requests from a sensitivity analysis.
 
     Attributes:
-        observables: names; that which the model shows first where there are none.
-        regime: only groups whose rows are all in it.
-        exceeds: (observable, threshold) of the chances to exceed that are wanted.
+        observables: names; if empty, the main observable of the model.
+        regime: if given, only groups with all rows in this regime are used.
+        exceeds: (observable, threshold) pairs whose exceedance probabilities are computed.
         quantiles: the probabilities of quantiles.
-        derivatives: at how many points of the sample derivatives are taken; 0 for none.
-        at: parameter -> number of the point of elasticities, in place of its median.
+        derivatives: number of sample points at which derivatives are computed; 0 for none.
+        at: parameter -> its number at the point of elasticities; default: its median.
         resamples, level, seed: of confidence intervals.
         sizes: whether everything is also estimated from the first half, quarter ... of the groups.
     """
@@ -52,11 +52,11 @@ class SensitivityRequest:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One number of a result, as tables have it.
+    """One number of a result, as a line of a table.
 
     Attributes:
-        observable: of which. method: by which.
-        groups: how many groups it is from: points of a sample, Saltelli's groups, trajectories, points of a curve.
+        observable: its name. method: name of the method of estimation.
+        groups: number of groups used: points of a sample, Saltelli's groups, trajectories, or points of a curve.
         estimate: the number.
     """
 
@@ -68,14 +68,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class SensitivityResult:
-    """A sensitivity study.
+    """The results of a sensitivity study.
 
     Attributes:
-        sample: the rows. request: what was asked.
+        sample: the rows. request: the request.
         quantities: the observables.
-        kept: observable -> the groups that served it.
+        kept: observable -> the groups that were used for it.
         lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines.
-        notes: what a reader should know, in sentences.
+        notes: sentences for the reader.
     """
 
     sample: Sample
@@ -87,12 +87,12 @@ class SensitivityResult:
 
     @property
     def failed(self) -> int:
-        """Rows that failed."""
+        """Number of failed rows."""
         return int(np.count_nonzero(self.sample.failed))
 
 
 def records(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """Lines as flat dicts; what there is none of, and the end of an interval that has none, is None."""
+    """Lines as flat dicts; a missing value or interval end is None."""
     found = []
     for line in lines:
         estimate = asdict(line.estimate)
@@ -106,7 +106,7 @@ def records(lines: Sequence[Line]) -> list[dict[str, Any]]:
 
 
 def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
-    """One of the tables of a study, one line a number; what was asked and what was dropped in the schema's metadata."""
+    """One of the tables of a study, one line per number; the schema's metadata holds the request and the dropped groups."""
     import pyarrow as pa
 
     from sweep.execution.parquet import described
@@ -131,9 +131,9 @@ def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
 
 
 def write(study: SensitivityResult, path: Path) -> list[Path]:
-    """Write the tables that have lines into `sensitivity/` of a run's directory, each whole; OSError if they cannot be written.
+    """Write the non-empty tables into `sensitivity/` of a run's directory, each atomically; OSError if they cannot be written.
 
-    Those of an earlier call that this one has no lines for are removed, so that all that lie there belong together.
+    Files of an earlier call that this call does not write are removed, so that all files there belong together.
     """
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""The rows of a run by groups. A group with a failed, missing or excluded row is dropped as a whole; other groups keep their places."""
+"""The rows of a run in groups. A group with a failed, missing or excluded row is dropped as a whole; other groups keep their places."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ REGIME = "regime"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The groups of a sample that are used for an observable; a group is used as a whole or not at all.
+    """The groups of a sample that are used for an observable. A group is used as a whole or not at all.
 
     Attributes:
         groups: (n,) their numbers.
-        missing, failed, void, elsewhere: how many do not, for the first of these reasons that applies to one of their rows: not computed,
-            failed, without a value of the observable (the thing did not happen), in another regime.
+        missing, failed, void, elsewhere: numbers of dropped groups. The first of these reasons that applies to a row of the group counts:
+            not computed; failed; without a value of the observable (its event did not happen); in another regime.
     """
 
     groups: np.ndarray
@@ -48,14 +48,14 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The rows of a run of a design that samples.
+    """The rows of a run whose design samples.
 
     Attributes:
         config: the study.
-        parts: its design; several where they are replicates of each other, with other seeds.
+        parts: its design; several designs if they are replicates with different seeds.
         values: observable -> (N,) float64 of all points of the design, NaN without a value.
         failed, missing: (N,) masks.
-        regimes: (N,) codes into the words of `regime`, -1 for none; None if the model has no regimes.
+        regimes: (N,) positions in the words of `regime`, -1 for none; None if the model has no regimes.
     """
 
     config: Config
@@ -67,7 +67,7 @@ class Sample:
 
     @property
     def design(self) -> Sampling:
-        """The design, of replicates the first."""
+        """The design; for replicates the first one."""
         return self.parts[0]
 
     @property
@@ -77,25 +77,25 @@ class Sample:
 
     @property
     def names(self) -> list[str]:
-        """The parameters."""
+        """Names of the sampled parameters."""
         return [axis.name for axis in self.design.axes]
 
     @property
     def group_size(self) -> int:
-        """How many rows stand or fall together."""
+        """Number of rows of a group."""
         return self.design.group_size if isinstance(self.design, Saltelli | Morris | Fast) else 1
 
     @property
     def independent(self) -> bool:
-        """Whether the parameters are so."""
+        """Whether the parameters are independent."""
         return not (isinstance(self.design, PlainSample) and self.design.correlations)
 
     def coordinates(self) -> np.ndarray:
-        """(N, d) of all points in the unit cube."""
+        """(N, d) coordinates of all points in the unit cube."""
         return np.concatenate([np.stack(part.coordinates(0, part.count), axis=1) for part in self.parts])
 
     def kept(self, observable: str, regime: str | None = None) -> Kept:
-        """The groups that serve an observable, of those whose rows are all in one `regime`."""
+        """The groups that can be used for an observable; with `regime`, only those with all rows in it."""
         reasons = self.reasons(observable, regime)
         left = np.ones(len(self.missing) // self.group_size, dtype=bool)
         dropped = []
@@ -106,12 +106,12 @@ class Sample:
         return Kept(np.flatnonzero(left), *dropped)
 
     def reasons(self, observable: str, regime: str | None) -> list[np.ndarray]:
-        """(N,) masks of the rows that do not serve an observable: missing, failed, void, elsewhere."""
+        """(N,) masks of the rows that cannot be used for an observable: missing, failed, void, elsewhere."""
         elsewhere = np.zeros_like(self.missing) if regime is None else self.regimes != self.code_of(regime)
         return [self.missing, self.failed, np.isnan(self.values[observable]), elsewhere]
 
     def usable(self, observable: str, regime: str | None) -> np.ndarray:
-        """(N,) mask of the rows that serve an observable by themselves."""
+        """(N,) mask of the rows that can be used for an observable, regardless of their groups."""
         return np.asarray(~np.any(self.reasons(observable, regime), axis=0))
 
     def code_of(self, regime: str) -> int:
@@ -128,7 +128,7 @@ class Sample:
 
 
 def chosen(config: Config, names: Sequence[str]) -> list[Quantity]:
-    """Observables that are numbers, by name; that which the model shows first where no name is given."""
+    """Choose numeric observables by name; without names, the main observable of the model."""
     known = {quantity.name: quantity for quantity in config.model.observables if quantity.kind != "word"}
     wanted = list(dict.fromkeys(names)) or ["peak_force" if "peak_force" in known else "wear_power"]
     problems = [Problem("", f"{name!r} is no observable that is a number; {advise(name, known)}") for name in wanted if name not in known]
@@ -139,10 +139,10 @@ def chosen(config: Config, names: Sequence[str]) -> list[Quantity]:
 
 
 def parts_of(config: Config) -> tuple[Sampling, ...]:
-    """The design of a study that samples, or replicates of it.
+    """The sampling design of a study, or the replicates of one.
 
     Raises:
-        ConfigError: it samples nothing, or its parts are not replicates.
+        ConfigError: the design does not sample, or its parts are not replicates.
     """
     design = config.design
     if isinstance(design, Sampling):
@@ -162,10 +162,10 @@ def parts_of(config: Config) -> tuple[Sampling, ...]:
 
 
 def read_sample(path: Path, config: Config, observables: Sequence[Quantity]) -> Sample:
-    """The rows of a run, complete or not.
+    """Read the rows of a run, complete or not.
 
     Args:
-        path: its directory. config: its study. observables: which to read.
+        path: its directory. config: its study. observables: the observables to read.
 
     Raises:
         ConfigError: the study has no sampling design, or the run has no rows.

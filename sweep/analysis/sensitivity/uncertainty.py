@@ -1,10 +1,10 @@
 """Propagated uncertainty of an observable: mean, standard deviation, quantiles, exceedance probabilities, with sampling errors.
 
-Of one sample the errors are those of as many independent points: for the mean by the central limit theorem, for the standard deviation by
-the fourth moment, for quantiles by order statistics, for chances by Clopper and Pearson. The points of a Latin hypercube and of the
-scrambled Sobol and Halton sequences are spread more evenly than that. Their true errors are smaller, as a rule much so for means, and one
-sample alone cannot say how small: these intervals are on the safe side. Several samples with different seeds can: of R replicates
-([[sweep]] tables that differ in their seed) every number is the mean of theirs, with Student's interval of their scatter.
+The errors of one sample are those of as many independent points. They come from the central limit theorem for the mean, the fourth moment
+for the standard deviation, order statistics for quantiles, and Clopper and Pearson for chances. The points of a Latin hypercube and of
+scrambled Sobol and Halton sequences are spread more evenly. Their true errors are smaller, usually much smaller for means, but one sample
+cannot show by how much: its intervals are on the safe side. Replicates ([[sweep]] tables that differ only in their seed) can show it:
+every number is then the mean over the replicates, with Student's interval of their scatter.
 
 Sources: A. B. Owen, Annals of Statistics 25 (1997), 1541-1562 (Sobol); M. Stein, Technometrics 29 (1987), 143-151 (Latin hypercube).
 """
@@ -18,16 +18,16 @@ import numpy as np
 
 from sweep.analysis.sensitivity.estimates import Estimate, factor_of
 
-LEAST = 2  # values that have a spread
+LEAST = 2  # fewest values that have a spread
 
 
 def propagate(values: Sequence[np.ndarray], quantiles: Sequence[float], thresholds: Sequence[float], level: float) -> list[Estimate]:
-    """Mean, standard deviation, quantiles and chances of an observable.
+    """Compute mean, standard deviation, quantiles and chances of an observable.
 
     Args:
-        values: (n,) of each replicate; one of them where there is one sample.
+        values: (n,) for each replicate; a single array for a single sample.
         quantiles: the probabilities of the quantiles, in (0, 1). thresholds: in the observable's unit.
-        level: of the confidence intervals.
+        level: level of the confidence intervals.
 
     Returns:
         "mean", "std", "quantile 0.05" ..., "P(> 1)" ...
@@ -47,7 +47,7 @@ def propagate(values: Sequence[np.ndarray], quantiles: Sequence[float], threshol
 
 
 def describe(values: np.ndarray, quantiles: Sequence[float], thresholds: Sequence[float], level: float) -> list[Estimate]:
-    """The same of one sample, with the errors of independent points."""
+    """The estimates from one sample, with the errors of independent points."""
     from scipy.special import betaincinv
 
     n, ordered = len(values), np.sort(values)
@@ -58,7 +58,7 @@ def describe(values: np.ndarray, quantiles: Sequence[float], thresholds: Sequenc
     fourth = float((offsets**4).mean())
     spread = math.sqrt(max(fourth - variance**2 * (n - 3) / (n - 1), 0.0) / n) / (2.0 * std) if std > 0.0 else 0.0
     half = z * std / math.sqrt(n)
-    grown = math.exp(z * spread / std) if std > 0.0 else 1.0  # the logarithm of a standard deviation is nearer to normal than itself
+    grown = math.exp(z * spread / std) if std > 0.0 else 1.0  # log(std) is closer to normal than std
     found = [Estimate("mean", mean, mean - half, mean + half), Estimate("std", std, std / grown, std * grown)]
     for p in quantiles:
         first, last = order_statistics(n, p, level)
@@ -75,10 +75,10 @@ def describe(values: np.ndarray, quantiles: Sequence[float], thresholds: Sequenc
 
 
 def order_statistics(count: int, p: float, level: float) -> tuple[int, int]:
-    """Which of `count` ordered values, from 1 on, enclose the quantile `p` with at least that probability, at either end half of the rest.
+    """Ranks, from 1 on, of the two ordered values that enclose the quantile `p` with at least the probability `level`; equal tails.
 
-    0 and count + 1 where no value does. P(X_(r) <= q) = P(B >= r) with B binomial (count, p). Source: H. A. David and H. N. Nagaraja, Order
-    Statistics (2003), section 7.1.
+    Ranks 0 and count + 1 mean that there is no such value. P(X_(r) <= q) = P(B >= r) with B binomial (count, p). Source: H. A. David and
+    H. N. Nagaraja, Order Statistics (2003), section 7.1.
     """
     from scipy.stats import binom
 

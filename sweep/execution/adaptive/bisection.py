@@ -1,9 +1,9 @@
 """Bisection on the sides of the smallest cells: brackets whose ends differ in class are narrowed.
 
-Between words, bisection. Where the ends have heights above and below the level, the method of Oliveira and Takahashi ("An enhancement of
-the bisection method average performance preserving minmax optimality", ACM Trans. Math. Softw. 47, 2020): regula falsi, truncated and
-projected so that it takes at most one step more than bisection, and on smooth observables a few instead of a dozen. A third class between
-the ends makes two brackets of one.
+Brackets between words are bisected. Brackets with heights above and below the level use the method of Oliveira and Takahashi ("An
+enhancement of the bisection method average performance preserving minmax optimality", ACM Trans. Math. Softw. 47, 2020): truncated and
+projected regula falsi. It takes at most one step more than bisection, and on smooth observables a few steps instead of a dozen. A third
+class between the ends splits a bracket into two.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ TRUNCATION, SPARE_STEPS = 0.2, 1.0  # kappa_1 (kappa_2 = 2) and n_0 of the sourc
 
 @dataclass(frozen=True, slots=True)
 class Brackets:
-    """Brackets on sides of cells, (n,) each, in the order of their sides and along them.
+    """Brackets on sides of cells, (n,) each, ordered by side and along each side.
 
     Attributes:
-        sides: key of the lower node of the side, twice; plus 1 where it goes along the second axis.
-        others: value of the parameter that does not vary along the side.
+        sides: key of the lower node of the side, times two; plus 1 for a side along the second axis.
+        others: value of the parameter that is constant along the side.
         low, high: values of the other parameter at the ends of the bracket. low_class, high_class, low_height, high_height: results there.
-        begun: low as it was at first. length: how long (with its sign) the bracket was then. steps: how many it has taken.
+        begun: first value of low. length: first signed length of the bracket. steps: number of steps so far.
         goal: largest final length.
     """
 
@@ -44,17 +44,17 @@ class Brackets:
 
     @property
     def count(self) -> int:
-        """How many."""
+        """The number of brackets."""
         return len(self.sides)
 
     @property
     def along(self) -> np.ndarray:
-        """Which axis each goes along, 0 or 1."""
+        """The axis that each bracket lies along, 0 or 1."""
         found: np.ndarray = self.sides % 2
         return found
 
     def part(self, rows: np.ndarray) -> Brackets:
-        """Some of them, by mask or position."""
+        """Select brackets by mask or position."""
         return Brackets(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def wide(self) -> np.ndarray:
@@ -64,7 +64,7 @@ class Brackets:
         return mask
 
     def trials(self) -> np.ndarray:
-        """Where to look next, between the ends."""
+        """The next trial values, between the ends."""
         middle = 0.5 * (self.low + self.high)
         with np.errstate(all="ignore"):  # heights of words are NaN
             # as in the source, in units of the first bracket
@@ -84,10 +84,10 @@ class Brackets:
         return trials
 
     def narrowed(self, trials: np.ndarray, classes: np.ndarray, heights: np.ndarray) -> Brackets:
-        """The brackets after the results at `trials`: a part of each, or both parts if a third class was found between.
+        """The brackets after the results at `trials`: one part of each, or both parts if a third class was found between.
 
         Args:
-            trials: where it was looked. classes, heights: what was found there.
+            trials: the trial values. classes, heights: the results there.
         """
         like_low, like_high = classes == self.low_class, classes == self.high_class
         third = ~like_low & ~like_high
@@ -98,7 +98,7 @@ class Brackets:
         return Brackets(*every)
 
     def with_end(self, end: str, trials: np.ndarray, classes: np.ndarray, heights: np.ndarray, anew: np.ndarray) -> Brackets:
-        """The brackets with another end; where `anew` they begin with it."""
+        """The brackets with one end replaced; brackets in the mask `anew` restart their count of steps."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {end: trials, f"{end}_class": classes, f"{end}_height": heights}
         values["begun"] = np.where(anew, values["low"], self.begun)
@@ -108,7 +108,7 @@ class Brackets:
 
 
 def goals(axis: Spaced, low: np.ndarray, high: np.ndarray, width: float) -> np.ndarray:
-    """The final length of brackets on an axis: `width` relative to the value, or to the larger end if the axis touches 0."""
+    """The final length of brackets on an axis: `width` times the value, or times the larger end of the axis if the axis touches 0."""
     if axis.start * axis.stop <= 0.0:
         return np.full(len(low), width * max(abs(axis.start), abs(axis.stop)))
     goal: np.ndarray = width * np.minimum(np.abs(low), np.abs(high))

@@ -29,15 +29,15 @@ NOTHING = "none"
 
 
 def read_boundaries(path: str | os.PathLike[str]) -> pa.Table:
-    """The curves of the run in a directory.
+    """Read the curves of the run in a directory.
 
     Returns:
-        One row a place on a curve, those of a curve one after the other in their order along it: `curve` (int64), the two parameters under
-        their names, `between` (what is on its sides), `width` (of the bracket of that place, relative), `closed` (whether the curve goes on
-        from its last place to its first). Units and descriptions are in the fields' metadata.
+        One row per place on a curve, curve by curve, in order along each: `curve` (int64), the two parameters under their names, `between`
+        (the regimes on both sides), `width` (relative width of the bracket of that place), `closed` (whether the last place connects to the
+        first). Units and descriptions are in the fields' metadata.
 
     Raises:
-        FileNotFoundError: the run is no study of boundaries, or not complete.
+        FileNotFoundError: the run is no boundary study, or is not complete.
     """
     return pq.ParquetFile(RunDirectory(Path(path)).boundaries).read()
 
@@ -60,7 +60,7 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
 
 
 def tabulate(history: TracingHistory, provenance: Mapping[str, str]) -> pa.Table:
-    """The table of a study that has all its levels; `provenance` as in `schema`."""
+    """Build the table of a study with all its levels; `provenance` as in `schema`."""
     found, config, design = history.found, history.config, history.design
     if found is None:
         raise ValueError(f"{config.name} has levels to come")
@@ -87,7 +87,7 @@ def tabulate(history: TracingHistory, provenance: Mapping[str, str]) -> pa.Table
 
 
 def label(config: Config, observable: str, level: float | None, classes: tuple[int, int]) -> str:
-    """What a curve is between: words, whole numbers, or a level."""
+    """The label of what a curve separates: two words, two whole numbers, or the sides of a level."""
     quantity: Quantity = by_name(config.model.observables)[observable]
     if level is not None and NONE not in classes:
         return f"{observable} = {level:.12g}{quantity.unit_suffix}"
@@ -98,7 +98,7 @@ def label(config: Config, observable: str, level: float | None, classes: tuple[i
 
 
 def write(job: Job, history: TracingHistory) -> None:
-    """Write the table of the curves of a study that has all its levels."""
+    """Write the table of the curves of a study with all its levels."""
     job.directory.boundaries.parent.mkdir(exist_ok=True)
     table = tabulate(history, job.setting.provenance)
     write_whole(job.directory.boundaries, lambda temporary: pq.write_table(table, temporary))

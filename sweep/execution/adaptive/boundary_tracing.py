@@ -1,6 +1,6 @@
 """The levels of a boundary study: the coarse grid, divided cells, then brackets on the sides of the smallest cells.
 
-What comes next follows from the rows so far, so that a study goes on where its shards end.
+The rows so far determine the next level, so that an interrupted study continues after its last shard.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Seen = tuple[np.ndarray, np.ndarray]  # classes and heights there
 
 @dataclass(frozen=True, slots=True)
 class TracedCurves:
-    """What a study has found.
+    """The results of a boundary study.
 
     Attributes:
-        brackets: where curves cross the sides of the smallest cells.
-        curves: the curves, of positions of brackets.
-        failed: how many sides, or parts of sides, have a row without results at one end, and one with results at the other.
+        brackets: the places where curves cross the sides of the smallest cells.
+        curves: the curves, as positions of brackets.
+        failed: number of sides, or parts of sides, with a result at one end only.
     """
 
     brackets: Brackets
@@ -54,9 +54,9 @@ class TracingHistory:
 
     Attributes:
         config: the study. design: its design.
-        steps: its course, which is given the rows of a level and gives the places of the next.
-        asked: those places; None at the end.
-        levels, computed: how many levels and points are known.
+        steps: the algorithm, which receives the rows of a level and yields the places of the next level.
+        asked: the places of the next level; None at the end.
+        levels, computed: number of levels and of points computed so far.
         found: the curves, at the end.
     """
 
@@ -70,12 +70,12 @@ class TracingHistory:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns that a level is read for."""
+        """The columns that are read from the rows of a level."""
         return self.design.observable, STATUS
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many points are computed, and how many are known to be needed."""
+        """The number of computed points, and the number known to be needed."""
         return self.computed, self.computed + (0 if self.asked is None else len(self.asked[0]))
 
     def next_points(self) -> Points:
@@ -108,16 +108,16 @@ def empty_history(config: Config) -> TracingHistory:
 
 
 def boundary_design(config: Config) -> Boundary:
-    """The design of a study of boundaries; TypeError for another one."""
+    """The design of a boundary study; TypeError for another design."""
     if not isinstance(config.design, Boundary):
         raise TypeError(f"{config.name} is no study of boundaries")
     return config.design
 
 
 def classify(quantity: Quantity, level: float | None, rows: pa.Table) -> Seen:
-    """The class of each row, and its height above the `level`, if there is one.
+    """The class of each row and, if there is a `level`, its height above the level.
 
-    A class is the code of a word, a whole number, or BELOW (or at) or ABOVE the level; NONE where the thing did not happen; FAILED.
+    A class is the code of a word, a whole number, BELOW or ABOVE the level (BELOW if equal), NONE if the event did not happen, or FAILED.
     """
     results = [status.sentence for status in RESULTS]
     good = np.array([status in results for status in rows.column(STATUS).to_pylist()], dtype=bool)
@@ -141,7 +141,7 @@ def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
     seeds = np.array([lattice.nearest(seed) for seed in design.seeds], dtype=np.int64)
     cells, nodes = Cells.of(lattice), Nodes(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
     new = lattice.coarse()
-    new = np.concatenate([new, np.setdiff1d(seeds, new)])  # the points of the coarse grid have the numbers that they have in a grid
+    new = np.concatenate([new, np.setdiff1d(seeds, new)])  # the points of the coarse grid keep their numbers of a grid
     while new.size:
         nodes = nodes.joined(new, *(yield lattice.places(new)))
         new = np.empty(0, dtype=np.int64)
@@ -197,12 +197,12 @@ def begun(lattice: Lattice, nodes: Nodes, sides: np.ndarray, width: float) -> Br
 
 
 def without_failed(brackets: Brackets) -> tuple[Brackets, int]:
-    """The brackets with results at both ends, and the number of the others, which are no boundaries."""
+    """The brackets with results at both ends, and the number of the other brackets, which are no boundaries."""
     whole = np.minimum(brackets.low_class, brackets.high_class) != FAILED
     return brackets.part(whole), int(np.count_nonzero(~whole))
 
 
 def merged(some: Brackets, others: Brackets) -> Brackets:
-    """Brackets in the order of their sides and along them."""
+    """Combine brackets, ordered by side and along each side."""
     every = Brackets(*(np.concatenate([getattr(some, each.name), getattr(others, each.name)]) for each in fields(Brackets)))
     return every.part(np.lexsort((every.low * np.sign(every.length), every.sides)))

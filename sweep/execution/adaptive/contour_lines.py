@@ -1,8 +1,8 @@
-"""Contour lines: the crossings of boundaries with the sides of cells are joined to curves.
+"""Contour lines: crossings of boundaries with the sides of cells are joined to curves.
 
-Within a cell the two crossings of a boundary between the same two classes are joined. Where more than two classes meet, a boundary may
-cross a cell's sides once: the curve ends there, at that cell, and so do those that meet it. Four crossings of one boundary in a cell whose
-corners alternate are two pieces of it, about the corners that are not of the class of the cell's centre.
+Within a cell, the two crossings of a boundary between the same two classes are joined. Where more than two classes meet, a boundary may
+cross a cell's sides only once. The curve then ends at that cell, as do the others that meet there. Four crossings of one boundary in a cell
+whose corners alternate make two pieces. They run around the two corners whose class is not that of the cell's centre.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from sweep.execution.adaptive.bisection import Brackets
 
-# sides of a cell between its corners (see `cells.CORNERS`), as those pass on the way round
+# sides of a cell, in order around it, as pairs of its corners (see `quadtree.CORNERS`)
 AROUND = ((0, 1), (1, 3), (3, 2), (2, 0))
 SADDLE = 4  # crossings of one boundary in a cell whose corners alternate
 
@@ -25,9 +25,9 @@ class ContourLine:
     """A piece of a boundary.
 
     Attributes:
-        classes: the two on its sides, the lower first.
+        classes: the classes on its two sides, the lower first.
         crossings: (n,) positions of brackets, in the order along the curve.
-        closed: whether it goes on from the last one to the first.
+        closed: whether the last crossing connects to the first.
     """
 
     classes: tuple[int, int]
@@ -36,11 +36,11 @@ class ContourLine:
 
 
 def sides_of(corners: np.ndarray, columns: int) -> np.ndarray:
-    """(4, n) numbers of the sides of cells (see `Brackets.sides`), on the way round, given the (4, n) keys of their corners.
+    """(4, n) numbers of the sides of cells (see `Brackets.sides`), in order around each cell.
 
     Args:
-        corners: of the smallest cells.
-        columns: how many nodes the lattice has along its second axis.
+        corners: (4, n) keys of the corners of the smallest cells.
+        columns: number of nodes of the lattice along its second axis.
     """
     found = []
     for first, last in AROUND:
@@ -50,18 +50,18 @@ def sides_of(corners: np.ndarray, columns: int) -> np.ndarray:
 
 
 def saddles(classes: np.ndarray) -> np.ndarray:
-    """Mask of the cells whose corners alternate between two classes, given the (4, n) classes of these."""
+    """Mask of the cells whose corners alternate between two classes, given the (4, n) classes of the corners."""
     mask: np.ndarray = (classes[0] == classes[3]) & (classes[1] == classes[2]) & (classes[0] != classes[1])
     return mask
 
 
 def join(found: Brackets, sides: np.ndarray, classes: np.ndarray, centres: np.ndarray) -> list[ContourLine]:
-    """The curves, in the order of their first crossings.
+    """Join crossings to curves, in the order of their first crossings.
 
     Args:
-        found: the brackets, narrowed.
-        sides: (4, n) of the cells that boundaries cross, on the way round. classes: (4, n) of their corners.
-        centres: (n,) classes of their centres where it matters.
+        found: the narrowed brackets.
+        sides: (4, n) sides of the cells that boundaries cross, in order around each cell. classes: (4, n) classes of their corners.
+        centres: (n,) classes of their centres, needed only for cells whose corners alternate.
     """
     starts, ends = np.searchsorted(found.sides, sides), np.searchsorted(found.sides, sides, side="right")
     low, high = np.minimum(found.low_class, found.high_class), np.maximum(found.low_class, found.high_class)
@@ -71,7 +71,7 @@ def join(found: Brackets, sides: np.ndarray, classes: np.ndarray, centres: np.nd
     for cell in range(sides.shape[1]):
         inside = [list(range(start, end)) for start, end in zip(starts[:, cell].tolist(), ends[:, cell].tolist(), strict=True)]
         if alternate[cell] and all(len(each) == 1 for each in inside):
-            round_first = centres[cell] == classes[1, cell]  # about corners 0 and 3, or about 1 and 2
+            round_first = centres[cell] == classes[1, cell]  # around corners 0 and 3, or around 1 and 2
             couples = [(3, 0), (1, 2)] if round_first else [(0, 1), (2, 3)]
             couple_all(links, [(inside[one][0], inside[other][0]) for one, other in couples])
             continue
@@ -83,7 +83,7 @@ def join(found: Brackets, sides: np.ndarray, classes: np.ndarray, centres: np.nd
 
 
 def couple_all(links: list[list[int]], couples: Iterable[tuple[int, int]]) -> None:
-    """Add pairs of neighbours."""
+    """Link pairs of crossings as neighbours."""
     for one, other in couples:
         links[one].append(other)
         links[other].append(one)

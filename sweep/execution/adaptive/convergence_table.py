@@ -1,4 +1,4 @@
-"""The table of a convergence study: one row a point, with order, errors and verdict; unit and description of every column."""
+"""The table of a convergence study: one row per point with order, errors and verdict, and unit and description of every column."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         provenance: what computed it (jax, device, dtype ...), for the schema's metadata.
 
     Returns:
-        `point`, the swept parameters (null: the default), `scheme`, `halvings`, the finest value of what the accuracy depends on (null
-        where that is another thing), the steps and the observable at the finest level, what follows from the levels, `exact`, errors,
+        `point`, the swept parameters (null: the default), `scheme`, `halvings`, the finest value of each refined quantity (null if the
+        scheme refines another one), the steps and the observable at the finest level, the estimates from all levels, `exact`, errors,
         `verdict`, `status`.
     """
     design = convergence_design(config)
@@ -71,13 +71,13 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
 
 
 def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance: Mapping[str, str]) -> pa.Table:
-    """The table of a study.
+    """Build the table of a study.
 
     Args:
         config: the study.
         history: its levels.
-        exact: (n,) the observable by `exact`, NaN without one.
-        provenance: what computed it.
+        exact: (n,) the observable from the scheme `exact`, NaN if there is none.
+        provenance: what computed it (see `schema`).
     """
     design = convergence_design(config)
     points = level_points(config, 0, np.arange(design.count))
@@ -119,13 +119,13 @@ def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
 
 
 def relative(difference: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Absolute differences over a reference; the differences themselves where that is 0."""
+    """Absolute differences over a reference; where the reference is 0, the absolute differences themselves."""
     ratio: np.ndarray = np.abs(difference) / np.where(reference == 0.0, 1.0, np.abs(reference))
     return ratio
 
 
 def write(job: Job, history: HalvingHistory) -> None:
-    """Write the table of a study whose levels are all there."""
+    """Write the table of a study with all its levels."""
     exact = job.pool.executor.submit(solve_exactly, job.config).result()
     table = judge(job.config, history, exact, job.setting.provenance)
     write_whole(job.directory.convergence, lambda temporary: pq.write_table(table, temporary))

@@ -20,29 +20,29 @@ class History(Protocol):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns that a level is read for."""
+        """The columns that are read from the rows of a level."""
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How much is done, and the total as known so far."""
+        """The amount done, and the total known so far."""
 
     def next_points(self) -> Points:
         """The points of the next level; none after the last."""
 
     def followed_by(self, rows: pa.Table) -> Self:
-        """The history with the next level, from the columns `reads` of its rows in the order of its points."""
+        """The history with the next level added, from the columns `reads` of its rows, in the order of its points."""
 
 
 Known = TypeVar("Known", bound=History)
 
 
 def has_points(facts: dict[str, Any] | None, points: Points) -> bool:
-    """Whether a shard, by its facts, has these points."""
+    """Whether the facts of a shard say that it has these points."""
     return facts is not None and facts["points_hash"] == points.digest()
 
 
 def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tuple[str, ...]) -> pa.Table:
-    """Some columns of shards, one after the other; OSError if one cannot be read."""
+    """Read some columns of shards, concatenated; OSError if a shard cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -56,7 +56,7 @@ def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tu
 
 
 def read_levels(directory: RunDirectory, config: Config, history: Known) -> Known:
-    """The `history` continued by the levels whose shards are complete in the directory of the run."""
+    """Continue the `history` by the levels whose shards are complete in the directory of the run."""
     import pyarrow as pa
 
     from sweep.execution import parquet

@@ -1,7 +1,7 @@
-"""Compute adaptive designs level by level; the points of each follow from the rows of earlier levels.
+"""Compute adaptive designs level by level; the points of each level follow from the rows of earlier levels.
 
-A level is one shard or several, numbered on from those of the level before. Nothing but the rows of whole shards decides what the next
-level is. An interrupted study therefore continues with the same points.
+A level is one or more shards, numbered on from the previous level. Only the rows of complete shards determine the next level, so that an
+interrupted study continues with the same points.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 ADAPTIVE: dict[type, tuple[Callable[[Config], Any], Callable[[Job, Any], None]]] = {
     Convergence: (step_halving.empty_history, convergence_table.write),
     Boundary: (boundary_tracing.empty_history, boundary_table.write),
-}  # design -> how its history begins, and what writes its table at the end
+}  # design -> its empty history, and the function that writes its table
 
 
 def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress) -> int:
-    """Compute the missing levels of a study, and write its table.
+    """Compute the missing levels of a study and write its table.
 
     Args:
         job: the run.
-        done: number -> facts of the complete shards; updated to the shards of the levels that the study has.
-        progress: called with how much is done, and of how much, before every level.
+        done: number -> facts of the complete shards; updated to the shards of the levels of the study.
+        progress: called before every level with the amount done and the total known so far.
 
     Returns:
-        How many rows were computed.
+        The number of computed rows.
 
     Raises:
-        OSError: a shard cannot be written, or not be read again.
+        OSError: a shard cannot be written or read again.
     """
     begin, write = ADAPTIVE[type(job.config.design)]
     history, first, computed = begin(job.config), 0, 0
@@ -59,7 +59,7 @@ def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress
 
 
 def drop_shards(directory: RunDirectory, done: dict[int, dict[str, Any]], first: int) -> None:
-    """Remove the shards from a number on; an earlier computation with other levels has left them."""
+    """Remove the shards from number `first` on, which an earlier computation with other levels has left."""
     for path in list(directory.points.iterdir()):
         match = SHARD_NAME.fullmatch(path.name)
         if match and int(match[1]) >= first:

@@ -1,9 +1,9 @@
 """The quadtree of a boundary study: cells of the coarse grid whose corners differ in class are divided into four.
 
-A place is a node of the lattice of the smallest cells, known by its key. A cell is divided if any node that is known on it or within it is
-of another class than its first corner. So a curve that leaves through a side whose ends agree divides the cell that it comes into as soon
-as the cell that it leaves is fine enough to see it, and no curve ends at a larger cell. What lies within a cell whose nodes agree is not
-seen: an island smaller than a coarse cell, unless a seed lies on it.
+A place is a node of the lattice of the smallest cells, identified by its key. A cell is divided if any known node on or within it differs
+in class from its first corner. A curve may leave a cell through a side whose ends agree. The neighbouring cell is then divided as soon as
+the first cell is fine enough to show the curve, so that no curve ends at a larger cell. Features within a cell whose nodes agree are
+missed, such as an island smaller than a coarse cell, unless a seed lies on it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from sweep.design.axis import Spaced
 
-FAILED, NONE = -2, -1  # classes of rows without results, and of rows where the thing did not happen
+FAILED, NONE = -2, -1  # classes of rows without results, and of rows without the event
 CORNERS = tuple(itertools.product((0, 1), (0, 1)))
 
 
@@ -25,7 +25,7 @@ class Lattice:
     """The nodes of the smallest cells: (i, j) counts them along the two axes, and key = i columns + j.
 
     Attributes:
-        axes: of the coarse grid. halvings: how many times its cells are halved.
+        axes: axes of the coarse grid. halvings: how many times its cells are halved.
     """
 
     axes: tuple[Spaced, Spaced]
@@ -33,16 +33,16 @@ class Lattice:
 
     @property
     def rows(self) -> int:
-        """How many nodes there are along the first axis."""
+        """The number of nodes along the first axis."""
         return ((self.axes[0].count - 1) << self.halvings) + 1
 
     @property
     def columns(self) -> int:
-        """How many nodes there are along the second axis."""
+        """The number of nodes along the second axis."""
         return ((self.axes[1].count - 1) << self.halvings) + 1
 
     def keys(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """The keys of nodes."""
+        """The keys of the nodes (i, j)."""
         found: np.ndarray = i * self.columns + j
         return found
 
@@ -76,7 +76,7 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """What is known at nodes.
+    """The known nodes and their results.
 
     Attributes:
         keys: (n,) int64, ascending. classes: (n,) int64. heights: (n,) float64 of the observable above its level; NaN without a level.
@@ -87,16 +87,16 @@ class Nodes:
     heights: np.ndarray
 
     def where(self, keys: np.ndarray) -> np.ndarray:
-        """The positions of keys that are known."""
+        """The positions of known keys."""
         return np.searchsorted(self.keys, keys)
 
     def unknown(self, keys: np.ndarray) -> np.ndarray:
-        """Those of some keys that are not known, each once, ascending."""
+        """The distinct keys that are not known, ascending."""
         found: np.ndarray = np.setdiff1d(keys, self.keys)
         return found
 
     def joined(self, keys: np.ndarray, classes: np.ndarray, heights: np.ndarray) -> Nodes:
-        """These and others."""
+        """These nodes and new ones."""
         every = np.concatenate([self.keys, keys])
         order = np.argsort(every, kind="stable")
         return Nodes(every[order], np.concatenate([self.classes, classes])[order], np.concatenate([self.heights, heights])[order])
@@ -104,12 +104,11 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells that are not divided.
+    """The undivided cells.
 
     Attributes:
-        lattice: that they lie on.
-        levels: of the cells halved so many times, one array of (n,) ascending codes each: row of cells, times the cells in a row, plus
-            column.
+        lattice: the lattice of their nodes.
+        levels: one array per number of halvings, of (n,) ascending codes: row of cells times cells in a row, plus column.
     """
 
     lattice: Lattice
@@ -122,7 +121,7 @@ class Cells:
         return cls(lattice, (np.arange(coarse), *[np.empty(0, dtype=np.int64)] * lattice.halvings))
 
     def across(self, level: int) -> int:
-        """How many cells of a level there are in a row."""
+        """The number of cells of a level in a row."""
         return (self.lattice.axes[1].count - 1) << level
 
     def corners(self, level: int, codes: np.ndarray) -> np.ndarray:
@@ -132,11 +131,11 @@ class Cells:
         return np.stack([self.lattice.keys((i + di) * size, (j + dj) * size) for di, dj in CORNERS])
 
     def mixed(self, nodes: Nodes) -> tuple[np.ndarray, ...]:
-        """The codes, by level, of the cells that are to be divided."""
+        """The codes of the cells to divide, by level."""
         lattice = self.lattice
         i, j = np.divmod(nodes.keys, lattice.columns)
         found: list[list[np.ndarray]] = [[] for _ in range(lattice.halvings)]
-        for back in CORNERS:  # the smallest cell on each side of a node lies in the cell that is sought
+        for back in CORNERS:  # the smallest cell in each direction from a node lies in the undivided cell that is needed
             row, column = i - back[0], j - back[1]
             left = np.flatnonzero((row >= 0) & (column >= 0) & (row < lattice.rows - 1) & (column < lattice.columns - 1))
             for level, codes in enumerate(self.levels[:-1]):
@@ -150,7 +149,7 @@ class Cells:
         return tuple(np.unique(np.concatenate(codes)) for codes in found)
 
     def divided(self, mixed: tuple[np.ndarray, ...]) -> tuple[Cells, np.ndarray]:
-        """The cells with those of `mixed` divided into four, and the keys of the corners of the new ones."""
+        """The cells after dividing those of `mixed` into four, and the keys of the corners of the new cells."""
         levels, keys = list(self.levels), [np.empty(0, dtype=np.int64)]
         for level, codes in enumerate(mixed):
             i, j = np.divmod(codes, self.across(level))
@@ -161,7 +160,7 @@ class Cells:
         return Cells(self.lattice, tuple(levels)), np.concatenate(keys)
 
     def crossed(self, nodes: Nodes) -> np.ndarray:
-        """(4, n) keys of the corners of the smallest cells that are not of one class."""
+        """(4, n) keys of the corners of the smallest cells whose corners differ in class."""
         corners = self.corners(self.lattice.halvings, self.levels[-1])
         classes = nodes.classes[nodes.where(corners)]
         return corners[:, (classes != classes[0]).any(axis=0)]

@@ -19,11 +19,11 @@ def level_points(config: Config, level: int, positions: np.ndarray) -> Points:
 
     Args:
         config: the study.
-        level: how many times what is refined is divided, from 0.
+        level: number of divisions of the refined quantities, from 0.
         positions: (n,) positions in the grid.
 
     Returns:
-        The points with what is refined as columns, absent if another thing is refined and it is not set; numbered by level.
+        The points, numbered by level, with the refined quantities as columns; one that a scheme does not refine is absent unless it is set.
     """
     design = convergence_design(config)
     whole = design.points(0, design.count)
@@ -43,7 +43,7 @@ def level_points(config: Config, level: int, positions: np.ndarray) -> Points:
 
 
 def last_levels(config: Config) -> np.ndarray:
-    """(n,) the last level of every point: the last that the study allows and that breaks no rule, such as those on steps."""
+    """(n,) the last level of every point, limited by the study and by the rules, such as those on steps."""
     design = convergence_design(config)
     last = np.zeros(design.count, dtype=np.int64)
     positions = np.arange(design.count)
@@ -61,19 +61,19 @@ def last_levels(config: Config) -> np.ndarray:
 
 
 def scheme_names(config: Config, schemes: np.ndarray | None, count: int) -> list[str]:
-    """The schemes of `count` points by name; `schemes` are their codes where they are swept."""
+    """The names of the schemes of `count` points; `schemes` are their codes if the scheme is swept."""
     return [config.scheme] * count if schemes is None else [SCHEME_NAMES[code] for code in schemes]
 
 
 def leading(config: Config) -> list[str]:
-    """The parameters that set the accuracy of the points: step, largest step, tolerance."""
+    """The parameters that control the accuracy of the points: step, largest step, tolerance."""
     design = convergence_design(config)
     schemes = scheme_names(config, design.points(0, design.count).schemes, design.count)
     return [name for name in design.refined if any(refined_by(scheme)[0] == name for scheme in set(schemes))]
 
 
 def convergence_design(config: Config) -> Convergence:
-    """The design of a convergence study; TypeError for another one."""
+    """The design of a convergence study; TypeError for another design."""
     if not isinstance(config.design, Convergence):
         raise TypeError(f"{config.name} is no convergence study")
     return config.design

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ROUNDING = 1e-12  # a relative difference below it may be that of the sums of a run of a million steps
-MEMORY = 5  # differences that an order is fitted to
-LEAST_CONTRACTION = 1.25  # of successive differences, for an order to be observed and a limit extrapolated
-EVEN = 1.5  # factor by which the last contraction may differ from that of the order, for the same
+ROUNDING = 1e-12  # smaller relative differences may be rounding of the sums of a million steps
+MEMORY = 5  # number of differences that the order is fitted to
+LEAST_CONTRACTION = 1.25  # least ratio of successive differences for an order and an extrapolated limit
+EVEN = 1.5  # largest factor between the last contraction and that of the order, for extrapolation
 
 
 @dataclass(frozen=True, slots=True)
 class LimitEstimate:
-    """What n series say, (n,) float64 each.
+    """Estimates from n series, (n,) float64 each.
 
     Attributes:
-        value: the finest result; NaN without one.
-        order: p in error ~ h^p, where h is what is refined; NaN if the differences do not shrink, or fewer than two are above rounding.
-        extrapolated: limit of the series with that order; NaN if the last differences do not shrink steadily and to one side.
-        error: estimated |error| of `value`: its distance from the limit, or else the larger of the last two differences.
+        value: the finest result; NaN if there is none.
+        order: p in error ~ h^p, where h is refined; NaN if the differences do not shrink, or if fewer than two exceed rounding.
+        extrapolated: limit of the series with that order; NaN unless the last differences shrink steadily and have the same sign.
+        error: estimated |error| of `value`: its distance from the limit; without a limit, the larger of the last two differences.
     """
 
     value: np.ndarray
@@ -30,17 +30,17 @@ class LimitEstimate:
 
 
 def agree(previous: np.ndarray, last: np.ndarray, digits: int) -> np.ndarray:
-    """Mask of the entries of two arrays that agree to so many significant digits; 0 agrees with 0, NaN with nothing."""
+    """Mask of the entries of two arrays that agree to `digits` significant digits; 0 agrees with 0, NaN with nothing."""
     mask: np.ndarray = (np.abs(last - previous) < 0.5 * 10.0**-digits * np.abs(last)) | (last == previous)
     return mask
 
 
 def estimate(values: np.ndarray, divisor: np.ndarray) -> LimitEstimate:
-    """Order, limit and error of series of results.
+    """Estimate order, limit and error of series of results.
 
-    With h divided by b from level to level and error ~ h^p, the differences d_n = v_n - v_(n-1) shrink by b^p, and the limit is
-    v_n + d_n / (b^p - 1). The order is that of the straight line through the logarithms of the last five differences: where a motion sticks
-    and slips, a phase ends anywhere within a step, and the ratio of two differences alone says little.
+    h is divided by b from level to level. With error ~ h^p the differences d_n = v_n - v_(n-1) shrink by b^p, and the limit is
+    v_n + d_n / (b^p - 1). The order is fitted as a straight line to the logarithms of the last five differences. The ratio of only two
+    differences is unreliable for a motion that sticks and slips, because a phase may end anywhere within a step.
 
     Args:
         values: (levels, n) results, level by level; NaN from where a series ends.
@@ -68,7 +68,7 @@ def estimate(values: np.ndarray, divisor: np.ndarray) -> LimitEstimate:
 
 
 def slopes(heights: np.ndarray) -> np.ndarray:
-    """Slope of the straight line (least squares) through each column of (levels, n) `heights`, NaN apart; NaN for fewer than two."""
+    """Slope of the least-squares line through the finite values of each column of (levels, n) `heights`; NaN for fewer than two values."""
     there = np.isfinite(heights)
     places = np.where(there, np.arange(len(heights))[:, np.newaxis], np.nan)
     count = there.sum(axis=0)

@@ -1,7 +1,7 @@
-"""The levels of a convergence study: each halves the step (divides the tolerance by 10) of the points that have not settled.
+"""The levels of a convergence study: each halves the step (or divides the tolerance by 10) of the points that have not settled.
 
-Level n, n = 0 .. halvings, has one row for every point that has not settled before. What the levels say of each point is a table beside
-them (`convergence_table`).
+Level n, n = 0 .. halvings, has one row for every point that has not settled before. A separate table holds the estimates for each point
+(`convergence_table`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STATUS = "status"
 STEPS = "accepted_steps"  # observable of every model
-MORE_STEPS = 1.1  # factor by which the steps of a scheme grow at least where their bound limits them
+MORE_STEPS = 1.1  # least growth factor of the number of steps if the bound limits the steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class HalvingHistory:
 
     Attributes:
         config: the study. design: its design, with n points.
-        values: (levels, n) float64 the observable of every point, NaN if it failed, was not refined so far, or has none because the
-            thing did not happen.
-        steps: (levels, n) float64 steps that the scheme took, NaN if it failed or was not refined so far.
-        statuses: (n,) the sentence of the last row of every point.
-        bounded: (n,) mask of the points that are refined by a bound of the steps that their scheme chooses.
+        values: (levels, n) float64 the observable of every point; NaN if the point failed, was not refined so far, or has no value because
+            the event did not happen.
+        steps: (levels, n) float64 steps that the scheme took, NaN if the point failed or was not refined so far.
+        statuses: (n,) status sentence of the last row of every point.
+        bounded: (n,) mask of the points whose scheme chooses its steps, so that only the bound of the steps is refined.
         last: (n,) the last level that every point may have.
     """
 
@@ -52,33 +52,33 @@ class HalvingHistory:
 
     @property
     def levels(self) -> int:
-        """How many levels are known."""
+        """The number of known levels."""
         return len(self.values)
 
     def settled(self) -> np.ndarray:
-        """(n,) mask of the points whose last two results agree; not before three, for it takes as many to observe an order.
+        """(n,) mask of the points whose last two results agree; false before three levels, because an order needs three results.
 
-        As long as a scheme chooses steps below their bound, a smaller bound changes hardly one of them, and the agreement of two such
-        results says nothing; it does where both are 0.
+        While a scheme chooses steps below their bound, a smaller bound hardly changes them. The agreement of two such results then means
+        nothing, unless both are 0.
         """
         before, last = self.values[1:-1], self.values[2:]
-        never = np.isnan(before) & np.isnan(last) & np.isfinite(self.steps[1:-1]) & np.isfinite(self.steps[2:])  # it did not happen, twice
+        never = np.isnan(before) & np.isnan(last) & np.isfinite(self.steps[1:-1]) & np.isfinite(self.steps[2:])  # twice without the event
         refined = ~self.bounded | (self.steps[2:] >= MORE_STEPS * self.steps[1:-1]) | (last == 0.0)
         mask: np.ndarray = (never | (agree(before, last, self.design.digits) & refined)).any(axis=0)
         return mask
 
     def unfinished(self) -> np.ndarray:
-        """Positions of the points that the next level holds."""
+        """Positions of the points of the next level."""
         return np.flatnonzero(~self.settled() & has_results(self.statuses) & (self.levels <= self.last))
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns that a level is read for."""
+        """The columns that are read from the rows of a level."""
         return self.design.observable, STEPS, STATUS
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many points are refined no more, and how many there are."""
+        """The number of points that are refined no further, and the number of all points."""
         return self.design.count - len(self.unfinished()), self.design.count
 
     def next_points(self) -> Points:
@@ -86,7 +86,7 @@ class HalvingHistory:
         return level_points(self.config, self.levels, self.unfinished())
 
     def followed_by(self, rows: pa.Table) -> Self:
-        """The history with one level more, whose points are `next_points`."""
+        """The history with one more level, whose points are `next_points`."""
         positions = self.unfinished()
         level, said = np.full((2, self.design.count), np.nan), self.statuses.copy()
         level[0, positions], level[1, positions], said[positions] = (rows.column(name).to_numpy() for name in self.reads)
@@ -94,7 +94,7 @@ class HalvingHistory:
 
 
 def has_results(statuses: np.ndarray) -> np.ndarray:
-    """Mask of the sentences that say that a row has results."""
+    """Mask of the status sentences of rows with results."""
     return np.isin(statuses.astype(str), [status.sentence for status in RESULTS])
 
 
@@ -109,7 +109,7 @@ def empty_history(config: Config) -> HalvingHistory:
 
 
 def solve_exactly(config: Config) -> np.ndarray:
-    """(n,) the observable by `exact`; NaN if it cannot run a point."""
+    """(n,) the observable from the scheme `exact`; NaN if that scheme cannot run a point."""
     design = convergence_design(config)
     if EXACT not in config.model.schemes:
         return np.full(design.count, np.nan)
