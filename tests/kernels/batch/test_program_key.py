@@ -12,6 +12,7 @@ from kernels.models import MODELS
 
 PENALISED, TONES = {"k_t": 1e5}, {"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0])}
 WALL = {"f_crit": 2.0, "f_post": 1.0, "k_post": 60.0, "k_n": 100.0, "softening": 0.1}
+VARYING = {"c_buckled": 1.0, "damping_criterion": 1.0}
 CASES: list[tuple[str, str, dict[str, Any], str]] = [
     ("rubbing_mass", "exact", {"a0": 1.0}, "exact, rigid friction, k = c = 0"),
     ("rubbing_mass", "exact", {"a0": 1.0, "k": 1.0}, "exact, rigid friction"),
