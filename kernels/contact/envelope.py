@@ -22,7 +22,7 @@ class Envelope(NamedTuple):
     Attributes:
         k_n: stiffness before buckling [N/m]. f_crit, f_post: force at buckling and after the softening.
         u0, u1: compression where the softening begins and ends. plateau: plastic set at u0 and u1.
-        ends: (n,) total compression at the nodes of the table, +inf where padded; sets: (n,) plastic set there. last: stiffness beyond the table.
+        ends: (n,) total compression at the nodes of the table, +inf where padded; sets: (n,) plastic set there. last: stiffness beyond.
         c_n: damping up to u0 [N s/m]. c_buckled: at u1. dampings: (n,) at the nodes.
     """
 
