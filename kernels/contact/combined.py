@@ -20,7 +20,7 @@ _SLIP_GUARDS = 2
 
 
 class Contacts(NamedTuple):
-    """What the contacts of a mass remember; friction is None where there is none."""
+    """State of the contacts of a mass; `friction` is None without friction."""
 
     friction: Contact | None
     walls: tuple[Pressed, ...]
@@ -29,11 +29,11 @@ class Contacts(NamedTuple):
 class Combined(NamedTuple):
     """Friction and walls, for the event loop. Each contact sees the forces of the others as external forces on the mass.
 
-    While rigid friction holds the mass, nothing happens at a wall. Of events at the same instant, a slip event comes first, then those of
-    the walls in their order.
+    While rigid friction holds the mass, nothing happens at a wall. Of several events at one instant, the slip event comes first, then
+    those of the walls in their order.
 
     Attributes:
-        names: what stands before the names of the events of each wall.
+        names: prefix of the event names of each wall.
     """
 
     friction: FrictionPhases | None
@@ -81,7 +81,7 @@ class Combined(NamedTuple):
         return Phase(stiffness, damping, guards, moves, _total(slopes) if slopes else None)
 
     def transition(self, memory: Contacts, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Contacts, Array, Array]:
-        """What holds after an event (see `law.Law`)."""
+        """The memory and the motion after an event (see `law.Law`)."""
         slips, hits = self._split(crossed)
         v, a, friction, pulls = at.v, at.a, None, []
         if self.friction is not None and memory.friction is not None:
@@ -108,11 +108,11 @@ class Combined(NamedTuple):
         return Contacts(friction, tuple(walls)), v, a
 
     def rest(self, memory: Contacts, at: Point) -> tuple[Contacts, Array, Array]:
-        """As it is: the events of none of them accumulate."""
+        """Unchanged: the events of these contacts do not accumulate."""
         return memory, at.v, at.a
 
     def kind(self, memory: Contacts, crossed: tuple[Array, ...], after: Contacts) -> Array:
-        """Which of `kinds` an event was."""
+        """Position of the event in `kinds`."""
         slips, hits = self._split(crossed)
         code, before = jnp.zeros_like(crossed[0], dtype=float), 0
         if self.friction is not None and memory.friction is not None and after.friction is not None:
@@ -124,7 +124,7 @@ class Combined(NamedTuple):
         return code
 
     def _split(self, crossed: tuple[Array, ...]) -> tuple[tuple[Array, ...], list[tuple[Array, ...]]]:
-        """Which guards cross, of friction and of each wall."""
+        """The masks of the crossing guards: those of friction, and those of each wall."""
         place = 0 if self.friction is None else _SLIP_GUARDS
         slips, hits = crossed[:place], []
         for wall in self.walls:
@@ -133,7 +133,7 @@ class Combined(NamedTuple):
         return slips, hits
 
     def _beside_walls(self, at: Point, walls: tuple[Pressed, ...]) -> Point:
-        """The motion as friction sees it: the forces of the walls are external forces."""
+        """The motion as input of friction, with the forces of the walls as external forces."""
         at_rest = [wall.at_rest(each, at.x) for wall, each in zip(self.walls, walls, strict=True)]
         if not at_rest:
             return at

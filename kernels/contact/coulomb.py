@@ -23,7 +23,7 @@ FRICTION_EVENTS = ("", "release", "stop", "reversal", "largest speed", "least sp
 
 
 class Release(NamedTuple):
-    """When rest ends: the angle of the excitation left to turn [rad], whether it ever ends, and the direction of slip (+1 or -1)."""
+    """End of a rest: the remaining angle of the excitation [rad], whether rest ever ends, and the direction of slip (+1 or -1)."""
 
     turn: Array
     happens: Array
@@ -35,7 +35,7 @@ class Thresholds(NamedTuple):
 
     Attributes:
         forward, backward: angles [rad] where it leaves upwards and downwards.
-        pushes, pulls: whether it ever does.
+        pushes, pulls: whether it ever leaves upwards and downwards.
     """
 
     forward: Array
@@ -93,10 +93,10 @@ def release(thresholds: Thresholds, excitation: Harmonic, angle: Array) -> Relea
 
     def turn_to(threshold: Array, above: Array) -> Array:
         turn = wrap(threshold - seen)
-        # a threshold crossed this instant, but for rounding, must not wait a whole turn; one that was crossed back again must
+        # a threshold crossed at this instant up to rounding counts at once; one that was crossed back again waits a whole turn
         return jnp.where(turn > 2.0 * jnp.pi - jnp.minimum(_AT_THRESHOLD, above), 0.0, turn)
 
-    # the force is above a threshold from there to its mirror image about the crest
+    # the force exceeds the limit from the threshold to its mirror image about the crest
     forward = turn_to(thresholds.forward, jnp.pi - 2.0 * thresholds.forward)
     backward = turn_to(thresholds.backward, 3.0 * jnp.pi - 2.0 * thresholds.backward)
     goes_forward = thresholds.pushes & (~thresholds.pulls | (forward <= backward))
@@ -104,14 +104,14 @@ def release(thresholds: Thresholds, excitation: Harmonic, angle: Array) -> Relea
 
 
 class Grip(NamedTuple):
-    """What the penalised contact remembers from one step to the next.
+    """State of the penalised contact between two steps.
 
     Attributes:
-        slip_state: what the contact does, in one number, for every number that a step loop carries costs time.
+        slip_state: the state in one number, because every number that a step loop carries costs time.
             +1 or -1: it slips in that direction. +-BRIEFLY: it holds just after such a slip, while its spring unloads. 0: the mass rests.
             UNMOVED: it has never slipped. +-AWAY: the mass is off its support.
-        spring: force of its spring [N], T0 - k_t (x - xa) while it holds and T0 while it slips; it grows with the displacement of each
-            step, for x itself is many orders larger than x - xa.
+        spring: force of its spring [N], T0 - k_t (x - xa) while it holds and T0 while it slips; it is updated with the displacement
+            of each step, because x is many orders larger than x - xa.
     """
 
     slip_state: Array
@@ -137,7 +137,7 @@ class Grip(NamedTuple):
         return jnp.where(self.slips | self.is_away, self.spring, self.spring - c_t * v)
 
     def begins(self, before: Grip) -> Array:
-        """Whether a slip begins with the step since `before`, that is, one in another direction than the last or after a rest."""
+        """Whether a slip begins in the step since `before`: after a rest, or in the direction opposite to the last slip."""
         # the product is at most 2^-9 unless the contact slips, and -1 where a slip went on
         return self.slip_state * (self.slip_state - (2.0 / BRIEFLY) * before.slip_state) > 0.5
 
@@ -167,7 +167,7 @@ class Penalised(NamedTuple):
 
     @classmethod
     def of(cls, p: dict[str, Any]) -> Penalised:
-        """The law of resolved parameters (scalars). Without friction any stiffness does: the contact never holds."""
+        """The law of resolved parameters (scalars). Without friction the stiffness has no effect: the contact never holds."""
         static_limit = p["mu_s"] * p["normal_force"]
         any_stiffness = jnp.isinf(p["k_t"]) & (static_limit == 0.0)
         return cls(
@@ -187,7 +187,7 @@ class Penalised(NamedTuple):
         elapsed: Array | None = None,  # noqa: ARG002
         lets_go: Array | None = None,
     ) -> tuple[Array, Grip]:
-        """One evaluation: friction force [N], and what to remember if the step is accepted.
+        """One evaluation: the friction force [N], and the state after the step if it is accepted.
 
         Slip goes on while v keeps its sign and |v| > 1e-6 m/s. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
         |T| <= mu_s F_n, and T0 and xa stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At v = 0 (below 1e-30 T in SI
@@ -195,7 +195,7 @@ class Penalised(NamedTuple):
 
         Args:
             memory, moved, v, needed: see `FrictionLaw.evaluate`. normal, elapsed: not read.
-            lets_go: where a slip that begins goes against the force of the trial, and not in the direction of v; None: nowhere.
+            lets_go: mask of runs in which a new slip goes against the trial force and not in the direction of v; None for no run.
 
         Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
         """
@@ -259,12 +259,12 @@ class Penalised(NamedTuple):
 
 
 class Contact(NamedTuple):
-    """What a contact with friction remembers from one event to the next.
+    """State of a contact with friction between two events.
 
     Attributes:
         direction: of slip, +1 or -1; 0 while it holds.
         rising: 1 while the speed of slip grows, else 0.
-        force: friction on the mass where the phase was last looked at [N]; set, not computed, where a limit is reached.
+        force: friction on the mass at the last evaluation of the phase [N]. At a limit it is set to that limit exactly.
         last: direction of the last slip, 0 before the first.
         resting: 1 while the mass rests on its support; not in the brief stuck state in which a penalised contact's spring unloads.
         begins: 1 just after a slip phase has begun, else 0.
@@ -279,15 +279,15 @@ class Contact(NamedTuple):
 
 
 class FrictionPhases(NamedTuple):
-    """Friction of one mass as linear phases: what the event loop runs (the other face of `Penalised` is its `evaluate`).
+    """Friction of one mass as linear phases, for the event loop. The time schemes use `Penalised.evaluate`.
 
     stick         rigid: nothing moves; penalised: k_t and c_t are added; until the friction that holds the mass exceeds mu_s F_n
-    slip, rising  until a = 0: a peak changes nothing but is the largest speed
+    slip, rising  until a = 0, the largest speed; the law stays the same
     slip, falling until v = 0, or a = 0 again
 
     At the release the mass slips in the direction of v (against the friction where v is exactly 0) at mu_d F_n. Where slip stops, a
-    penalised contact holds from there on with that force; a rigid one holds if what is needed for it is within mu_s F_n, else the mass
-    turns back. Without friction it always slips.
+    penalised contact holds from there on with that force; a rigid one holds if the force needed is within mu_s F_n; otherwise the
+    mass turns back. Without friction it always slips.
 
     Attributes:
         m: mass [kg]. law: the contact.
@@ -307,10 +307,10 @@ class FrictionPhases(NamedTuple):
         return self.law.static_limit > 0.0
 
     def phase(self, memory: Contact, x: Array, v: Array, a: Array) -> Phase:  # noqa: ARG002 (friction is the same everywhere)
-        """The present phase, looked at where the velocity is `v` [m/s] and the acceleration `a` [m/s^2] (see `law.Law`)."""
+        """The present phase, evaluated at velocity `v` [m/s] and acceleration `a` [m/s^2] (see `law.Law`)."""
         law, side, zero = self.law, memory.direction, jnp.zeros_like(v)
         sticks, rising = side == 0.0, memory.rising > 0.0
-        # the friction that holds the mass changes by -k_t d - c_t (v - v0), or by what the external force does
+        # the friction that holds the mass changes by -k_t d - c_t (v - v0), or with the external force
         k_t, c_t, m = (law.k_t, law.c_t, zero) if isinstance(law, Penalised) else (zero, zero, self.m + zero)
         upper = Guard(law.static_limit - memory.force, k_t, c_t, m)
         lower = Guard(law.static_limit + memory.force, -k_t, -c_t, -m)
@@ -323,7 +323,7 @@ class FrictionPhases(NamedTuple):
         )
 
     def start(self, at: Point) -> tuple[Contact, Array]:
-        """The contact where the mass is released, not loaded if it is penalised, and its force [N] (see `law.Law`)."""
+        """State of the contact at release, and its force [N]. A penalised contact starts unloaded (see `law.Law`)."""
         law = self.law
         if isinstance(law, Penalised):
             held, onward = -law.c_t * at.v, _way(at, self.holds)
@@ -341,7 +341,7 @@ class FrictionPhases(NamedTuple):
         return Contact(side, jnp.where(side * a >= 0.0, jnp.abs(side), 0.0), force, side, resting, zero), force
 
     def transition(self, memory: Contact, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Contact, Array, Array]:
-        """What holds after an event (see `law.Law`)."""
+        """The memory and the motion after an event (see `law.Law`)."""
         contact, law, side = memory, self.law, memory.direction
         first, second = crossed
         sticks, rising = side == 0.0, contact.rising > 0.0
@@ -365,7 +365,7 @@ class FrictionPhases(NamedTuple):
         starts = released | turned
         force = jnp.where(starts, -law.dynamic_force * direction, jnp.where(stuck, caught, jnp.where(sticks, held, contact.force)))
         fresh = (at.needed - at.drag * v + force) / self.m
-        if isinstance(law, Coulomb):  # not a rounding error: it decides which way the mass goes
+        if isinstance(law, Coulomb):  # exact, because its sign decides the direction of motion
             excess = jnp.maximum(law.static_limit - law.dynamic_force, 0.0)
             fresh = jnp.where(stuck, 0.0, jnp.where(released, direction * excess / self.m, fresh))
         a = jnp.where(peaked | valley, 0.0, jnp.where(starts | stuck, fresh, at.a))
@@ -378,11 +378,11 @@ class FrictionPhases(NamedTuple):
         return Contact(direction, rising_now, force, last, resting, jnp.where(begins, 1.0, 0.0)), v, a
 
     def rest(self, memory: Contact, at: Point) -> tuple[Contact, Array, Array]:
-        """As it is: stops and releases of a contact that changes nothing else do not accumulate."""
+        """Unchanged: stops and releases of a friction contact do not accumulate."""
         return memory, at.v, at.a
 
     def kind(self, memory: Contact, crossed: tuple[Array, ...], after: Contact) -> Array:
-        """Which of `kinds` an event was."""
+        """Position of the event in `kinds`."""
         first, second = crossed
         sticks, rising = memory.direction == 0.0, memory.rising > 0.0
         stops = jnp.where(after.direction == 0.0, 2.0, 3.0)

@@ -1,4 +1,4 @@
-"""The envelope of a wall that buckles: force, plastic set, stiffness and damping over the largest compression X that it has seen.
+"""The envelope of a wall that buckles: force, plastic set, stiffness and damping as functions of its largest compression X.
 
 Elastic up to f_crit / k_n, a plateau of that force, a softening down to f_post, and from there on the tables over the plastic set.
 """
@@ -12,17 +12,17 @@ import jax.numpy as jnp
 from kernels.numerics.fusion import traced_once
 from kernels.numerics.numbers import Array, by_width
 
-_NEVER = 1e100, 1e15  # N, in float64 and float32: what stands for an infinite f_crit, so that no difference of infinities arises
-PLATEAU, SOFTENING, BEYOND = 0.0, 1.0, 2.0  # its pieces; one a node of the table beyond, where its damping varies
+_NEVER = 1e100, 1e15  # N, in float64 and float32: stands for an infinite f_crit, so that no difference of infinities arises
+PLATEAU, SOFTENING, BEYOND = 0.0, 1.0, 2.0  # its intervals; varying damping: one BEYOND per node
 
 
 class Envelope(NamedTuple):
     """A wall that buckles, along its largest compression X; lengths [m], forces [N].
 
     Attributes:
-        k_n: stiffness before buckling [N/m]. f_crit, f_post: force at which it buckles, and after.
+        k_n: stiffness before buckling [N/m]. f_crit, f_post: force at buckling and after the softening.
         u0, u1: compression where the softening begins and ends. plateau: plastic set at u0 and u1.
-        ends: (n,) total compression at the nodes of the table, +inf where padded; sets: (n,) plastic set there. last: the stiffness beyond.
+        ends: (n,) total compression at the nodes of the table, +inf where padded; sets: (n,) plastic set there. last: stiffness beyond.
         c_n: damping up to u0 [N s/m]. c_buckled: at u1. dampings: (n,) at the nodes.
     """
 
@@ -67,13 +67,13 @@ class Envelope(NamedTuple):
 
     @traced_once
     def criterion(self, X: Array) -> Array:
-        """Force that makes the wall yield [N]."""
+        """Force at which the wall yields [N]."""
         falling = self.f_crit - self.slope * (X - self.u0)
         return jnp.where(X <= self.u0, self.f_crit, jnp.where(X <= self.u1, falling, self.f_post))
 
     @traced_once
     def _along(self, X: Array, start: Array, values: Array) -> tuple[Array, Array]:
-        """`values` of the nodes interpolated between u1, where it is `start`, and the last node, and how far X is beyond that [m]."""
+        """Interpolation of the nodes' `values` from `start` at u1 to the last node, and the distance of X beyond that node [m]."""
         before, value, low = start, start, self.u1
         for n in range(values.shape[-1]):
             high = self.ends[n]
@@ -99,14 +99,14 @@ class Envelope(NamedTuple):
         return jnp.where(X <= self.u0, self.c_n, jnp.where(X <= self.u1, softening, table))
 
     def end_of(self, piece: Array, nodes: bool) -> Array:
-        """Compression at which a piece ends [m], infinite for the last; whether the table is one piece a node, or one in all."""
+        """Compression at the end of an interval [m], infinite for the last one. `nodes`: whether each node of the table is an end."""
         end = jnp.where(piece == PLATEAU, self.u0, jnp.where(piece == SOFTENING, self.u1, jnp.inf))
         for n in range(self.ends.shape[-1] if nodes else 0):
             end = jnp.where(piece == BEYOND + n, self.ends[n], end)
         return end
 
     def damping_slope_on(self, piece: Array) -> Array:
-        """How fast the damping grows on a piece of the envelope [N s/m^2]."""
+        """Growth of the damping with the compression on an interval of the envelope [N s/m^2]."""
         softening = (self.c_buckled - self.c_n) / jnp.where(self.softens, self.u1 - self.u0, 1.0)
         slope = jnp.where((piece == SOFTENING) & self.softens, softening, 0.0)
         low, before = self.u1, self.c_buckled
@@ -118,7 +118,7 @@ class Envelope(NamedTuple):
         return slope
 
     def damping_on(self, piece: Array, y: Array) -> Array:
-        """Damping on a piece of the envelope at compression `y`, also a rounding error outside [N s/m]."""
+        """Damping on an interval of the envelope [N s/m]. Compression `y` may lie outside it by a rounding error."""
         damping = jnp.where(piece == SOFTENING, self.c_n + self.damping_slope_on(piece) * (y - self.u0), self.c_n)
         table, _ = self._along(y, self.c_buckled, self.dampings)
         return jnp.where(piece >= BEYOND, table, damping)
@@ -135,7 +135,7 @@ class Envelope(NamedTuple):
         return (self.ends[..., 0] < jnp.inf if self.ends.shape[-1] else jnp.zeros_like(X, dtype=bool)) & (X > self.u1) & (beyond > 0.0)
 
     def regime(self, X: Array, buckled: Array, impacts: Array) -> Array:
-        """Code of how far the wall was pressed, by its largest compression: 0 not at all, 1 elastic, 2 plateau, 3 softened, 4 beyond table.
+        """Code of the damage from the largest compression: 0 no contact, 1 elastic, 2 plateau, 3 softened, 4 beyond table.
 
         Args:
             X: largest compression [m]. buckled: 1 where the force has reached the criterion. impacts: number of entries.

@@ -1,7 +1,7 @@
-"""What the time schemes ask of a law of friction: one interface for all laws, and what a law does in a step.
+"""The interface of friction laws to the time schemes.
 
-A law is told the displacement and the velocity against its support, which may move (`belt`). What it remembers of a run is a `Grip`, or a
-NamedTuple with the same properties. The laws and the parameters that switch them on stand in `friction_laws`.
+A law receives the displacement and the velocity relative to its support, which may move (`belt`). Its state is a `Grip`, or a NamedTuple
+with the same properties. `friction_laws` lists the laws and the parameters that select them.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from kernels.numerics.numbers import Array
 
 
 class Swings(NamedTuple):
-    """What presses the mass at the start, in the middle and at the end of a step [N]."""
+    """Normal force, possibly negative, at the start, in the middle and at the end of a step [N]."""
 
     start: Array
     middle: Array
     end: Array
 
     def at(self, part: Array) -> Array:
-        """The same at a part of the step in [0, 1], by the parabola through them."""
+        """The normal force at a fraction of the step in [0, 1], from the parabola through the three values."""
         early, late = (1.0 - part) * (1.0 - 2.0 * part), part * (2.0 * part - 1.0)
         return early * self.start + 4.0 * part * (1.0 - part) * self.middle + late * self.end
 
 
 class Step(NamedTuple):
-    """A step as the support sees it.
+    """A step in the frame of the support.
 
     Attributes:
         h: length [s]. v0, v1: velocities at its ends [m/s]. slid: displacement [m].
-        swings: what presses the mass, where that varies in time; else None.
-        before, after: what the law remembers at its ends.
+        swings: normal force if it varies in time, else None.
+        before, after: state of the law at its ends.
     """
 
     h: Array
@@ -44,10 +44,10 @@ class Step(NamedTuple):
 
 
 class Rubbed(NamedTuple):
-    """What a step did against the support.
+    """Slip and energies of a step.
 
     Attributes:
-        slid: distance that it slipped [m], of either sign.
+        slid: slip distance [m], of either sign.
         wear: integral of F_n |w| [J]; None where it is F_n times the distance.
         touches: whether the mass is pressed in the middle of the step; None where it always is.
         friction: energy dissipated by friction [J]; None where it is mu_d times the wear energy.
@@ -69,7 +69,7 @@ class Rubbed(NamedTuple):
         return slips
 
     def works(self, after: Any) -> Array:
-        """Whether its works count: there are none while the mass is off its support."""
+        """Whether its energies count. They are 0 while the mass is off its support."""
         if self.always is not None:
             return self.always > 0.0
         works: Array = after.slips if self.touches is None else after.slips | after.is_away
@@ -97,33 +97,33 @@ class FrictionLaw(Protocol):
 
     @property
     def cheap(self) -> bool:
-        """Whether an evaluation is so little work that a loop takes many steps in an iteration."""
+        """Whether an evaluation is cheap enough for many steps in one iteration of the loop."""
 
     @property
     def reads_time(self) -> bool:
         """Whether `evaluate` reads the time since the instant that the law remembers."""
 
     def new_memory(self, like: Array) -> Any:
-        """What the law remembers of a contact that is not loaded."""
+        """The state of an unloaded contact."""
 
     def evaluate(
         self, memory: Any, moved: Array, v: Array, needed: Array, normal: Array | None = None, elapsed: Array | None = None
     ) -> tuple[Array, Any]:
-        """One evaluation: friction force [N], and what to remember if the step is accepted.
+        """One evaluation: the friction force [N], and the state after the step if it is accepted.
 
         Args:
-            memory: what the law remembers at the start of the step.
+            memory: state of the law at the start of the step.
             moved, v: displacement since then [m] and velocity [m/s], both against the support.
             needed: sum of all other forces where the mass moves with the support [N].
-            normal: what presses the mass now [N], before a surface is asked; None where that does not vary.
-            elapsed: time since the start of the step [s]; None where the law does not read it.
+            normal: signed normal force now [N] (see `Pressing`); None if it is constant.
+            elapsed: time since the start of the step [s]; None if the law does not read it.
         """
 
     def force(self, memory: Any, v: Array) -> Array:
-        """Friction force after a step [N], given what the law remembers and the velocity against the support [m/s]."""
+        """Friction force after a step [N], from the state and the velocity relative to the support [m/s]."""
 
     def rubs(self, step: Step) -> Rubbed | None:
-        """What all of a step rubs; None where the step slips by its displacement as a whole or not at all."""
+        """Slip and energies of a step; None if the step slips by its whole displacement or not at all."""
 
     def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed | None:
-        """What the part of a step between two fractions of it rubs; a step of length 0 rubs nothing."""
+        """Slip and energies between two fractions of a step. They are 0 for a step of length 0."""

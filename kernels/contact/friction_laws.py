@@ -1,4 +1,4 @@
-"""Which law of friction a run of a time scheme has: looked up by the parameters that it is given."""
+"""Selection of the friction law of a time scheme from the names of the parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kernels.contact.friction_law import FrictionLaw
 from kernels.contact.lugre import LuGre
 from kernels.contact.varying_friction import Varied
 
-# the parameter that switches a law on -> the law; the first that a run has counts, and Penalised where it has none
+# parameter -> the law that it selects; the first parameter present counts; without any the law is Penalised
 LAWS: Mapping[str, Any] = {
     "bristle_stiffness": LuGre,
     "dahl_stiffness": Dahl,
@@ -22,7 +22,7 @@ LAWS: Mapping[str, Any] = {
 
 
 def friction_law(p: dict[str, Any]) -> FrictionLaw:
-    """The law of resolved parameters (scalars), among which are those of the parts of friction that the run has, and no others."""
+    """The law of resolved parameters (scalars). They hold the friction parameters of this run only."""
     law: Any = next((law for switch, law in LAWS.items() if switch in p), Penalised)
     made: FrictionLaw = law.of(p)
     return made

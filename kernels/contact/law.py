@@ -1,9 +1,9 @@
-"""What a contact law tells the event loop, as data: linear phases, the guards that end them, and what holds after an event.
+"""The interface of contact laws to the event loop: linear phases, the guards that end them, and the transitions at events.
 
-While a phase lasts the contact is a spring and a damper, so that the mass moves by m x'' + c x' + k x = constant + harmonic; or it holds
-the mass. It lasts as long as its guards are not negative; each guard is a linear function of the motion since the phase was last looked at
-(its anchor). When one is about to become negative, the law's `transition` says what comes next. All lanes do the same arithmetic: a phase
-only selects numbers. Several contacts of one mass are one law, made of theirs (`combined.Combined`).
+In a phase the contact either acts as a spring and a damper or holds the mass. In the first case m x'' + c x' + k x = constant + harmonic.
+A phase lasts while none of its guards is negative. A guard is a linear function of the motion since the last evaluation of the phase (the
+anchor). When a guard is about to become negative, `transition` returns the next phase. All lanes do the same arithmetic: a phase only
+selects numbers. `combined.Combined` makes one law of the several contacts of a mass.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Guard(NamedTuple):
     """A quantity that must not become negative: value + on_d d + on_v (v - v0) + on_a (a - a0), in any unit.
 
     Attributes:
-        value: at the anchor, >= 0. Known exactly where it is 0 there: the law sets it, and nobody computes it.
+        value: at the anchor, >= 0. A value of 0 is exact: the law sets it and does not compute it.
         on_d, on_v, on_a: its rates with displacement since the anchor, velocity and acceleration.
     """
 
@@ -36,10 +36,10 @@ class Phase(NamedTuple):
 
     Attributes:
         stiffness, damping: what the contact adds to those of the oscillator [N/m], [N s/m], any sign.
-        guards: what ends it. Of two that cross together the first counts; the other then crosses at once in the phase that follows.
-        moves: 1, or 0 where the contact holds the mass where it is; None where it never does. Guards of a held mass see in a - a0 the
-            external force over the mass, and nothing else moves.
-        damping_slope: how the damping grows with the displacement from here on [N s/m^2]; None where no phase of the law has that.
+        guards: the conditions that end it. If two cross together, the first counts; the other crosses at the start of the next phase.
+        moves: 1 if the mass moves, 0 if the contact holds it; None if the contact never holds it. For a held mass, a - a0 in the guards
+            is the change of the external force divided by the mass; the other terms are 0.
+        damping_slope: growth of the damping with the displacement [N s/m^2]; None if the damping is constant in all phases of the law.
     """
 
     stiffness: Array
@@ -50,12 +50,12 @@ class Phase(NamedTuple):
 
 
 class Point(NamedTuple):
-    """The motion at an instant, as a law sees it.
+    """Motion and forces at an instant, the input of a law.
 
     Attributes:
         x: displacement [m]. moved: displacement since the anchor [m]. v, a, jerk, snap: velocity [m/s] and its time derivatives.
         needed: all other forces on the mass if it were at rest there [N]: excitation, load, -k x, other contacts.
-        drag: what damps the mass besides this contact [N s/m].
+        drag: damping of the mass without that of this contact [N s/m].
     """
 
     x: Array
@@ -69,34 +69,34 @@ class Point(NamedTuple):
 
 
 class Law(Protocol[Memory]):
-    """What the event loop asks of a contact law, or of several contacts taken together. `Memory` is a NamedTuple of floats."""
+    """A contact law, or several contacts combined, for the event loop. `Memory` is a NamedTuple of floats."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Names of its events, the first for none."""
+        """Names of its events. The first name stands for no event."""
 
     def start(self, at: Point) -> tuple[Memory, Array]:
-        """The memory at t = 0, and the force on the mass [N]; `at.a` to `at.snap` are those without contact."""
+        """The memory at t = 0 and the force on the mass [N]. `at.a` to `at.snap` are the values without contact."""
 
     def phase(self, memory: Memory, x: Array, v: Array, a: Array) -> Phase:
-        """The present phase, looked at where displacement, velocity and acceleration are x, v and a; its number of guards is fixed."""
+        """The present phase, evaluated at displacement x, velocity v and acceleration a. The number of guards is fixed."""
 
     def transition(self, memory: Memory, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Memory, Array, Array]:
-        """What holds after an event.
+        """The memory and the motion after an event.
 
         Args:
-            memory: before it. crossed: which of the phase's guards crosses, at most one; none where the phase is only looked at again.
-            v0: velocity where the phase was last looked at [m/s]. at: the motion at the event.
+            memory: before the event. crossed: one mask per guard; at most one is true, and none if the phase is only evaluated again.
+            v0: velocity at the last evaluation of the phase [m/s]. at: the motion at the event.
 
         Returns:
-            The memory, and velocity [m/s] and acceleration [m/s^2] after the event: a reset is a velocity other than `at.v`.
+            The memory, and the velocity [m/s] and acceleration [m/s^2] after the event. After a rebound the velocity differs from `at.v`.
         """
 
     def rest(self, memory: Memory, at: Point) -> tuple[Memory, Array, Array]:
-        """What the motion comes to where events accumulate (Zeno): as `transition`, after many of them in next to no time."""
+        """The limit of the motion where events accumulate (Zeno). Arguments and results are those of `transition`."""
 
     def kind(self, memory: Memory, crossed: tuple[Array, ...], after: Memory) -> Array:
-        """Which event it was, as a position in `kinds`, given the memory before and after it."""
+        """Position of the event in `kinds`, from the memory before and after it."""
 
 
 def choose(mask: Array, one: Guard, other: Guard) -> Guard:

@@ -1,4 +1,4 @@
-"""LuGre friction: bristles whose deflection z follows the motion until it has reached what slip holds.
+"""LuGre friction: bristles whose deflection z follows the motion until it reaches its value in steady slip.
 
     dz/dt = w - sigma0 |w| z / g(w),   F_t = -(sigma0 z + sigma1 dz/dt + sigma2 w),
     g(w) = F_c + (F_s - F_c) exp(-(|w| / stribeck_speed)^stribeck_exponent),   F_c = mu_d F_n,  F_s = mu_s F_n

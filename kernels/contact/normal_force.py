@@ -1,4 +1,4 @@
-"""A normal force that varies in time, and when it comes to 0."""
+"""A normal force that varies in time, and the times at which it is 0."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AT_ZERO = 1e-9  # rad, from a zero of the normal force
 class Pressing(NamedTuple):
     """Normal force that varies in time, n(t) = n0 + n1 sin(omega_n t + phase_n).
 
-    On one surface F_n = max(0, n): contact is lost where n <= 0. Between two surfaces F_n = |n|: one or the other is pressed.
+    On one surface F_n = max(0, n): contact is lost where n <= 0. Between two surfaces F_n = |n|: the mass always presses on one of them.
 
     Attributes:
         swing: n(t) [N] as a harmonic force. sides: 1 or 2 surfaces.
@@ -36,7 +36,7 @@ class Pressing(NamedTuple):
         return jnp.where(self.sides > 1.0, jnp.abs(n), jnp.maximum(n, 0.0))
 
     def until_zero(self, time: Array) -> Array:
-        """How long it is from a time [s] until n is 0 [s], inf where it never is; a zero at that very time is passed over."""
+        """Duration from a time [s] to the next zero of n [s], inf if there is none. A zero at that time itself does not count."""
         swing = self.swing
         crosses = jnp.abs(swing.amplitude) > jnp.abs(swing.load)
         level = asin(jnp.where(crosses, -swing.load / jnp.where(crosses, swing.amplitude, 1.0), 0.0))

@@ -1,10 +1,10 @@
-"""Friction by bristles that bend before the contact slips: what the laws of presliding friction share.
+"""Friction by bristles that bend before the contact slips: the common part of the laws of presliding friction.
 
 The bristles hold a force f. A law says how f changes along a path on the support (`advance`) and how fast the bristles bend (`bending`),
 
     F_t = -(f + damping dz/dt + viscous w),   f = stiffness z,   w = v - belt speed,
 
-where z is the deflection of the bristles. The part of the motion that they do not follow is slip:
+where z is the deflection of the bristles. The motion minus the deflection is slip:
 
     slip_distance = integral of |w - dz/dt|,   wear = F_n times that,
     dissipation = integral of f (w - dz/dt) + damping dz/dt w + viscous w^2 = work on the contact less the growth of f^2 / (2 stiffness)
@@ -31,7 +31,7 @@ from kernels.numerics.numbers import Array, unit
 
 
 class Bristles(NamedTuple):
-    """What a law of bristles remembers from one step to the next.
+    """State of a law of bristles between two steps.
 
     Attributes:
         slip_state: as in `Grip`. bent: force of the bristles f [N]. speed: velocity against the support [m/s].
@@ -70,7 +70,7 @@ class Bristles(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A way on the support in a time `h` [s], at `u` from 0 to 1 of that time.
+    """A path on the support in a time `h` [s], at `u` from 0 to 1 of that time.
 
     Attributes:
         h: time [s]. slid: displacement at its end [m]. early, late: displacements at the velocities of its ends, less `slid` [m].
@@ -110,7 +110,7 @@ class Path(NamedTuple):
 
 
 class Presliding:
-    """What a law of bristles does for the time schemes; a subclass is a NamedTuple of numbers with the attributes below.
+    """A law of bristles for the time schemes; a subclass is a NamedTuple of numbers with the attributes below.
 
     Attributes:
         stiffness: of the bristles [N/m]. static_limit: mu_s F_n [N]. normal_force: F_n [N].
@@ -158,11 +158,11 @@ class Presliding:
 
     @property
     def reads_time(self) -> bool:
-        """The path since the instant that the law remembers needs its time."""
+        """The path since the last step depends on the elapsed time."""
         return True
 
     def new_memory(self, like: Array) -> Bristles:
-        """Bristles that are not bent."""
+        """Unloaded bristles."""
         zero = jnp.zeros_like(like)
         return Bristles(new_grip(like).slip_state, zero, zero)
 
@@ -200,12 +200,12 @@ class Presliding:
         return -(memory.bent + self.damping * self.bending(memory.bent, v) + self.viscous * v)
 
     def rubs(self, step: Step) -> Rubbed:
-        """What all of a step rubs."""
+        """Slip and energies of a step."""
         zero = jnp.zeros_like(step.slid)
         return self.rubs_between(step, zero, zero + 1.0)
 
     def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed:
-        """What the part of a step between two fractions of it rubs, the dissipation by Simpson's rule."""
+        """Slip and energies between two fractions of a step, the dissipation by Simpson's rule."""
         path = Path.of(step.h, step.v0, step.v1, step.slid)
 
         def bent(u: Array) -> Array:

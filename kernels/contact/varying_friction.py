@@ -1,12 +1,12 @@
-"""Penalised friction that is not the same at all times and speeds: on a support whose normal force varies, by Stribeck's law, on a belt.
+"""Penalised friction with a varying normal force, with Stribeck's law, or on a belt.
 
-What a step rubs,
+The energies of a step,
 
     wear = integral of F_n |w|,   dissipation = integral of mu(w) F_n |w|,   w = v - belt speed,
 
-is of order 4 where F_n is smooth, and F_n times the distance where it is constant.
+are of order 4 where F_n is smooth, and F_n times the distance where it is constant.
 
-Each of the three is part of the law or is not, as a run's parameters name it (compile-time), so that runs without it do nothing for it.
+The parameters of a run select which of the three parts its law has (compile-time). An absent part costs nothing.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _NO_SPEED = 2.0**-100  # of the Stribeck speed
 
 
 class Stribeck(NamedTuple):
-    """How far the coefficient of friction is from the dynamic to the static one, exp(-(|v| / speed)^exponent).
+    """Weight of the static against the dynamic coefficient of friction, exp(-(|v| / speed)^exponent).
 
     Attributes:
-        speed: Stribeck speed [m/s]. exponent: 2 for a Gaussian, None for 1, with which the law is mostly written.
+        speed: Stribeck speed [m/s]. exponent: 2 for a Gaussian, None for 1, the usual exponent.
 
     Source: Stribeck (1902), in the form of Bo and Pavelescu (1982), Wear 82, 277-289.
     """
@@ -46,7 +46,7 @@ class Stribeck(NamedTuple):
 
 
 class Varied(NamedTuple):
-    """Penalised friction (see `friction.Penalised`) whose limits are those of an instant and of a slip speed.
+    """Penalised friction (see `coulomb.Penalised`) whose limits depend on the time and the slip speed.
 
         |T| <= mu_s F_n(t) where it holds,   T = -mu(v) F_n(t) sign(v) where it slips
 
@@ -54,7 +54,7 @@ class Varied(NamedTuple):
         mu_s, mu_d: coefficients of friction. normal_force: F_n where it does not vary [N].
         k_t, c_t: tangential stiffness [N/m] and damping [N s/m].
         pressing: normal force that varies; None where it does not. stribeck: None where mu(v) = mu_d.
-        belt: velocity of the support [m/s], v being that of the mass less it; None where it rests.
+        belt: velocity of the support [m/s], v being the velocity of the mass minus it; None if the support rests.
     """
 
     mu_s: Array
@@ -68,7 +68,7 @@ class Varied(NamedTuple):
 
     @classmethod
     def of(cls, p: dict[str, Any]) -> Varied:
-        """The law of resolved parameters (scalars), with those of its three parts that are among them."""
+        """The law of resolved parameters (scalars), with those of its three parts that the parameters select."""
         any_stiffness = jnp.isinf(p["k_t"]) & (p["mu_s"] == 0.0)
         return cls(
             p["mu_s"],
@@ -122,7 +122,7 @@ class Varied(NamedTuple):
         normal: Array | None = None,
         elapsed: Array | None = None,  # noqa: ARG002
     ) -> tuple[Array, Grip]:
-        """One evaluation: friction force [N], and what to remember if the step is accepted.
+        """One evaluation: the friction force [N], and the state after the step if it is accepted.
 
         Where F_n falls while the contact holds, its force comes to exceed mu_s F_n and it slips: against that force, whatever the sign of a
         velocity that is then no more than a creep (the return mapping of plasticity; with a constant F_n the velocity has that direction
@@ -148,13 +148,13 @@ class Varied(NamedTuple):
         return jnp.where(off, zero, force), Grip(*(jnp.where(off, gone, held) for gone, held in zip(away, after, strict=True)))
 
     def rubs(self, step: Step) -> Rubbed:
-        """What all of a step rubs, by Simpson's rule with the velocity of the cubic through positions and velocities at its ends."""
+        """Slip and energies of a step, by Simpson's rule with the velocity of the cubic through positions and velocities at its ends."""
         first, last = step.h * step.v0, step.h * step.v1
         middle = 1.5 * step.slid - 0.25 * (first + last)
         return self._integrated((first, middle, last), step.swings, 1.0 / step.h, 1.0, step.slid)
 
     def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed:
-        """What the part of a step between two fractions of it rubs; a step of length 0 rubs nothing."""
+        """Slip and energies between two fractions of a step. They are 0 for a step of length 0."""
         early, late = step.h * step.v0 - step.slid, step.h * step.v1 - step.slid
 
         def speed(u: Array) -> Array:

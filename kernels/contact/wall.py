@@ -1,15 +1,15 @@
 """Walls that a mass hits: an elastic stop on one or both sides, and a wall that buckles.
 
 Compression y = side x - gap is positive inside the wall, whose force F >= 0 pushes the mass back: it never pulls. A buckling wall remembers
-its largest compression X and its plastic set d. Its force is elastic, k_u(X) (y - d), until it reaches the criterion F_c(X), which X moves
-along the envelope: constant on the plateau, falling over the softening, constant beyond. The phases in continuous time are the limit of the
-step-by-step law of the tool that SDND105 validates, step -> 0 (`evaluate` is that law):
+its largest compression X and its plastic set d. Its force is elastic, k_u(X) (y - d), until it reaches the criterion F_c(X). With
+X the criterion follows the envelope: constant on the plateau, falling over the softening, constant beyond. `evaluate` is the step-by-step
+law of the tool that SDND105 validates. The phases in continuous time are its limit for step -> 0:
 
     off       y < 0                       no force
-    behind    0 < y < d                   no force: the wall has not come back so far
+    behind    0 < y < d                   no force: the wall has kept the plastic set d
     lifted    y > d, k_u (y-d) + c v < 0  no force: the damper would pull
     elastic   F = k_u (y - d) + c v       until 0, or until the criterion
-    yielding  y = X, v > 0                F = F_c(y), with the damping force on top where the criterion excludes it; until v = 0
+    yielding  y = X, v > 0                F = F_c(y), plus the damping force if the criterion excludes it; until v = 0
     reloaded  y < X, v > 0                F = F_c(X), where elastic and viscous force together reach an included criterion before y = X
     capped    y < f/k_u, d = 0            F = F_c(X), where the viscous force makes most of it; until it no longer does
 
@@ -28,9 +28,8 @@ from kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
 from kernels.contact.law import Guard, Phase, Point, choose, idle
 from kernels.numerics.numbers import Array, choice
 
-# parameters that are infinite or NaN where what they belong to is absent
+# parameters that are infinite or NaN if their part of the model is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")
-# laws of a wall: elastic; buckling; buckling with a damping that may vary while it yields, on top of its force
 
 OFF, BEHIND, LIFTED, ELASTIC, YIELDING, RELOADED, CAPPED = (float(n) for n in range(7))
 WALL_EVENTS = (
@@ -40,13 +39,13 @@ WALL_EVENTS = (
 
 
 class Pressed(NamedTuple):
-    """What a wall remembers from one event to the next.
+    """State of a wall between two events.
 
     Attributes:
-        phase: one of the seven. side: +1 or -1, of the wall that is touched or was last.
+        phase: one of the seven. side: +1 or -1, the side of the last contact.
         largest: compression X reached so far [m]. plastic: plastic set d [m].
-        piece: of the envelope, while it yields. buckled: 1 once the force has reached the criterion.
-        inward: 1 while the mass goes in. rising: 1 while the force grows, where a damper makes that another question.
+        piece: interval of the envelope while the wall yields. buckled: 1 once the force has reached the criterion.
+        inward: 1 while the mass goes in. rising: 1 while the force grows; with a damper this differs from `inward`.
     """
 
     phase: Array
@@ -72,12 +71,12 @@ class Force(NamedTuple):
 
 
 class Crush(NamedTuple):
-    """What a wall remembers from one step to the next.
+    """State of a wall between two steps.
 
     Attributes:
         largest: compression X reached so far [m]. plastic: plastic set d [m]. buckled: 1 once the force has reached the criterion.
-        force: of the last evaluation, >= 0 [N]. trial: elastic and viscous force as they would be without any limit [N].
-        reach: what was held against the criterion [N].
+        force: of the last evaluation, >= 0 [N]. trial: elastic plus viscous force without any limit [N].
+        reach: force that was compared with the criterion [N].
     """
 
     largest: Array
@@ -100,9 +99,9 @@ class Wall(NamedTuple):
     Attributes:
         m: mass [kg]. gap: free way to the wall [m]. two_sided: 1 for walls at +gap and -gap, 0 for one of them.
         k_n: stiffness [N/m] of an elastic stop. c_n: its damping [N s/m].
-        envelope: of a wall that buckles; None for an elastic stop. included: 1 where elastic and viscous force together are held
-            against the criterion, 0 where the viscous force comes on top.
-        varying_damping: whether the damping may vary while the wall yields and comes on top (compile-time): those phases are not linear.
+        envelope: of a wall that buckles; None for an elastic stop. included: 1 if the criterion limits the sum of elastic and
+            viscous force, 0 if it limits the elastic force only and the viscous force is added.
+        varying_damping: whether an added damping may vary while the wall yields (compile-time). Those phases are not linear.
         stands: +1.0 for a wall at +gap, -1.0 for one at -gap (compile-time).
     """
 
@@ -122,8 +121,8 @@ class Wall(NamedTuple):
 
         Args:
             p: scalars (see `Envelope` for tables). buckles: whether the wall may buckle; else it is an elastic stop.
-            prefix: what stands before the names of its parameters.
-            sides: +1 or -1, the side that it stands on; 0 where the parameter `sides` says whether there is one on the left, too.
+            prefix: prefix of the names of its parameters.
+            sides: +1 or -1, the side of the wall; with 0 the parameter `sides` decides whether there is a second wall on the left.
         """
         zero = jnp.zeros_like(p["m"])
         own = {name.removeprefix(prefix): value for name, value in p.items() if name.startswith(prefix)}
@@ -141,25 +140,25 @@ class Wall(NamedTuple):
 
     @property
     def guard_count(self) -> int:
-        """How many guards its phases have."""
+        """Number of guards of each phase."""
         return 3 if self.envelope is None else 4
 
     # ---- step by step
 
     def evaluate(self, memory: Crush, x: Array, v: Array, rest: Array | None = None) -> tuple[Array, Crush]:
-        """One evaluation: force on the mass [N], and what to remember if the step is accepted.
+        """One evaluation: the force on the mass [N], and the state after the step if it is accepted.
 
-        With y the compression: X = max(X, y), F = k_u(X) (y - d) + c(X) y' (the second where it is included). If F reaches F_c(X),
-        F = F_c and d = max(0, y - F_c / k_u). Then the viscous force where it is excluded. F >= 0, and F = 0 where y < d.
+        With y the compression: X = max(X, y), F = k_u(X) (y - d) + c(X) y' (the damping term if it is included). If F reaches
+        F_c(X), F = F_c and d = max(0, y - F_c / k_u). An excluded viscous force is added after that. F >= 0, and F = 0 where y < d.
 
         Args:
-            memory: at the start of the step. x: displacement [m]. v: velocity [m/s]. rest: what rounding left out of x [m], if anything.
+            memory: at the start of the step. x: displacement [m]. v: velocity [m/s]. rest: part of x lost by rounding [m], if known.
 
         Source: the law of the tool that SDND105 (V5.01.105) validates.
         """
         side = choice((self.two_sided > 0.0) & (x < 0.0), -self.stands, self.stands, x)
         y, speed = side * x - self.gap, side * v
-        if rest is not None:  # next to the wall the difference of x and gap has all its digits
+        if rest is not None:  # near the wall x - gap is exact, so that the lost part of x counts
             y = y + side * rest
         inside = y > 0.0
         if self.envelope is None:
@@ -187,14 +186,14 @@ class Wall(NamedTuple):
         return self.envelope.stiffness(memory.largest), self.envelope.damping(memory.largest)
 
     def _criterion(self, memory: Pressed) -> tuple[Array, Array]:
-        """Force that makes the wall yield [N], and the elastic stretch under it [m]."""
+        """Force at which the wall yields [N], and the elastic compression under that force [m]."""
         if self.envelope is None:
             return jnp.full_like(memory.phase, jnp.inf), jnp.full_like(memory.phase, jnp.inf)
         force = self.envelope.criterion(memory.largest)
         return force, force / self.envelope.stiffness(memory.largest)
 
     def force(self, memory: Pressed, y: Array) -> Force:
-        """The force of the wall in the present phase at compression `y` [m], where its damping may change."""
+        """The force of the wall in the present phase. A varying damping is evaluated at compression `y` [m]."""
         phase, zero = memory.phase, jnp.zeros_like(memory.phase)
         k, c = self._elastic(memory)
         elastic = phase == ELASTIC
@@ -215,7 +214,7 @@ class Wall(NamedTuple):
         return Force(constant, stiffness, damping)
 
     def damping_slope(self, memory: Pressed) -> Array | None:
-        """How fast the damping grows with the compression in the present phase [N s/m^2]; None where no phase of the wall has that."""
+        """Growth of the damping with the compression in the present phase [N s/m^2]; None if the damping is constant in every phase."""
         if self.envelope is None or not self.varying_damping:
             return None
         varies = (memory.phase == YIELDING) & (self.included == 0.0)
@@ -226,7 +225,7 @@ class Wall(NamedTuple):
         return memory.side * x - self.gap
 
     def at_rest(self, memory: Pressed, x: Array) -> tuple[Array, Array]:
-        """Force on the mass [N] if it were at rest at `x` [m], and what damps it [N s/m]."""
+        """Force on the mass [N] if it were at rest at `x` [m], and the damping of the wall [N s/m]."""
         y = self.compression(memory, x)
         force = self.force(memory, y)
         return -memory.side * force.at(y, jnp.zeros_like(x)), force.damping
@@ -250,7 +249,7 @@ class Wall(NamedTuple):
         one, nothing = zero + 1.0, idle(zero)
         turn = jnp.where(memory.inward > 0.0, 1.0, -1.0)
         crest = jnp.where(memory.rising > 0.0, 1.0, -1.0)
-        # without a damper the force is extreme where the mass turns back, and where it is constant nowhere
+        # without a damper the force is extreme where the mass turns back; a constant force has no extreme
         growth = force.stiffness * speed + force.damping * side * a
         extreme = choose(force.damping != 0.0, guard(crest * growth, 0.0, crest * force.stiffness, crest * force.damping), nothing)
         pulled = guard(-(k * stretch + c * speed), -k, -c)
@@ -285,7 +284,7 @@ class Wall(NamedTuple):
         return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, None if slope is None else slope * side)
 
     def start(self, at: Point) -> tuple[Pressed, Array]:
-        """The wall where the mass is released, perhaps inside it, and its force on the mass [N] (see `law.Law`)."""
+        """State of the wall at release, and its force on the mass [N]. The mass may start inside the wall (see `law.Law`)."""
         zero, one = jnp.zeros_like(at.x), jnp.ones_like(at.x)
         side = jnp.where((self.two_sided > 0.0) & (at.x < 0.0), -self.stands * one, self.stands * one)
         y, speed = side * at.x - self.gap, side * at.v
@@ -335,7 +334,7 @@ class Wall(NamedTuple):
         )
 
     def _flags(self, memory: Pressed, y: Array, v: Array, a: Array) -> Pressed:
-        """The memory with its two flags as velocity and acceleration are."""
+        """The memory, its two flags set from velocity and acceleration."""
         speed, push = memory.side * v, memory.side * a
         force = self.force(memory, y)
         inward = (speed > 0.0) | ((speed == 0.0) & (push > 0.0))
@@ -343,7 +342,7 @@ class Wall(NamedTuple):
         return memory._replace(inward=jnp.where(inward, 1.0, 0.0), rising=jnp.where(rising, 1.0, 0.0))
 
     def plastic_set(self, memory: Pressed, x: Array) -> Array:
-        """The plastic set now [m], of which the memory knows only what was at the last event."""
+        """The present plastic set [m]. The memory holds its value at the last event."""
         if self.envelope is None:
             return jnp.zeros_like(x)
         y = self.compression(memory, x)
@@ -361,7 +360,7 @@ class Wall(NamedTuple):
         return 0.5 * force * stretch
 
     def reached(self, memory: Pressed, x: Array) -> Array:
-        """The largest compression of a wall that has buckled [m], of which the memory knows only what was at the last event."""
+        """The present largest compression of a buckled wall [m]. The memory holds its value at the last event."""
         return jnp.maximum(memory.largest, jnp.where(memory.phase == YIELDING, self.compression(memory, x), 0.0))
 
     def refreshed(self, memory: Pressed, x: Array, v: Array, a: Array) -> Pressed:
@@ -369,7 +368,7 @@ class Wall(NamedTuple):
         return self._flags(memory, self.compression(memory, x), v, a)
 
     def transition(self, memory: Pressed, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Pressed, Array, Array]:  # noqa: ARG002
-        """What holds after an event (see `law.Law`)."""
+        """The memory and the motion after an event (see `law.Law`)."""
         phase, first, second, third = memory.phase, *crossed[:3]
         enters = (phase == OFF) & (first | second)
         side = jnp.where(enters, jnp.where(first, self.stands, -self.stands), memory.side)
@@ -427,10 +426,10 @@ class Wall(NamedTuple):
         before_force = jnp.where(enters, 0.0, self.force(here, edge).at(y, speed))
         jump = self.force(after, edge).at(edge, speed) - before_force
         a = at.a - jnp.where(jumps, side * jump / self.m, 0.0)
-        # where the force comes to 0: not a rounding error of what it was, which would act on the mass as long as it is free
+        # where the force vanishes it is exactly 0: a remaining rounding error would act on the mass throughout its flight
         a = jnp.where(loses, (at.needed - at.drag * v) / self.m, a)
         flagged = self._flags(after, edge, v, a)
-        # where the force is extreme only that flag changes: both rates are rounding errors there
+        # at an extreme of the force only that flag changes: both rates are rounding errors there
         extreme = extreme & ((phase == ELASTIC) | (phase == YIELDING))
         after = after._replace(
             inward=jnp.where(turns, 1.0 - memory.inward, jnp.where(after.phase == phase, memory.inward, flagged.inward)),
@@ -441,11 +440,11 @@ class Wall(NamedTuple):
         return after, v, a
 
     def rest(self, memory: Pressed, at: Point) -> tuple[Pressed, Array, Array]:
-        """As it is: what springs and dampers do takes time."""
+        """Unchanged: events of springs and dampers do not accumulate."""
         return memory, at.v, at.a
 
     def kind(self, memory: Pressed, crossed: tuple[Array, ...], after: Pressed) -> Array:
-        """Which of `kinds` an event was."""
+        """Position of the event in `kinds`."""
         same = after.phase == memory.phase
         code = jnp.where(same & (after.rising != memory.rising), 10.0, 0.0)
         code = jnp.where(same & (after.inward != memory.inward), 9.0, code)

@@ -1,4 +1,4 @@
-"""What a run has done to its walls: the observables that both engines return, from the state of each wall at the end."""
+"""Observables of the walls of a run, from the state of each wall at the end. Both engines return them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kernels.observables import impacts
 
 
 class WallEnd(NamedTuple):
-    """A wall at the end of a run: its plastic set and the largest compression that it has seen [m], and 1 where it has buckled."""
+    """A wall at the end of a run: its plastic set and its largest compression [m], and 1 if it has buckled."""
 
     plastic: Array
     largest: Array
@@ -31,10 +31,10 @@ def finish(
     p: dict[str, Any],
     status: Array,
 ) -> tuple[dict[str, Array], Array]:
-    """The observables of all walls together and of each wall that has some of its own.
+    """The observables summed over all walls, and those of each single wall.
 
     Args:
-        laws, walls, ends, shocks: one entry a wall: how the program knows it, its law, its state at the end, and its sums.
+        laws, walls, ends, shocks: one entry a wall: its name in the program, its law, its state at the end, and its sums.
         p: resolved parameters (the ends of the window [s]). status: code of the run so far.
 
     Returns:

@@ -69,7 +69,7 @@ class Stretch(NamedTuple):
         x: displacement at its end [m]. moved: displacement during it [m]. v0: velocity at its start [m/s].
         before, v: velocity before and after the event that ends it [m/s].
         area: integral of the displacement since its start [m s].
-        motion: time since its start [s] -> the motion, of a mass that is held that of which its guards see the external force.
+        motion: time since its start [s] -> the motion; for a held mass a motion with the external force for its guards.
         start: where that starts. segment: its constants. damping_slope: see `law.Phase`.
     """
 
@@ -116,7 +116,7 @@ def machine(
 
     Args:
         law: the contact. excitation: the external force.
-        p: resolved parameters, of which m, k, c, x0, v0 and the times are read here (scalars, SI units).
+        p: resolved parameters (scalars, SI units). Only m, k, c, x0, v0 and the times are read here.
         observe: (sums, the law's memory during a stretch and after it, the stretch) -> sums. sums: before the run.
         finite: whether the row is worth running; else it is over at once.
         log: whether the state tells which event it was (compile-time).
@@ -134,7 +134,7 @@ def machine(
         limit = target - s.t
         phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
         moves = 1.0 if phase.moves is None else phase.moves
-        # a mass that is held has a motion of its own here, of which its guards see the external force
+        # a held mass has a separate motion here, which gives its guards the external force
         zeta, w2 = fusion_barrier(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
         ramp = None if record is None or s.sample is None else record.slope(s.sample) / p["m"]
         segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)

@@ -23,7 +23,7 @@ class Machine(Protocol):
 
     @property
     def start(self) -> State:
-        """The state at t = 0, of which `stage` and `events` are read here."""
+        """The state at t = 0. Only `stage` and `events` are read here."""
 
     @property
     def next_event(self) -> Callable[[State], State]:
@@ -76,7 +76,7 @@ def forward_sensitivity(build: Callable[[Params], Machine], most_events: int, p:
         return jax.lax.while_loop(goes_on, machine.next_event, for_every_lane(machine.start, _of_one_row(p)))
 
     def end_and_rates(p: Params, directions: list[Params]) -> tuple[State, list[State]]:
-        """The state at the end, and its derivatives along every direction (of which all have the same names)."""
+        """The state at the end, and its derivatives along every direction. All directions have the same names."""
         chosen = {name: p[name] for name in directions[0]}
         shape = jax.eval_shape(lambda: build(p).start)
         leaves, tree = jax.tree.flatten(shape)

@@ -265,7 +265,7 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tupl
     Args:
         p: resolved parameters of its model (scalars, tables (n,) padded with NaN; SI units).
         kind: its contacts. Rigid friction does not read k_t and c_t; penalised friction needs them finite unless there is no friction.
-        asked: what is told besides.
+        asked: additional results to return.
 
     Returns:
         Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.

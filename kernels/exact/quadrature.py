@@ -83,7 +83,7 @@ def _longest(segment: Damped, t: Array) -> Array:
 
 
 def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
-    """The statistics after a stretch, of which nothing counts outside the window."""
+    """The statistics after a stretch. Only its part inside the window counts."""
     fixed = jax.lax.stop_gradient
     segment: Damped = jax.tree.map(fixed, now.segment)
     length = jnp.where(now.inside, now.duration, 0.0)

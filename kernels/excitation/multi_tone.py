@@ -1,4 +1,4 @@
-"""Excitation beyond one sine: a sum of sines of which the first may sweep, and a record of base acceleration, piecewise linear.
+"""Excitation beyond one sine: a sum of sines whose first may sweep, and a record of base acceleration, piecewise linear.
 
     (f0 - m a0) sin(omega t + sweep_rate t^2 / 2 + phase) + load - m [sum of tone_a0 sin(tone_omega t + tone_phase) + record_scale a(t)]
 

@@ -55,7 +55,7 @@ def volumes(p: Mapping[str, Any], power: Any, given: Collection[str], xp: Any = 
     """Volumes [m^3] and depths [m] by name: those whose parameters are `given`.
 
     Args:
-        p: resolved parameters, of which READS are read (floats or arrays that broadcast with `power`).
+        p: resolved parameters; only READS are read (floats or arrays that broadcast with `power`).
         power: wear power [W], any shape. given: names of the parameters that are given. xp: array module, numpy or jax.numpy.
 
     Differentiable in every parameter and the power. Validated by tests/kernels/models/test_wear_laws.py.

@@ -28,7 +28,7 @@ _ASIN_SERIES = (
     0.1666666666666665, 0.07500000000020764, 0.044642857103423646, 0.03038194736709848, 0.02237204763174451, 0.017355259955786323,
     0.013929652902326633, 0.011875494382636922, 0.0078029494773533175, 0.01603551434914882, -0.010749050339697808, 0.028169218060881414,
 )  # fmt: skip
-# ln 2 in two parts, of which the product of the first with an integer below 2^20 is exact
+# ln 2 in two parts; the product of the first with an integer below 2^20 is exact
 _LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
 _EXP_SERIES = tuple(1.0 / math.factorial(n) for n in range(14))
 _ATANH_SERIES = tuple(2.0 / (2 * n + 1) for n in range(11))

@@ -14,7 +14,7 @@ def bounds(p: dict[str, Any], count: int) -> Array:
     """(count + 1,) instants [s] that bound the blocks, the first and the last being those of the window to the last bit.
 
     Args:
-        p: resolved parameters, of which the window is read (scalars). count: of the blocks (compile-time).
+        p: resolved parameters (scalars); only the window is read. count: number of blocks (compile-time).
     """
     parts = jnp.arange(count + 1) / count
     inner = p["window_start"] + (p["window_end"] - p["window_start"]) * parts

@@ -12,14 +12,14 @@ import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array
 
-SEEN = ("x", "friction_force", "wall_force")  # what is looked at, in this order; the last where there is a wall
+SEEN = ("x", "friction_force", "wall_force")  # the quantities, in this order; the last only with a wall
 
 
 class Statistics(NamedTuple):
     """Sums over the window, of q quantities.
 
     Attributes:
-        duration: looked at so far [s]. mean, deviations: (q,) means, and integrals of the squared deviations from them.
+        duration: time covered so far [s]. mean, deviations: (q,) means, and integrals of the squared deviations from them.
         lowest, highest: (q,) extremes, infinite before the window. speeds: integral of the squared velocity [m^2/s].
     """
 

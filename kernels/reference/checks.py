@@ -125,7 +125,7 @@ _PRECISE_EXCLUDED = {
     "rebound_velocity": -0.0262605942818045,
     "peak_force": 28.2842712474619,
 }
-# the steps of the document, and for D, of which it has no figures, ones that bring every scheme within 0.1 %
+# the steps of the document; for D, which it does not list, steps that bring every scheme within 0.1 %
 _SHOCK_STEPS: dict[str, dict[str, float]] = {
     "euler": {"step": 2e-4},
     "adapt2": {"step": 2e-4, "largest_step": 1e-3, "smallest_step": 2e-8},

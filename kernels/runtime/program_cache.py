@@ -100,7 +100,7 @@ def _write(file: Path, program: Any) -> None:
             other.unlink(missing_ok=True)
 
 
-_told = threading.local()  # how often JAX has told this thread of a hit
+_told = threading.local()  # number of hits that JAX has reported to this thread
 
 
 @functools.lru_cache(maxsize=1)

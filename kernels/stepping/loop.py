@@ -45,7 +45,7 @@ STEPPERS: dict[str, Stepper] = {
     "rk32": RK32,
     "rk54": RK54,
 }
-CHUNK = 512  # attempts between two looks at which runs are over
+CHUNK = 512  # attempts between two checks of which runs are over
 _NEARLY = 1.0 + 1e-6
 _NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], "bank"}
 
@@ -474,7 +474,7 @@ def _settled(setup: Setup, trial: Trial) -> Trial:
 
 
 def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, since: Array, h: Array, bounds: observe_wall.Part) -> Sums:
-    """Sums after a step of which `part` lies in the window, between `bounds`; it lasted for `h` [s] from the time `since` [s] on."""
+    """Sums after a step of `h` [s] from the time `since` [s]. The fraction `part` of it lies in the window, between `bounds`."""
     belt = setup.body.friction.belt
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)

@@ -31,7 +31,7 @@ def init(body: Body, state: State, window_start: Array) -> tuple[impacts.Shock, 
 def update(
     shocks: tuple[impacts.Shock, ...], walls: tuple[Wall, ...], before: State, after: State, since: Array, h: Array, part: Part | None
 ) -> tuple[impacts.Shock, ...]:
-    """The sums of each wall after a step of `h` [s] that began at the time `since` [s], and of which a `part` lies in the window."""
+    """The sums of each wall after a step of `h` [s] from the time `since` [s]. The fraction `part` of it lies in the window."""
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
     return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h, part)) for sums, wall, was, now in every)
 

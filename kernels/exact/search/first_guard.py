@@ -231,7 +231,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
             fine = jnp.where(functools.reduce(operator.and_, stays), h, fine)
             for index in reversed(range(len(guards))):
                 others = [stays[i] for i in range(len(guards)) if i != index]
-                # of two that cannot be told apart over the shortest stretch the first counts
+                # of two guards that cross within the shortest stretch the first counts
                 alone = functools.reduce(operator.and_, others, jnp.ones_like(left, dtype=bool)) | (h <= shortest)
                 caught = _falls_through(terms[index]) & alone
                 end, which = jnp.where(caught, h, end), jnp.where(caught, float(index), which)

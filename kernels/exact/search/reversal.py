@@ -24,7 +24,7 @@ class Reversal(NamedTuple):
     Attributes:
         tau: time from the anchor [s], so close to that of the first zero of the velocity that `roots.root_step` leads there, also if
             it lies as little beyond the limit; when it does not `stop`, the time up to which there is none: the limit, or less where the
-            search was given up.
+            search was exhausted.
         stops: True when the velocity vanishes near `tau`.
         peak: time from the anchor [s] of the largest speed in [0, tau], where that exceeds the speeds at both ends; else any time in it.
         guess: for the next slip.

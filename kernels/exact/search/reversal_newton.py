@@ -87,7 +87,7 @@ class _Search(NamedTuple):
     is done.
 
     Attributes:
-        trial: where to look next. value, slope: of the function where it was looked at last.
+        trial: place of the next evaluation. value, slope: of the function at the last one.
         found: whether `trial` is near the zero; over: whether the function is positive at the end of the range.
     """
 

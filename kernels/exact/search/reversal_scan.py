@@ -191,7 +191,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         return chosen
 
     s, root = jax.lax.while_loop(goes_on, look, (first, Search.of(zero, zero, zero)))
-    # a search that is given up says how far it came, and the event loop goes on from there
+    # an exhausted search returns the time it reached, and the event loop goes on from there
     tau = jnp.where(s.stops, root.trial, jnp.where(s.done, limit, s.low))
     peak = jnp.minimum(s.peak, tau)
     return Reversal(tau, s.stops, peak, Guess(wrap(anchor.angle + omega * peak), wrap(anchor.angle + omega * tau)))

@@ -43,7 +43,7 @@ class Search(NamedTuple):
         return ~self.found & (self.evaluations < _MOST_EVALUATIONS)
 
     def improved(self, m: Motion, rate: Array, close: float) -> Search:
-        """The search after it has looked at its trial, where the motion is `m` (see `falling_root`)."""
+        """The search after the evaluation of its trial, where the motion is `m` (see `falling_root`)."""
         (positive,) = decide(m.v > 0.0, like=m.v)
         low, high = jnp.where(positive, self.trial, self.low), jnp.where(positive, self.high, self.trial)
         step, neglected = householder(m)
