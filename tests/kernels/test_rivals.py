@@ -18,7 +18,7 @@ def test_euler_is_several_times_as_fast_as_numba() -> None:
     ways = {"ours": against.ours("euler", 1024), "numba": against.numba(numba_euler.rotating, 1024)}
     (_, _, _, _), (_, _, ratio, off) = against.compare(ways, "euler", passes=3)
     assert off < 1e-6
-    assert ratio > 6.6  # 10.4 to 11.9 on two cores of an AVX-512 Xeon, busy or not
+    assert ratio > 4.0  # 10.4 to 11.9 on two cores of an AVX-512 Xeon, 5.5 to 7 on two of an AVX-512 EPYC, busy or not
 
 
 PASSES = 5
