@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import against
+from benchmarks.__main__ import cpu
 from benchmarks.rivals import numba_euler
 from kernels.batch.solve import Solution, solve
 from kernels.models import RUBBING_MASS
@@ -18,7 +19,7 @@ def test_euler_is_several_times_as_fast_as_numba() -> None:
     ways = {"ours": against.ours("euler", 1024), "numba": against.numba(numba_euler.rotating, 1024)}
     (_, _, _, _), (_, _, ratio, off) = against.compare(ways, "euler", passes=3)
     assert off < 1e-6
-    assert ratio > 4.0  # 10.4 to 11.9 on two cores of an AVX-512 Xeon, 5.5 to 7 on two of an AVX-512 EPYC, busy or not
+    assert ratio > (3.5 if "EPYC" in cpu() else 6.6)  # on two cores: 10.4 to 11.9 (AVX-512 Xeon), 5.5 to 7 (AVX-512 EPYC), busy or not
 
 
 PASSES = 5
