@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import FRICTION_EVENTS, Contact, FrictionPhases
+from kernels.contact.friction_phases import FRICTION_EVENTS, FrictionPhases, FrictionState
 from kernels.contact.law import Phase, Point, choose, idle
 from kernels.contact.wall import WALL_EVENTS, Pressed, Wall
 from kernels.numerics.numbers import Array
@@ -22,7 +22,7 @@ _SLIP_GUARDS = 2
 class Contacts(NamedTuple):
     """State of the contacts of a mass; `friction` is None without friction."""
 
-    friction: Contact | None
+    friction: FrictionState | None
     walls: tuple[Pressed, ...]
 
 

@@ -1,12 +1,12 @@
 """The interface of friction laws to the time schemes.
 
 A law receives the displacement and the velocity relative to its support, which may move (`belt`). Its state is a `Grip`, or a NamedTuple
-with the same properties. `friction_laws` lists the laws and the parameters that select them.
+with the same properties. `friction_registry` lists the laws and the parameters that select them.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from kernels.contact.normal_force import Pressing
 from kernels.numerics.numbers import Array
@@ -76,35 +76,34 @@ class Rubbed(NamedTuple):
         return works
 
 
-class FrictionLaw(Protocol):
-    """A law of friction of the time schemes, for one oscillator."""
+class FrictionLaw:
+    """A law of friction of the time schemes, for one oscillator; a law is a NamedTuple of numbers that inherits from this class.
 
-    @property
-    def belt(self) -> Array | None:
-        """Velocity of the support [m/s]; None where it rests."""
+    Attributes:
+        belt: velocity of the support [m/s]; None where it rests.
+        pressing: the normal force where it varies in time, else None.
+        cheap: whether an evaluation is cheap enough for many steps in one iteration of the loop.
+        reads_time: whether `evaluate` reads the time since the instant that the law remembers.
+    """
 
-    @property
-    def pressing(self) -> Pressing | None:
-        """The normal force where it varies in time, else None."""
-
-    @property
-    def constants(self) -> tuple[Array, ...]:
-        """The numbers of the law that must be finite."""
+    belt: Array | None = None
+    pressing: Pressing | None = None
+    cheap = False
+    reads_time = False
 
     @property
     def observes(self) -> tuple[bool, bool]:
         """Whether the wear energy, and the energy dissipated, are integrals that `rubs` returns."""
+        return False, False
 
     @property
-    def cheap(self) -> bool:
-        """Whether an evaluation is cheap enough for many steps in one iteration of the loop."""
-
-    @property
-    def reads_time(self) -> bool:
-        """Whether `evaluate` reads the time since the instant that the law remembers."""
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers of the law that must be finite."""
+        raise NotImplementedError
 
     def new_memory(self, like: Array) -> Any:
         """The state of an unloaded contact."""
+        raise NotImplementedError
 
     def evaluate(
         self, memory: Any, moved: Array, v: Array, needed: Array, normal: Array | None = None, elapsed: Array | None = None
@@ -118,12 +117,16 @@ class FrictionLaw(Protocol):
             normal: signed normal force now [N] (see `Pressing`); None if it is constant.
             elapsed: time since the start of the step [s]; None if the law does not read it.
         """
+        raise NotImplementedError
 
     def force(self, memory: Any, v: Array) -> Array:
         """Friction force after a step [N], from the state and the velocity relative to the support [m/s]."""
+        raise NotImplementedError
 
-    def rubs(self, step: Step) -> Rubbed | None:
+    def rubs(self, step: Step) -> Rubbed | None:  # noqa: ARG002
         """Slip and energies of a step; None if the step slips by its whole displacement or not at all."""
+        return None
 
-    def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed | None:
+    def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed | None:  # noqa: ARG002
         """Slip and energies between two fractions of a step. They are 0 for a step of length 0."""
+        return None

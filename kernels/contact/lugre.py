@@ -39,8 +39,7 @@ class LuGre(_Numbers, Presliding):  # type: ignore[misc] # fields in place of th
     @classmethod
     def of(cls, p: dict[str, Any]) -> LuGre:
         """The law of resolved parameters (scalars)."""
-        stribeck = Stribeck(p["stribeck_speed"], p.get("stribeck_exponent")) if "stribeck_speed" in p else None
-        return cls(p["bristle_stiffness"], p["bristle_damping"], p["viscous_friction"], *Constants.of(p), stribeck)
+        return cls(p["bristle_stiffness"], p["bristle_damping"], p["viscous_friction"], *Constants.of(p), Stribeck.of(p))
 
     def limit(self, w: Array) -> Array:
         """g(w) [N]."""

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import BRIEFLY, Grip, new_grip
-from kernels.contact.friction_law import Rubbed, Step
+from kernels.contact.friction_law import FrictionLaw, Rubbed, Step
+from kernels.contact.grip import BRIEFLY, Grip, new_grip
 from kernels.numerics.numbers import Array, unit
 
 
@@ -109,7 +109,7 @@ class Path(NamedTuple):
         return turns, jnp.clip(jnp.where((one > 0.0) & (one < 1.0), one, other), 0.0, 1.0)
 
 
-class Presliding:
+class Presliding(FrictionLaw):
     """A law of bristles for the time schemes; a subclass is a NamedTuple of numbers with the attributes below.
 
     Attributes:
@@ -120,7 +120,7 @@ class Presliding:
     stiffness: Array
     static_limit: Array
     normal_force: Array
-    belt: Array | None
+    reads_time = True  # the path since the last step depends on the elapsed time
     damping: Array | float = 0.0
     viscous: Array | float = 0.0
 
@@ -137,11 +137,6 @@ class Presliding:
         raise NotImplementedError
 
     @property
-    def pressing(self) -> None:
-        """The normal force is constant."""
-        return None
-
-    @property
     def constants(self) -> tuple[Array, ...]:
         """The numbers of the law that must be finite."""
         return (self.stiffness,)
@@ -150,16 +145,6 @@ class Presliding:
     def observes(self) -> tuple[bool, bool]:
         """Wear and dissipation are integrals that `rubs` returns."""
         return True, True
-
-    @property
-    def cheap(self) -> bool:
-        """An evaluation is more work than that of `Penalised`."""
-        return False
-
-    @property
-    def reads_time(self) -> bool:
-        """The path since the last step depends on the elapsed time."""
-        return True
 
     def new_memory(self, like: Array) -> Bristles:
         """Unloaded bristles."""

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import AWAY, UNMOVED, Grip, Penalised, new_grip
 from kernels.contact.friction_law import Rubbed, Step, Swings
+from kernels.contact.grip import AWAY, UNMOVED, Grip
 from kernels.contact.normal_force import Pressing
+from kernels.contact.penalised import Penalised, SpringAndDamper, constants_of
 from kernels.numerics.elementary import exp, log
 from kernels.numerics.numbers import Array
 
@@ -36,6 +37,11 @@ class Stribeck(NamedTuple):
     speed: Array
     exponent: Array | None
 
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Stribeck | None:
+        """That of resolved parameters (scalars); None where they have no Stribeck speed."""
+        return cls(p["stribeck_speed"], p.get("stribeck_exponent")) if "stribeck_speed" in p else None
+
     def weight(self, v: Array) -> Array:
         """The weight of the static coefficient at a slip velocity [m/s], 1 at v = 0."""
         ratio = jnp.abs(v) / self.speed
@@ -45,8 +51,19 @@ class Stribeck(NamedTuple):
         return jnp.where(moves, exp(-exp(self.exponent * log(jnp.where(moves, ratio, 1.0)))), 1.0)
 
 
-class Varied(NamedTuple):
-    """Penalised friction (see `coulomb.Penalised`) whose limits depend on the time and the slip speed.
+class _Numbers(NamedTuple):
+    mu_s: Array
+    mu_d: Array
+    normal_force: Array
+    k_t: Array
+    c_t: Array
+    pressing: Pressing | None
+    stribeck: Stribeck | None
+    belt: Array | None
+
+
+class Varied(_Numbers, SpringAndDamper):
+    """Penalised friction (see `penalised.Penalised`) whose limits depend on the time and the slip speed.
 
         |T| <= mu_s F_n(t) where it holds,   T = -mu(v) F_n(t) sign(v) where it slips
 
@@ -57,57 +74,23 @@ class Varied(NamedTuple):
         belt: velocity of the support [m/s], v being the velocity of the mass minus it; None if the support rests.
     """
 
-    mu_s: Array
-    mu_d: Array
-    normal_force: Array
-    k_t: Array
-    c_t: Array
-    pressing: Pressing | None
-    stribeck: Stribeck | None
-    belt: Array | None
-
     @classmethod
     def of(cls, p: dict[str, Any]) -> Varied:
         """The law of resolved parameters (scalars), with those of its three parts that the parameters select."""
-        any_stiffness = jnp.isinf(p["k_t"]) & (p["mu_s"] == 0.0)
         return cls(
             p["mu_s"],
             p["mu_d"],
             p["normal_force"],
-            jnp.where(any_stiffness, 1.0, p["k_t"]),
-            jnp.where(any_stiffness, 0.0, p["c_t"]),
+            *constants_of(p, p["mu_s"]),
             Pressing.of(p) if "normal_amplitude" in p else None,
-            Stribeck(p["stribeck_speed"], p.get("stribeck_exponent")) if "stribeck_speed" in p else None,
+            Stribeck.of(p),
             p.get("belt_speed"),
         )
-
-    @property
-    def constants(self) -> tuple[Array, ...]:
-        """The numbers of the law that must be finite."""
-        return self.k_t, self.c_t
 
     @property
     def observes(self) -> tuple[bool, bool]:
         """Whether the wear energy, and the energy dissipated, are integrals that `rubs` returns."""
         return self.pressing is not None, self.stribeck is not None
-
-    @property
-    def cheap(self) -> bool:
-        """An evaluation is more work than that of `Penalised`."""
-        return False
-
-    @property
-    def reads_time(self) -> bool:
-        """The law does not read the time since the instant that it remembers."""
-        return False
-
-    def new_memory(self, like: Array) -> Grip:
-        """An unloaded contact that sticks."""
-        return new_grip(like)
-
-    def force(self, memory: Grip, v: Array) -> Array:
-        """Friction force after a step [N] (see `FrictionLaw.force`)."""
-        return memory.force(self.c_t, v)
 
     def coefficient(self, v: Array) -> Array:
         """Coefficient of friction at a slip velocity [m/s]."""

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import Penalised
 from kernels.exact import event_loop, oscillator
 from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Driven
@@ -64,10 +63,7 @@ def between(made: oscillator.Setup, s: Any) -> Callable[[jax.Array], Moment]:
             push = each.force(pressed, y).at(y, side * v)
             wall, reaction = (push, side * push) if n == 0 else (wall + push, reaction + side * push)
         if contact is not None and made.friction is not None:
-            holds = p["k"] * x + reaction - driven
-            if isinstance(made.friction.law, Penalised):
-                grip = made.friction.law
-                holds = contact.force - grip.k_t * m.d - grip.c_t * (m.v - s.anchor.v)
+            holds = made.friction.holding_force(contact, m.d, m.v - s.anchor.v, -(p["k"] * x + reaction - driven))
             friction = jnp.where(contact.direction == 0.0, holds, contact.force + wall * 0.0)
         return Moment(x, v, driven, friction, wall, reaction)
 

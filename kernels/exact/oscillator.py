@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from kernels.contact import wall_outcome
 from kernels.contact.combined import Combined, Contacts
-from kernels.contact.coulomb import Contact, Coulomb, FrictionPhases, Penalised
+from kernels.contact.friction_phases import PHASES, FrictionPhases, FrictionState
 from kernels.contact.law import Point
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
 from kernels.contact.wall_outcome import WallEnd
@@ -20,7 +20,7 @@ from kernels.exact import event_loop, quadrature
 from kernels.exact.event_loop import State, Stretch
 from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
-from kernels.models.contacts import RIGID, STOP, VARYING, WallLaw
+from kernels.models.contacts import STOP, VARYING, WallLaw
 from kernels.models.features import FEATURES
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.numerics.elementary import sincos
@@ -78,16 +78,6 @@ class Setup(NamedTuple):
     kind: Kind = Kind(None)
 
 
-def friction_of(p: dict[str, Any], friction: str) -> FrictionPhases:
-    """The friction of resolved parameters, RIGID or PENALISED."""
-    if friction == RIGID:
-        return FrictionPhases(p["m"], Coulomb.of(p))
-    contact = Penalised.of(p)
-    # without friction the contact does nothing, whatever its stiffness
-    holds = contact.static_limit > 0.0
-    return FrictionPhases(p["m"], contact._replace(k_t=jnp.where(holds, contact.k_t, 1.0), c_t=jnp.where(holds, contact.c_t, 0.0)))
-
-
 def setup(p: dict[str, Any], kind: Kind) -> Setup:
     """The oscillator of resolved parameters (see `simulate`)."""
     absent = {wall.prefix + name for wall in kind.walls for name in (*MAY_BE_ABSENT, *(("f_crit",) if len(kind.walls) > 1 else ()))}
@@ -97,10 +87,10 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
         p, centre = relative(p)
     excitation = excitation_of(p)
     zero = jnp.zeros_like(p["m"])
-    friction = None if kind.friction is None else friction_of(p, kind.friction)
+    friction = None if kind.friction is None else PHASES[kind.friction].of(p)
     walls = tuple(Wall.of(p, wall.law != STOP, wall.law == VARYING, wall.prefix, wall.sides) for wall in kind.walls)
-    if friction is not None and isinstance(friction.law, Penalised):
-        read += [friction.law.k_t, friction.law.c_t]
+    if friction is not None:
+        read += friction.law.constants
     law = Combined(friction, walls, tuple(wall.prefix.replace("_", " ") for wall in kind.walls))
     rubs = None if friction is None else rubbing.init(zero)
     pressed = law.start(_released(p, excitation))[0].walls
@@ -117,7 +107,7 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
             tuple(hit(*each, now) for each in zip(sums.shocks, walls, before.walls, after.walls, strict=True)),
             None if sums.impacting is None else strike(sums.impacting, before.walls[0], after.walls[0], now, period),
             None if sums.blocks is None or instants is None else block_means.update(sums.blocks, instants, now.time, _wear(p, before, now)),
-            None if sums.statistics is None else quadrature.look(sums.statistics, _curves(p, friction, walls, before, now), now),
+            None if sums.statistics is None else quadrature.look(sums.statistics, _curves(friction, walls, before, now), now),
         )
 
     sums = Sums(rubs, hits, None, worn, seen)
@@ -138,7 +128,7 @@ def _released(p: dict[str, Any], excitation: Excitation) -> Point:
     return Point(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
 
 
-def rub(sums: rubbing.Rubbing, contact: Contact, now: Stretch) -> rubbing.Rubbing:
+def rub(sums: rubbing.Rubbing, contact: FrictionState, now: Stretch) -> rubbing.Rubbing:
     """The sums of friction after a stretch, given the contact's memory during it."""
     slipping, lasts = contact.direction != 0.0, now.duration > 0.0
     interval = Interval(
@@ -197,19 +187,16 @@ def _wear(p: dict[str, Any], before: Contacts, now: Stretch) -> Array:
     return energy
 
 
-def _curves(
-    p: dict[str, Any], friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Contacts, now: Stretch
-) -> quadrature.Curves:
+def _curves(friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Contacts, now: Stretch) -> quadrature.Curves:
     """Displacement and forces along a stretch, given the law's memory during it; that of several walls is the sum, without signs."""
     zero = jnp.zeros_like(now.moved)
     moves, force, spring, damper, inertia = zero + 1.0, zero, zero, zero, zero
     if friction is not None and before.friction is not None:
         contact = before.friction
         holds, force = contact.direction == 0.0, contact.force
-        if isinstance(friction.law, Penalised):
-            spring, damper = jnp.where(holds, -friction.law.k_t, 0.0), jnp.where(holds, -friction.law.c_t, 0.0)
-        else:  # friction holds the mass against the external force
-            moves, inertia = jnp.where(holds, 0.0, 1.0), jnp.where(holds, -p["m"], 0.0)
+        spring, damper, inertia = (jnp.where(holds, -rate, 0.0) for rate in friction.held)
+        if friction.spring is None:
+            moves = jnp.where(holds, 0.0, 1.0)
     x = now.x - now.moved
     curves = [(x, moves, zero, zero, zero), (force, spring, damper, inertia, zero)]
     pushes = []

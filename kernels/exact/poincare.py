@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.combined import Contacts
-from kernels.contact.coulomb import Contact, Penalised
+from kernels.contact.friction_phases import FrictionState
 from kernels.contact.law import Point
 from kernels.exact import oscillator, rigid_loop
 from kernels.excitation.harmonic import wrap
@@ -118,18 +118,18 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
     made = oscillator.setup(p, kind)
     machine = oscillator.build(made)
     friction, wall = made.friction, made.walls[0] if made.walls else None
-    grip = friction.law if friction is not None and isinstance(friction.law, Penalised) else None
+    k_t = None if friction is None else friction.spring
     omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
     held = p["k"] > 0.0 if wall is None else jnp.ones_like(zero, dtype=bool)
 
-    def rubs(s: Any) -> Contact:
-        contact: Contact = s.memory.friction
+    def rubs(s: Any) -> FrictionState:
+        contact: FrictionState = s.memory.friction
         return contact
 
     def read(s: Any) -> Array:
         y = [s.anchor.v, jnp.where(held, s.x * omega, 0.0)]
-        if grip is not None:
-            y.append(jnp.where(rubs(s).direction == 0.0, -rubs(s).force / grip.k_t, 0.0) * omega)
+        if k_t is not None:
+            y.append(jnp.where(rubs(s).direction == 0.0, -rubs(s).force / k_t, 0.0) * omega)
         return jnp.stack(y)
 
     def write(s: Any, y: Array) -> Any:
@@ -147,10 +147,10 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             contact = rubs(s)
             slips = contact.direction != 0.0
             direction = jnp.where(slips & (v != 0.0), jnp.sign(v), contact.direction)
-            hold = -(needed + push) if grip is None else -grip.k_t * y[2] / omega
+            hold = -(needed + push) if k_t is None else -k_t * y[2] / omega
             force = jnp.where(slips, -friction.law.dynamic_force * direction, hold)
             a = (needed + push - p["c"] * v + force) / p["m"]
-            if grip is None:  # what it holds does not move
+            if k_t is None:  # what it holds does not move
                 v, a = jnp.where(slips, v, 0.0), jnp.where(slips, a, 0.0)
             a = jnp.where(slips & (v == 0.0), s.anchor.a, a)
             rising = jnp.where(v == 0.0, contact.rising, jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0))

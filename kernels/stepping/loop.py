@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from kernels.contact import wall_outcome
 from kernels.contact.friction_law import FrictionLaw, Rubbed, Step, Swings
-from kernels.contact.friction_laws import friction_law
+from kernels.contact.friction_registry import friction_law
 from kernels.contact.normal_force import Pressing
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
 from kernels.contact.wall_outcome import WallEnd

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import UNMOVED, Grip
 from kernels.contact.friction_law import FrictionLaw, Rubbed
+from kernels.contact.grip import UNMOVED, Grip
 from kernels.numerics.numbers import Array, choice
 from kernels.observables import regime, rubbing, slip
 from kernels.observables.interval import Interval

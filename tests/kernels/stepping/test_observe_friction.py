@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.contact.coulomb import Penalised
+from kernels.contact.penalised import Penalised
 from kernels.observables import rubbing
 from kernels.stepping import observe_friction as stepping
 

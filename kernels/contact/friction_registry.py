@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.contact.coulomb import Penalised
 from kernels.contact.dahl import Dahl
 from kernels.contact.friction_law import FrictionLaw
 from kernels.contact.lugre import LuGre
+from kernels.contact.penalised import Penalised
 from kernels.contact.varying_friction import Varied
 
 # parameter -> the law that it selects; the first parameter present counts; without any the law is Penalised

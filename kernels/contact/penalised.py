@@ -1,0 +1,102 @@
+"""Penalised Coulomb friction for the time schemes: a spring and a damper hold the contact until it slips."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.friction_law import FrictionLaw
+from kernels.contact.grip import BRIEFLY, Grip, new_grip
+from kernels.numerics.numbers import Array, unit
+
+# Below this slip speed [m/s] the law tries to stick, as the tool that SDND104 validates does.
+SLIP_SPEED_FLOOR = 1e-6
+
+
+class SpringAndDamper(FrictionLaw):
+    """A law whose contact is held by a spring and a damper.
+
+    Attributes:
+        k_t: tangential stiffness [N/m]. c_t: tangential damping [N s/m].
+    """
+
+    k_t: Array
+    c_t: Array
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers of the law that must be finite."""
+        return self.k_t, self.c_t
+
+    def new_memory(self, like: Array) -> Grip:
+        """An unloaded contact that sticks."""
+        return new_grip(like)
+
+    def force(self, memory: Grip, v: Array) -> Array:
+        """Friction force after a step [N] (see `FrictionLaw.force`)."""
+        return memory.force(self.c_t, v)
+
+
+def constants_of(p: dict[str, Any], static: Array) -> tuple[Array, Array]:
+    """k_t [N/m] and c_t [N s/m]; finite ones where there is no static friction, since the contact then never holds."""
+    any_stiffness = jnp.isinf(p["k_t"]) & (static == 0.0)
+    return jnp.where(any_stiffness, 1.0, p["k_t"]), jnp.where(any_stiffness, 0.0, p["c_t"])
+
+
+class _Numbers(NamedTuple):
+    static_limit: Array
+    dynamic_force: Array
+    k_t: Array
+    c_t: Array
+
+
+class Penalised(_Numbers, SpringAndDamper):
+    """Penalised friction: a spring k_t and a damper c_t that hold the contact until mu_s F_n, then slip at mu_d F_n.
+
+    Attributes:
+        static_limit, dynamic_force: mu_s F_n, mu_d F_n [N].
+        k_t: tangential stiffness [N/m]. c_t: tangential damping [N s/m].
+    """
+
+    cheap = True
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Penalised:
+        """The law of resolved parameters (scalars)."""
+        static_limit = p["mu_s"] * p["normal_force"]
+        return cls(static_limit, p["mu_d"] * p["normal_force"], *constants_of(p, static_limit))
+
+    def evaluate(
+        self,
+        memory: Grip,
+        moved: Array,
+        v: Array,
+        needed: Array,
+        normal: Array | None = None,  # noqa: ARG002 (constant)
+        elapsed: Array | None = None,  # noqa: ARG002
+        lets_go: Array | None = None,
+    ) -> tuple[Array, Grip]:
+        """One evaluation: the friction force [N], and the state after the step if it is accepted.
+
+        Slip goes on while v keeps its sign and |v| > 1e-6 m/s. Otherwise a stick trial T = T0 - k_t (x - xa) - c_t v holds if
+        |T| <= mu_s F_n, and T0 and xa stay; if not, the contact slips at -mu_d F_n sign(v) and both move on. At v = 0 (below 1e-30 T in SI
+        units) the sign is the trial's. A slip that stops leads to rest if the friction to hold the mass there is within mu_s F_n.
+
+        Args:
+            memory, moved, v, needed: see `FrictionLaw.evaluate`. normal, elapsed: not read.
+            lets_go: mask of runs in which a new slip goes against the trial force and not in the direction of v; None for no run.
+
+        Source: the penalised law of the tool that SDND104 (V5.01.104) validates.
+        """
+        spring = memory.spring - self.k_t * moved
+        trial = spring - self.c_t * v
+        sticks = ~(memory.slip_state * v > SLIP_SPEED_FLOOR) & (jnp.abs(trial) <= self.static_limit)
+        held = jnp.where(memory.slips, jnp.where(jnp.abs(needed) <= self.static_limit, 0.0, BRIEFLY * memory.slip_state), memory.slip_state)
+        onward = v - BRIEFLY * trial
+        if lets_go is not None:
+            onward = jnp.where(lets_go, -trial, onward)
+        slip_state = jnp.where(sticks, held, unit(onward))
+        sliding = -self.dynamic_force * slip_state
+        after = Grip(slip_state, spring)
+        return jnp.where(after.slips, sliding, trial), after._replace(spring=jnp.where(after.slips, sliding, spring))
