@@ -1,12 +1,12 @@
-"""Results of every program, frozen bit by bit on one machine and compared after a change that should move none.
+"""Store the results of every program, and compare them bit by bit after a change that should not move any result.
 
-    python -m tests.frozen write before [PATTERN]       on the code before the change: one file a case in the folder `before`
-    python -m tests.frozen compare before [PATTERN]     on the code after it, on the same machine
+    python -m tests.frozen write before [PATTERN]       with the code before the change: one file per case in the folder `before`
+    python -m tests.frozen compare before [PATTERN]     with the code after the change, on the same machine
 
-A case is one program: engine, contacts, excitation, precision and outputs, with a few hundred random rows (fewer where one takes long).
-PATTERN is a regular expression for the names of cases. A comparison prints, for each case that moved, the observable that moved most, by
-how much (relative to the largest magnitude of its column), and in how many rows; it exits 1 where a difference exceeds 1e-13 (in float32:
-1e-6). All cases take about a quarter of an hour on two cores, nearly all of it compiling.
+A case is one program (engine, contacts, excitation, precision, outputs) with a few hundred random rows, or fewer if rows take long. PATTERN
+is a regular expression for names of cases. For each case that moved, a comparison prints the observable that moved most, the difference
+relative to the largest magnitude of its column, and the number of rows. It exits with 1 if a difference exceeds 1e-13 (in float32: 1e-6).
+All cases take about a quarter of an hour on two cores, nearly all of it compiling.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ Case = Callable[[], dict[str, np.ndarray]]
 
 
 def uniform(name: str, count: int, **ranges: tuple[float, float]) -> dict[str, Any]:
-    """Random columns of a case: always the same for the same name."""
+    """Random columns of a case, which depend only on its name."""
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     return {key: rng.uniform(low, high, count) for key, (low, high) in ranges.items()}
 
 
 def oscillators(name: str, count: int) -> dict[str, Any]:
-    """Masses on a spring and a damper, shaken."""
+    """Shaken masses on a spring and a damper."""
     columns = uniform(name, count, m=(0.5, 2.0), k=(0.0, 60.0), c=(0.0, 2.0), a0=(0.2, 8.0), omega=(4.0, 9.0), phase=(0.0, 6.0))
     return {**columns, **uniform(name + "v0", count, v0=(-0.5, 0.5)), "end": 4.0, "window_start": 1.0}
 
@@ -124,7 +124,7 @@ def by_batch(model: str, scheme: str, columns: dict[str, Any], count: int, **opt
 
 
 def by_call(function: str, *arguments: Any, derivative: str = "", **options: Any) -> Case:
-    """A case of `kernels.simulate` or its like, or of its derivative by a parameter."""
+    """A case of a function of `kernels`, such as `simulate`, or of its derivative by a parameter."""
 
     def run() -> dict[str, np.ndarray]:
         import jax
@@ -147,7 +147,7 @@ def by_call(function: str, *arguments: Any, derivative: str = "", **options: Any
 
 
 def cases() -> Iterator[tuple[str, Case]]:
-    """Every program by name, with what runs it."""
+    """The name and the function of every case."""
     yield from _exact()
     yield from _walls()
     yield from _steady()
@@ -176,7 +176,7 @@ def _walls(count: int = 60) -> Iterator[tuple[str, Case]]:
     for wall, (model, parameters) in WALLS.items():
         short = {"end": 0.5, "window_start": 0.1} if "excluded" in wall else {}  # Taylor series take long
         for friction, pressed in FRICTION.items():
-            if ("excluded" in wall or wall == "two bodies") and friction != "bare":  # takes minutes a row; is forbidden by a rule
+            if ("excluded" in wall or wall == "two bodies") and friction != "bare":  # takes minutes per row; forbidden by a rule
                 continue
             name = f"exact, {wall}, {friction}"
             rows = oscillators(name, count) | {"a0": 2.0} | short | parameters(name, count) | pressed(name, count)
@@ -258,7 +258,7 @@ def _calls(count: int = 20) -> Iterator[tuple[str, Case]]:
 
 
 def compute(pattern: str, folder: Path | None = None) -> dict[str, np.ndarray]:
-    """case/observable -> results, of the cases whose name matches, two at a time; each is kept in the folder as soon as it is there."""
+    """Run the cases whose names match, two at a time, and write each into the folder when it is finished; case/observable -> results."""
     chosen = [(name, case) for name, case in cases() if re.search(pattern, name)]
 
     def one(pair: tuple[str, Case]) -> dict[str, np.ndarray]:
@@ -266,7 +266,7 @@ def compute(pattern: str, folder: Path | None = None) -> dict[str, np.ndarray]:
         begun = time.perf_counter()
         try:
             found = case()
-        except (KeyError, ValueError) as error:  # what is refused is frozen as well
+        except (KeyError, ValueError) as error:  # a refusal is stored as well
             found = {"refused": np.array(f"{type(error).__name__}: {error}")}
         print(f"{time.perf_counter() - begun:6.1f} s  {name}", file=sys.stderr, flush=True)
         if folder is not None:
@@ -278,7 +278,7 @@ def compute(pattern: str, folder: Path | None = None) -> dict[str, np.ndarray]:
 
 
 def difference(before: np.ndarray, after: np.ndarray) -> tuple[float, int]:
-    """Largest difference over the largest magnitude (infinite where results cannot be compared), and the number of entries that moved."""
+    """Largest difference over the largest magnitude (infinite if results cannot be compared), and the number of entries that moved."""
     if before.shape != after.shape or before.dtype.kind != after.dtype.kind:
         return np.inf, max(before.size, after.size)
     if before.dtype.kind not in "fiub":
@@ -294,7 +294,7 @@ def difference(before: np.ndarray, after: np.ndarray) -> tuple[float, int]:
 
 
 def compare(frozen: dict[str, np.ndarray], found: dict[str, np.ndarray], pattern: str) -> bool:
-    """Print what moved, case by case, and whether all of it may be rounding."""
+    """Print the cases that moved; return whether rounding may explain all differences."""
     worst: dict[str, tuple[float, str, int]] = {}
     names = {key.split("/")[0] for key in frozen if re.search(pattern, key.split("/")[0])}
     fine = True
