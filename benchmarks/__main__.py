@@ -1,4 +1,4 @@
-"""All benchmarks, or those that are named: `python -m benchmarks [--out FILE] [part ...]` writes their tables as Markdown."""
+"""Run all or the named benchmarks: `python -m benchmarks [--out FILE] [part ...]` writes their tables as Markdown."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ PARTS = {
 
 
 def main() -> None:
-    """Run the parts one after the other; what is done is written at once."""
+    """Run the parts one after the other; the table of each part is written as soon as it is finished."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("part", nargs="*", help=f"one of {', '.join(PARTS)}; all of them where none is named")
+    parser.add_argument("part", nargs="*", help=f"one of {', '.join(PARTS)}; default: all")
     parser.add_argument("--out", type=Path, default=Path("benchmarks.md"))
     asked = parser.parse_args()
     if unknown := sorted(set(asked.part) - PARTS.keys()):
         parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
     try:
         asked.out.touch()
-    except OSError as error:  # rather now than after minutes
+    except OSError as error:  # fail now rather than after minutes
         parser.error(f"--out: {asked.out} cannot be written: {error.strerror}")
     about = jax_setup.describe()
     today = dt.datetime.now(tz=dt.UTC).date()

@@ -1,8 +1,8 @@
-"""How fast the engines are against other tools on the same physics: `python -m benchmarks against` (extra `rivals`).
+"""The speed of the engines compared with other tools on the same physics: `python -m benchmarks against` (extra `rivals`).
 
-Masses of SDND104 over a plane of amplitude and friction, 12 s, wear power over [4, 12] s. First all must find the same numbers; then they
-run in turn, and a ratio is the median over passes of rates taken in the same pass. numba and this project use all cores, scipy one.
-`euler` counts all observables of the rubbing mass, the rivals the wear power alone.
+All tools run SDND104's masses over a plane of amplitude and friction for 12 s, with the wear power over [4, 12] s. First all must find the
+same numbers. Then they run in turn. A ratio compares rates of the same pass, and is the median over the passes. numba and this project use
+all cores, scipy one. `euler` computes all observables of the rubbing mass, the other tools only the wear power.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kernels.models import RUBBING_MASS
 NORMAL, OMEGA, K_T, STEP, STEPS, FIRST = 10.0, 2.0 * math.pi, 9e6, 1e-4, 120_000, 40_000
 C_T = 2.0 * math.sqrt(K_T)
 PASSES = 5
-Way = tuple[int, Callable[[], Any]]  # how many oscillators, and the function that runs them and returns their wear power [W]
+Way = tuple[int, Callable[[], Any]]  # number of oscillators, and the function that runs them and returns their wear power [W]
 
 
 def plane(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -33,7 +33,7 @@ def plane(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ours(scheme: str, count: int, dtype: Any = np.float64) -> Way:
-    """This project's way."""
+    """A run by this project."""
     a0, mu = plane(count)
     columns: dict[str, Any] = {"a0": a0, "mu": mu, "window_start": 4.0}
     if scheme != "exact":
@@ -42,31 +42,31 @@ def ours(scheme: str, count: int, dtype: Any = np.float64) -> Way:
 
 
 def numba(way: Callable[..., Any], count: int) -> Way:
-    """One of numba's."""
+    """A run by one of the functions in numba."""
     return count, lambda: way(*plane(count), 1.0, NORMAL, K_T, C_T, OMEGA, STEP, STEPS, FIRST)
 
 
 def diffrax(solver: str, tolerance: float, count: int) -> Way:
-    """One of diffrax's."""
+    """A run by a solver of diffrax."""
     return count, lambda: event_solvers.diffrax_events(*plane(count), NORMAL, 1.0, OMEGA, (4.0, 12.0), solver, tolerance)
 
 
 def scipy(tolerance: float, count: int) -> Way:
-    """That of scipy."""
+    """A run by scipy."""
     return count, lambda: event_solvers.scipy_events(*plane(count), NORMAL, 1.0, OMEGA, (4.0, 12.0), tolerance)
 
 
 def compare(ways: dict[str, Way], scheme: str, passes: int = PASSES) -> list[tuple[str, float, float, float]]:
-    """Run ways in turn, the first of which others are held against.
+    """Run some ways in turn, and compare them with the first.
 
     Args:
-        ways: name -> way. scheme: whose numbers all must find. passes: how often.
+        ways: name -> way. scheme: scheme of this project that gives the expected numbers. passes: number of passes.
 
     Returns:
-        Name, oscillators/s, how many times slower than the first, and the largest difference from `scheme` over the largest wear power.
+        Name, oscillators/s, times slower than the first way, largest difference from the numbers of `scheme` over the largest wear power.
     """
     off = []
-    for count, run in ways.values():  # compiles, too
+    for count, run in ways.values():  # this also compiles
         expected = ours(scheme, count)[1]()
         off.append(float(np.max(np.abs(run() - expected)) / np.max(expected)))
     rates: list[list[float]] = []
@@ -83,13 +83,13 @@ def compare(ways: dict[str, Way], scheme: str, passes: int = PASSES) -> list[tup
 
 
 def steppers(count: int = 4096) -> dict[str, Way]:
-    """Euler's scheme in all ways."""
+    """The ways that run Euler's scheme."""
     ways = {"`euler`": ours("euler", count), "`euler`, float32": ours("euler", count, np.float32)}
     return ways | {name: numba(way, count) for name, way in numba_euler.WAYS.items()}
 
 
 def events() -> dict[str, Way]:
-    """Rigid friction in all ways."""
+    """The ways that run rigid friction."""
     ways = {"`exact`, k = c = 0": ours("exact", 131_072)}
     ways |= {
         f"diffrax {solver} with events, tolerance {tol:g}": diffrax(solver, tol, 2048)

@@ -1,7 +1,7 @@
-"""What a calibration costs and how right it is: `python benchmarks/calibration.py`, on the wall and the shoe of configs/calibrate_*.toml.
+"""The cost and accuracy of a calibration: `python benchmarks/calibration.py`, on the wall and the shoe of configs/calibrate_*.toml.
 
-Exact data from starts that are off by a factor of three; intervals of 200 noisy replicates, fitted as one batch; and scipy's least_squares
-with finite differences on the same residuals, whose program computes values alone. Compile time stands apart.
+It fits exact data from starts that are off by a factor of three. It fits 200 noisy replicates as one batch, and counts how often their
+intervals contain the truth. It compares with scipy's least_squares by finite differences of a program of values. Compile time is separate.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def synthetic() -> Any:
 
 
 def wall(made: Any) -> tuple[System, np.ndarray]:
-    """The wall with exact data and wide bounds, and what must be found."""
+    """The wall with exact data and wide bounds, and the parameters that must be found."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "drops.csv"
         made.drops(0.0, 1).to_csv(file, index=False, float_format="%.17g")
@@ -54,7 +54,7 @@ def wall(made: Any) -> tuple[System, np.ndarray]:
 
 
 def shoe(made: Any) -> tuple[System, np.ndarray]:
-    """The shoe with exact traces."""
+    """The shoe with exact traces, and the parameters that must be found."""
     with tempfile.TemporaryDirectory() as folder:
         study = tomllib.loads((CONFIGS / "calibrate_friction.toml").read_text())
         for trace, (name, table) in zip(study["calibration"]["traces"], made.shakes(0.0, 1).items(), strict=True):
@@ -65,12 +65,12 @@ def shoe(made: Any) -> tuple[System, np.ndarray]:
 
 
 def exact_data(name: str, system: System, truth: np.ndarray, factors: np.ndarray) -> None:
-    """Fits of exact data from far away."""
+    """Fit exact data from distant starts, and print a line."""
     starts = system.space.coordinates(truth * factors)
     begun = time.perf_counter()
     system.at(starts[:1])
     compiling = time.perf_counter() - begun
-    fit(system, starts[:, :] * 0.0 + system.space.coordinates(truth))  # the solver's own small program
+    fit(system, starts[:, :] * 0.0 + system.space.coordinates(truth))  # compiles the small program of the solver
     begun, used = time.perf_counter(), time.process_time()
     fits = fit(system, starts)
     seconds, used = time.perf_counter() - begun, time.process_time() - used
@@ -83,7 +83,7 @@ def exact_data(name: str, system: System, truth: np.ndarray, factors: np.ndarray
 
 
 def coverage(name: str, system: System, truth: np.ndarray) -> None:
-    """How often intervals hold the truth."""
+    """Print how often intervals contain the truth."""
     rng = np.random.default_rng(2026)
     data, space = system.data, system.space
     noisy = data.measured + data.spread * rng.standard_normal((REPLICATES, data.count))
@@ -102,7 +102,7 @@ def coverage(name: str, system: System, truth: np.ndarray) -> None:
 
 
 def against_scipy(system: System, truth: np.ndarray) -> None:
-    """The same fits by scipy, with finite differences of a program that computes values alone."""
+    """Compare with fits by scipy, with finite differences of a program that computes only values."""
     import jax
 
     space, data = system.space, system.data
@@ -138,7 +138,7 @@ def against_scipy(system: System, truth: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Print one line a measurement."""
+    """Print one line per measurement."""
     made = synthetic()
     system, truth = wall(made)
     corners = 3.0 ** np.array(list(itertools.product((-1.0, 1.0), repeat=len(truth))))

@@ -1,8 +1,8 @@
-"""What derivatives cost: `python benchmarks/derivatives.py` measures a value with its five derivatives against the value alone.
+"""The cost of derivatives: `python benchmarks/derivatives.py` compares a value with its five derivatives to the value alone.
 
-Every row runs SDND104's 12 s on masses that slip and stick in all three regimes, in blocks of lanes as studies do and all in step as
-`kernels.simulate` does. The parameters are a0, mu_s, mu_d, omega and phase; the derivatives are those of every observable. Compile time
-stands apart; run times are medians of passes taken in turn, on one core.
+Every row runs SDND104's 12 s on masses in all three regimes: in blocks of lanes, as studies do, and in one block, as `kernels.simulate`
+does. The parameters are a0, mu_s, mu_d, omega and phase. The derivatives are those of every observable. Compile time is separate. Run
+times are medians of passes taken in turn, on one core.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""How the cost grows: `python -m benchmarks growth` measures it over 10^3 to 10^7 points, and over events per point.
+"""The growth of the cost with the number of points and of events: `python -m benchmarks growth`.
 
-Rigid masses over a plane of amplitude and friction by `exact`, in batches of up to 131,072 points as studies have them; then 65,536 of them
-over 12 s, 120 s and 1200 s, where every second has its two reversals. Processor time of all cores, which other work disturbs least.
+It runs 10^3 to 10^7 rigid masses over a plane of amplitude and friction by `exact`, in batches of up to 131,072 points as in studies. Then
+it runs 65,536 of them over 12 s, 120 s and 1200 s, with two reversals in every second. It measures the processor time of all cores, which
+other work disturbs least.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ PASSES = 3
 
 
 def once(count: int, end: float = 12.0) -> float:
-    """Processor time of so many masses [s]."""
+    """Processor time of `count` masses [s]."""
     begun = time.process_time()
     for start in range(0, count, BATCH):
         points = np.arange(start, min(start + BATCH, count))
-        a0 = 0.5 + 19.5 * np.modf(points * 0.7548776662466927)[0]  # evenly spread, whatever the number
+        a0 = 0.5 + 19.5 * np.modf(points * 0.7548776662466927)[0]  # evenly spread for any number of points
         mu = 0.01 + np.modf(points * 0.5698402909980532)[0]
         columns = {"a0": a0, "mu": mu, "end": end, "window_start": end - 8.0}
         solve(RUBBING_MASS, "exact", columns, {}, points.size, room=BATCH)

@@ -1,7 +1,7 @@
-"""What large runs cost: `python benchmarks/large_runs.py` measures what docs/runs.md says of time and memory.
+"""The cost of large runs: `python benchmarks/large_runs.py` measures time and memory for docs/runs.md.
 
-A grid of rigid masses by `exact`, 10^6 and 2 x 10^7 of them, each in a process of its own with the compiled program at hand: peak memory,
-and where the wall time goes. Then the time that one shard of a Sobol design of 10^9 points takes, the first and the last.
+It runs grids of 10^6 and 2 x 10^7 rigid masses by `exact`, each in a process of its own with the compiled program cached, and prints the
+peak memory and the parts of the wall time. Then it times single shards of a Sobol design of 10^9 points.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SOBOL = {
         "axes": {"a0": {"from": 0.5, "to": 20.0}, "mu": {"from": 0.01, "to": 1.01}},
     }
 }
-# VmHWM is this program's own peak; ru_maxrss would start from that of the process that started it
+# VmHWM is the peak of this program alone; ru_maxrss would include the peak of the process that started it
 MEASURED = """
 import re, sys
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""The pytest-benchmark files as tables: `python -m benchmarks oscillators` (extra `benchmarks`).
+"""The results of the pytest-benchmark files as tables: `python -m benchmarks oscillators` (extra `benchmarks`).
 
-Oscillators/s of every scheme and model from one oscillator to a million, on all devices and (in a process of its own) on one; then
-derivatives, encoding and writing. "-": it would have taken too long (`test_kernels`).
+The tables have oscillators/s of schemes and models from one oscillator to a million, on all devices and (in a process of its own) on one;
+then derivatives, encoding and writing. "-" means that the measurement would have taken too long (`test_kernels`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 
 
 def measured(files: list[str], devices: int) -> list[dict[str, Any]]:
-    """The benchmarks of some files, on so many devices."""
+    """The results of some benchmark files on a number of devices."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "benchmarks.json"
         command = [sys.executable, "-m", "pytest", "-q", f"--benchmark-json={out}", *(str(HERE / file) for file in files)]
@@ -32,12 +32,12 @@ def measured(files: list[str], devices: int) -> list[dict[str, Any]]:
 
 
 def on_devices(count: int) -> dict[str, str]:
-    """The environment of a process with so many CPU devices."""
+    """The environment of a process with `count` CPU devices."""
     return os.environ | {"JAX_NUM_CPU_DEVICES": str(count)}
 
 
 def print_rates(found: list[dict[str, Any]]) -> None:
-    """Oscillators/s, one row a model, scheme and precision."""
+    """Print oscillators/s, with one row per model, scheme and precision."""
     rows: dict[tuple[str, str, str], dict[int, float]] = {}
     for each in found:
         about = each["extra_info"]

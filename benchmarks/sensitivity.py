@@ -1,7 +1,7 @@
-"""What a large sensitivity study costs: `python benchmarks/sensitivity.py` times a million runs by `exact` and their Sobol indices.
+"""The cost of a large sensitivity study: `python benchmarks/sensitivity.py` times a million runs by `exact` and their Sobol indices.
 
-131 072 groups of 8 points of six parameters of a rigid rubbing mass: 1 048 576 oscillators of 12 s each, from the prompt to the tables on
-the disk, in a process of its own. Compiled programs may be kept from before; the first of the passes compiles them.
+The study has 131 072 groups of 8 points in six parameters of a rigid rubbing mass: 1 048 576 oscillators of 12 s each. Every pass is a
+process, timed from the prompt to the tables on the disk. The first pass compiles the programs unless they are cached.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ g = {{ distribution = "normal", mean = 9.81, std = 0.1 }}
 
 
 def main() -> None:
-    """Print one line a pass, and what the last one found."""
+    """Print one line per pass, and the results of the last pass."""
     for number in range(PASSES):
         with tempfile.TemporaryDirectory() as folder:
             study = Path(folder) / "million.toml"

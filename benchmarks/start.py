@@ -1,7 +1,7 @@
-"""What it takes to begin: `python -m benchmarks start` times imports, the rows of SDND104, and a million points from the prompt.
+"""The time to start: `python -m benchmarks start` times imports, the rows of SDND104, and a million points from the prompt.
 
-Every line is a process of its own, medians over passes, and the fastest, for other work makes only slower. With programs kept from before,
-and with none.
+Every pass is a process of its own. A line has the median over the passes, and the fastest pass, because other work can only slow a pass
+down. The studies run with cached programs, and without a cache.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def seconds(command: list[str], **settings: str) -> float:
 
 
 def run(study: str, **settings: str) -> tuple[float, dict[str, float]]:
-    """Wall time of `tribosweep run` [s], and what its manifest says of it."""
+    """Wall time of `tribosweep run` [s], and the times in its manifest."""
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "out"
         taken = seconds(["-m", "sweep.cli", "run", str(CONFIGS / study), "--out", str(out)], **settings)

@@ -1,9 +1,9 @@
-"""What oscillators cost, by model, scheme, number and precision, and their derivatives: `python -m pytest benchmarks` (extra `benchmarks`).
+"""The cost of oscillators by model, scheme, number and precision, and of derivatives: `python -m pytest benchmarks` (extra `benchmarks`).
 
-SDND104's masses, and walls 2 cm away from them, on as many devices as JAX_NUM_CPU_DEVICES says (default: all cores). pytest-benchmark times
-whole batches, checks included, after one that compiles; the time of their kernels alone is in its `extra_info`. A number whose pass would
-take longer than TRIBOSWEEP_BENCHMARK_SECONDS (default 10), by the rate of a smaller one, is skipped. `python -m benchmarks oscillators`
-makes tables of it.
+The masses are those of SDND104, with walls 2 cm away. They run on JAX_NUM_CPU_DEVICES devices (default: all cores). pytest-benchmark times
+whole batches with their checks, after a batch that compiles. The time of the kernels alone is in its `extra_info`. A number of oscillators
+is skipped if a pass would take longer than TRIBOSWEEP_BENCHMARK_SECONDS (default 10) at the rate of the next smaller number.
+`python -m benchmarks oscillators` makes tables of the results.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ CASES = [
     if precision == "float64" or scheme != EXACT or model == "rubbing_mass"
     for count in COUNTS
 ]
-known: dict[tuple[str, str, str], float] = {}  # oscillators/s of the number before
+known: dict[tuple[str, str, str], float] = {}  # oscillators/s of the next smaller number
 
 
 @pytest.mark.parametrize(("model", "scheme", "precision", "count"), CASES)
 def test_oscillators(benchmark: Any, model: str, scheme: str, precision: str, count: int) -> None:
-    """A batch."""
+    """Time one batch."""
     if count > LIMIT * known.get((model, scheme, precision), np.inf):
         pytest.skip("it would take too long")
     rng = np.random.default_rng(1)
@@ -57,7 +57,7 @@ def test_oscillators(benchmark: Any, model: str, scheme: str, precision: str, co
 
     benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
     kernel = statistics.median(run.run_seconds for run in runs[1:])
-    lanes = jax_setup.lanes("lockstep") if count == 1 else 1  # those of a block take no longer than one of them
+    lanes = jax_setup.lanes("lockstep") if count == 1 else 1  # a full block takes as long as one oscillator
     known[model, scheme, precision] = count * lanes / kernel
     case = {"model": model, "scheme": scheme, "precision": precision, "count": count}
     benchmark.extra_info.update(case, kernel=kernel, compiling=sum(run.compile_seconds for run in runs))
@@ -67,7 +67,7 @@ def test_oscillators(benchmark: Any, model: str, scheme: str, precision: str, co
 @pytest.mark.parametrize("what", ["value", "value and five derivatives"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_derivatives(benchmark: Any, kind: str, what: str) -> None:
-    """4096 masses by `kernels.simulate`, on one core."""
+    """Time 4096 masses by `kernels.simulate`, on one core."""
     width, constants = KINDS[kind]
     program, rows = programs(constants, width)[what != "value"], plane(4096)
     benchmark.pedantic(seconds, args=(program, rows), rounds=ROUNDS, warmup_rounds=1)

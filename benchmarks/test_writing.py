@@ -1,4 +1,4 @@
-"""What it costs to write a shard of 131,072 rows: `python -m pytest benchmarks/test_writing.py` (extra `benchmarks`)."""
+"""The cost of writing a shard of 131,072 rows: `python -m pytest benchmarks/test_writing.py` (extra `benchmarks`)."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def encoded(rows: tuple[Any, ...]) -> bytes:
 
 
 def test_encoding(benchmark: Any, rows: tuple[Any, ...]) -> None:
-    """From arrays to Parquet, compressed and with its checksum."""
+    """Time the encoding of arrays as Parquet, compressed and with a checksum."""
     data = benchmark.pedantic(encoded, args=(rows,), rounds=ROUNDS, warmup_rounds=1)
     benchmark.extra_info.update(megabytes=len(data) / 1e6)
 
 
 def test_writing(benchmark: Any, rows: tuple[Any, ...], tmp_path: Path) -> None:
-    """From bytes to the disk, flushed."""
+    """Time the writing of the bytes to the disk, flushed."""
     data = encoded(rows)
     write = lambda: write_whole(tmp_path / "shard.parquet", lambda file: file.write_bytes(data))  # noqa: E731
     benchmark.pedantic(write, rounds=ROUNDS, warmup_rounds=1)
 
 
 def test_reading_back(benchmark: Any, rows: tuple[Any, ...]) -> None:
-    """What `resume` does to know that a shard is whole."""
+    """Time the check by which `resume` knows that a shard is intact."""
     assert benchmark.pedantic(parquet.is_intact, args=(encoded(rows),), rounds=ROUNDS, warmup_rounds=1)

@@ -1,7 +1,6 @@
-"""How fast the engines are: `python benchmarks/throughput.py` measures what README's table of schemes shows.
+"""The speed of the engines: `python benchmarks/throughput.py` measures the table of schemes in README.
 
-Every row runs SDND104's 12 s on masses that slip and stick in all three regimes. Compile time stands apart; run times are medians of five
-passes, taken in turn.
+Every row runs SDND104's 12 s on masses in all three regimes. Compile time is separate. Run times are medians of five passes, taken in turn.
 """
 
 from __future__ import annotations

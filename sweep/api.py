@@ -1,4 +1,4 @@
-"""Running a study: its missing shards or levels are computed."""
+"""Run a study, or compute the missing shards or levels of its run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Run:
         statuses: rows by status.
         seconds: times of the last call that computed: compiling, computing, encoding and writing (parallel to computing), waiting, total.
         computed: number of rows that this call computed; 0 if nothing was missing.
-        problems: sentences on what is wrong with the devices and options of the computation.
+        problems: sentences on problems with the devices or options of the computation.
     """
 
     directory: Path
@@ -121,8 +121,8 @@ def run(
         out: directory of the run; default `runs/<study name>`. An incomplete run of the same study is completed, a complete one is kept.
         overrides: "path=value" texts that replace keys of the study.
         progress: called with (points done, points of the study) after every shard. A point of a convergence study is done when it is
-            refined no further. The number of points of a boundary study is the number known to be needed so far.
-        extend: the directory may hold a study whose points are the first points of this one; they are kept.
+            refined no further. For a boundary study, the number of points is the number known to be needed so far.
+        extend: the directory may hold a run of a study whose points are the first points of this study; its rows are kept.
         share: compute only this share of the shards. The process that completes the run marks it as complete.
         executor: computes the shards, `workers` of them at a time: a process pool, `distributed.Client.get_executor(pure=False)`, or
             another one; default: threads of this process. Worker processes must be started by "spawn", because JAX does not survive a fork.
@@ -169,7 +169,7 @@ def load_run(path: Path, tell: Tell) -> Config:
     except ConfigError as error:
         raise ConfigError(str(directory.config), error.problems) from error
     if directory.config.exists() and directory.config.read_text(encoding="utf-8", errors="replace") != manifest["config"]:
-        tell(f"Note: {directory.config} is not the study of this run, which goes on as it was begun; another needs its own --out.")
+        tell(f"Note: {directory.config} differs from the study of this run and is ignored; a changed study needs its own --out.")
     return config
 
 
@@ -182,9 +182,9 @@ def run_with(
     adaptive = isinstance(config.design, Adaptive)
     if adaptive and share is not None:
         which = "convergence study" if isinstance(config.design, Convergence) else "study of boundaries"
-        raise ConfigError("--shard", [Problem("", f"a {which} goes level by level, each from the ones before: it has no parts")])
+        raise ConfigError("--shard", [Problem("", f"a {which} goes level by level, each determined by earlier ones: it has no parts")])
     if extend and share is not None:
-        message = "extending is for one: give --extend without --shard, interrupt it if you like, then resume with --shard"
+        message = "one process extends a run: give --extend without --shard; you may interrupt it and then resume with --shard"
         raise ConfigError("--extend", [Problem("", message)])
     claim(directory, config, extend)
     if directory.success.exists():

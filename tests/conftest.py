@@ -1,4 +1,4 @@
-"""All processes of a test run share the programs that they compile, for most of its time is XLA's compiler."""
+"""All processes of a test run share their compiled programs, because XLA's compiler takes most of the time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The floors of both packages: a file imports only from its own folder or from lower floors, and no imports go in circles.
 
-Imports inside functions and under TYPE_CHECKING count. The `__init__.py` of a package or folder may import from any floor, and must only
-keep out of circles.
+Imports inside functions and under TYPE_CHECKING count. The `__init__.py` of a package or folder may import from any floor, but not in a
+circle.
 """
 
 import ast
@@ -50,7 +50,7 @@ def modules_of(package):
 
 
 def imports_of(name, path, modules):
-    """The modules of its own package that a file names in its imports: (line, module)."""
+    """(line, module) for every module of the same package that a file imports."""
     folder = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
@@ -66,7 +66,7 @@ def imports_of(name, path, modules):
 
 
 def place_of(name):
-    """The folder, or the module, directly below the package that a module belongs to."""
+    """The part of a module's name below the package: a folder, or the module itself."""
     return name.split(".")[1] if "." in name else ""
 
 

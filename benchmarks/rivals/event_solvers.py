@@ -1,8 +1,8 @@
-"""Rigid Coulomb friction event by event with general solvers: what `exact` is held against.
+"""Rigid Coulomb friction event by event with general solvers, for comparison with `exact`.
 
-Masses under -m a0 sin(omega t) on a support, k = c = 0, at rest at t = 0; SI units, a0 and mu (n,). A slip is integrated until v = 0 by
-the solver's own events; how long a rest lasts is an arc sine, which any user would write down. Both return the wear power [W] over the
-window [start, end] [s]. `diffrax_events` runs all masses in one vmapped program, `scipy_events` one after the other.
+The masses are at rest at t = 0 on a support, with k = c = 0 and the force -m a0 sin(omega t); SI units, a0 and mu (n,). The solver's own
+events end a slip at v = 0. The duration of a rest is an arc sine, which any user would write down. Both functions return the wear power [W]
+over the window [start, end] [s]. `diffrax_events` runs all masses in one vmapped program, `scipy_events` one after the other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def diffrax_program(solver: str, tolerance: float) -> Any:
         grip = mu * normal / m
 
         def release(t: Any) -> Any:
-            """When rest at t ends: now, or where a0 |sin| next reaches the limit."""
+            """The time at which a rest at t ends: now, or when a0 |sin| next reaches the limit."""
             angle = jnp.arcsin(jnp.minimum(grip / a0, 1.0)) / omega
             half = math.pi / omega
             place = t - half * jnp.floor(t / half)

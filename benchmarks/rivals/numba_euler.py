@@ -1,8 +1,8 @@
-"""Symplectic Euler on the penalised rubbing mass in numba, three ways: what `euler` is held against.
+"""Symplectic Euler on the penalised rubbing mass in numba, written in three ways, for comparison with `euler`.
 
-All return the wear power [W] over the steady window of masses under -m a0 sin(omega t), k = c = 0 but for the contact; arguments in SI
-units, a0 and mu (n,). `plain` is what one writes first: a loop over oscillators on all cores, and in it one over steps. `rotating` turns
-sin and cos by a fixed angle instead of calling sin. `lanes` is written for the vector unit: 64 oscillators at each step.
+All return the wear power [W] of masses with k = c = 0 and the force -m a0 sin(omega t), over the last steps; arguments in SI units, a0 and
+mu (n,). `plain` is what one writes first: a loop over oscillators on all cores, with a loop over steps in it. `rotating` turns sin and cos
+by a fixed angle instead of calling sin. `lanes` is written for the vector unit: it steps 64 oscillators at a time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import numba as nb
 import numpy as np
 
-FLOOR = 1e-6  # m/s; below that a slip tries to stick
+FLOOR = 1e-6  # m/s; below this speed a slip tries to stick
 WIDTH = 64
 
 

@@ -66,7 +66,7 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
 
     state, document = state_of(path), RunDirectory(path).read_document()
     if document.get("time", {}).get("window") != STEADY:
-        message = f'the run has no steady motion, of which this is the picture: it needs [time] window = "{STEADY}"'
+        message = f'a bifurcation diagram shows steady motions: the run needs [time] window = "{STEADY}"'
         raise ConfigError(str(path), [Problem("time.window", message)])
     if not state["points_done"]:
         raise ConfigError(str(path), [Problem("", "no shard is written yet: nothing to draw")])
@@ -125,7 +125,7 @@ def choose_observable(model: Model, given: Sequence[str], y: str, problems: list
     observables = {q.name: q for q in model.returns(STEADY, given) if q.kind != "word"}
     if y not in observables:
         known = by_name(model.observables).get(y)
-        what = "is no observable" if known is None else "holds words" if known.kind == "word" else "is not told by this run"
+        what = "is no observable" if known is None else "holds words" if known.kind == "word" else "is no column of this run"
         problems.append(Problem("--y", f"{y!r} {what}; {advise(y, observables)}"))
     return observables.get(y)
 

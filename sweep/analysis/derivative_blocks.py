@@ -37,7 +37,7 @@ def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, obse
 
         return jax.jacfwd(values, has_aux=True)(along)
 
-    # these programs are long but run briefly: with less effort, that of a wall compiles in 2/3 of the time and runs as fast
+    # these programs are long but run briefly: with less effort the program of a wall compiles in 2/3 of the time and runs as fast
     effort = {"xla_backend_optimization_level": 1}
     return jax.jit(lambda along, columns: jax.lax.map(lambda block: jax.vmap(one)(*block), (along, columns)), compiler_options=effort)
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 STATUS = "status"
 ABOUT = {
-    "observable": "what the numbers are of",
-    "unit": "of the numbers",
-    "rows": "how many rows the numbers are from: those that did not fail, and where it happened",
-    "failed": "how many rows failed and are left out",
+    "observable": "observable to which the numbers belong",
+    "unit": "unit of the numbers",
+    "rows": "number of rows used: those that did not fail and have a value of the observable",
+    "failed": "number of rows that failed and are left out",
     "mean": "arithmetic mean",
     "std": "standard deviation of one row, with rows - 1 in its denominator; null for one row",
     "std_error": "standard deviation of the mean, std / sqrt(rows)",

@@ -45,7 +45,7 @@ class RegimeMap:
             without a value of the shaded observable because its event did not happen.
         shade: the shaded observable; None if nothing is shaded.
         shades: float64 values of `shade` in its unit, shaped as `regimes`, NaN without a value; None without `shade`.
-        fixed: parameter -> value, for parameters known to be the same in all rows. held: parameters held at a value to make a slice.
+        fixed: parameter -> value, for parameters known to be the same in all rows. held: likewise, for those held at a value for a slice.
         steady: whether the rows are steady motions.
         loose: for scattered rows, the parameters that vary besides the axes.
         measured: the boundaries that the run itself has found.
@@ -229,7 +229,7 @@ def require_shade(path: Path, rows: RunRows, shade: Quantity | None) -> None:
     """Raise ConfigError if the run has no column of the shaded observable."""
     if shade and shade.name not in rows.table.column_names:
         needed = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in shade.needs)
-        message = f"{shade.name} is not told by this run" + (f": its study gives no {needed}" if needed else "")
+        message = f"{shade.name} is no column of this run" + (f": its study gives no {needed}" if needed else "")
         raise ConfigError(str(path), [Problem("--color", message)])
 
 
@@ -279,7 +279,7 @@ def nearest(values: np.ndarray, places: np.ndarray, log: bool) -> np.ndarray:
 
 
 def nearest_rows(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(n_y, n_x) flat positions of the map's rows nearest to places: nearest along each axis on a grid, else nearest in the frame."""
+    """(n_y, n_x) flat positions of the map's rows nearest to places: on a grid nearest along each axis, else nearest in the picture."""
     if drawn.gridded:
         columns, rows = nearest(drawn.x_values, x, drawn.logarithmic[0]), nearest(drawn.y_values, y, drawn.logarithmic[1])
         return np.asarray(rows[:, np.newaxis] * len(drawn.x_values) + columns[np.newaxis, :])

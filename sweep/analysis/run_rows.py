@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 KINDS = {"word": "words", "list": "tables"}  # kinds that cannot be on an axis
-REPEATED = 4  # rows per value: from this number on, the rows of one value are worth a picture
+REPEATED = 4  # rows per value; a parameter with at least so many for each value must be held at one
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def nearest_value(column: pa.ChunkedArray, name: str, text: str, problems: list[
     if not is_numeric(column):
         words = words_in(column)
         if text not in words:
-            problems.append(Problem("--at", f"{name} is nowhere {text!r}; {advise(text, words)}"))
+            problems.append(Problem("--at", f"no row has {name} = {text!r}; {advise(text, words)}"))
             return None
         return text, pc.equal(as_text(column), text)
     values = np.unique(column.drop_null().to_numpy())

@@ -52,7 +52,7 @@ class Level:
 
     Attributes:
         name, plain: see `BoundaryLine`.
-        axes: the parameters that it may depend on.
+        axes: the parameters on which the field may depend.
         field: function of resolved values (arrays that broadcast together). Its value is 1 on the line, and NaN where the theory fails.
         tends: see `BoundaryLine`.
     """

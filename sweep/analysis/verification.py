@@ -22,7 +22,7 @@ class Verdict:
     """One published value and the value computed for it.
 
     Attributes:
-        case, scheme, quantity, unit: the case, the time scheme, and the compared quantity with its unit.
+        case, scheme, quantity, unit: the case, its scheme, and the compared quantity with its unit.
         published, computed: the values, in `unit`.
         relative_difference: |computed - published| / |published|; the absolute difference if the published value is 0.
         tolerance: the largest difference that passes.

@@ -78,8 +78,8 @@ def calibrate(
     profile: Annotated[
         list[str] | None, typer.Option(help="Parameter whose profile likelihood is wanted, or all. Can be repeated.")
     ] = None,
-    picture: Annotated[Path | None, typer.Option(help="Measured against fitted with residuals, into a .png, .svg or .pdf.")] = None,
-    landscape: Annotated[Path | None, typer.Option(help="A slice of the loss over two parameters, into a .png, .svg or .pdf.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Picture of measured over fitted values with residuals: .png, .svg or .pdf.")] = None,
+    landscape: Annotated[Path | None, typer.Option(help="Picture of the loss over two parameters: .png, .svg or .pdf.")] = None,
     over: Annotated[list[str] | None, typer.Option("--slice", help="The parameters of the slice, given twice.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: calibration.starts=4. Can be repeated.")] = None,
     as_json: AsJson = False,

@@ -50,7 +50,7 @@ def package(name: str) -> Finding:
 
 
 def kernels_is_ours() -> Finding:
-    """Check that `import kernels` finds the package beside `sweep`, and that no other distribution installed files of that name there."""
+    """Check that `import kernels` finds the package beside `sweep`, and that no other distribution has a package of that name."""
     import kernels
 
     found = Path(kernels.__file__ or "").resolve().parent

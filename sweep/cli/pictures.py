@@ -19,7 +19,7 @@ def draw_map(
     x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the first that the run varies.")] = None,
     y: Annotated[str | None, typer.Option(help="Parameter on the y axis; default the other one.")] = None,
     color: Annotated[
-        str | None, typer.Option(help="Observable that shades the regimes, or none; default wear_power, of a model with a wall peak_force.")
+        str | None, typer.Option(help="Observable that shades regimes, or none; default wear_power, or peak_force if the model has a wall.")
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable.")] = False,
     at: At = None,

@@ -24,7 +24,7 @@ def show(
         typer.Option(help="Mean and spread over a swept parameter instead, such as draw or record, at each point of the others."),
     ] = None,
     observable: Annotated[
-        list[str] | None, typer.Option(help="With --over: of what. Can be repeated; default all in a file, the main one in a table.")
+        list[str] | None, typer.Option(help="With --over: an observable. Can be repeated; default all in a file, the main one in a table.")
     ] = None,
     confidence: Annotated[float, typer.Option(help="With --over: level of the interval of the mean.")] = 0.95,
     out: Annotated[

@@ -19,7 +19,7 @@ RECORD, DRAW = "record", "draw"
 
 
 class Axis(Protocol):
-    """The interface of an axis. Places along it are positions of its values if it counts them, else fractions in [0, 1]."""
+    """The interface of an axis. Places along it are positions of values if the axis has a number of values, else fractions in [0, 1]."""
 
     @property
     def name(self) -> str:

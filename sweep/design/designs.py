@@ -18,7 +18,7 @@ from sweep.design.sensitivity import ABOUT, Sampling
 DESIGNS: dict[str, str] = {
     "grid": "every combination of the axes' values; the last axis runs fastest",
     "zip": "the axes' values side by side: point i takes value i of every axis",
-    "sobol": "`count` points of the scrambled Sobol sequence between the ends of the axes; one with more points begins with the same",
+    "sobol": "`count` points of the scrambled Sobol sequence between the ends of the axes; a longer one begins with the same points",
     "latin_hypercube": "`count` random points, one in each of `count` equal parts of each axis",
     **ABOUT,
     "table": "one point per row of a CSV or Parquet file, columns named as parameters; an empty cell is the default",
@@ -92,7 +92,7 @@ def most_draws(design: Design, points: int, counted: bool = True) -> int:
 
 
 def draws_of(part: Part | Adaptive, points: int, counted: bool) -> int:
-    """The bound `most_draws` for one part of a design."""
+    """The bound of `most_draws` for one part of a design."""
     place = next((place for place, axis in enumerate(part.axes) if axis.name == DRAW), None)
     if place is None:
         return 1

@@ -51,7 +51,7 @@ def truncated_normal(u: np.ndarray, mean: float, std: float, lower: float = -mat
     from scipy.special import ndtr, ndtri
 
     a, b = (lower - mean) / std, (upper - mean) / std
-    if a > 0.0:  # in the upper tail the complement is used, whose small probabilities have all their digits
+    if a > 0.0:  # the upper tail uses the complement, because small probabilities keep all their digits
         low, high = ndtr(-b), ndtr(-a)
         z = -ndtri(low + (1.0 - u) * (high - low))
     else:

@@ -1,9 +1,9 @@
 """The design "convergence": a grid whose points are computed with finer and finer steps.
 
-A scheme with a given step is refined by halving the step, and with it the bounds of the steps that the scheme chooses. A scheme with a
-tolerance is refined by dividing the tolerance by ten, because its steps grow only with a root of the tolerance (the third of rk32, the
-fifth of rk54). Half the tolerance would change the steps by a fifth or less, and successive results would agree only because they come
-from nearly the same computation. The smallest step is divided too: where a force jumps, the step across it sets the error at any order.
+A scheme without a tolerance is refined by halving its step and the bounds of its steps. A scheme with a tolerance is refined by dividing
+the tolerance by ten, because its steps grow only with a root of the tolerance (the third root for rk32, the fifth for rk54). Half the
+tolerance would change the steps by a fifth or less, and successive results would agree only because the computations are nearly the same.
+The smallest step is divided too, because the step across a jump of the force sets the error, whatever the order of the scheme.
 """
 
 from __future__ import annotations
@@ -62,5 +62,5 @@ def refined_by(scheme: str) -> tuple[str, ...]:
 
 
 def divisor_of(scheme: str) -> float:
-    """The number by which these parameters are divided at each level."""
+    """The number by which a scheme divides the parameters `refined_by` it, at each level."""
     return 10.0 if TOLERANCE in refined_by(scheme) else 2.0

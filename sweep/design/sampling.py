@@ -61,7 +61,7 @@ def points_at(axes: tuple[Axis, ...], coordinates: list[np.ndarray], start: int,
 
 
 def places(axes: tuple[Axis, ...], coordinates: list[np.ndarray]) -> list[np.ndarray]:
-    """The (n,) places along each axis: the position of a value if the axis counts its values, else the coordinate in [0, 1]."""
+    """The (n,) places along each axis: positions of values if the axis has a number of values, else the coordinates in [0, 1]."""
     return [
         np.minimum((each * axis.count).astype(np.int64), axis.count - 1) if isinstance(axis, Counted) else each
         for axis, each in zip(axes, coordinates, strict=True)

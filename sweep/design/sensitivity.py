@@ -178,7 +178,7 @@ class Fast(Sampled):
         own, others = self.frequencies()
         found = []
         for axis in range(d):
-            # on the curve of parameter i, parameter i has the own frequency, and the others share `others` in order
+            # on the curve of parameter i, parameter i has the frequency `own`, and the others have those of `others` in order
             omega = np.array([own if curve_of == axis else others[axis - (axis > curve_of)] for curve_of in range(d)])
             found.append(0.5 + (1.0 / math.pi) * np.arcsin(np.sin(omega[curve] * s + phases[curve])))
         return found

@@ -30,8 +30,8 @@ class Sobol(PlainSample):
 def sobol(dimensions: int, seed: int, numbers: np.ndarray) -> list[np.ndarray]:
     """The (n,) coordinates in [0, 1) of the points `numbers` of the scrambled Sobol sequence, one array per dimension.
 
-    Point n is the exclusive or of the directions of the bits of n's Gray code, which is one vector for every bit of n. No point needs the
-    points before it. (`fast_forward` of scipy 1.17 needs a step for each, and is limited to 32 bits.) The lowest bits use a table.
+    Point n is the exclusive or of one vector for each bit that is set in n; the vectors combine direction numbers by Gray's code. No point
+    needs earlier points. (`fast_forward` of scipy 1.17 takes a step for each, and is limited to 32 bits.) The lowest bits use a table.
     """
     directions, low = sobol_vectors(dimensions, seed)
     high, place = np.divmod(numbers, len(low))

@@ -50,7 +50,7 @@ class Stationary:
         k = np.arange(1, self._length // 2)
         edges = np.concatenate([[0.0], k[:-1] + 0.5, [0.5 * self._length]]) / (
             self._length * self.interval
-        )  # no power gets lost at the ends
+        )  # the first and the last bin reach to the ends, so that no power is lost
         power = np.diff(self.spectrum.power(edges))
         there = power > 0.0
         return k[there], np.sqrt(power[there])

@@ -26,7 +26,7 @@ class RunDirectory:
     Attributes:
         path: the directory itself.
         config: the resolved study; running it again gives the same rows.
-        manifest: identity and state of the run.
+        manifest: JSON with the study, its hash, the number of points and shards, and versions; in the end also statuses and times.
         points: the dataset.
         convergence: the table of a convergence study.
         boundaries: the curves found by a boundary study.
@@ -60,10 +60,10 @@ class RunDirectory:
         return manifest if isinstance(manifest, dict) else {}
 
     def claim(self, config: Config) -> None:
-        """Check that the directory is free or holds a run of this study.
+        """Check that the directory is free or holds a run of this study; nothing is written.
 
         Raises:
-            ConfigError: it holds something else. Nothing is written.
+            ConfigError: it holds something else.
         """
         if self.is_free():
             return
@@ -82,10 +82,10 @@ class RunDirectory:
         return not any(not entry.name.endswith(".tmp") and not entry.name.startswith(".lock") for entry in self.path.iterdir())
 
     def read_run(self, to_continue: bool = True) -> dict[str, Any]:
-        """Read the manifest of the run in this directory.
+        """Read the manifest of the run in this directory, and check that this version of tribosweep can use the run.
 
         Args:
-            to_continue: whether rows will be added; only the version that wrote the other rows may add some.
+            to_continue: whether the caller will add rows. All rows of a run must come from one version.
 
         Raises:
             ConfigError: there is no run, or this version cannot read or continue it.
@@ -106,7 +106,7 @@ class RunDirectory:
         if schema != SCHEMA_VERSION:
             which = "is newer" if isinstance(schema, int) and schema > SCHEMA_VERSION else "differs"
             message = (
-                f"the run has schema version {schema}, of tribosweep {version}; that {which}: "
+                f"the run has schema version {schema} (tribosweep {version}), which {which}: "
                 f"this is tribosweep {VERSION} with schema version {SCHEMA_VERSION}"
             )
             raise ConfigError(str(self.path), [Problem("", message)])
@@ -124,7 +124,7 @@ class RunDirectory:
 
 
 def may_extend(manifest: dict[str, Any], config: Config) -> bool:
-    """Whether a study differs from that of a manifest only in [sweep] and has more points."""
+    """Whether a study may extend the run of a manifest: only [sweep] differs, it has more points, and neither study is adaptive."""
     try:
         there = tomllib.loads(manifest["config"])
         fewer = manifest["points"] < config.design.count
@@ -143,7 +143,7 @@ def total_statuses(shards: dict[int, dict[str, Any]]) -> dict[str, int]:
 
 
 def count_failed(statuses: Mapping[str, int]) -> int:
-    """The number of rows without results, from rows per status. A status may also be a remark on a row with results."""
+    """The number of rows without results, given the rows per status. A status may also be a remark on a row with results."""
     results = {status.sentence for status in RESULTS}
     return sum(count for status, count in statuses.items() if status not in results)
 

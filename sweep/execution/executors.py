@@ -13,7 +13,7 @@ from typing import Any
 
 from sweep.io.errors import ConfigError, Problem, RunError
 
-THREADS = 3  # one shard is prepared, one computed (devices take one at a time), one encoded, while the previous one is written
+THREADS = 3  # at a time one shard is prepared, one computed (devices take one at a time) and one encoded; the main thread writes one
 LOUD = ("asyncio", "distributed", "tornado")
 ANSWER = 5  # s: time limit for an answer from a scheduler
 
@@ -24,7 +24,7 @@ class WorkerPool:
 
     Attributes:
         executor: runs `shard.compute_shard` with a study and the number of a shard.
-        places: number of shards computed at a time; one more is prepared for each.
+        places: number of shards computed at a time. For each of them one more is prepared.
         here: whether the executor runs in this process.
     """
 
@@ -74,7 +74,7 @@ def dask(scheduler: str | None, workers: int | None) -> Iterator[WorkerPool]:
     except ImportError as error:
         advice = "needs the package distributed: pip install 'tribosweep[dask]'"
         raise ConfigError("--executor dask", [Problem("", advice)]) from error
-    for name in list(logging.root.manager.loggerDict):  # one sentence replaces their tracebacks on lost connections
+    for name in list(logging.root.manager.loggerDict):  # a sentence replaces the tracebacks that they log for lost connections
         if name.startswith(LOUD):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
@@ -110,7 +110,7 @@ def start_cluster(workers: int | None, stack: ExitStack) -> Any:
 
 
 def dask_setup(_worker: object) -> None:
-    """Dask calls this in every new worker. Ctrl-C reaches all processes of a terminal; workers ignore it, the client handles it."""
+    """Ignore Ctrl-C in a new worker; Dask calls this. Ctrl-C reaches all processes of a terminal, but only the client must handle it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -126,7 +126,7 @@ def connect(scheduler: str, stack: ExitStack) -> Any:
         except BaseException as error:  # whatever answers there is no scheduler
             waiting.set_exception(error)
 
-    # in a thread, because the client waits forever for a server that accepts the connection and stays silent
+    # in a thread, because the client would wait forever for a server that accepts the connection but never answers
     threading.Thread(target=call, name="connect", daemon=True).start()
     try:
         return stack.enter_context(waiting.result(ANSWER + 1))

@@ -1,4 +1,4 @@
-"""Extending a run: to a study with more points, the first of which are the points of the existing run."""
+"""Extending a run to a study with more points, the first of which are the points of the run."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sweep.study.config import Config
 
 
 def check_extension(directory: RunDirectory, config: Config) -> None:
-    """Check that the rows of a run are the first rows of a study, for any designs.
+    """Check that the rows of a run are the first rows of a study, whatever its design; nothing is written.
 
     Args:
         directory: directory of the run of another study.
         config: the study that would extend the run.
 
     Raises:
-        ConfigError: the study differs in more than its points, or its points differ from those of existing rows. Nothing is written.
+        ConfigError: the study differs in more than its points, or its points differ from those of existing rows.
     """
     manifest = directory.read_run()
     if not may_extend(manifest, config):
@@ -32,12 +32,12 @@ def check_extension(directory: RunDirectory, config: Config) -> None:
         first = span(config, number)[0]
         if config.design.points(first, first + facts["rows"]).digest() != facts["points_hash"]:
             what = f"{directory.shard(number).name} holds other points than points {first} to {first + facts['rows'] - 1} of this study"
-            advice = "a study is extended by more points after those it has; a Latin hypercube cannot be"
-            raise ConfigError(str(directory.path), [Problem("", f"this study does not extend the one that is there: {what}; {advice}")])
+            advice = "new points must follow the existing ones, which a Latin hypercube cannot do"
+            raise ConfigError(str(directory.path), [Problem("", f"this study does not extend that of the run: {what}; {advice}")])
 
 
 def claim(directory: RunDirectory, config: Config, extend: bool) -> None:
-    """Check that the directory is free or holds this study; with `extend`, it may hold a study whose points are the first of this one."""
+    """Check that the directory is free or holds a run of this study or, with `extend`, of a study that this one extends."""
     if extend and not directory.is_free() and directory.read_run()["config_hash"] != config.digest:
         check_extension(directory, config)
     else:

@@ -1,4 +1,4 @@
-"""The job of a run: begin, compute shards while finished ones are written, and mark the run complete."""
+"""The job of a run: begin it, compute shards while finished ones are written, and mark it complete."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Job:
         return shard.facts
 
     def split(self) -> dict[str, float]:
-        """Return how the time divides [s].
+        """Return how the time of the job divides into stages [s].
 
         Encoding and writing run in parallel with computing. Waiting is the time in which the workers had nothing to compile or compute.
         """
@@ -109,7 +109,7 @@ def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: 
         here = setting.provenance.get(name)
         if here != there:
             tell(f"Note: the run was begun with {name} {there}, now it is {here}: the last digits of its rows may differ.")
-    # the manifest first, so that the directory is known to belong to this run, whatever happens later
+    # the manifest comes first, so that the directory belongs to this run, whatever happens later
     write_text(directory.manifest, json.dumps(manifest, indent=2))
     write_text(directory.config, manifest["config"])
     directory.points.mkdir(exist_ok=True)
@@ -119,7 +119,7 @@ def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: 
 
 
 def new_manifest(config: Config, before: dict[str, Any], setting: Setting) -> dict[str, Any]:
-    """The manifest of a run before it ends; a resumed run keeps its time of creation and the studies that it extends."""
+    """The manifest of a run before its end. A resumed run keeps its time of creation, its provenance and the studies that it extends."""
     sweeps = config.document.get("sweep", {})
     extends = dict(before.get("extends", {}))
     if before and before["config_hash"] != config.digest:

@@ -11,7 +11,7 @@ from sweep.io.errors import ConfigError, Problem
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Every n-th shard of a run. Shares take about equally long even if the cost varies along the design.
+    """Every n-th shard of a run, so that all shares take about equally long even if the cost varies along the design.
 
     Attributes:
         index: number of the share, from 1 to `of`.

@@ -1,8 +1,8 @@
-"""Locks: one writer for a directory, or one for each share. The operating system releases them when their process ends.
+"""Locks: a directory has one writer, or one for each share. The operating system releases the locks of a process that ends.
 
-A run locks `.lock` exclusively. Shares (`--shard`) lock it jointly, and each share also locks its own file. Only the lock counts; the
-content of a file is for people. The last holder removes a file while it holds the lock. A process that locks a file then checks that the
-file still has that name.
+A run locks the file `.lock` exclusively. Shares (`--shard`) lock it jointly, and each share also locks a file of its own. Only the lock
+counts; the content of the file is for people. The last holder removes the file while it holds the lock. A process that has locked a file
+therefore checks that the file still has its name.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
                 stack.enter_context(locked(directory, share_lock(share), alone=True, says={**whoami(), "share": str(share)}))
                 others = [one for one in holders(directory) if "share" in one and not one["share"].endswith(f"/{share.of}")]
                 if others:
-                    raise ConfigError(str(directory), [Problem("", f"its shards are divided in another way now: {describe(others)}")])
+                    raise ConfigError(str(directory), [Problem("", f"its shards are divided otherwise now: it {describe(others)}")])
             yield
     finally:
         for path in made:
@@ -143,7 +143,7 @@ def is_locked(path: Path) -> bool:
 
 
 def describe(others: list[dict[str, Any]]) -> str:
-    """The other writers, as the text of a problem."""
+    """The text of a problem about other writers."""
     who = ", ".join(map(describe_writer, others)) or "another process"
     return f"is being written by {who}; wait until that ends, or stop it"
 

@@ -31,9 +31,9 @@ STATUS = "status"
 FACTS = b"tribosweep_shard"
 CHECKSUM = b"tribosweep_sha256"
 NO_CHECKSUM = b"0" * 64
-SIXTY_FOUR_BYTES = b"\x18@"  # header of a text of 64 bytes in Thrift's compact protocol, in which the footer is written
-WORDS = pa.dictionary(pa.int32(), pa.string())  # the type that Parquet returns, whatever width was written
-LISTS = pa.list_(pa.field("element", pa.float64()))  # as for WORDS
+SIXTY_FOUR_BYTES = b"\x18@"  # header of a text of 64 bytes in Thrift's compact protocol, the format of the footer
+WORDS = pa.dictionary(pa.int32(), pa.string())  # the type that readers of Parquet return, whatever width was written
+LISTS = pa.list_(pa.field("element", pa.float64()))  # likewise
 
 
 def parameter_columns(config: Config) -> list[str]:
@@ -50,12 +50,12 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         provenance: what computed the rows (jax, device, dtype ...), for the schema's metadata.
 
     Returns:
-        `point`, `halving` in a convergence study or `level` in a boundary study, one field per swept, refined or set parameter (null: the
-        default), `scheme` if the study names it, one field per observable, `status`; each with unit and description. Numbers are float64,
-        whole numbers int64, words dictionaries, tables lists of float64.
+        The fields are `point`; `halving` in a convergence study or `level` in a boundary study; every swept, refined or set parameter (null
+        means the default); `scheme` if the study names it; every observable; `status`. Each has its unit and description. Numbers are
+        float64, whole numbers int64, words dictionaries, tables lists of float64.
     """
     number, name = "position in the design", LEVEL
-    level = "batch in which the point was computed: 0 the coarse grid, each later one where those before say"
+    level = "batch in which the point was computed: 0 for the coarse grid; earlier batches determine the next"
     if isinstance(config.design, Convergence):
         number, name = f"halving times {config.design.count} (the points of the study) plus position in the design", HALVING
         level = "how many times the step was halved, or the tolerance divided by 10"
@@ -129,7 +129,7 @@ def parameters(quantity: Quantity, values: np.ndarray, absent: np.ndarray | None
 
 
 def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
-    """Convert an observable to an Arrow array; in failed rows counts, words and lists are null, floats NaN."""
+    """Convert an observable to an Arrow array. In failed rows counts, words and lists are null, and floats are NaN."""
     if quantity.kind == "list":
         return lists(values, np.isnan(values[:, 0]))
     if quantity.kind == "word":
@@ -199,7 +199,7 @@ def serialise(table: pa.Table, facts: dict[str, Any], begun: float) -> bytes:
 
 
 def checksum(data: bytes | bytearray, place: int) -> bytes:
-    """SHA-256 of a shard's bytes in hexadecimal digits, with the digits of the checksum itself, at `place`, replaced by 0."""
+    """SHA-256 of a shard's bytes in hexadecimal digits; the digits of the checksum itself, at `place`, count as 0."""
     view = memoryview(data)
     found = hashlib.sha256(view[:place])
     found.update(NO_CHECKSUM)

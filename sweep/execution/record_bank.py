@@ -33,7 +33,8 @@ def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Poin
         config: the study. points: some of its points, with no more different draws than a shard has.
 
     Returns:
-        The fixed parameters and the points, with `record` as kernels read it, and the records; unchanged and None without an excitation.
+        The fixed parameters and the points, in which `record` is a position in the bank, and the bank. Without an excitation parameters
+        and points are unchanged, and there is no bank (None).
     """
     excitation = config.excitation
     if excitation is None:

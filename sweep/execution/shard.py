@@ -1,4 +1,4 @@
-"""A shard: a block of a study's points that is computed and encoded as one. Every worker computes the same rows."""
+"""A shard: a block of a study's points that is computed and encoded as one. Its rows do not depend on the worker."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Setting:
 
 
 def describe_runtime() -> Setting:
-    """Describe the software and devices of this process. Starts JAX; ConfigError if it cannot start."""
+    """Describe the software and devices of this process. This starts JAX; ConfigError if JAX cannot start."""
     from kernels.runtime import jax_setup, program_cache
 
     jax_setup.prepare()

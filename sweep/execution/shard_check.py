@@ -41,9 +41,9 @@ class ExpectedShards:
     """The expected shards of a run.
 
     Attributes:
-        digests: hash of this study, or of one that it extends -> number of its points, all of which are points of this run.
+        digests: hash -> number of points, for this study and those that it extends; their points are the first points of this run.
         shards: number of shards.
-        shard_points, points: points per shard and in the run; `points` is None for adaptive designs, whose results decide it.
+        shard_points, points: points per shard and in the run. `points` is None for adaptive designs, because results decide it.
     """
 
     digests: Mapping[str, int]
@@ -85,7 +85,7 @@ def inspect_shards(directory: RunDirectory, expected: ExpectedShards, share: Sha
 
 
 def examine_shard(path: Path, number: int, expected: ExpectedShards, trust: bool) -> dict[str, Any] | str | None:
-    """The facts of a shard, or its fault; None if the file is missing, or if the shard must be completed."""
+    """The facts of a shard, or its fault; None if the file is missing, or if the extended study has more rows in this shard."""
     facts = read_shard(path, trust)
     if not isinstance(facts, dict):
         return facts

@@ -1,4 +1,4 @@
-"""Errors of a study; every problem has the path of its key."""
+"""Errors of a study. Every problem names the path of its key."""
 
 from __future__ import annotations
 

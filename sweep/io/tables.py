@@ -64,7 +64,7 @@ READERS = {".csv": read_csv, ".parquet": read_parquet}
 def cells_as_numbers(
     column: pa.ChunkedArray, meaning: str, label: str, before: int, problems: list[Problem]
 ) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
-    """Values (NaN if there is none), mask of the empty cells, and by row the words that are no numbers.
+    """The values of a column (NaN for no number), the mask of its empty cells, and row -> word for cells that are no numbers.
 
     If the column has another type, a problem with the `meaning` is added once: when `before`, the number of rows read so far, is 0.
     """
@@ -171,6 +171,6 @@ def parse_numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray, dict
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of the file's bytes; a study with other points is another study."""
+    """SHA-256 of the file's bytes. It is part of the hash of a study, because a study with other points is another study."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

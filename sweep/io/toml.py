@@ -18,8 +18,8 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 def to_toml(tables: dict[str, Any]) -> str:
     """Convert nested tables of strings, numbers, booleans, lists and ranges to TOML text.
 
-    A general TOML writer puts tables after lists. So it would move an axis that is a range behind the axes that are lists, and
-    change the order of the points. This writer puts tables below [sweep.axes] inline.
+    A general TOML writer puts tables after lists. It would move axes given as ranges behind axes given as lists, and so change the order
+    of the points. This writer puts tables below [sweep.axes] inline.
     """
     blocks = []
     for name, table in tables.items():

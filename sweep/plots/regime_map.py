@@ -136,7 +136,7 @@ def draw_points(axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: N
     """Draw rows one by one, because other parameters vary too and a place between rows then has no single regime."""
     from matplotlib.lines import Line2D
 
-    ramps = {word: (mixed(*ramp), ramp[1]) for word, ramp in ramps.items()}  # no colour too light for a dot
+    ramps = {word: (mixed(*ramp), ramp[1]) for word, ramp in ramps.items()}  # a dot needs a colour that is not too light
     colors = paint(drawn.words, ramps, drawn.regimes, drawn.shades, norm) / 255.0
     size = min(16.0, max(2.5, 4e4 / drawn.rows))
     edge = {"edgecolors": INK, "linewidths": 0.2} if drawn.rows <= FEW else {"linewidths": 0.0}

@@ -51,7 +51,7 @@ def draw(study: SensitivityResult, out: Path, picture: str) -> None:
     which = SIZES if picture == SIZES else INDICES
     drawn = [quantity for quantity in study.quantities if any(line.observable == quantity.name for line in study.lines[which])]
     if picture == PLANE and not isinstance(study.sample.design, Morris):
-        raise ConfigError("--picture", [Problem("", f"plane is of elementary effects: design morris, not {study.sample.method}")])
+        raise ConfigError("--picture", [Problem("", f"plane shows elementary effects: it needs design morris, not {study.sample.method}")])
     if not drawn:
         raise ConfigError("--picture", [Problem("", f"there is nothing for {picture}: {' '.join(study.notes) or 'no estimates'}")])
     if picture == SIZES:

@@ -53,7 +53,7 @@ class Content:
 
     Attributes:
         title: title of the page. facts: everything except the columns, ready for JSON.
-        columns: name -> packed numbers of every row. left_out: observables for which there was no room.
+        columns: name -> packed numbers of every row. left_out: names of columns for which there was no room.
         traced: number of points with a trace.
     """
 
@@ -159,7 +159,7 @@ def order_of(rows: RunRows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[n
 
     Returns:
         The positions of the rows in the table, -1 for an empty cell of a grid; the values along the axes of a grid, or else of every row;
-        and a sentence that says so if not all rows are shown.
+        and a sentence on the rows that are not shown.
     """
     count = rows.table.num_rows
     if drawn is not None and drawn.cells is not None:

@@ -36,7 +36,7 @@ def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def provenance_of(rows: RunRows) -> list[tuple[str, str]]:
-    """The author, time and software of the run."""
+    """The state, times and software of the run."""
     return [(name, value) for name, value in facts_of(rows.state) if name not in ("shards", "writer")]
 
 

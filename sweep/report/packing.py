@@ -39,7 +39,7 @@ def pack_codes(values: np.ndarray) -> str:
 
 
 def _pack_differences(numbers: np.ndarray, width: int) -> str:
-    """Pack differences of uint32, with small ones of either sign as small numbers; the `width` lowest bytes follow plane by plane."""
+    """Pack differences of uint32, small ones of either sign as small numbers: all lowest bytes, then all second ones, up to `width`."""
     differences = np.diff(numbers, prepend=np.uint32(0)).view(np.int32)
     unsigned = ((differences << 1) ^ (differences >> 31)).view(np.uint32)
     return _to_text(b"".join(((unsigned >> np.uint32(8 * place)) & np.uint32(0xFF)).astype(np.uint8).tobytes() for place in range(width)))

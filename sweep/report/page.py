@@ -51,7 +51,7 @@ def render(content: Content) -> str:
         ),
         "script": "\n".join(read(name) for name in SCRIPTS),
     }
-    # each place is filled on its own, so that "{{" in a filled-in part is not taken for a place
+    # the template is cut at its places before they are filled, so that "{{" in a filled-in part is not taken for a place
     pieces = []
     for piece in read("page.html").split("{{"):
         name, closed, rest = piece.partition("}}")

@@ -19,7 +19,7 @@ from sweep.study.load import load
 from sweep.study.rules import check_fixed
 
 PERIODS = 20  # of the excitation: longer traces show only their last ones
-SETTLING = 50  # periods that a contact with memory gets to return to its steady motion
+SETTLING = 50  # periods for a contact with memory to return to its steady motion
 SAMPLES = 600
 MOST_EVENTS = 20_000
 MOST_MOMENTS = 8000  # longer traces show only their last moments
@@ -57,7 +57,7 @@ def trace_rows(rows: RunRows, chosen: Sequence[int]) -> tuple[list[Trace], str]:
             traces.append(Trace(row, {name: values[-MOST_MOMENTS:] for name, values in columns.items()}, period))
     note = "one period of the steady motion" if rows.steady else f"from the start, or the last {PERIODS} periods of the excitation"
     note = f"Traces are computed by the exact engine, whatever the scheme of the rows: {note}."
-    return traces, note if traces else "No row has a trace: the exact engine, which computes them, does not run them or not to their end."
+    return traces, note if traces else "No row has a trace: the exact engine, which computes traces, cannot run these rows to their end."
 
 
 def parameters_of(model: Model, fixed: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:

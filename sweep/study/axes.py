@@ -78,9 +78,7 @@ def read_spacing(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bo
     if counted and shape.count is not None and shape.count < 1:
         found.append(Problem(f"{path}.count", f"{shape.count} is out of bounds: must be >= 1, or the design has 0 points"))
     if not counted and shape.count is not None:
-        why = (
-            "sweep.count says how many points there are" if sampled else "they are as many as there are whole numbers from one to the other"
-        )
+        why = "sweep.count says how many points there are" if sampled else "it has every whole number from one end to the other"
         found.append(Problem(f"{path}.count", f"this range has no count of its own: {why}"))
     if quantity.kind == "integer" and not found:
         check_whole(quantity, path, ends, shape, found)

@@ -44,7 +44,7 @@ def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sample
     word = raw.get("distribution", UNIFORM)
     if not sampled:
         designs = ", ".join(f'"{name}"' for name in SAMPLERS)
-        found.append(Problem(path, f"a distribution is drawn from by a design that samples: design = one of {designs}"))
+        found.append(Problem(path, f"only a design that samples draws from a distribution: design = one of {designs}"))
     elif not isinstance(word, str) or word not in DISTRIBUTIONS:
         found.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution; {advise(str(word), DISTRIBUTIONS)}"))
     elif word == CHOICE:
@@ -108,7 +108,7 @@ def read_law(quantity: Quantity, path: str, raw: dict[str, Any], word: str, foun
 
 
 def spread(quantity: Quantity) -> Quantity:
-    """The quantity for the standard deviation of a quantity."""
+    """A quantity that describes the standard deviation of another one."""
     return Quantity("std", quantity.unit, "standard deviation", lower=0.0, lower_open=True)
 
 
@@ -157,7 +157,7 @@ def check_bounds(quantity: Quantity, path: str, axis: Drawn, found: list[Problem
     bound = f"lower = {quantity.lower:g}" if below else f"upper = {quantity.upper:g}"
     if below and quantity.lower_open:
         bound = f"a lower above {quantity.lower:g}"
-    advice = f'distribution = "{TRUNCATED}" with {bound} keeps within' if axis.law != LOG_NORMAL else "make std smaller"
+    advice = f'distribution = "{TRUNCATED}" with {bound} stays within' if axis.law != LOG_NORMAL else "make std smaller"
     unit = f", unit {quantity.unit}" if quantity.unit else ""
     message = f"goes out of bounds {how_often}: must be {quantity.bounds} ({quantity.description}{unit}); {advice}"
     found.append(Problem(path, message))

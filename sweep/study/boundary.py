@@ -81,7 +81,7 @@ def in_unit(quantity: Quantity) -> str:
 def read_width(value: Any, problems: list[Problem]) -> float:
     """The final width of the brackets; the default and a problem if it is invalid."""
     least, most = WIDTHS
-    meaning = "(width of the bracket of a boundary, relative to the parameter; below that, numbers are rounded)"
+    meaning = "(width of the bracket of a boundary, relative to the parameter; smaller widths are lost in rounding)"
     if not number_like(value):
         problems.append(Problem("sweep.width", f"must be a number, not {shorten(value)} {meaning}"))
     elif not least <= value <= most:

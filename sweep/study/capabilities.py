@@ -18,10 +18,10 @@ KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics"}
 
 
 def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], problems: list[Problem]) -> None:
-    """Add problems of the window "steady", which excludes ends of the run, schemes other than exact, and models without steady motion."""
+    """Add problems of the window "steady", which excludes times of the run, schemes other than exact, and models without steady motion."""
     if not model.steady:
         problems.append(
-            Problem("time.window", f'"{STEADY}" is not to be had for the model {model.name}: give the window as [start, end] in s')
+            Problem("time.window", f'"{STEADY}" is not available for the model {model.name}: give the window as [start, end] in s')
         )
         return
     message = f'time.window = "{STEADY}" is one period of the motion, wherever it is reached, and does not read this: leave it out'

@@ -41,7 +41,7 @@ class Config:
         excitation: records or random draws; None for neither.
         paths: parameter -> key that sets it, for messages.
         document: the study as nested tables, in canonical order, with absolute paths.
-        digest: SHA-256 of the study's name and of everything that determines its rows; files count by content, not by path.
+        digest: SHA-256 of the study's name and of everything that determines its rows. Files count by their content, not by their path.
     """
 
     source: str
@@ -72,7 +72,7 @@ class Config:
 
     @property
     def ignored(self) -> list[str]:
-        """The given keys that no scheme of the study reads, whatever their value."""
+        """The keys of the study that none of its schemes reads."""
         schemes = schemes_of(self.design, self.scheme)
         unread = set.intersection(*(self.model.unread(scheme) for scheme in schemes)) - {*self.model.implied, SCHEME}
         needed = {name for quantity in self.returns for name in quantity.needs}
@@ -86,12 +86,12 @@ class Config:
         return self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names})
 
     def lacking(self, quantity: Quantity) -> str:
-        """The reason why a study lacks an observable, as text; empty if it has it."""
+        """The reason why the study lacks an observable, as text; empty if the study has it."""
         if quantity in self.returns:
             return ""
         there = {*self.fixed, *self.swept, *self.asked.names}
         missing = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in quantity.needs if name not in there)
-        return f"{quantity.name} is told where the study gives {missing}" if missing else f'{quantity.name} is of a window = "{STEADY}"'
+        return f"{quantity.name} needs {missing}" if missing else f'{quantity.name} needs time.window = "{STEADY}"'
 
     @cached_property
     def swept(self) -> list[str]:

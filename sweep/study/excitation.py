@@ -81,7 +81,7 @@ def check(
 
 
 def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], problems: list[Problem]) -> None:
-    """Check that each row has a record if the study has records, and no row has one otherwise; set the key that messages name."""
+    """Check that each row has a record if and only if the study has records; enter into `paths` the key that messages on records name."""
     known = by_name(model.parameters)
     if RECORD in paths and DRAW in known:
         problems.append(Problem(paths[RECORD], f"the records of this study are random draws: give {DRAW} instead"))
@@ -90,7 +90,7 @@ def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], pr
     elif RECORD not in paths and "excitation" in raw:
         words = list(known[RECORD].words)
         if len(words) > 1:
-            message = f"several records, of which no row takes one: sweep it, as in record = {inline(words)} in [sweep.axes], or set it"
+            message = f"several records, but no row selects one: sweep record = {inline(words)} in [sweep.axes], or set it in [parameters]"
             problems.append(Problem("excitation.records", message))
         paths[RECORD] = "excitation.records" if words else "excitation.random.duration"
 
@@ -187,7 +187,7 @@ def section_document(section: Section, excitation: Excitation) -> dict[str, Any]
 
 
 def without_paths(section: Mapping[str, Any] | None) -> Any:
-    """[excitation] of a document with names instead of paths, which is what determines the rows."""
+    """[excitation] of a document with names instead of paths, because the folders of files do not determine rows."""
     if section is None or "records" not in section:
         return section
     return {**section, "records": [Path(file).stem for file in files_of(section["records"])]}

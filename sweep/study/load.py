@@ -214,7 +214,7 @@ def check_axes(read: ParsedSweep, paths: dict[str, str], problems: list[Problem]
 
 
 def check_sought(config: Config) -> list[Problem]:
-    """The problem of an adaptive design whose observable the study does not have."""
+    """The problem of an adaptive design that seeks an observable which the study lacks."""
     if not isinstance(config.design, Adaptive):
         return []
     lacking = config.lacking(by_name(config.model.observables)[config.design.observable])

@@ -38,8 +38,8 @@ class Broken:
 def check_rules(config: Config) -> list[Problem]:
     """The rules that some points break, with the number of points and advice.
 
-    The advice is for the first row that breaks the rule, or for an unstable step for the row that needs the smallest step. Rows with NaN or
-    infinite numbers are skipped, as they get a status. In a design with more than CHUNK * CHUNKS points, only this number is checked, in
+    The advice is for the first row that breaks the rule or, for unstable steps, for the row that needs the smallest step. Rows with NaN or
+    infinite numbers are skipped: they get a status. In a design with more than CHUNK * CHUNKS points, only this number is checked, in
     blocks spread evenly from the first to the last point. Unchecked rows that break a rule get a status.
     """
     total = config.design.count
@@ -102,7 +102,7 @@ def phrase(rule: Rule, values: Mapping[str, Any], scheme: str, paths: Mapping[st
     path = next((paths[name] for name in rule.parameters if name in paths), f"parameters.{rule.parameters[0]}")
     message = f"{rule.sentence}; {place}{advice}" if advice else rule.sentence
     if SCHEME in paths and "scheme" in rule.sentence:
-        message += '; where the scheme is swept, design = "zip" gives each its own values, and "default" leaves one out'
+        message += '; if the scheme is swept, design = "zip" gives each scheme its own value, and "default" leaves the value out'
     return Problem(path, message)
 
 

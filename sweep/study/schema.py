@@ -79,33 +79,33 @@ class Random(Section):
         "the columns frequency and psd; 0 beyond its ends",
     )
     unit: str | None = Field(
-        default=None, description="of the densities, such as g^2/Hz; default (m/s^2)^2/Hz, or what the file's header says"
+        default=None, description="unit of the densities, such as g^2/Hz; default (m/s^2)^2/Hz, or what the file's header says"
     )
     interpolation: str | None = Field(
         default=None, description="straight lines between the pairs: linear (default), or log in both logarithms"
     )
     band: Any = Field(default=None, description="instead of a spectrum: a constant density between two frequencies [Hz]")
-    rms: Any = Field(default=None, description="of the acceleration with a band [m/s^2], such as 0.3 g in quotes")
-    duration: Any = Field(default=None, description="of a draw [s]")
-    interval: Any = Field(default=None, description="between its samples [s]; 1 / (2 interval) exceeds every frequency of the spectrum")
-    seed: int | None = Field(default=None, description="of all draws, at least 0; draw n depends on it and on n alone; default 1")
+    rms: Any = Field(default=None, description="root mean square of the acceleration, for a band [m/s^2], such as 0.3 g in quotes")
+    duration: Any = Field(default=None, description="duration of a draw [s]")
+    interval: Any = Field(default=None, description="time between samples [s]; 1 / (2 interval) exceeds every frequency of the spectrum")
+    seed: int | None = Field(default=None, description="seed of all draws, at least 0; default 1; it and n determine draw n")
     taper: Any = Field(default=None, description="ramps of half a cosine at both ends [s], or [at the beginning, at the end]; default none")
 
 
 class Excitation(Section):
-    """[excitation]: excitations other than sines. Descriptions as in `Random`."""
+    """[excitation]: excitations other than sines, described as in `Random`."""
 
     records: Any = Field(
         default=None,
         description="CSV or Parquet files with the columns time and acceleration, evenly sampled from t = 0; parameter record is one of "
         "their names, without folder and ending",
     )
-    unit: str | None = Field(default=None, description="of the accelerations, such as g; default m/s^2, or what the header says")
-    time: str | None = Field(default=None, description="what the files call the column time")
-    acceleration: str | None = Field(default=None, description="what the files call the column acceleration")
-    extend: str | None = Field(default=None, description="zero: a run may be longer than its record, and is not shaken by it after its end")
-    sha256: Any = Field(default=None, description="of the files, as a resolved study states it: others are refused")
-    random: Random | None = Field(default=None, description="random accelerations instead of records; parameter draw is their number")
+    unit: str | None = Field(default=None, description="unit of the accelerations, such as g; default m/s^2, or what the header says")
+    time: str | None = Field(default=None, description="name of the column time in the files")
+    acceleration: str | None = Field(default=None, description="name of the column acceleration in the files")
+    extend: str | None = Field(default=None, description="zero: a run may be longer than its record; the ground rests after the record")
+    sha256: Any = Field(default=None, description="digests of the files, stated by a resolved study; files with other digests are refused")
+    random: Random | None = Field(default=None, description="random accelerations instead of records; parameter draw is the number of one")
 
 
 class Output(Section):

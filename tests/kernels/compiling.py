@@ -1,4 +1,4 @@
-"""Programs that run once."""
+"""Programs that run only once."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def sdnd104() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def fresh_programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Programs are traced and compiled anew in this test, which may patch what they are made of; other tests never see them."""
+    """Trace and compile programs anew in this test, which may patch their parts; other tests never see these programs."""
     monkeypatch.setattr(programs, "PROGRAMS", {})
     programs.traced.cache_clear()
     yield

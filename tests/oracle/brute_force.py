@@ -39,7 +39,7 @@ class Events(NamedTuple):
 
 @jax.jit
 def march(state: Any, left: Any, numbers: Any) -> Any:
-    """CHUNK steps of (blocks, WIDTH) lanes: each goes on until its guard would be negative, or it has none left."""
+    """CHUNK steps of (blocks, WIDTH) lanes; each lane stops when its guard would be negative, or when it has no steps left."""
 
     def block(state: Any, left: Any, numbers: Any) -> Any:
         yy, yv, ys, yc, y1, vy, vv, vs, vc, v1, ss, sc, limit, q0, qy, qv, qs, side = numbers
@@ -118,7 +118,7 @@ class Lanes:
         return needed
 
     def begin(self, i: Any) -> None:
-        """Phases of the lanes `i` begin where these are."""
+        """Begin the phases of the lanes `i` at their present states."""
         self.state[i] = np.stack([np.zeros(len(i)), self.v[i], *self.wave(i)], axis=1)
 
     def numbers(self) -> Floats:
@@ -148,14 +148,14 @@ class Lanes:
         return constant
 
     def held(self) -> tuple[Floats, ...]:
-        """What friction has to do while it holds, up to its sign: constant, rate with x - xa, with v, with the sine; 0 in slip."""
+        """The friction that holds, up to its sign: its constant part and its rates with x - xa, v and the sine; 0 in slip."""
         stuck, zero = self.side == 0.0, np.zeros_like(self.side)
         if self.penalised:
             return tuple(np.where(stuck, each, zero) for each in (self.stored, -self.k_t, -self.c_t, zero))
         return tuple(np.where(stuck, each, zero) for each in (self.p["load"] - self.p["k"] * self.x, zero, zero, self.p["amplitude"]))
 
     def inside(self, i: Any, longest: Floats, numbers: Floats) -> tuple[Floats, Floats, Floats]:
-        """Where in (0, longest] of their next step the guards of the lanes `i` cross (or longest), whether they do, and the state there."""
+        """Time in (0, longest] when guards of the lanes `i` cross in their next step (else longest), whether they do, the state then."""
         a = self.generator[i, (self.side[i] == 0.0).astype(int)]
         series = [np.concatenate([self.state[i], self.constant()[i, None]], axis=1)]
         for n in range(1, ORDER):
@@ -181,7 +181,7 @@ class Lanes:
         return tau, crosses, state(tau)
 
     def turn(self, i: Any, state: Floats) -> NDArray[np.int64]:
-        """What comes after the events of the lanes `i` at their states: the kinds of event."""
+        """Change the phases of the lanes `i` at their events, from their states; return the kinds of event."""
         hold, side = self.p["hold"][i], self.side[i]
         slipped = side != 0.0
         v = np.where(slipped, 0.0, state[:, 1])

@@ -106,16 +106,16 @@ def notes_on(result: CalibrationResult) -> list[str]:
     space, best, known, data = result.space, result.optima[0], result.known[0], result.calibration.data
     notes = []
     if not result.converged:
-        notes.append("No fit converged: what is shown is the best place that one came to, and no optimum.")
+        notes.append("No fit converged: the result shown is the best point that a fit reached, not an optimum.")
     notes += [f"Not told: {direction.sentence(space)}. Fix one of them, give a prior, or measure something else."
               for direction in known.blind]  # fmt: skip
     apart = [space.names[place] for place in np.flatnonzero(best.spread > RIDGE) if known.told[place]]
     if apart:
         where = ", ".join(f"{name} by {best.spread[space.names.index(name)]:.2g} of its range" for name in apart)
         notes.append(f"Fits with the same computed numbers differ in {where}: the data do not tell them as well as the intervals say.")
-    notes += [f"{one} and {other} move together (correlation {rho:+.3f}): better known than either is what they do jointly."
+    notes += [f"{one} and {other} move together (correlation {rho:+.3f}): the data tell their joint effect better than either."
               for one, other, rho in pairs_together(space, known)]  # fmt: skip
-    notes += [f"{space.names[place]} lies on a bound and counts as known there: widen its bounds, or ask what holds it."
+    notes += [f"{space.names[place]} lies on a bound and counts as known there: widen its bounds, or find out what keeps it there."
               for place in np.flatnonzero(known.bound)]  # fmt: skip
     if result.calibration.known and known.freedom > 0:
         chance = float(stats.chi2.sf(best.chi2, known.freedom))
@@ -126,7 +126,7 @@ def notes_on(result: CalibrationResult) -> list[str]:
             )
     near = [each for each in result.optima[1:] if each.chi2 - best.chi2 < 9.0 * known.scale**2]
     if near:
-        notes.append(f"{len(near)} more optima fit nearly as well (chi^2 within 9 of the best): intervals speak of the best alone.")
+        notes.append(f"{len(near)} more optima fit nearly as well (chi^2 within 9 of the best): the intervals are those of the best alone.")
     total = len(result.fits.outcome)
     notes += [f"{count} of {total} fits {OUTCOMES[word]}." for word, count in result.counts().items() if word in OUTCOMES and count]
     if data.skipped:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernels.models.quantity import Quantity
 
-TRACED = {"x": "x_end", "v": "v_end"}  # observable of a trace -> the engine's value at the end of a run; forces need their own program
+TRACED = {"x": "x_end", "v": "v_end"}  # observable of a trace -> observable of a run that ends at the sample; forces need their own program
 FORCES = ("friction_force", "wall_force")
 
 
@@ -18,7 +18,7 @@ class Measurements:
     """All measured numbers, and the runs to which they belong.
 
     Attributes:
-        observables: name -> quantity, for the compared observables, named as in the engine.
+        observables: name -> quantity, for the compared observables of tests and traces.
         settings: parameter -> (runs,) values, or (runs, L) of a table, for parameters that differ between runs or that a test sets.
         runs: (runs,) labels of the runs: the row of the test, or the trace and the time.
         tests: (runs,) number of the test of each run; all runs of one trace belong to one test.

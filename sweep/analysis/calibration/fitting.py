@@ -1,8 +1,8 @@
-"""Levenberg-Marquardt fits by optimistix, many at once: lanes differ in their start, their data, or their fixed parameters.
+"""Levenberg-Marquardt fits by optimistix, many at once. Lanes differ in their start, their data, or their fixed parameters.
 
-At each step the solver asks for the residuals and their Jacobian at one point. One call of the engine's program computes them for all lanes
-and runs together. The solver then receives the affine function with these residuals and this Jacobian. So the engine is compiled only once
-for any number of lanes, and every step can be inspected.
+At each step a lane needs the residuals and their Jacobian at one point. One call of the engine's program computes them for all lanes and
+runs together. The solver then receives the affine function with these residuals and this Jacobian. So the engine is compiled only once for
+any number of lanes, and every step can be inspected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sweep.io.errors import ConfigError, Problem
 MOST_STEPS = 200
 TOLERANCE = 1e-10  # of steps and residuals, relative and absolute
 LEAST_STEP = 1e-9  # of an angle [rad]: if a shorter step is rejected as well, the fit ends
-MOST_BEHIND = 2  # most parameters that a step may leave unchanged in order to keep the rules of the model
+MOST_BEHIND = 2  # largest number of parameters that a step may leave unchanged in order to keep the rules of the model
 LEAST_GAIN = 1e-6  # at an optimum, one more step gains less than this part of 1 and of chi^2
 CONVERGED, STUCK, UNFINISHED, FAILED = "converged", "stuck", "too many steps", "failed"
 OUTCOMES = {

@@ -76,7 +76,7 @@ def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[Cro
 
 
 def changes(fits: Fits, lanes: Sequence[int]) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """(run, coordinates before, coordinates after, codes before) of every kind of change on the paths of some fits, the latest first."""
+    """(run, coordinates before, coordinates after, codes before) for every kind of change on the paths of some fits, the latest first."""
     wanted = set(lanes)
     last: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     found = {}

@@ -88,10 +88,10 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
         problems.append(Problem("sweep", "a calibration has no design: its points are the tests of its data"))
         study.pop("sweep")
     if "excitation" in study:
-        problems.append(Problem("excitation", "a calibration is of oscillators that a sine shakes: records are not to be had here"))
+        problems.append(Problem("excitation", "a calibration needs oscillators that a sine shakes: leave [excitation] out"))
         study.pop("excitation")
     model = model_of(study)
-    if model is None:  # the study's own check gives the better message
+    if model is None:  # the check of the study gives a better message
         studies.check(study, source, folder, stem, problems)
         return None
     scheme = study.get("study", {}).get("scheme", EXACT)

@@ -116,7 +116,7 @@ def read_data(
         sheet = read_sheet(source.file, source.path, problems)
         if sheet is None:
             continue
-        # columns that are measured but not compared are ignored
+        # columns of observables that are not compared are ignored
         measurable = [*IN_TIME] if source.traced else [quantity.name for quantity in model.observables]
         known = {name for each in source.compared for name in (*each.columns, f"{each.column}_sd")}
         known |= {name for each in measurable for name in (each, f"{each}_sd")}
@@ -228,7 +228,7 @@ def filled(quantity: Quantity, model: Model, count: int, study: Mapping[str, Any
     if given is None and name == "window_end":
         return filled(model.parameter("end"), model, count, study, problems)
     if given is None and quantity.default is None:
-        message = f"some tests or traces say it and others do not, and its default follows from others: {quantity.default_rule}"
+        message = f"some tests or traces give it and others do not, and its default follows from other parameters: {quantity.default_rule}"
         problems.append(Problem(f"parameters.{name}", message))
         return np.full(count, math.nan)
     value = quantity.default if given is None else read_value(quantity, f"parameters.{name}", given, [])

@@ -189,19 +189,19 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
         return pa.Table.from_pylist(rows, schema=pa.schema(fields, metadata=metadata))
 
     number, text = pa.float64(), pa.string()
-    ends = "end of its confidence interval, from the Jacobian; null where the data do not tell the parameter"
+    ends = "end of its confidence interval, from the Jacobian; null where the data do not determine it"
     found = {
         "calibration.parquet": table(records(result), {
             "optimum": (pa.int64(), "number of the optimum, 0 for the best"), "fits": (pa.int64(), "how many fits ended there"),
             "chi2": (number, "sum of squared residuals there"), "parameter": (text, "free parameter"), "unit": (text, "its unit"),
             "value": (number, "its value"), "std": (number, "its standard deviation"), "low": (number, f"lower {ends}"),
-            "high": (number, f"upper {ends}"), "told": (pa.bool_(), "whether the data tell it"),
+            "high": (number, f"upper {ends}"), "told": (pa.bool_(), "whether the data determine it"),
             "on_bound": (pa.bool_(), "whether it lies on a bound"), "profile_low": (number, "lower end of the interval of its profile"),
             "profile_high": (number, "upper end of the interval of its profile"), "lower": (number, "lower bound"),
             "upper": (number, "upper bound"), "scale": (text, "scale of its coordinate"),
         }),
         "residuals.parquet": table(numbers(result), {
-            "run": (text, "test, or trace and time"), "time": (number, "of a sample of a trace [s]"),
+            "run": (text, "test, or trace and time"), "time": (number, "time of a sample of a trace [s]"),
             "observable": (text, "what was measured"),
             "unit": (text, "its unit"), "measured": (number, "what was measured"),
             "std": (number, "its standard deviation, with its weight"),
@@ -212,7 +212,7 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
     if result.profiles:
         rows = [{"parameter": each.name, "value": float(value), "gain": nothing(gain)}
                 for each in result.profiles for value, gain in zip(each.values, each.gains, strict=True)]  # fmt: skip
-        columns = {"parameter": (text, "parameter that is held"), "value": (number, "where"), "gain": (number, "chi^2 above its least")}
+        columns = {"parameter": (text, "parameter that is held"), "value": (number, "held at"), "gain": (number, "chi^2 above its least")}
         found["profiles.parquet"] = table(rows, columns)
     return found
 

@@ -29,7 +29,7 @@ class Compared:
     Attributes:
         path: its key. observable: name of the observable. column: name of the column.
         sd: standard deviation, as a number in the observable's unit or as a column name. relative: standard deviation over measured number.
-        weight: how many measurements each number counts for, or the name of a column with these counts.
+        weight: the number of measurements for which each number counts, or the name of a column with these numbers.
     """
 
     path: str
@@ -88,7 +88,7 @@ def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problem
     if not sources and not traces:
         problems.append(Problem("calibration.data", "missing: a file of measurements, .csv or .parquet, or [[calibration.traces]]"))
     if "compare" in section and "data" not in section:
-        problems.append(Problem("calibration.data", "missing: the file whose columns calibration.compare speaks of"))
+        problems.append(Problem("calibration.data", "missing: the file whose columns calibration.compare names"))
     return [source for source in sources if source is not None]
 
 

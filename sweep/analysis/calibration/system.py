@@ -18,7 +18,7 @@ from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.derivative_blocks import compiled, in_blocks
 from sweep.study.config import Config
 
-# Lanes of a block: a fit has few rows. Rows/s of the wall with seven derivatives on one core: 8: 2100, 16: 1200, 32: 960, 64: 1300.
+# lanes of a block; a fit has few rows (rows/s of the wall with seven derivatives on one core: 2100 at 8 lanes, 1200 at 16, 960 at 32)
 WIDTH = 8
 COUNTED = ("integer", "word")  # kinds of observables that jump where a regime ends
 
@@ -40,7 +40,7 @@ class ComputedRows:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Residuals of (lanes,) parameter points; m numbers, with the priors after the data.
+    """Residuals of (lanes,) parameter points. Each point has m residuals: those of the data, then those of the priors.
 
     Attributes:
         residuals: (lanes, m) computed minus measured number, over its standard deviation; NaN for the whole lane if a run fails or the
@@ -93,7 +93,7 @@ class System:
         """Run the engine for free parameters (rows, n); `runs` (rows,) gives the run of the data for each row."""
         along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
         columns = {name: each[runs] for name, each in self.columns.items()}
-        with nullcontext() if self.program is not None else stderr_filter.without_false_alarm():  # alarms of loaded programs
+        with nullcontext() if self.program is not None else stderr_filter.without_false_alarm():  # about loaded programs
             self.program = self.program or program_of(self)
             found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
         self.evaluations += len(runs)

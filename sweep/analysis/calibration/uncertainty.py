@@ -13,7 +13,7 @@ from sweep.analysis.calibration.fitting import CONVERGED, fit
 from sweep.analysis.calibration.parameters import Free, Space
 from sweep.analysis.calibration.system import System
 
-BLIND = 1e-7  # part of the largest singular value: directions below it are not seen, as derivatives are good to 1e-9
+BLIND = 1e-7  # part of the largest singular value: the data do not see directions below it (derivatives are good to 1e-9)
 WIDE = 0.5  # part of the range: a larger standard deviation adds nothing to the bounds
 MEMBER = 0.05  # part of the largest component: parameters above it belong to a direction
 TOGETHER = 0.95  # correlation: above it, two parameters are reported to move together
@@ -91,7 +91,7 @@ def knowledge(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2:
     """Linear uncertainties at one optimum.
 
     The Jacobian in parts of the range between bounds is U S V^T, and the standard deviation along V_k is 1 / S_k. If that is too large,
-    the parameters of V_k are not determined. The others get the covariance of the remaining directions, valid if they have no part in V_k.
+    the parameters in V_k are not determined. The others get the covariance of the remaining directions, which holds if V_k lacks them.
 
     Args:
         space: the parameters. coordinates: (n,). jacobian: (m, n) of residuals over their standard deviations by coordinates.
@@ -156,7 +156,7 @@ class Profile:
 def profiles(system: System, coordinates: np.ndarray, chi2: float, known: Knowledge, names: Sequence[str]) -> list[Profile]:
     """Compute the profile likelihoods of some parameters, evenly over some standard deviations.
 
-    If an end of an interval lies outside or between two distant places, a second pass goes out to the bound or between these places.
+    If an end of an interval lies outside, or between two distant points, a further pass goes out to the bound, or between these points.
     """
     space = system.space
     limit = known.factor**2
@@ -205,7 +205,7 @@ class End:
     """An end of the interval of a profile.
 
     Attributes:
-        at: its coordinate, or NaN. between: the places on both sides of it. rise: difference of the root of the gain between them.
+        at: its coordinate, or NaN. between: the points on both sides of it. rise: difference of the root of the gain between these.
     """
 
     at: float

@@ -45,7 +45,7 @@ def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
     if request.derivatives < 0:
         problems.append(Problem("--derivatives", f"{request.derivatives} is out of bounds: must be >= 0 (points)"))
     if request.derivatives and config.excitation is not None:
-        problems.append(Problem("--derivatives", "are of oscillators that a sine shakes: leave it out in a study with [excitation]"))
+        problems.append(Problem("--derivatives", "needs oscillators that a sine shakes: leave it out in a study with [excitation]"))
     if request.seed < 1:
         problems.append(Problem("--seed", f"{request.seed} is out of bounds: must be >= 1"))
     problems += [
@@ -97,8 +97,8 @@ def explain(sample: Sample, quantity: Quantity, kept: Kept, request: Sensitivity
             notes.append(f"{count:,} of {kept.total:,} {what} {reason}.")
     if kept.elsewhere:
         notes.append(
-            f"Within {request.regime} the parameters are no longer independent of each other: shares of the variance that is left there, "
-            "which need not add up as those of independent parameters do."
+            f"Within {request.regime} the parameters are no longer independent of each other: "
+            "the indices need not add up as those of independent parameters do."
         )
 
 
@@ -121,7 +121,7 @@ def nothing_left(sample: Sample, quantity: Quantity, kept: Kept, request: Sensit
 
 
 def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
-    """Whether indices are defined; if not, or only some of them, `notes` gets the reason."""
+    """Whether indices are defined. If none or only some of them are, the reason is added to `notes`."""
     values = sample.grouped(name)[kept.groups]
     least, most = float(values.min()), float(values.max())
     if most - least <= 4.0 * np.finfo(float).eps * max(abs(least), abs(most)):
@@ -139,7 +139,7 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
             "they are left out."
         )
     if not sample.independent:
-        notes.append("The parameters are correlated: a first-order index holds what a parameter explains together with those it goes with.")
+        notes.append("The parameters are correlated: a first-order index also holds what the correlated parameters explain.")
     return True
 
 

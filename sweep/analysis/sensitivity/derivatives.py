@@ -159,7 +159,7 @@ def elasticities(config: Config, design: Sequence[Axis], observables: Sequence[s
 
     Args:
         config: the study. design: the axes of its design. observables: names of float observables.
-        at: axis -> number of the point; the default is the median.
+        at: axis -> its value (or factor) at the point; default: its median.
 
     Raises:
         ConfigError: `at` names an axis that is not smooth, or the point has no results.

@@ -33,7 +33,7 @@ class SensitivityRequest:
         exceeds: (observable, threshold) pairs whose exceedance probabilities are computed.
         quantiles: the probabilities of quantiles.
         derivatives: number of sample points at which derivatives are computed; 0 for none.
-        at: parameter -> its number at the point of elasticities; default: its median.
+        at: parameter -> its value at the point of elasticities; default: its median.
         resamples, level, seed: of confidence intervals.
         sizes: whether everything is also estimated from the first half, quarter ... of the groups.
     """
@@ -112,11 +112,11 @@ def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
     from sweep.execution.parquet import described
 
     fields = [
-        described("observable", pa.string(), "", "observable that the number speaks of"),
+        described("observable", pa.string(), "", "observable to which the number belongs"),
         described("method", pa.string(), "", "how it was estimated"),
-        described("groups", pa.int64(), "", "how many groups, trajectories or points it is from"),
-        described("measure", pa.string(), "", "what it is"),
-        described("parameter", pa.string(), "", "parameter that it speaks of"),
+        described("groups", pa.int64(), "", "number of groups, trajectories or points used"),
+        described("measure", pa.string(), "", "name of the measure"),
+        described("parameter", pa.string(), "", "parameter to which the number belongs"),
         described("other", pa.string(), "", "other parameter of a pair"),
         described("value", pa.float64(), "", "estimate"),
         described("low", pa.float64(), "", "lower end of its confidence interval"),

@@ -30,8 +30,8 @@ class Kept:
 
     Attributes:
         groups: (n,) their numbers.
-        missing, failed, void, elsewhere: numbers of dropped groups. The first of these reasons that applies to a row of the group counts:
-            not computed; failed; without a value of the observable (its event did not happen); in another regime.
+        missing, failed, void, elsewhere: numbers of groups dropped because of a row that is not computed; that failed; that has no value of
+            the observable (its event did not happen); that is in another regime. The first of these reasons counts.
     """
 
     groups: np.ndarray

@@ -1,8 +1,8 @@
 """Bisection on the sides of the smallest cells: brackets whose ends differ in class are narrowed.
 
-Brackets between words are bisected. Brackets with heights above and below the level use the method of Oliveira and Takahashi ("An
-enhancement of the bisection method average performance preserving minmax optimality", ACM Trans. Math. Softw. 47, 2020): truncated and
-projected regula falsi. It takes at most one step more than bisection, and on smooth observables a few steps instead of a dozen. A third
+Brackets between words are bisected. If a bracket has heights above and below a level, it is narrowed by the truncated and projected regula
+falsi of Oliveira and Takahashi ("An enhancement of the bisection method average performance preserving minmax optimality", ACM Trans.
+Math. Softw. 47, 2020). This takes at most one step more than bisection, and for smooth observables a few steps instead of a dozen. A third
 class between the ends splits a bracket into two.
 """
 
@@ -22,9 +22,9 @@ class Brackets:
     """Brackets on sides of cells, (n,) each, ordered by side and along each side.
 
     Attributes:
-        sides: key of the lower node of the side, times two; plus 1 for a side along the second axis.
+        sides: number of the side: twice the key of its lower node, plus 1 for a side along the second axis.
         others: value of the parameter that is constant along the side.
-        low, high: values of the other parameter at the ends of the bracket. low_class, high_class, low_height, high_height: results there.
+        low, high: values of the other parameter at the ends. low_class, high_class, low_height, high_height: class and height there.
         begun: first value of low. length: first signed length of the bracket. steps: number of steps so far.
         goal: largest final length.
     """
@@ -67,7 +67,7 @@ class Brackets:
         """The next trial values, between the ends."""
         middle = 0.5 * (self.low + self.high)
         with np.errstate(all="ignore"):  # heights of words are NaN
-            # as in the source, in units of the first bracket
+            # as in the source, with the length of the first bracket as the unit
             low, high = (self.low - self.begun) / self.length, (self.high - self.begun) / self.length
             half, width = 0.5 * (low + high), high - low
             radius_at_last = 0.5 * self.goal / np.abs(self.length)
@@ -84,7 +84,7 @@ class Brackets:
         return trials
 
     def narrowed(self, trials: np.ndarray, classes: np.ndarray, heights: np.ndarray) -> Brackets:
-        """The brackets after the results at `trials`: one part of each, or both parts if a third class was found between.
+        """The brackets narrowed by the results at `trials`: one part of each bracket, or both parts if a third class lies between.
 
         Args:
             trials: the trial values. classes, heights: the results there.

@@ -46,13 +46,13 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
     """The Arrow schema of the table; `provenance` is what computed it (jax, device, dtype ...)."""
     design = boundary_design(config)
     fields = [
-        parquet.described(CURVE, pa.int64(), "", "which curve, from 0 on", nullable=False),
+        parquet.described(CURVE, pa.int64(), "", "number of the curve, from 0 on", nullable=False),
         *(parquet.column(config.model.parameter(axis.name)) for axis in design.axes),
         parquet.described(
-            BETWEEN, parquet.WORDS, "", f"what {design.observable} is on the two sides of the curve, or the level it passes there"
+            BETWEEN, parquet.WORDS, "", f"values of {design.observable} on the two sides of the curve, or the level that it crosses there"
         ),
         parquet.described(
-            WIDTH, pa.float64(), "1", "width of the bracket in which the curve is there, relative to the parameter it is along"
+            WIDTH, pa.float64(), "1", "width of the bracket that contains the curve there, relative to the parameter along the bracket"
         ),
         parquet.described(CLOSED, pa.bool_(), "", "whether the curve goes on from its last place to its first"),
     ]

@@ -40,7 +40,7 @@ class TracedCurves:
     Attributes:
         brackets: the places where curves cross the sides of the smallest cells.
         curves: the curves, as positions of brackets.
-        failed: number of sides, or parts of sides, with a result at one end only.
+        failed: number of sides, or parts of sides, that have a result at only one end.
     """
 
     brackets: Brackets
@@ -101,7 +101,7 @@ class TracingHistory:
 
 
 def empty_history(config: Config) -> TracingHistory:
-    """The history of a study without levels."""
+    """The history of a study of which no level is computed yet."""
     design = boundary_design(config)
     steps = trace(design)
     return TracingHistory(config, design, steps, next(steps))
@@ -141,7 +141,7 @@ def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
     seeds = np.array([lattice.nearest(seed) for seed in design.seeds], dtype=np.int64)
     cells, nodes = Cells.of(lattice), Nodes(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
     new = lattice.coarse()
-    new = np.concatenate([new, np.setdiff1d(seeds, new)])  # the points of the coarse grid keep their numbers of a grid
+    new = np.concatenate([new, np.setdiff1d(seeds, new)])  # the coarse grid comes first, so that its points are numbered as in a grid
     while new.size:
         nodes = nodes.joined(new, *(yield lattice.places(new)))
         new = np.empty(0, dtype=np.int64)

@@ -1,8 +1,8 @@
 """Contour lines: crossings of boundaries with the sides of cells are joined to curves.
 
-Within a cell, the two crossings of a boundary between the same two classes are joined. Where more than two classes meet, a boundary may
-cross a cell's sides only once. The curve then ends at that cell, as do the others that meet there. Four crossings of one boundary in a cell
-whose corners alternate make two pieces. They run around the two corners whose class is not that of the cell's centre.
+If a boundary between two classes crosses the sides of a cell twice, the two crossings are joined. If more than two classes meet in a cell,
+a boundary may cross its sides only once. The curve then ends at that cell, like the other curves that meet there. In a cell whose corners
+alternate, one boundary has four crossings, which make two pieces. They run around the two corners whose class is not that of the centre.
 """
 
 from __future__ import annotations

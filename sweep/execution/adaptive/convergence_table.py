@@ -34,16 +34,16 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         provenance: what computed it (jax, device, dtype ...), for the schema's metadata.
 
     Returns:
-        `point`, the swept parameters (null: the default), `scheme`, `halvings`, the finest value of each refined quantity (null if the
-        scheme refines another one), the steps and the observable at the finest level, the estimates from all levels, `exact`, errors,
-        `verdict`, `status`.
+        Fields are `point`, the swept parameters (null: the default), `scheme`, `halvings`, the finest value of each refined quantity (null
+        if the scheme refines another one), the steps and the observable at the finest level, the estimates from all levels, `exact`, the
+        errors, `verdict` and `status`.
     """
     design = convergence_design(config)
     observable = by_name(config.model.observables)[design.observable]
     shown = [config.model.parameter(name) for name in leading(config)]
     results = (
         Quantity("halvings", "", "how many times the step was halved, or the tolerance divided by 10", kind="integer"),
-        *(Quantity(q.name, q.unit, f"the finest that was computed; null where another thing is refined: {q.description}") for q in shown),
+        *(Quantity(q.name, q.unit, f"finest value computed; null where the scheme refines another: {q.description}") for q in shown),
         Quantity(STEPS, "", "steps of the finest result", kind="integer"),
         Quantity(observable.name, observable.unit, f"the finest result: {observable.description}"),
         Quantity(
@@ -53,11 +53,11 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         Quantity(
             ESTIMATE,
             "1",
-            "of the finest result, relative: distance from the extrapolated one, or else the larger of the last two differences",
+            "relative error of the finest result: distance from the extrapolated one, or else the larger of the last two differences",
         ),
-        Quantity("exact", observable.unit, f"{observable.name} by scheme exact; NaN where that has none"),
+        Quantity("exact", observable.unit, f"{observable.name} by scheme exact; NaN where that scheme has none"),
         Quantity("error", "1", "relative difference of the finest result from exact; the difference itself where that is 0"),
-        Quantity("extrapolated_error", "1", "the same of the extrapolated result"),
+        Quantity("extrapolated_error", "1", "the same for the extrapolated result"),
         Quantity(VERDICT, "", "whether the last two results agree to the digits that the study asks for", kind="word", words=VERDICTS),
         Quantity("status", "", "ok, or what went wrong with the last row of the point", kind="word", words=SENTENCES),
     )
@@ -109,7 +109,7 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
 
 
 def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
-    """The table of a run. An incomplete run gives the table of its levels so far, without `exact`; None without levels."""
+    """The table of a run; None without levels. The table of an incomplete run is that of its levels so far, with NaN for `exact`."""
     import pyarrow.parquet as pq
 
     if directory.success.exists() and directory.convergence.exists():

@@ -30,7 +30,7 @@ class History(Protocol):
         """The points of the next level; none after the last."""
 
     def followed_by(self, rows: pa.Table) -> Self:
-        """The history with the next level added, from the columns `reads` of its rows, in the order of its points."""
+        """The history with the next level added. `rows` are the columns `reads` of that level, in the order of its points."""
 
 
 Known = TypeVar("Known", bound=History)

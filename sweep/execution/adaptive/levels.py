@@ -1,7 +1,7 @@
 """Compute adaptive designs level by level; the points of each level follow from the rows of earlier levels.
 
-A level is one or more shards, numbered on from the previous level. Only the rows of complete shards determine the next level, so that an
-interrupted study continues with the same points.
+A level is one or more shards, whose numbers follow those of the previous level. Only the rows of complete shards determine the next level,
+so that an interrupted study continues with the same points.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress
 
     Args:
         job: the run.
-        done: number -> facts of the complete shards; updated to the shards of the levels of the study.
+        done: number -> facts of the complete shards; at the end, of all shards of the study.
         progress: called before every level with the amount done and the total known so far.
 
     Returns:

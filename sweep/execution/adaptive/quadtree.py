@@ -108,7 +108,7 @@ class Cells:
 
     Attributes:
         lattice: the lattice of their nodes.
-        levels: one array per number of halvings, of (n,) ascending codes: row of cells times cells in a row, plus column.
+        levels: for each number of halvings the (n,) ascending codes of its cells. A code is row times cells in a row, plus column.
     """
 
     lattice: Lattice
@@ -135,7 +135,7 @@ class Cells:
         lattice = self.lattice
         i, j = np.divmod(nodes.keys, lattice.columns)
         found: list[list[np.ndarray]] = [[] for _ in range(lattice.halvings)]
-        for back in CORNERS:  # the smallest cell in each direction from a node lies in the undivided cell that is needed
+        for back in CORNERS:  # each of the four smallest cells around a node lies in an undivided cell that has the node
             row, column = i - back[0], j - back[1]
             left = np.flatnonzero((row >= 0) & (column >= 0) & (row < lattice.rows - 1) & (column < lattice.columns - 1))
             for level, codes in enumerate(self.levels[:-1]):

@@ -23,7 +23,8 @@ def level_points(config: Config, level: int, positions: np.ndarray) -> Points:
         positions: (n,) positions in the grid.
 
     Returns:
-        The points, numbered by level, with the refined quantities as columns; one that a scheme does not refine is absent unless it is set.
+        The points, numbered by level, with the refined quantities as columns. A quantity is absent at points whose scheme does not refine
+        it, unless the study sets it.
     """
     design = convergence_design(config)
     whole = design.points(0, design.count)

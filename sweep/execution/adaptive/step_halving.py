@@ -59,7 +59,7 @@ class HalvingHistory:
         """(n,) mask of the points whose last two results agree; false before three levels, because an order needs three results.
 
         While a scheme chooses steps below their bound, a smaller bound hardly changes them. The agreement of two such results then means
-        nothing, unless both are 0.
+        nothing unless both are 0.
         """
         before, last = self.values[1:-1], self.values[2:]
         never = np.isnan(before) & np.isnan(last) & np.isfinite(self.steps[1:-1]) & np.isfinite(self.steps[2:])  # twice without the event
@@ -99,7 +99,7 @@ def has_results(statuses: np.ndarray) -> np.ndarray:
 
 
 def empty_history(config: Config) -> HalvingHistory:
-    """The history of a study without levels."""
+    """The history of a study of which no level is computed yet."""
     design = convergence_design(config)
     schemes = scheme_names(config, design.points(0, design.count).schemes, design.count)
     nothing = np.empty((0, design.count))

@@ -26,7 +26,7 @@ function layout(axes, more = {}) {
   };
 }
 
-// Ticks of a logarithmic axis between two ends, scaled: 1, 2, 5, 10 ... written as such; closer together, round steps.
+// Ticks of a logarithmic axis between two ends (logarithms): 1, 2, 5, 10 ..., or round steps if the ends are close together.
 function ticks([low, high]) {
   const from = 10 ** Math.min(low, high), to = 10 ** Math.max(low, high), values = [];
   if (to / from > 6) {
@@ -47,7 +47,7 @@ const axisType = (axis) => (content.axes[axis].log ? "log" : "linear");
 const labelled = (facts) => `${facts.name.replaceAll("_", " ")}${facts.unit ? ` [${raised(facts.unit)}]` : ""}`;
 const raised = (unit) => unit.replace(/\^(-?\d+)/g, "<sup>$1</sup>");
 
-// Limits of an axis as plotly takes them, and back.
+// Limits of an axis as plotly takes them: logarithms for a logarithmic axis.
 const ends = (axis) => content.limits[axis].map((value) => scaled(axis, value));
 
 function drawMap(chart, shade, range, logarithmic, line) {
@@ -72,7 +72,7 @@ function drawMap(chart, shade, range, logarithmic, line) {
   }
   data.push({ ...traceMarks(line), mode: "markers", hoverinfo: "skip", marker: { size: 5, color: "#ffffff", line: { color: "#000000", width: 1 } } });
   data.push({ x: [], y: [], mode: "markers", hoverinfo: "skip", marker: { size: 13, symbol: "circle-open", color: "#000000", line: { width: 2.5 } } });
-  // a finger moves the page, not the frame of the map
+  // a finger scrolls the page instead of zooming the map
   const more = { dragmode: coarse ? false : "zoom", hovermode: false, margin: margins(pixels("top"), pixels("right")) };
   return Plotly.react(chart, data, layout(axes, more), quiet);
 }
@@ -82,7 +82,7 @@ function traceMarks(line) {
   return { x: at.map((p) => p[0]), y: line ? content.traces.map((trace) => line.values[trace.row]) : at.map((p) => p[1]) };
 }
 
-// Where a row is, in the units of the axes.
+// The place of a row, in the units of the axes.
 const place = (row) => state.rows.place(row).map((value, axis) => (content.axes[axis] ? unscaled(axis, value) : value));
 
 function drawSlice(chart, axis, row, shade, values, range, logarithmic) {
@@ -122,7 +122,7 @@ function drawMotion(chart, t) {
   return Plotly.react(chart, data, layout(axes, { hovermode: "x", dragmode: coarse ? false : "zoom" }), still);
 }
 
-// The ends of an axis that shows numbers with some room around them.
+// The ends of an axis that shows the numbers with some room around them.
 function padded(numbers) {
   const low = numbers.reduce((a, b) => Math.min(a, b)), high = numbers.reduce((a, b) => Math.max(a, b));
   const room = 0.05 * (high - low) || 0.05 * Math.abs(high) || 1;

@@ -1,4 +1,4 @@
-// Columns as `packing.py` has packed them, and where the rows are.
+// Unpack the columns of `packing.py`, and find rows by their places.
 
 const content = JSON.parse(document.getElementById("content").textContent);
 const unpacked = new Map();
@@ -12,7 +12,7 @@ async function inflate(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Int32 whose differences are given byte plane by byte plane, small ones of either sign as small numbers.
+// Int32 numbers from their packed differences (see `packing.py`): all lowest bytes, then all second ones, and so on.
 function accumulate(bytes, count) {
   const width = bytes.length / count, numbers = new Int32Array(count);
   for (let i = 0, last = 0; i < count; i++) {
@@ -30,7 +30,7 @@ async function unpackFloats(text, count, dropped) {
   return new Float32Array(numbers.buffer);
 }
 
-// The numbers of a column by name: every row's, or where all are the same an object that says so.
+// The numbers of a column by name, one per row; unpacked at the first use.
 function column(name) {
   if (!unpacked.has(name)) unpacked.set(name, load(name));
   return unpacked.get(name);
@@ -51,7 +51,7 @@ async function load(name) {
   return unpackFloats(text, content.count, facts.dropped);
 }
 
-// ---- where the rows are
+// ---- the places of the rows; "scaled" is the logarithm on a logarithmic axis
 
 const scaled = (axis, value) => (content.axes[axis].log ? Math.log10(value) : value);
 const unscaled = (axis, value) => (content.axes[axis].log ? 10 ** value : value);
@@ -66,7 +66,7 @@ function nearestOf(values, value) {
   return value - values[low] <= values[high] - value ? low : high;
 }
 
-// The rows on a grid: row of column i and line j is j * columns + i.
+// Rows on a grid: the row at column i and line j has the number j * columns + i.
 class Grid {
   constructor() {
     this.places = content.places.map((values, axis) => Float64Array.from(values, (value) => scaled(axis, value)));
@@ -131,7 +131,7 @@ class Scattered {
   place(row) { return [this.axes[0][row], this.axes[1][row]]; }
   step(row, dx, dy) {
     const [x, y] = this.place(row);
-    for (let reach = 1; reach <= 100; reach++) {  // until another row is nearest
+    for (let reach = 1; reach <= 100; reach++) {  // go on until another row is nearest
       const other = this.at(x + (dx * reach * this.size[0]) / 200, y + (dy * reach * this.size[1]) / 200);
       if (other !== row) return other;
     }

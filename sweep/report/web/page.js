@@ -1,4 +1,4 @@
-// The page: what is chosen, what the cursor is on, and what that shows.
+// The page: the chosen shade, the row under the cursor, and everything that is shown of them.
 
 const element = (id) => document.getElementById(id);
 const state = { rows: null, row: -1, shade: null, values: null, range: null, regimes: null, trace: -1, waiting: false };
@@ -35,7 +35,7 @@ function list(target, items) {
   target.replaceChildren(...items.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
 }
 
-// ---- what does not change
+// ---- facts that do not change
 
 function showFacts() {
   element("study").textContent = content.study;
@@ -94,7 +94,7 @@ function frameSize() {
   return { box, width: box.width - pixels("left") - pixels("right"), height: box.height - pixels("top") - pixels("bottom") };
 }
 
-// The ends of the axes as they are seen, scaled.
+// The visible ends of the axes, scaled.
 const view = () => !element("map").layout ? [ends(0), content.axes.length > 1 ? ends(1) : [0, 1]] : [element("map").layout.xaxis.range.map(Number), element("map").layout.yaxis.range.map(Number)];
 
 function repaint() {
@@ -103,7 +103,7 @@ function repaint() {
   if (state.row >= 0) placeHairs();
 }
 
-// A line of at most some thousand points: of each stretch its lowest and its highest.
+// A line of at most some thousand points: the lowest and the highest point of each stretch.
 function thinned(values) {
   const count = content.count, stride = Math.max(1, Math.ceil(count / 2000)), x = [], y = [];
   for (let first = 0; first < count; first += stride) {
@@ -123,7 +123,7 @@ function thinned(values) {
 function colorBy(facts, values) {
   let logarithmic = element("logarithmic").checked, range = rangeOf(values, logarithmic);
   if (!range && logarithmic) {
-    element("logarithmic").checked = logarithmic = false;  // nowhere positive
+    element("logarithmic").checked = logarithmic = false;  // no value is positive
     range = rangeOf(values, false);
   }
   Object.assign(state, { shade: facts, values, range, logarithmic, colors: colorRows(state.regimes, values, range, logarithmic) });
@@ -180,7 +180,7 @@ async function showRow(row) {
   const parameters = [], found = [];
   for (const facts of content.columns) {
     const values = await column(facts.name);
-    if (row !== state.row) return;  // the cursor has gone on
+    if (row !== state.row) return;  // the cursor has moved on
     const value = values[row];
     if (facts.name === "point") element("row-title").textContent = value < 0 ? "No row here" : `Point ${value.toLocaleString("en")}`;
     else if (facts.kind === "code") {
@@ -231,14 +231,14 @@ function markTrace() {
   Plotly.restyle(element("map"), { x: [[x]], y: [[content.kind === "line" ? state.values[state.trace] : y]] }, [last]);
 }
 
-// ---- what the user does
+// ---- actions of the user
 
 function listen() {
   const frame = element("frame");
   let down = null;
   frame.addEventListener("pointermove", (event) => { if (!event.buttons) moveTo(rowUnder(event)); });
   frame.addEventListener("pointerdown", (event) => { down = [event.clientX, event.clientY, rowUnder(event)]; }, true);
-  // plotly takes the pointer while a button is down: the page hears of its end
+  // plotly takes the pointer while a button is down, so the window listens for the release
   window.addEventListener("pointerup", (event) => {
     if (!down || Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 5) return void (down = null);
     const row = down[2];
@@ -272,7 +272,7 @@ function listen() {
   window.matchMedia("print").addEventListener("change", again);
 }
 
-// Plotly takes a second to start: the areas are there before it.
+// Plotly takes a second to start, so the areas are painted before.
 async function begin() {
   showFacts();
   const [rows, regimes, values] = await Promise.all([layRows(), column(content.areas), column(content.shade)]);

@@ -1,11 +1,11 @@
-// The areas of the map as pixels: the colour of a row's regime, from light to dark with what is shaded.
+// The areas of the map as pixels. A row has the colour of its regime, from light to dark with the shaded observable.
 
 const SHADES = 256;
 
 const rgb = (color) => [1, 3, 5].map((place) => parseInt(color.slice(place, place + 2), 16));
 const packed = ([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r;
 
-// SHADES colours of every regime, as a pixel is stored; none too light for a dot.
+// SHADES colours of every regime, in the format of a pixel. Dots get no colour that is too light.
 const lightest = content.kind === "points" ? 0.25 : 0;
 const palette = content.words.map((word) => {
   const [light, dark] = word.ramp.map(rgb);
@@ -16,7 +16,7 @@ const palette = content.words.map((word) => {
 });
 const empty = Object.fromEntries(Object.entries(content.empty).map(([code, [, color]]) => [code, packed(rgb(color))]));
 
-// Smallest and largest value of the scale of a column.
+// The smallest and the largest value of the colour scale of a column.
 function rangeOf(values, logarithmic) {
   let low = Infinity, high = -Infinity, least = Infinity;
   for (const value of values) {
@@ -30,7 +30,7 @@ function rangeOf(values, logarithmic) {
   return [Math.min(0, low), high || 1];
 }
 
-// The colour of every row, as a pixel is stored.
+// The colour of every row, in the format of a pixel.
 function colorRows(regimes, values, range, logarithmic) {
   const colors = new Int32Array(regimes.length), { failed, void: never } = content.codes;
   const width = range ? (logarithmic ? Math.log(range[1] / range[0]) : range[1] - range[0]) || 1 : 1;
@@ -46,7 +46,7 @@ function colorRows(regimes, values, range, logarithmic) {
   return colors;
 }
 
-// Paint what the axes show; `view` holds their ends, scaled.
+// Paint the visible part of the map; `view` holds the ends of the axes, scaled.
 function paint(canvas, rows, colors, view, width, height) {
   const density = Math.min(2, window.devicePixelRatio || 1);
   const across = Math.max(1, Math.round(width * density)), up = Math.max(1, Math.round(height * density));

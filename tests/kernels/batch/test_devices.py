@@ -1,4 +1,4 @@
-"""Programs for other devices: they can be lowered for GPUs and TPUs, and what suits an accelerator finds what a CPU finds."""
+"""Programs for other devices: they can be lowered for GPUs and TPUs, and the settings for accelerators give the same results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COUNT = 40
 
 
 class LoweredError(Exception):
-    """The program was lowered, and is not to be run."""
+    """The program was lowered and shall not run."""
 
 
 def columns(model: str, scheme: str) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def columns(model: str, scheme: str) -> dict[str, Any]:
 
 
 def lower(monkeypatch: pytest.MonkeyPatch, model: str, scheme: str, more: dict[str, Any], named: str = "", dtype: Any = np.float64) -> None:
-    """Lower the first program of a batch, whose key has that in its words, for every platform."""
+    """Lower the first program of a batch, whose key must contain `named`, for every platform."""
 
     def only(key: ProgramKey, devices: int, shapes: dict[str, Any], lanes: tuple[str, ...]) -> None:
         arguments = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}

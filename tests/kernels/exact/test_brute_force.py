@@ -1,4 +1,4 @@
-"""No event missed or out of order: two thousand oscillators of each kind against stepping by brute force at 1e-6 s."""
+"""No event is missed or out of order: two thousand oscillators of each kind are compared with brute-force steps of 1e-6 s."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLOSE = 2.0 * brute_force.STEP  # two crossings within one step are what steps m
 
 
 def draw(penalised: bool) -> Columns:
-    """Oscillators of every kind that the reference data has, those with a few periods in the run and no contact faster than the steps."""
+    """Oscillators of every kind in the reference data that have few periods in the run and no contact too fast for the steps."""
     rng = Random(2000 + penalised)
     rigid: dict[str, Callable[..., Any]] = dict.fromkeys(generate.K0_KINDS, generate.draw_k0)
     rigid |= dict.fromkeys(generate.OSCILLATOR_KINDS, generate.draw_oscillator)
@@ -77,7 +77,7 @@ def dedicated(free: bool) -> Callable[[Any], Any]:
 
 
 def sequences(machine: Callable[[Any], Any], p: Columns) -> Sequences:
-    """Oscillator, time and kind of every event, as the direction of slip tells it; and displacement at the end."""
+    """Oscillator, time and kind (direction of slip) of every event, and the displacement at the end."""
 
     def block(lanes: Any) -> Any:
         start = jax.vmap(lambda each: machine(each)[0])(lanes)
@@ -116,7 +116,7 @@ def sequences(machine: Callable[[Any], Any], p: Columns) -> Sequences:
 
 @functools.cache
 def oscillators(penalised: bool) -> Columns:
-    """What is run."""
+    """The oscillators of this file."""
     return draw(penalised)
 
 
@@ -127,7 +127,7 @@ def stepped(penalised: bool) -> brute_force.Events:
 
 
 def apart(lane: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Whether no two events of an oscillator are so close that steps might miss their like, (COUNT,)."""
+    """(COUNT,) whether no two events of an oscillator are so close that steps may miss such events."""
     shortest = np.full(COUNT, np.inf)
     near = lane[1:] == lane[:-1]
     np.minimum.at(shortest, lane[1:][near], np.diff(time)[near])
@@ -135,7 +135,7 @@ def apart(lane: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def compare(expected: brute_force.Events, found: Sequences) -> None:
-    """Same events in the same order at the same times; where steps are too coarse to tell, the same end."""
+    """Check for the same events in the same order at the same times or, if steps are too coarse to tell, for the same end."""
     lane, time, kind, x_end = found
     told = apart(expected.lane, expected.time) & apart(lane, time)
     assert np.count_nonzero(~told) < 0.01 * COUNT

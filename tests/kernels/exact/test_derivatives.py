@@ -33,7 +33,7 @@ def columns(rows: list[dict[str, Any]]) -> Columns:
 
 
 def total(p: Columns, name: str = "wear_power") -> jax.Array:
-    """Sum over the rows, whose gradient is every row's own derivative."""
+    """The sum over the rows; its gradient holds the derivative of every row."""
     return simulate("rubbing_mass", p)[name].sum()
 
 
@@ -55,7 +55,7 @@ def along() -> Any:
 
 
 def forward(p: Columns) -> dict[str, dict[str, jax.Array]]:
-    """Observable -> parameter -> derivative, one parameter after the other: that program compiles in half the time of one for all."""
+    """Observable -> parameter -> derivative, one parameter at a time, because that program compiles in half the time."""
     still = {name: jnp.zeros_like(values) for name, values in p.items()}
     found = {name: along()(p, still | {name: jnp.ones_like(values)}) for name, values in p.items()}
     return {each: {name: found[name][each] for name in p} for each in SMOOTH}

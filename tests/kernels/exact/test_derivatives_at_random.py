@@ -1,8 +1,8 @@
-"""Derivatives of the exact engine at 500 random points of each kind, near grazes and on both sides of them among these.
+"""Derivatives of the exact engine at 500 random points of each kind, some of them near grazes and on both sides of these.
 
-A reference is a one-sided difference of seven values of the engine itself; its error is how much it differs from those of six and of five,
-and what rounding makes. Steps of several sizes are tried, and the one with the least error counts; along a stencil the events must stay the
-same.
+A reference is a one-sided difference of seven values of the engine itself. Its error is its distance from the differences of six and of
+five values, plus rounding. Steps of several sizes are tried, and the one with the least error counts. Along a stencil the events must stay
+the same.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RELATIVE_STEPS = (1e-3, 1e-4, 1e-5, 1e-6)
 
 
 class Run(NamedTuple):
-    """What a run gives: observables by name, events that change the direction of slip, and the time of the last [s]."""
+    """Results of a run: observables by name, number of events that change the direction of slip, and time of the last of them [s]."""
 
     observables: dict[str, jax.Array]
     turns: jax.Array
@@ -143,7 +143,7 @@ def draw(rng: Random, penalised: bool) -> dict[str, float]:
 
 @functools.cache
 def grazes(penalised: bool) -> Columns:
-    """Oscillators whose a0 is within rounding of another sequence of events, found by bisection on it: they touch a guard there."""
+    """Oscillators that touch a guard: bisection on a0 has found a change of the sequence of events within rounding."""
     rng, found = Random(77 + penalised), []
     keep = names(penalised)
     solve = program(penalised, 0)
@@ -200,7 +200,7 @@ def scales(p: Columns) -> Columns:
 
 
 def stencil(count: int) -> np.ndarray:
-    """Weights of `count` values from the point on in the first derivative at the point."""
+    """Weights of `count` values, the first at the point, for the first derivative at the point."""
     right = np.zeros(count)
     right[1] = 1.0
     return np.linalg.solve(np.vander(np.arange(float(count)), increasing=True).T, right)

@@ -1,4 +1,4 @@
-"""Time schemes in float32: what they find differs from float64 by what is said of them, and no row of them has another outcome."""
+"""Time schemes in float32: results differ from float64 by no more than the documents say, and every row has the same outcome."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def alike(model: Model, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def both(model: Model, scheme: str, rows: dict[str, Any], count: int = COUNT) -> tuple[Solution, Solution]:
-    """The same rows in float64 and in float32, of which every one must have the same outcome."""
+    """The same rows in float64 and in float32; every row must have the same outcome in both."""
     fine, single = (batch.solve(model, scheme, rows, {}, count, dtype=dtype) for dtype in (np.float64, np.float32))
     np.testing.assert_array_equal(single.status, fine.status)
     return fine, single

@@ -209,7 +209,7 @@ BAD = {
 DESIGNS = {
     "a grid draws nothing": (
         "[sweep.axes]\nmu = { distribution = 'uniform', from = 0.1, to = 0.2 }",
-        ["mu: a distribution is drawn from by a design that samples"],
+        ["mu: only a design that samples draws from a distribution"],
     ),
     "Sobol indices are of independent parameters": (
         "[sweep]\ndesign = 'saltelli'\ncount = 8\ncorrelations = [['mu', 'a0', 0]]\n[sweep.axes]\nmu = [1, 2]\na0 = { from = 1, to = 2 }",

@@ -187,7 +187,7 @@ KEYS = {
         "[excitation]\nrecords = ['quake.csv', 'slow.csv']\n[parameters]\nrecord = 'slow'\n",
         ["slow.csv is sampled every 0.02 s, quake.csv every 0.01 s: the records of a study have one interval"],
     ),
-    "no choice": ("[time]\nend = 1\n[excitation]\nrecords = ['quake.csv', 'two.csv']\n", ['sweep it, as in record = ["quake", "two"]']),
+    "no choice": ("[time]\nend = 1\n[excitation]\nrecords = ['quake.csv', 'two.csv']\n", ['sweep record = ["quake", "two"] in']),
     "another choice": (
         f"{STUDY}[parameters]\nrecord = 'quack'\n",
         ["parameters.record: 'quack' is not a word of it; did you mean 'quake'?"],

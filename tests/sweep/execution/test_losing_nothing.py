@@ -136,7 +136,7 @@ def test_an_edited_copy_of_the_study_does_not_change_the_run(fake: FakeKernels, 
     copy.write_text(copy.read_text().replace("45", "46"))
     shard(tmp_path / "a", 1).unlink()
     assert main(["resume", str(tmp_path / "a")]) == 0
-    assert "config.toml is not the study of this run, which goes on as it was begun" in capsys.readouterr().err
+    assert "config.toml differs from the study of this run and is ignored" in capsys.readouterr().err
     assert run(STUDY, tmp_path / "a").to_arrow().equals(whole)
     assert sum(fake.calls) == 55
 
@@ -150,7 +150,7 @@ def test_a_run_of_a_newer_schema_is_refused_with_both_versions(fake: FakeKernels
     for words in (["resume"], ["show"], ["map"], ["run", str(tmp_path / "study.toml"), "--out"]):
         assert main([*words, str(tmp_path / "a")]) == 2
         told = capsys.readouterr().err
-        assert "schema version 99, of tribosweep 7.0; that is newer" in told
+        assert "schema version 99 (tribosweep 7.0), which is newer" in told
         assert f"this is tribosweep {sweep.__version__} with schema version 2" in told
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
     assert len(fake.calls) == 5
@@ -325,7 +325,7 @@ def test_a_table_with_more_rows_extends_a_run(fake: FakeKernels, tmp_path: Path)
     ("study", "sentence"),
     [
         ({"sweep": {**SOBOL, "count": 72, "seed": 1}}, "part-000000.parquet holds other points than points 0 to 9"),
-        ({"sweep": {**SOBOL, "count": 72, "design": "latin_hypercube"}}, "a Latin hypercube cannot be"),
+        ({"sweep": {**SOBOL, "count": 72, "design": "latin_hypercube"}}, "which a Latin hypercube cannot do"),
         ({"sweep": {**SOBOL, "count": 72}, "parameters": {"k": 1.0}}, "parameters.k: not set there, 1.0 here"),
         ({"sweep": {**SOBOL, "count": 72}, "output": {"shard_points": 20}}, "output.shard_points: not set there, 20 here"),
     ],
@@ -342,7 +342,7 @@ def test_what_has_other_points_or_another_physics_is_no_extension(
 
 
 def test_extending_is_for_one(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="extending is for one"):
+    with pytest.raises(ConfigError, match="one process extends a run"):
         run({"sweep": SOBOL}, tmp_path / "a", extend=True, share=Share(1, 2))
 
 

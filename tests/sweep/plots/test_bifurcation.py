@@ -119,7 +119,7 @@ def test_a_run_over_a_given_window_and_a_directory_without_a_run_have_no_diagram
 ) -> None:
     run({"sweep": {"axes": {"a0": A0}}}, tmp_path / "a")
     assert main(["bifurcation", str(tmp_path / "a")]) == 2
-    assert 'it needs [time] window = "steady"' in capsys.readouterr().err
+    assert 'the run needs [time] window = "steady"' in capsys.readouterr().err
     assert main(["bifurcation", str(tmp_path / "none")]) == 2
     assert fake.calls == [30]
 

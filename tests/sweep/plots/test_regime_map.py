@@ -194,7 +194,7 @@ def test_a_slice_is_held_at_the_nearest_value(fake: FakeKernels, tmp_path: Path,
         "k=30": "k=30: the run has 0, 1, 4",
         "k=soft": "k=soft: the run has 0, 1, 4",
         "kk=1": "'kk' is nothing that this run varies; did you mean 'k'?",
-        "scheme=eular": "scheme is nowhere 'eular'; did you mean 'euler'?",
+        "scheme=eular": "no row has scheme = 'eular'; did you mean 'euler'?",
         "k": "'k': give a parameter and its value, as in --at mu=0.2",
     }.items():
         with pytest.raises(ConfigError, match="--at") as refused:

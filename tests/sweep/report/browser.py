@@ -58,7 +58,7 @@ class Browser:
             self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": kind, **place, **more})
 
     def wait(self, script: str, within: float = 10.0) -> Any:
-        """What a script returns once that is something."""
+        """Wait until a script returns something, and return that."""
         until = time.monotonic() + within
         while time.monotonic() < until:
             if found := self.run(script):
@@ -67,7 +67,7 @@ class Browser:
         raise TimeoutError(script)
 
     def resize(self, width: int, height: int, mobile: bool = False) -> None:
-        """Make the screen another one."""
+        """Give the screen another size."""
         screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
 

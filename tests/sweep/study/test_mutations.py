@@ -124,7 +124,7 @@ def leaves(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def without_words(value: Any) -> Any:
-    """The same, with a choice between values of equal weight as the list of them, which a resolved study says."""
+    """The same tables, in which a choice between values of equal weight is their list, as in a resolved study."""
     if isinstance(value, dict) and set(value) == {"distribution", "values"} and value["distribution"] == "choice":
         return value["values"]
     if isinstance(value, list):
@@ -138,7 +138,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def check(text: str, folder: Path) -> None:
-    """The study is refused with sentences, or what would run is what an independent reading of its file finds."""
+    """Check that a study is refused with sentences, or that the study to be run is what an independent reading of the file finds."""
     path = folder / "study.toml"
     path.write_bytes(text.encode(errors="surrogatepass"))
     out, told = io.StringIO(), io.StringIO()

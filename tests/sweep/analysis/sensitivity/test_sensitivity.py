@@ -328,7 +328,7 @@ def test_every_picture_is_drawn_or_refused_with_a_sentence(
     assert main(["sensitivity", str(path), "--picture", picture, "--out", "it.png"]) == expected
     assert Path("it.png").exists() == (expected == 0)
     if expected:
-        assert "plane is of elementary effects" in capsys.readouterr().err
+        assert "plane shows elementary effects" in capsys.readouterr().err
 
 
 def test_a_constant_observable_has_no_indices(ishigami: FakeIshigami, tmp_path: Path, capsys: Captured) -> None:
