@@ -70,7 +70,7 @@ def exact_data(name: str, system: System, truth: np.ndarray, factors: np.ndarray
     begun = time.perf_counter()
     system.at(starts[:1])
     compiling = time.perf_counter() - begun
-    fit(system, starts[:, :] * 0.0 + system.space.coordinates(truth))  # compiles the small program of the solver
+    fit(system, np.broadcast_to(system.space.coordinates(truth), starts.shape))  # compiles the small program of the solver
     begun, used = time.perf_counter(), time.process_time()
     fits = fit(system, starts)
     seconds, used = time.perf_counter() - begun, time.process_time() - used

@@ -29,6 +29,7 @@ WALLS: dict[str, dict[str, float]] = {
     "rubbing_mass": {},
     "stop": {"k_n": 1e4, "c_n": 5.0, "gap": 0.02},
     "buckling_wall": {"k_n": 1e4, "f_crit": 30.0, "f_post": 10.0, "k_post": 5e3, "gap": 0.02},
+    "two_walls": {"k_n": 1e4, "gap": 0.02, "left_k_n": 5e3, "left_gap": 0.01},
 }
 PRECISIONS = {"float64": np.float64, "float32": np.float32}
 CASES = [

@@ -13,8 +13,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import STEADY
-from sweep.analysis.regime_map import have_results
-from sweep.analysis.run_rows import KINDS, fixed_parameters, varies
+from sweep.analysis.run_rows import KINDS, fixed_parameters, have_results, varies
 from sweep.analysis.run_state import model_of, state_of
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise

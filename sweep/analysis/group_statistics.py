@@ -10,8 +10,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
-from kernels.models.status import RESULTS
-from sweep.analysis.run_rows import varying_of
+from sweep.analysis.run_rows import have_results, varying_of
 from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.design.axis import SCHEME
 from sweep.execution.parquet import WORDS, column, described
@@ -54,7 +53,6 @@ def group_statistics(path: Path, over: str, observables: Sequence[str] = (), con
         ConfigError: there is no run or no row, `over` is not swept, an observable is unknown, or `confidence` is not in (0, 1).
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
     state, model = state_of(path), model_of(path)
@@ -79,7 +77,7 @@ def group_statistics(path: Path, over: str, observables: Sequence[str] = (), con
         raise ConfigError(str(path), problems)
     keys = [name for name in varying if name != over]
     groups = group(table, keys)
-    good = pc.is_in(table.column(STATUS).cast(pa.string()), pa.array([status.sentence for status in RESULTS])).to_numpy()
+    good = have_results(table.column(STATUS))
     first = np.unique(groups, return_index=True)[1]
     parts: list[dict[str, Any]] = []
     for quantity in wanted:

@@ -12,8 +12,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
-from kernels.models.status import RESULTS
-from sweep.analysis.run_rows import KINDS, RunRows, read_rows
+from sweep.analysis.run_rows import KINDS, RunRows, have_results, read_rows
 from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.capabilities import KEYS_OF_ASKED
@@ -240,12 +239,6 @@ def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> np.ndarray:
 
     found = pc.index_in(column.cast(pa.string()), pa.array(words))
     return np.array(found.fill_null(FAILED).to_numpy(), np.int8)
-
-
-def have_results(statuses: pa.ChunkedArray) -> np.ndarray:
-    """Mask of the rows that have results."""
-    known: np.ndarray = codes(statuses, tuple(status.sentence for status in RESULTS)) >= 0
-    return known
 
 
 def limits_of(drawn: RegimeMap) -> list[tuple[float, float]]:

@@ -13,6 +13,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import STEADY
+from kernels.models.status import RESULTS
 from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.design.axis import SCHEME
 from sweep.execution.directory import RunDirectory
@@ -156,6 +157,15 @@ def varies(column: pa.ChunkedArray) -> bool:
         return True
     ends = pc.min_max(column).as_py()
     return bool(ends["min"] != ends["max"])
+
+
+def have_results(statuses: pa.ChunkedArray) -> np.ndarray:
+    """Mask of the rows that have results."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    mask: np.ndarray = pc.is_in(statuses.cast(pa.string()), pa.array([status.sentence for status in RESULTS])).to_numpy()
+    return mask
 
 
 def is_numeric(column: pa.ChunkedArray) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sweep.analysis.calibration.results import CalibrationResult, Landscape
 from sweep.io.units import raised
-from sweep.plots.figure import INK, label, save
+from sweep.plots.figure import HUES, INK, MARKS, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from kernels.models.quantity import Quantity
 
-HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 GREY = "#6d6a63"
 ACROSS = 4
 FINE = 161  # grid points along an axis of a landscape

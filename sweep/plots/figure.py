@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from matplotlib.axis import Axis
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +11,14 @@ from sweep.io.errors import ConfigError, Problem
 from sweep.io.units import raised
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 
 SUFFIXES = (".png", ".svg", ".pdf")
 DPI = 160
+HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")  # of lines, in their order
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 INK = "#1b1b1b"
 STYLE: dict[Any, Any] = {
     "font.size": 10.5, "axes.linewidth": 0.8, "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK,

@@ -16,14 +16,12 @@ from sweep.analysis.sensitivity.sample import REGIME
 from sweep.design.distributions import Scaled
 from sweep.design.sensitivity import Morris
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import INK, label, save
+from sweep.plots.figure import HUES, INK, MARKS, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 REGIME_HUES = {"stick": "#8a877f", "stick-slip": "#17568c", "slip-slip": "#c2601a"}
 SHOWN = 4000  # largest number of points of a scatter plot
 COLUMNS = 3

@@ -31,7 +31,7 @@ from sweep.analysis.regime_map import (
     theory_of,
 )
 from sweep.analysis.regime_map import codes as codes_of
-from sweep.analysis.run_rows import RunRows, read_rows
+from sweep.analysis.run_rows import RunRows, is_numeric, read_rows
 from sweep.analysis.run_state import POINT
 from sweep.analysis.theory import BoundaryLine
 from sweep.execution.directory import RunDirectory
@@ -219,7 +219,7 @@ def pack_columns(
         facts: dict[str, Any] = {"name": name, "unit": unit_of(model, name), "about": quantity.description if quantity else ""}
         if name == areas.name:
             text, facts["kind"], facts["words"] = pack_codes(np.where(there, areas.codes[order], MISSING)), "code", list(areas.words)
-        elif not is_number(column):
+        elif not is_numeric(column):
             words = sorted({str(word) for word in column.unique().to_pylist() if word is not None})
             text, facts["kind"], facts["words"] = pack_codes(np.where(there, codes_of(column, tuple(words))[order], -1)), "code", words
             if len(words) == 1 and there.all():
@@ -246,13 +246,6 @@ def pack_columns(
             packed[name] = text
         described.append(facts)
     return packed, described, tuple(left_out)
-
-
-def is_number(column: Any) -> bool:
-    """Whether a column holds numbers."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
 
 
 def boundaries_of(drawn: RegimeMap) -> Iterable[BoundaryLine]:

@@ -17,8 +17,9 @@ GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "sigma": "\u03c3", "eta": "�
 
 
 def ordinal(number: int) -> str:
-    """An ordinal from 2 on: 2nd, 3rd, 4th ..."""
-    return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }".replace(" ", "")
+    """An ordinal: 2nd, 3rd, 4th, 11th, 21st."""
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def axis_of(rows: RunRows, quantity: Quantity) -> dict[str, Any]:

@@ -130,7 +130,7 @@ class Sample:
 def chosen(config: Config, names: Sequence[str]) -> list[Quantity]:
     """Choose numeric observables by name; without names, the main observable of the model."""
     known = {quantity.name: quantity for quantity in config.model.observables if quantity.kind != "word"}
-    wanted = list(dict.fromkeys(names)) or ["peak_force" if "peak_force" in known else "wear_power"]
+    wanted = list(dict.fromkeys(names)) or [config.model.main]
     problems = [Problem("", f"{name!r} is no observable that is a number; {advise(name, known)}") for name in wanted if name not in known]
     problems += [Problem("", lacking) for name in wanted if name in known and (lacking := config.lacking(known[name]))]
     if problems:

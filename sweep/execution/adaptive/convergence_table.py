@@ -110,8 +110,6 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
 
 def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
     """The table of a run; None without levels. The table of an incomplete run is that of its levels so far, with NaN for `exact`."""
-    import pyarrow.parquet as pq
-
     if directory.success.exists() and directory.convergence.exists():
         return pq.ParquetFile(directory.convergence).read()
     history = read_levels(directory, config, empty_history(config))
