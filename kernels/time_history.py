@@ -214,7 +214,7 @@ def _follow(model: str, params: Mapping[str, Any], most: int, records: Records |
     return {name: values[keep] for name, values in columns.items()}
 
 
-def _machine(kind: oscillator.Kind, p: dict[str, Any]) -> tuple[oscillator.Setup, Any]:
+def _machine(kind: oscillator.Kind, p: dict[str, Any]) -> tuple[oscillator.EventSetup, Any]:
     made = oscillator.setup({name: jnp.asarray(value) for name, value in p.items()}, kind)
     return made, event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite, log=True)
 
@@ -263,7 +263,7 @@ def _moments(kind: oscillator.Kind, p: dict[str, Any], states: Any, times: jax.A
     return moments
 
 
-def _columns(made: oscillator.Setup, before: Any, s: Any) -> dict[str, jax.Array]:
+def _columns(made: oscillator.EventSetup, before: Any, s: Any) -> dict[str, jax.Array]:
     """What is known just after an event."""
     zero = jnp.zeros_like(s.t)
     columns = {"time": s.t, "kind": s.kind, "x": s.x, "v": s.anchor.v, "a": s.anchor.a, "live": s.t >= 0.0}
@@ -299,7 +299,7 @@ def _wall_columns(wall: Wall, was: Pressed, before: Any, pressed: Pressed, s: An
     }
 
 
-def _works(made: oscillator.Setup, s: Any, duration: jax.Array) -> dict[str, jax.Array]:
+def _works(made: oscillator.EventSetup, s: Any, duration: jax.Array) -> dict[str, jax.Array]:
     """Works [J] over the `duration` [s] from a state to the next event, by a Gauss-Legendre rule on pieces short against its scales."""
     p, moment = made.p, between(made, s)
     phase = made.law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)

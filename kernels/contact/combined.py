@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import jax.numpy as jnp
 
 from kernels.contact.friction_phases import FRICTION_EVENTS, FrictionPhases, FrictionState
-from kernels.contact.law import Phase, Point, choose, idle
+from kernels.contact.law import Instant, Phase, choose, idle
 from kernels.contact.wall import WALL_EVENTS, Pressed, Wall
 from kernels.numerics.numbers import Array
 
@@ -47,8 +47,8 @@ class Combined(NamedTuple):
         hits = (name + event for _, name in zip(self.walls, self.names, strict=False) for event in WALL_EVENTS[1:])
         return ("", *slips, *hits)
 
-    def start(self, at: Point) -> tuple[Contacts, Array]:
-        """Memory and force at t = 0 (see `law.Law`)."""
+    def start(self, at: Instant) -> tuple[Contacts, Array]:
+        """Memory and force at t = 0 (see `law.ContactLaw`)."""
         started = [wall.start(at) for wall in self.walls]
         if len(self.walls) > 1:
             pushes = [push for _, push in started]
@@ -65,7 +65,7 @@ class Combined(NamedTuple):
         return Contacts(friction, walls), force
 
     def phase(self, memory: Contacts, x: Array, v: Array, a: Array) -> Phase:
-        """The present phase (see `law.Law`)."""
+        """The present phase (see `law.ContactLaw`)."""
         phases = [wall.phase(each, x, v, a) for wall, each in zip(self.walls, memory.walls, strict=True)]
         guards = tuple(guard for phase in phases for guard in phase.guards)
         moves = None
@@ -80,8 +80,8 @@ class Combined(NamedTuple):
         stiffness, damping = _total([phase.stiffness for phase in phases]), _total([phase.damping for phase in phases])
         return Phase(stiffness, damping, guards, moves, _total(slopes) if slopes else None)
 
-    def transition(self, memory: Contacts, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Contacts, Array, Array]:
-        """The memory and the motion after an event (see `law.Law`)."""
+    def transition(self, memory: Contacts, crossed: tuple[Array, ...], v0: Array, at: Instant) -> tuple[Contacts, Array, Array]:
+        """The memory and the motion after an event (see `law.ContactLaw`)."""
         slips, hits = self._split(crossed)
         v, a, friction, pulls = at.v, at.a, None, []
         if self.friction is not None and memory.friction is not None:
@@ -107,7 +107,7 @@ class Combined(NamedTuple):
             friction = friction._replace(rising=jnp.where(functools.reduce(operator.or_, events), rising, friction.rising))
         return Contacts(friction, tuple(walls)), v, a
 
-    def rest(self, memory: Contacts, at: Point) -> tuple[Contacts, Array, Array]:
+    def rest(self, memory: Contacts, at: Instant) -> tuple[Contacts, Array, Array]:
         """Unchanged: the events of these contacts do not accumulate."""
         return memory, at.v, at.a
 
@@ -132,7 +132,7 @@ class Combined(NamedTuple):
             place += wall.guard_count
         return slips, hits
 
-    def _beside_walls(self, at: Point, walls: tuple[Pressed, ...]) -> Point:
+    def _beside_walls(self, at: Instant, walls: tuple[Pressed, ...]) -> Instant:
         """The motion as input of friction, with the forces of the walls as external forces."""
         at_rest = [wall.at_rest(each, at.x) for wall, each in zip(self.walls, walls, strict=True)]
         if not at_rest:

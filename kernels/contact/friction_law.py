@@ -25,7 +25,7 @@ class Swings(NamedTuple):
         return early * self.start + 4.0 * part * (1.0 - part) * self.middle + late * self.end
 
 
-class Step(NamedTuple):
+class SupportStep(NamedTuple):
     """A step in the frame of the support.
 
     Attributes:
@@ -123,10 +123,10 @@ class FrictionLaw:
         """Friction force after a step [N], from the state and the velocity relative to the support [m/s]."""
         raise NotImplementedError
 
-    def rubs(self, step: Step) -> Rubbed | None:  # noqa: ARG002
+    def rubs(self, step: SupportStep) -> Rubbed | None:  # noqa: ARG002
         """Slip and energies of a step; None if the step slips by its whole displacement or not at all."""
         return None
 
-    def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed | None:  # noqa: ARG002
+    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Rubbed | None:  # noqa: ARG002
         """Slip and energies between two fractions of a step. They are 0 for a step of length 0."""
         return None

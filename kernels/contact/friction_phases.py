@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.coulomb import Coulomb
-from kernels.contact.law import Guard, Phase, Point, choose, idle
+from kernels.contact.law import Guard, Instant, Phase, choose, idle
 from kernels.contact.penalised import Penalised
 from kernels.models.contacts import PENALISED, RIGID
 from kernels.numerics.numbers import Array
@@ -102,16 +102,16 @@ class FrictionPhases(NamedTuple):
         """The friction that holds the mass [N], given displacement [m] and velocity [m/s] gained since the anchor, and the force needed."""
         raise NotImplementedError
 
-    def at_start(self, at: Point) -> tuple[Array, Array, Array]:
+    def at_start(self, at: Instant) -> tuple[Array, Array, Array]:
         """Whether the mass slips at t = 0, the direction of that slip, and the friction that would hold it [N]."""
         raise NotImplementedError
 
-    def at_stop(self, state: FrictionState, at: Point) -> Stop:
+    def at_stop(self, state: FrictionState, at: Instant) -> Stop:
         """What follows where slip stops."""
         raise NotImplementedError
 
     def phase(self, memory: FrictionState, x: Array, v: Array, a: Array) -> Phase:  # noqa: ARG002 (friction is the same everywhere)
-        """The present phase, evaluated at velocity `v` [m/s] and acceleration `a` [m/s^2] (see `law.Law`)."""
+        """The present phase, evaluated at velocity `v` [m/s] and acceleration `a` [m/s^2] (see `law.ContactLaw`)."""
         law, side, zero = self.law, memory.direction, jnp.zeros_like(v)
         sticks, rising = side == 0.0, memory.rising > 0.0
         k, c, m = (rate + zero for rate in self.held)
@@ -125,8 +125,8 @@ class FrictionPhases(NamedTuple):
             jnp.where(sticks, 0.0, 1.0) if self.spring is None else None,
         )
 
-    def start(self, at: Point) -> tuple[FrictionState, Array]:
-        """State of the contact at t = 0, and its force [N]. A penalised contact starts unloaded (see `law.Law`)."""
+    def start(self, at: Instant) -> tuple[FrictionState, Array]:
+        """State of the contact at t = 0, and its force [N]. A penalised contact starts unloaded (see `law.ContactLaw`)."""
         slips, onward, held = self.at_start(at)
         side = jnp.where(slips, onward, 0.0)
         force = jnp.where(side == 0.0, held, -self.law.dynamic_force * side)
@@ -135,8 +135,8 @@ class FrictionPhases(NamedTuple):
         resting = jnp.where(side == 0.0, 1.0, zero)
         return FrictionState(side, jnp.where(side * a >= 0.0, jnp.abs(side), 0.0), force, side, resting, zero), force
 
-    def transition(self, memory: FrictionState, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[FrictionState, Array, Array]:
-        """The memory and the motion after an event (see `law.Law`)."""
+    def transition(self, memory: FrictionState, crossed: tuple[Array, ...], v0: Array, at: Instant) -> tuple[FrictionState, Array, Array]:
+        """The memory and the motion after an event (see `law.ContactLaw`)."""
         law, side = self.law, memory.direction
         first, second = crossed
         sticks, rising = side == 0.0, memory.rising > 0.0
@@ -167,7 +167,7 @@ class FrictionPhases(NamedTuple):
         last = jnp.where(starts, direction, memory.last)
         return FrictionState(direction, rising_now, force, last, resting, jnp.where(begins, 1.0, 0.0)), v, a
 
-    def rest(self, memory: FrictionState, at: Point) -> tuple[FrictionState, Array, Array]:
+    def rest(self, memory: FrictionState, at: Instant) -> tuple[FrictionState, Array, Array]:
         """Unchanged: stops and releases of a friction contact do not accumulate."""
         return memory, at.v, at.a
 
@@ -205,13 +205,13 @@ class RigidPhases(FrictionPhases):
         """The force needed, reversed."""
         return -needed
 
-    def at_start(self, at: Point) -> tuple[Array, Array, Array]:
+    def at_start(self, at: Instant) -> tuple[Array, Array, Array]:
         """It slips where the mass moves, or where rest needs more than the limit (see `FrictionPhases.at_start`)."""
         held = -at.needed
         onward = jnp.where(self.acts & (at.v == 0.0), jnp.sign(at.needed), _way(at, self.acts))
         return (jnp.abs(held) > self.law.static_limit) | ~self.acts | (at.v != 0.0), onward, held
 
-    def at_stop(self, state: FrictionState, at: Point) -> Stop:  # noqa: ARG002
+    def at_stop(self, state: FrictionState, at: Instant) -> Stop:  # noqa: ARG002
         """It holds within the limit; otherwise the mass follows the force."""
         within = jnp.abs(at.needed) <= self.law.static_limit
         still = at._replace(v=jnp.zeros_like(at.v))
@@ -246,18 +246,18 @@ class PenalisedPhases(FrictionPhases):
         force: Array = state.force - self.law.k_t * moved - self.law.c_t * gained
         return force
 
-    def at_start(self, at: Point) -> tuple[Array, Array, Array]:
+    def at_start(self, at: Instant) -> tuple[Array, Array, Array]:
         """It slips where the damper alone exceeds the limit (see `FrictionPhases.at_start`)."""
         held = -self.law.c_t * at.v
         return (jnp.abs(held) > self.law.static_limit) | ~self.acts, _way(at, self.acts), held
 
-    def at_stop(self, state: FrictionState, at: Point) -> Stop:
+    def at_stop(self, state: FrictionState, at: Instant) -> Stop:
         """It holds, with the force of the slip that ends."""
         still = at._replace(v=jnp.zeros_like(at.v))
         return Stop(self.acts, -self.law.dynamic_force * state.direction, _way(still, self.acts))
 
 
-def _way(at: Point, acts: Array) -> Array:
+def _way(at: Instant, acts: Array) -> Array:
     """Direction in which a mass moves from an instant on: the sign of its velocity, or without friction of the first rate that is not 0."""
     sign = jnp.sign(at.v)
     for rate in (at.a, at.jerk, at.snap):

@@ -49,7 +49,7 @@ class Phase(NamedTuple):
     damping_slope: Array | None = None
 
 
-class Point(NamedTuple):
+class Instant(NamedTuple):
     """Motion and forces at an instant, the input of a law.
 
     Attributes:
@@ -68,20 +68,20 @@ class Point(NamedTuple):
     drag: Array
 
 
-class Law(Protocol[Memory]):
+class ContactLaw(Protocol[Memory]):
     """A contact law, or several contacts combined, for the event loop. `Memory` is a NamedTuple of floats."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of its events. The first name stands for no event."""
 
-    def start(self, at: Point) -> tuple[Memory, Array]:
+    def start(self, at: Instant) -> tuple[Memory, Array]:
         """The memory at t = 0 and the force on the mass [N]. `at.a` to `at.snap` are the values without contact."""
 
     def phase(self, memory: Memory, x: Array, v: Array, a: Array) -> Phase:
         """The present phase, evaluated at displacement x, velocity v and acceleration a. The number of guards is fixed."""
 
-    def transition(self, memory: Memory, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Memory, Array, Array]:
+    def transition(self, memory: Memory, crossed: tuple[Array, ...], v0: Array, at: Instant) -> tuple[Memory, Array, Array]:
         """The memory and the motion after an event.
 
         Args:
@@ -92,7 +92,7 @@ class Law(Protocol[Memory]):
             The memory, and the velocity [m/s] and acceleration [m/s^2] after the event. After a rebound the velocity differs from `at.v`.
         """
 
-    def rest(self, memory: Memory, at: Point) -> tuple[Memory, Array, Array]:
+    def rest(self, memory: Memory, at: Instant) -> tuple[Memory, Array, Array]:
         """The limit of the motion where events accumulate (Zeno). Arguments and results are those of `transition`."""
 
     def kind(self, memory: Memory, crossed: tuple[Array, ...], after: Memory) -> Array:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import FrictionLaw, Rubbed, Step
+from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
 from kernels.contact.grip import BRIEFLY, Grip, new_grip
 from kernels.numerics.numbers import Array, unit
 
@@ -184,12 +184,12 @@ class Presliding(FrictionLaw):
         """Friction force [N] (see `FrictionLaw.force`)."""
         return -(memory.bent + self.damping * self.bending(memory.bent, v) + self.viscous * v)
 
-    def rubs(self, step: Step) -> Rubbed:
+    def rubs(self, step: SupportStep) -> Rubbed:
         """Slip and energies of a step."""
         zero = jnp.zeros_like(step.slid)
         return self.rubs_between(step, zero, zero + 1.0)
 
-    def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed:
+    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Rubbed:
         """Slip and energies between two fractions of a step, the dissipation by Simpson's rule."""
         path = Path.of(step.h, step.v0, step.v1, step.slid)
 

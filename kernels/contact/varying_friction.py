@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import Rubbed, Step, Swings
+from kernels.contact.friction_law import Rubbed, SupportStep, Swings
 from kernels.contact.grip import AWAY, UNMOVED, Grip
 from kernels.contact.normal_force import Pressing
 from kernels.contact.penalised import Penalised, SpringAndDamper, constants_of
@@ -130,13 +130,13 @@ class Varied(_Numbers, SpringAndDamper):
         away = Grip(jnp.where(slipped, AWAY, -AWAY), zero)
         return jnp.where(off, zero, force), Grip(*(jnp.where(off, gone, held) for gone, held in zip(away, after, strict=True)))
 
-    def rubs(self, step: Step) -> Rubbed:
+    def rubs(self, step: SupportStep) -> Rubbed:
         """Slip and energies of a step, by Simpson's rule with the velocity of the cubic through positions and velocities at its ends."""
         first, last = step.h * step.v0, step.h * step.v1
         middle = 1.5 * step.slid - 0.25 * (first + last)
         return self._integrated((first, middle, last), step.swings, 1.0 / step.h, 1.0, step.slid)
 
-    def rubs_between(self, step: Step, begin: Array, end: Array) -> Rubbed:
+    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Rubbed:
         """Slip and energies between two fractions of a step. They are 0 for a step of length 0."""
         early, late = step.h * step.v0 - step.slid, step.h * step.v1 - step.slid
 

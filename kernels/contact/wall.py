@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
-from kernels.contact.law import Guard, Phase, Point, choose, idle
+from kernels.contact.law import Guard, Instant, Phase, choose, idle
 from kernels.numerics.numbers import Array, choice
 
 # parameters that are infinite or NaN if their part of the model is absent
@@ -233,7 +233,7 @@ class Wall(NamedTuple):
     # ---- phases
 
     def phase(self, memory: Pressed, x: Array, v: Array, a: Array) -> Phase:
-        """The present phase (see `law.Law`)."""
+        """The present phase (see `law.ContactLaw`)."""
         side, phase, zero = memory.side, memory.phase, jnp.zeros_like(x)
         y, speed = self.compression(memory, x), side * v
         force = self.force(memory, y)
@@ -283,8 +283,8 @@ class Wall(NamedTuple):
         slope = self.damping_slope(memory)
         return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, None if slope is None else slope * side)
 
-    def start(self, at: Point) -> tuple[Pressed, Array]:
-        """State of the wall at release, and its force on the mass [N]. The mass may start inside the wall (see `law.Law`)."""
+    def start(self, at: Instant) -> tuple[Pressed, Array]:
+        """State of the wall at release, and its force on the mass [N]. The mass may start inside the wall (see `law.ContactLaw`)."""
         zero, one = jnp.zeros_like(at.x), jnp.ones_like(at.x)
         side = jnp.where((self.two_sided > 0.0) & (at.x < 0.0), -self.stands * one, self.stands * one)
         y, speed = side * at.x - self.gap, side * at.v
@@ -367,8 +367,8 @@ class Wall(NamedTuple):
         """The memory after another contact has changed velocity or acceleration."""
         return self._flags(memory, self.compression(memory, x), v, a)
 
-    def transition(self, memory: Pressed, crossed: tuple[Array, ...], v0: Array, at: Point) -> tuple[Pressed, Array, Array]:  # noqa: ARG002
-        """The memory and the motion after an event (see `law.Law`)."""
+    def transition(self, memory: Pressed, crossed: tuple[Array, ...], v0: Array, at: Instant) -> tuple[Pressed, Array, Array]:  # noqa: ARG002
+        """The memory and the motion after an event (see `law.ContactLaw`)."""
         phase, first, second, third = memory.phase, *crossed[:3]
         enters = (phase == OFF) & (first | second)
         side = jnp.where(enters, jnp.where(first, self.stands, -self.stands), memory.side)
@@ -439,7 +439,7 @@ class Wall(NamedTuple):
         )
         return after, v, a
 
-    def rest(self, memory: Pressed, at: Point) -> tuple[Pressed, Array, Array]:
+    def rest(self, memory: Pressed, at: Instant) -> tuple[Pressed, Array, Array]:
         """Unchanged: events of springs and dampers do not accumulate."""
         return memory, at.v, at.a
 

@@ -15,12 +15,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.law import Law, Point
+from kernels.contact.law import ContactLaw, Instant
 from kernels.exact.search import first_guard_taylor
 from kernels.exact.search.first_guard import MOST_LOOKS, first_crossing, stay
 from kernels.exact.search.roots import guard_time
 from kernels.excitation.harmonic import wrap
-from kernels.excitation.multi_tone import Driven, Excitation, Sampled
+from kernels.excitation.multi_tone import Driven, Excitation, SampledForce
 from kernels.models.status import Status
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, fusion_barrier
@@ -38,14 +38,14 @@ Memory = TypeVar("Memory")
 Sums = TypeVar("Sums")
 
 
-class State(NamedTuple, Generic[Memory, Sums]):
+class EventState(NamedTuple, Generic[Memory, Sums]):
     """One oscillator just after an event.
 
     Attributes:
         t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
         x: displacement [m]. anchor: velocity, acceleration and excitation angle.
         memory: what the law remembers. sums: observables. events: count. rapid: how many of the last ones came in no time.
-        kind: of the event, where a log is kept: as `Law.kind`, 0 where nothing but a look, -1 to -3 where a stage ended; else None.
+        kind: of the event, where a log is kept: as `ContactLaw.kind`, 0 where nothing but a look, -1 to -3 where a stage ended; else None.
         sample: of the record that shakes it, the one that it has reached; else None.
     """
 
@@ -88,7 +88,7 @@ class Stretch(NamedTuple):
     damping_slope: Array | None
 
 
-class Machine(NamedTuple, Generic[Memory, Sums]):
+class EventMachine(NamedTuple, Generic[Memory, Sums]):
     """The event loop of one oscillator, taken apart.
 
     Attributes:
@@ -97,13 +97,13 @@ class Machine(NamedTuple, Generic[Memory, Sums]):
         place: (state, x [m], v [m/s], memory) -> the same at t = 0 and with these, in the window.
     """
 
-    start: State[Memory, Sums]
-    next_event: Callable[[State[Memory, Sums]], State[Memory, Sums]]
-    place: Callable[[State[Memory, Sums], Array, Array, Array, Memory], State[Memory, Sums]]
+    start: EventState[Memory, Sums]
+    next_event: Callable[[EventState[Memory, Sums]], EventState[Memory, Sums]]
+    place: Callable[[EventState[Memory, Sums], Array, Array, Array, Memory], EventState[Memory, Sums]]
 
 
 def machine(
-    law: Law[Memory],
+    law: ContactLaw[Memory],
     excitation: Excitation,
     p: dict[str, Any],
     observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
@@ -111,7 +111,7 @@ def machine(
     finite: Array,
     log: bool = False,
     instants: Array | None = None,
-) -> Machine[Memory, Sums]:
+) -> EventMachine[Memory, Sums]:
     """The event loop of one oscillator with any contact law.
 
     Args:
@@ -129,7 +129,7 @@ def machine(
     def fixed(tree: Any) -> Any:
         return jax.tree.map(jax.lax.stop_gradient, tree)
 
-    def next_event(s: State[Memory, Sums]) -> State[Memory, Sums]:
+    def next_event(s: EventState[Memory, Sums]) -> EventState[Memory, Sums]:
         target, sampled, within = _target(s, p, instants, record)
         limit = target - s.t
         phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
@@ -184,7 +184,7 @@ def machine(
         sine, cosine = sincos(angle)
         force, sample = _recorded(s, record, excitation.force(sine), s.t + tau, arrives)
         needed = force - p["k"] * x
-        at = Point(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
+        at = Instant(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
         # events that follow each other in no time at all, again and again, have come to their limit
         rapid = jnp.where(happens & (tau * segment.rate < _NO_TIME), s.rapid + 1.0, 0.0)
@@ -198,7 +198,7 @@ def machine(
         stretch = Stretch(
             time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, phase.damping_slope
         )
-        return State(
+        return EventState(
             t=time,
             stage=jnp.where(ends, s.stage + 1.0, s.stage),
             x=x,
@@ -221,19 +221,19 @@ def machine(
     free_jerk = over_sines(alpha * omega * cosine) - (p["c"] * free_a + p["k"] * v) / p["m"]
     free_jerk = free_jerk if record is None else free_jerk + record.slope(zero) / p["m"]
     free_snap = over_sines(-alpha * omega**2 * sine) - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
-    memory, force = law.start(Point(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"]))
+    memory, force = law.start(Instant(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"]))
     a = (needed - p["c"] * v + force) / p["m"]
-    start = State(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
+    start = EventState(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
     start = start._replace(kind=zero if log else None, sample=None if record is None else zero)
 
-    def place(s: State[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> State[Memory, Sums]:
+    def place(s: EventState[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> EventState[Memory, Sums]:
         return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), memory=memory)
 
-    return Machine(start, next_event, place)
+    return EventMachine(start, next_event, place)
 
 
 def _target(
-    s: State[Any, Any], p: dict[str, Any], instants: Array | None, record: Sampled | None
+    s: EventState[Any, Any], p: dict[str, Any], instants: Array | None, record: SampledForce | None
 ) -> tuple[Array, Array | None, Array | None]:
     """The instant [s] at which a stretch ends at the latest; whether it is a sample, and whether a block ends there and no stage."""
     target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
@@ -260,7 +260,9 @@ def _counted(arrives: Array | None) -> Array | float:
     return 1.0 if arrives is None else jnp.where(arrives, 0.0, 1.0)
 
 
-def _recorded(s: State[Any, Any], record: Sampled | None, others: Array, time: Array, arrives: Array | None) -> tuple[Array, Array | None]:
+def _recorded(
+    s: EventState[Any, Any], record: SampledForce | None, others: Array, time: Array, arrives: Array | None
+) -> tuple[Array, Array | None]:
     """External force [N] at the end of a stretch, `others` and the record's, and the sample there, the next one if it `arrives`."""
     if record is None or s.sample is None or arrives is None:
         return others, s.sample
@@ -269,19 +271,19 @@ def _recorded(s: State[Any, Any], record: Sampled | None, others: Array, time: A
 
 
 def run(
-    law: Law[Memory],
+    law: ContactLaw[Memory],
     excitation: Excitation,
     p: dict[str, Any],
     observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
     sums: Sums,
     finite: Array,
-) -> tuple[State[Memory, Sums], Array]:
+) -> tuple[EventState[Memory, Sums], Array]:
     """Run one oscillator with any contact law from 0 to `end` (for the arguments see `machine`): its state there, and the status code."""
     start, next_event, _ = machine(law, excitation, p, observe, sums, finite)
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
     return last, outcome(last, finite)
 
 
-def outcome(last: State[Memory, Sums], finite: Array) -> Array:
+def outcome(last: EventState[Memory, Sums], finite: Array) -> Array:
     """The status code of a run that ended in a state."""
     return jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))

@@ -34,7 +34,7 @@ class Moment(NamedTuple):
     reaction: jax.Array
 
 
-def between(made: oscillator.Setup, s: Any) -> Callable[[jax.Array], Moment]:
+def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment]:
     """The moment a time [s] after a state `s` of the event loop, up to the next event."""
     p, law = made.p, made.law
     phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)

@@ -18,7 +18,7 @@ State = Any
 Params = dict[str, Any]
 
 
-class Machine(Protocol):
+class EventLoop(Protocol):
     """The event loop of one oscillator, taken apart."""
 
     @property
@@ -59,7 +59,7 @@ def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
     return [push(*each) for each in zip(*along, strict=True)]
 
 
-def forward_sensitivity(build: Callable[[Params], Machine], most_events: int, p: Params, one_by_one: bool = False) -> State:
+def forward_sensitivity(build: Callable[[Params], EventLoop], most_events: int, p: Params, one_by_one: bool = False) -> State:
     """The state at the end of the run of one oscillator, or after `most_events`.
 
     Args:

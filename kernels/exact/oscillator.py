@@ -13,11 +13,11 @@ import jax.numpy as jnp
 from kernels.contact import wall_outcome
 from kernels.contact.combined import Combined, Contacts
 from kernels.contact.friction_phases import PHASES, FrictionPhases, FrictionState
-from kernels.contact.law import Point
+from kernels.contact.law import Instant
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
 from kernels.contact.wall_outcome import WallEnd
 from kernels.exact import event_loop, quadrature
-from kernels.exact.event_loop import State, Stretch
+from kernels.exact.event_loop import EventState, Stretch
 from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.models.contacts import STOP, VARYING, WallLaw
@@ -47,7 +47,7 @@ class Kind(NamedTuple):
     asked: Asked = NOTHING_ELSE
 
 
-class Sums(NamedTuple):
+class EventSums(NamedTuple):
     """Sums of a run: of friction, of each wall, of the steady window of a stop, and of what is asked for besides; else None."""
 
     rubbing: rubbing.Rubbing | None
@@ -57,7 +57,7 @@ class Sums(NamedTuple):
     statistics: observed.Statistics | None = None
 
 
-class Setup(NamedTuple):
+class EventSetup(NamedTuple):
     """What `event_loop.machine` needs to know of an oscillator.
 
     Attributes:
@@ -68,8 +68,8 @@ class Setup(NamedTuple):
     p: dict[str, Any]
     law: Combined
     excitation: Excitation
-    observe: Callable[[Sums, Any, Any, Stretch], Sums]
-    sums: Sums
+    observe: Callable[[EventSums, Any, Any, Stretch], EventSums]
+    sums: EventSums
     finite: Array
     friction: FrictionPhases | None
     walls: tuple[Wall, ...]
@@ -78,7 +78,7 @@ class Setup(NamedTuple):
     kind: Kind = Kind(None)
 
 
-def setup(p: dict[str, Any], kind: Kind) -> Setup:
+def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
     """The oscillator of resolved parameters (see `simulate`)."""
     absent = {wall.prefix + name for wall in kind.walls for name in (*MAY_BE_ABSENT, *(("f_crit",) if len(kind.walls) > 1 else ()))}
     read = [value for name, value in p.items() if name not in {*MAY_BE_ABSENT, *absent, *FEATURES["tones"], "bank"}]
@@ -100,9 +100,9 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
     worn = block_means.init(zero, kind.asked.blocks) if kind.asked.blocks else None
     seen = observed.init(zero, 3 if walls else 2) if kind.asked.statistics else None
 
-    def observe(sums: Sums, before: Contacts, after: Contacts, now: Stretch) -> Sums:
+    def observe(sums: EventSums, before: Contacts, after: Contacts, now: Stretch) -> EventSums:
         period = 2.0 * math.pi / p["omega"]
-        return Sums(
+        return EventSums(
             None if sums.rubbing is None or before.friction is None else rub(sums.rubbing, before.friction, now),
             tuple(hit(*each, now) for each in zip(sums.shocks, walls, before.walls, after.walls, strict=True)),
             None if sums.impacting is None else strike(sums.impacting, before.walls[0], after.walls[0], now, period),
@@ -110,22 +110,22 @@ def setup(p: dict[str, Any], kind: Kind) -> Setup:
             None if sums.statistics is None else quadrature.look(sums.statistics, _curves(friction, walls, before, now), now),
         )
 
-    sums = Sums(rubs, hits, None, worn, seen)
-    return Setup(p, law, excitation, observe, sums, all_finite(read), friction, walls, centre, instants, kind)
+    sums = EventSums(rubs, hits, None, worn, seen)
+    return EventSetup(p, law, excitation, observe, sums, all_finite(read), friction, walls, centre, instants, kind)
 
 
-def build(made: Setup) -> event_loop.Machine[Any, Sums]:
+def build(made: EventSetup) -> event_loop.EventMachine[Any, EventSums]:
     """Its event loop."""
     return event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite, instants=made.instants)
 
 
-def _released(p: dict[str, Any], excitation: Excitation) -> Point:
+def _released(p: dict[str, Any], excitation: Excitation) -> Instant:
     """What a wall needs to know of the motion at t = 0."""
     zero = jnp.zeros_like(p["m"])
     x, v = p["x0"] + zero, p["v0"] + zero
     force = excitation.force(sincos(excitation.phase + zero)[0])
     needed = (excitation.with_record(force, zero) if isinstance(excitation, Driven) else force) - p["k"] * x
-    return Point(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
+    return Instant(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
 
 
 def rub(sums: rubbing.Rubbing, contact: FrictionState, now: Stretch) -> rubbing.Rubbing:
@@ -218,7 +218,7 @@ def _sum(curves: list[_Curve]) -> _Curve:
     return value, on_d, on_v, on_a, on_dv
 
 
-def finish(setup: Setup, last: State[Any, Sums], status: Array, period: Array) -> tuple[dict[str, Array], Array]:
+def finish(setup: EventSetup, last: EventState[Any, EventSums], status: Array, period: Array) -> tuple[dict[str, Array], Array]:
     """Observables by name (scalars) of a run that ended in a state, and its status."""
     p, zero = setup.p, jnp.zeros_like(last.t)
     found = rubbing.nothing(zero) if last.sums.rubbing is None else rubbing.finish(last.sums.rubbing, p)
@@ -263,5 +263,7 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tupl
     """
     kind = kind._replace(asked=asked)
     made = setup(p, kind)
-    last: State[Any, Sums] = forward_sensitivity(lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls))
+    last: EventState[Any, EventSums] = forward_sensitivity(
+        lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls)
+    )
     return finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))

@@ -43,7 +43,7 @@ _CONTRACTION = 1.0 + 1e-10  # multipliers above its inverse count as 1
 _PIVOT = 1e-12
 
 
-class Search(NamedTuple):
+class OrbitSearch(NamedTuple):
     """The iteration, at one section.
 
     Attributes:
@@ -120,7 +120,7 @@ def product(jacobians: Array, count: Array) -> Array:
     return found
 
 
-def search(build: Build, p: dict[str, Any]) -> Search:
+def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
     """The periodic motion that a run tends to.
 
     Args:
@@ -137,11 +137,11 @@ def search(build: Build, p: dict[str, Any]) -> Search:
     n = nothing.shape[0]
     numbers = jnp.arange(1.0, MOST_MULTIPLE + 1.0)
 
-    def going_on(c: Search) -> Array:
+    def going_on(c: OrbitSearch) -> Array:
         searching: Array = section.finite & (c.multiple == 0.0) & (c.periods < MOST_PERIODS) & (c.state.events < rigid_loop.MOST_EVENTS)
         return searching
 
-    def iterate(c: Search) -> Search:
+    def iterate(c: OrbitSearch) -> OrbitSearch:
         y = section.read(c.state)
         s, jacobian = section.image(c.state, y)
         end, direction = section.read(s), section.direction(c.state)
@@ -192,7 +192,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         jumped_to = section.write(s, end + c.stride * (of_chosen(starts[:-1]) + newton - end))
         state = jax.tree.map(lambda back, to, plain: jnp.where(worse, back, jnp.where(jumps, to, plain)), c.back, jumped_to, s)
         plain = ~worse & ~jumps
-        return Search(
+        return OrbitSearch(
             state=state._replace(events=s.events),
             back=jax.tree.map(lambda now, then: jnp.where(jumps, now, then), s, c.back),
             jumped=jnp.where(jumps, which, jnp.where(judged, 0.0, c.jumped)),
@@ -210,7 +210,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
 
     zero = jnp.zeros_like(speed)
     none = jnp.broadcast_to(nothing, (MOST_MULTIPLE, n))
-    first = Search(
+    first = OrbitSearch(
         state=start,
         back=start,
         jumped=zero,
@@ -225,7 +225,7 @@ def search(build: Build, p: dict[str, Any]) -> Search:
         periods=zero,
         multiple=zero,
     )
-    found: Search = jax.lax.while_loop(going_on, iterate, for_every_lane(first, section.finite))
+    found: OrbitSearch = jax.lax.while_loop(going_on, iterate, for_every_lane(first, section.finite))
     return found
 
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from kernels.contact.combined import Contacts
 from kernels.contact.friction_phases import FrictionState
-from kernels.contact.law import Point
+from kernels.contact.law import Instant
 from kernels.exact import oscillator, rigid_loop
 from kernels.excitation.harmonic import wrap
 from kernels.numerics.elementary import sincos
@@ -98,10 +98,10 @@ def rigid(p: dict[str, Any], free: bool) -> Section:
     machine = rigid_loop.machine(p, free)
     omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
 
-    def read(s: rigid_loop.State) -> Array:
+    def read(s: rigid_loop.RigidState) -> Array:
         return jnp.stack([s.anchor.v] if free else [s.anchor.v, jnp.where(p["k"] > 0.0, s.x * omega, 0.0)])
 
-    def write(s: rigid_loop.State, y: Array) -> rigid_loop.State:
+    def write(s: rigid_loop.RigidState, y: Array) -> rigid_loop.RigidState:
         origin = p["x0"] + zero
         placed = machine.place(s, origin if free else jnp.where(p["k"] > 0.0, y[1] / omega, origin), y[0])
         sums = rubbing.established(zero, (placed.direction != 0.0) & (placed.anchor.v != 0.0))
@@ -138,7 +138,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
         needed = made.excitation.force(sine) - p["k"] * x
         pressed, push = None, zero
         if wall is not None:
-            free = Point(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
+            free = Instant(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
             pressed, push = wall.start(free)
         if friction is None:
             contact = None
@@ -160,7 +160,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
         rubbed = None if friction is None else rubbing.established(zero, slips & (v != 0.0))
         hits = () if wall is None else (impacts.init(zero, zero > 0.0, zero, zero > 0.0),)
         seen = None if wall is None else impact_pattern.init(zero) if s.sums.impacting is None else impact_pattern.window(s.sums.impacting)
-        return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=oscillator.Sums(rubbed, hits, seen))
+        return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=oscillator.EventSums(rubbed, hits, seen))
 
     def scale(s: Any, y: Array, speed: Array) -> Array:
         if wall is None:

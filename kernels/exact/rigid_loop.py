@@ -36,7 +36,7 @@ from kernels.segments.undamped import Undamped
 MOST_EVENTS = 1_000_000
 
 
-class State(NamedTuple):
+class RigidState(NamedTuple):
     """One oscillator where it has come to rest, has turned back, or where a stage ended.
 
     Attributes:
@@ -58,7 +58,7 @@ class State(NamedTuple):
     events: Array
 
 
-class Machine(NamedTuple):
+class RigidMachine(NamedTuple):
     """The event loop of one oscillator, taken apart.
 
     Attributes:
@@ -68,19 +68,19 @@ class Machine(NamedTuple):
         place: (state, x [m], v [m/s]) -> the same at t = 0, in the window, with that displacement and velocity. What rests goes on resting.
     """
 
-    start: State
+    start: RigidState
     finite: Array
-    rest: Callable[[State], State]
-    slip: Callable[[State], State]
-    place: Callable[[State, Array, Array], State]
+    rest: Callable[[RigidState], RigidState]
+    slip: Callable[[RigidState], RigidState]
+    place: Callable[[RigidState, Array, Array], RigidState]
 
     @property
-    def next_event(self) -> Callable[[State], State]:
+    def next_event(self) -> Callable[[RigidState], RigidState]:
         """From one state to the next: a rest, if there is one, and the slip that it ends in, so that all lanes do the same."""
         return lambda s: self.slip(self.rest(s))
 
 
-def machine(p: dict[str, Any], free: bool) -> Machine:
+def machine(p: dict[str, Any], free: bool) -> RigidMachine:
     """The event loop of one rubbing mass with rigid friction (see `simulate`)."""
     excitation, friction = Harmonic.of(p), Coulomb.of(p)
     alpha = excitation.amplitude / p["m"]
@@ -102,10 +102,10 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         a: Array = (held_force(x, sine) - p["c"] * v - direction * friction.dynamic_force) / p["m"]
         return a
 
-    def target(s: State) -> Array:
+    def target(s: RigidState) -> Array:
         return fusion_barrier(jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"])))[0]
 
-    def rest(s: State) -> State:
+    def rest(s: RigidState) -> RigidState:
         rests = (s.direction == 0.0) & (s.stage < 3.0)
         limit = target(s) - s.t
         thresholds = thresholds_at_origin if free else friction.thresholds(excitation, excitation.load - p["k"] * s.x)
@@ -135,7 +135,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
             sums=rubbing.update(s.sums, now),
         )
 
-    def slip(s: State) -> State:
+    def slip(s: RigidState) -> RigidState:
         (slips,) = decide((s.direction != 0.0) & (s.stage < 3.0))
         limit = jnp.where(slips, target(s) - s.t, 0.0)
         sine, cosine = fusion_barrier(*sincos(s.anchor.angle))
@@ -176,7 +176,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
             top_speed=top_speed,
         )
         ends = slips & ~stops & ~given_up
-        return State(
+        return RigidState(
             t=jnp.where(ends, target(s), s.t + tau),
             stage=jnp.where(ends, s.stage + 1.0, s.stage),
             x=x,
@@ -198,7 +198,7 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
     x, v = p["x0"] + zero, p["v0"] + zero
     direction = jnp.where(v != 0.0, jnp.sign(v), friction.direction_at_rest(held_force(x, sine)))
     a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
-    start = State(
+    start = RigidState(
         t=zero,
         stage=jnp.where(finite, zero, 3.0),
         x=x,
@@ -210,13 +210,13 @@ def machine(p: dict[str, Any], free: bool) -> Machine:
         events=jnp.zeros_like(finite, dtype=jnp.int32),
     )
 
-    def place(s: State, x: Array, v: Array) -> State:
+    def place(s: RigidState, x: Array, v: Array) -> RigidState:
         direction = jnp.where((s.direction != 0.0) & (v != 0.0), jnp.sign(v), s.direction)
         v = jnp.where(direction != 0.0, v, 0.0)
         a = jnp.where(v != 0.0, slip_acceleration(direction, x, v, sine), s.anchor.a)
         return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), direction=direction)
 
-    return Machine(start, finite, rest, slip, place)
+    return RigidMachine(start, finite, rest, slip, place)
 
 
 def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
@@ -231,7 +231,7 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
 
     Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/exact/test_rigid_friction.py.
     """
-    last: State = forward_sensitivity(functools.partial(machine, free=free), MOST_EVENTS, p)
+    last: RigidState = forward_sensitivity(functools.partial(machine, free=free), MOST_EVENTS, p)
     finite, zero = all_finite(p.values()), jnp.zeros_like(last.t)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
     found = rubbing.finish(last.sums, p)

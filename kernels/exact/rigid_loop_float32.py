@@ -41,13 +41,13 @@ def _single(value: Array) -> Array:
     return value.astype(jnp.float32)
 
 
-class State(NamedTuple):
+class RigidStateFloat32(NamedTuple):
     """One oscillator where it has come to rest, or turns back, or where a stage ended.
 
     Attributes:
         t: omega times the time, float64. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
         moved: displacement since the start, float64. v: velocity. direction: of slip, +1 or -1; 0 where v is 0.
-        last, before: see `rigid_loop.State`. sums: observables; distance, drift and time stuck are float64. events: count.
+        last, before: see `rigid_loop.RigidState`. sums: observables; distance, drift and time stuck are float64. events: count.
     """
 
     t: Array
@@ -109,7 +109,7 @@ class Side(NamedTuple):
         return self.excess + self.on_sine * sine - self.on_versine * versine
 
 
-class Machine(NamedTuple):
+class RigidMachineFloat32(NamedTuple):
     """What does not change during a run, in units of the oscillator: float64 but for what a slip is made of.
 
     Attributes:
@@ -131,7 +131,7 @@ class Machine(NamedTuple):
     speed: Array
 
     @classmethod
-    def of(cls, p: dict[str, Any], free: bool) -> Machine:
+    def of(cls, p: dict[str, Any], free: bool) -> RigidMachineFloat32:
         """The oscillator of resolved parameters (scalars, float64, SI units)."""
         m, omega = p["m"], p["omega"]
         amplitude = Harmonic.of(p).amplitude
@@ -156,16 +156,16 @@ class Machine(NamedTuple):
         return Side.of(self.alpha, self.static, pull, direction)
 
 
-def machine(p: dict[str, Any], free: bool) -> tuple[Machine, State, Any]:
+def machine(p: dict[str, Any], free: bool) -> tuple[RigidMachineFloat32, RigidStateFloat32, Any]:
     """The oscillator, its state at t = 0, and what leads from one state to the next."""
-    c = Machine.of(p, free)
+    c = RigidMachineFloat32.of(p, free)
     at_start = c.side(1.0, c.pull), c.side(-1.0, c.pull)
     damping = _single(p["c"] / (p["m"] * p["omega"]))
     after_release = _single((p["mu_s"] - p["mu_d"]) * p["normal_force"] / (p["m"] * c.speed * p["omega"]))
 
     by_push = _single(_PART / jnp.maximum(c.alpha + jnp.abs(c.pull) + c.static, 1e-30))
 
-    def next_event(s: State) -> State:
+    def next_event(s: RigidStateFloat32) -> RigidStateFloat32:
         """A rest, if there is one, and the slip that it ends in."""
         first, second, end = c.stages
         (target,) = fusion_barrier(jnp.where(s.stage == 0.0, first, jnp.where(s.stage == 1.0, second, end)))
@@ -243,7 +243,7 @@ def machine(p: dict[str, Any], free: bool) -> tuple[Machine, State, Any]:
             top_speed=jnp.maximum(peak, jnp.maximum(v, speed)),
         )
         stage_ends = ends | (rests & ~released)
-        return State(
+        return RigidStateFloat32(
             t=jnp.where(ends, target, t + tau),
             stage=jnp.where(stage_ends, s.stage + 1.0, s.stage),
             moved=s.moved + way,
@@ -260,7 +260,7 @@ def machine(p: dict[str, Any], free: bool) -> tuple[Machine, State, Any]:
     zero, small = jnp.zeros_like(c.alpha), jnp.zeros_like(c.forward.alpha)
     v = _single(p["v0"] / c.speed) + small
     sums = rubbing.init(small)
-    start = State(
+    start = RigidStateFloat32(
         t=zero,
         stage=jnp.where(all_finite(p.values()), small, 3.0),
         moved=zero,

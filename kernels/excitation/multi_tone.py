@@ -17,7 +17,7 @@ from kernels.numerics.elementary import chord, sincos
 from kernels.numerics.numbers import Array
 
 
-class Sampled(NamedTuple):
+class SampledForce(NamedTuple):
     """The force of a record: linear from sample to sample, 0 from the second place behind its last sample on.
 
     Attributes:
@@ -71,7 +71,7 @@ class Driven(NamedTuple):
     phase: Array
     load: Array
     sweep: Array | None
-    record: Sampled | None
+    record: SampledForce | None
 
     @classmethod
     def of(cls, p: dict[str, Any]) -> Driven:
@@ -89,7 +89,7 @@ class Driven(NamedTuple):
         if "record" in p:
             none, most = jnp.isnan(p["record"]), p["bank"].shape[0] - 1.0
             row = jnp.clip(jnp.where(none, 0.0, p["record"]), 0.0, most)  # no place outside of the bank is ever read
-            record = Sampled(p["bank"], row, p["interval"], jnp.where(none, 0.0, -p["m"] * p["record_scale"]))
+            record = SampledForce(p["bank"], row, p["interval"], jnp.where(none, 0.0, -p["m"] * p["record_scale"]))
         return cls(amplitude, omega, phase, p["load"], p.get("sweep_rate"), record)
 
     @property

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array
 from kernels.stepping import euler
-from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evaluate_once
+from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, evaluate_once
 from kernels.stepping.step_control import ByFrequency
 
 
-def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
+def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:
     """One step; see `Stepper.step`."""
     trial = euler.step(body, loads, s, h)
     return trial._replace(doubt=(jnp.abs(trial.state.a - s.a), jnp.abs(loads[0].against(trial.moved))))

@@ -13,24 +13,24 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Body, External, State, Stepper, Trial, add, evaluate_once
+from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, add, evaluate_once
 from kernels.stepping.step_control import ByFrequency
 
 
-def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> State:
+def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> StepState:
     """The state at t = 0; see `Stepper.start`."""
     return evaluate_once(body, force, x, v, h)._replace(own=(v, 0.0 * h))
 
 
-def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
-    """One step; see `Stepper.step`. `State.own` is v_half and h_prev."""
+def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:
+    """One step; see `Stepper.step`. `StepState.own` is v_half and h_prev."""
     v_half, h_before = s.own
     v_half, slack = add(v_half, 0.5 * (h_before + h) * s.a, s.slack)
     moved = h * v_half
     x, rest = s.after(moved)
     v = v_half + 0.5 * h * s.a
     a, memory = body.acceleration(loads[0], s.memory, x, moved, v, rest)
-    return Trial(State(x, v, a, memory, (v_half, h), rest, slack), moved, (jnp.abs(a - s.a), jnp.abs(loads[0].against(moved))))
+    return Trial(StepState(x, v, a, memory, (v_half, h), rest, slack), moved, (jnp.abs(a - s.a), jnp.abs(loads[0].against(moved))))
 
 
 ADAPT2 = Stepper(fractions=(1.0,), start=start, step=step, control=ByFrequency())

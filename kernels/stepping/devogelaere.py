@@ -23,10 +23,10 @@ from collections.abc import Callable
 
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Body, External, State, Stepper, Trial
+from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial
 
 
-def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> State:
+def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> StepState:
     """The state at t = 0, with a half step back in time; see `Stepper.start`."""
     zero = 0.0 * body.one
     a, memory = body.push(force(zero), body.untouched(), x, zero, v)
@@ -34,11 +34,11 @@ def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h:
     back = -0.5 * h * before
     early, _ = body.push(force(-0.5 * h), body.untouched(), x + back, back, before)
     slow = h * body.drag
-    return State(x, v, a, memory, (early, ((4.0 + slow) * v - h * (a + early)) / (4.0 - slow)))
+    return StepState(x, v, a, memory, (early, ((4.0 + slow) * v - h * (a + early)) / (4.0 - slow)))
 
 
-def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
-    """One step; see `Stepper.step`. `State.a` is F, `State.own` is F_e and v_e; difference velocities are written without a quotient."""
+def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:
+    """One step (see `Stepper.step`). `StepState.a` is F, its `own` is F_e and v_e; difference velocities are written without a quotient."""
     early, v_early = s.own
     slow = h * body.drag
     by_four, by_six = 1.0 / (4.0 + slow), 1.0 / (6.0 + slow)  # the same in every step: a loop divides before it begins
@@ -53,10 +53,10 @@ def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
     x, rest = s.after(moved)
     a, memory = body.push(loads[1], memory, x, moved - half_moved, 2.0 * mean_speed - half_speed, rest)
     v, slack = _onward(s, 6.0 * s.v, h * (a + 4.0 * half + s.a - body.drag * (4.0 * v_half + s.v)), slow, by_six)
-    return Trial(State(x, v, a, memory, (half, v_half), rest, slack), moved, None)
+    return Trial(StepState(x, v, a, memory, (half, v_half), rest, slack), moved, None)
 
 
-def _onward(s: State, weighed: Array, change: Array, slow: Array, by: Array) -> tuple[Array, Array | None]:
+def _onward(s: StepState, weighed: Array, change: Array, slow: Array, by: Array) -> tuple[Array, Array | None]:
     """(weight v + change) / (weight + slow), `weighed` being weight v and `by` 1 / (weight + slow); and what rounding leaves out of it.
 
     In float32 written as what is added to v: the rounding error of `by`, 3e-8, is the same in every step and would make v grow.

@@ -9,16 +9,16 @@ The first acceleration comes from the initial state. Stable on a stuck mass whil
 from __future__ import annotations
 
 from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Body, External, State, Stepper, Trial, evaluate_once
+from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, evaluate_once
 
 
-def step(body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
+def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:
     """One step; see `Stepper.step`."""
     v, slack = s.faster(h * s.a)
     moved = h * v
     x, rest = s.after(moved)
     a, memory = body.acceleration(loads[0], s.memory, x, moved, v, rest)
-    return Trial(State(x, v, a, memory, (), rest, slack), moved, None)
+    return Trial(StepState(x, v, a, memory, (), rest, slack), moved, None)
 
 
 EULER = Stepper(fractions=(1.0,), start=evaluate_once, step=step)

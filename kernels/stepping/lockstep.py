@@ -22,9 +22,9 @@ from kernels.stepping.loop import (
     STEPPERS,
     Counted,
     Even,
-    Run,
-    Setup,
-    Sums,
+    StepRun,
+    StepSetup,
+    StepSums,
     Turned,
     attempt,
     begin,
@@ -34,10 +34,10 @@ from kernels.stepping.loop import (
     turn,
     turned_to,
 )
-from kernels.stepping.scheme import State, Stepper
+from kernels.stepping.scheme import Stepper, StepState
 
 Stretch: TypeAlias = tuple[
-    Turned, State, tuple[impacts.Shock, ...], observe_friction.Few | None
+    Turned, StepState, tuple[impacts.Shock, ...], observe_friction.Few | None
 ]  # what steps carry that lie all inside the window, or none
 
 
@@ -66,25 +66,25 @@ def simulate(p: dict[str, Any], scheme: str, walls: tuple[WallLaw, ...] = ()) ->
     return finish(setup, _stretch(stepper, setup, run, whole, inside=False))
 
 
-def _attempts(stepper: Stepper, setup: Setup, run: Run, end: Array) -> Run:
+def _attempts(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array) -> StepRun:
     """The steps from the present one up to number `end` (a whole float), one by one, wherever they lie."""
     done = cast("Counted", run.clock).steps
-    return cast("Run", jax.lax.fori_loop(done.astype(int), end.astype(int), lambda _, now: attempt(stepper, setup, now), run))
+    return cast("StepRun", jax.lax.fori_loop(done.astype(int), end.astype(int), lambda _, now: attempt(stepper, setup, now), run))
 
 
-def _each(stepper: Stepper, setup: Setup) -> int:
+def _each(stepper: Stepper, setup: StepSetup) -> int:
     """Steps of an iteration."""
     plain = not setup.body.walls and setup.body.friction.cheap and not isinstance(setup.excitation, Driven)
     return jax_setup.steps(little=plain and len(stepper.fractions) == 1)
 
 
-def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool) -> Run:
+def _stretch(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array, inside: bool) -> StepRun:
     """The steps from the present one up to number `end` (a whole float), all of them `inside` the window, or none.
 
     As many in an iteration of the loop as suits the device, of which the last ones may be left.
     """
     clock, each = cast("Counted", run.clock), _each(stepper, setup)
-    part = observe_wall.Part(0.0, 1.0) if inside else None
+    part = observe_wall.WindowPart(0.0, 1.0) if inside else None
 
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, shocks, few = now
@@ -99,7 +99,7 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
         several = lambda n, now: functools.reduce(lambda now, i: step(first + n * each + i, now), range(each), now)  # noqa: E731
         return cast("Stretch", jax.lax.fori_loop(0, count, several, now))
 
-    def several(now: tuple[Array, Turned, State, Sums]) -> tuple[Array, Turned, State, Sums]:
+    def several(now: tuple[Array, Turned, StepState, StepSums]) -> tuple[Array, Turned, StepState, StepSums]:
         left, rotation, state, (friction, shocks, _, totals) = now
         count = jnp.minimum(left, observe_friction.MOST // each)
         first, left = start + (total - left) * each, left - count
@@ -109,7 +109,7 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
         if totals is not None:
             turned = turned_to(setup, start + (total - left) * each)
             friction, shocks, totals = two_level_sums.close(friction, shocks, totals)
-        return left, turned, after, Sums(friction, shocks, None, totals)
+        return left, turned, after, StepSums(friction, shocks, None, totals)
 
     start = clock.steps.astype(int)
     total = jnp.maximum(end.astype(int) - start, 0) // each
@@ -118,4 +118,4 @@ def _stretch(stepper: Stepper, setup: Setup, run: Run, end: Array, inside: bool)
     else:
         turned, state, shocks, _ = iterations(total, start, (clock.rotation, run.state, run.sums.shocks, None))
         sums = run.sums._replace(shocks=shocks)
-    return Run(Counted(clock.steps + total * each, turned), state, sums)
+    return StepRun(Counted(clock.steps + total * each, turned), state, sums)

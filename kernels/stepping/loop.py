@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact import wall_outcome
-from kernels.contact.friction_law import FrictionLaw, Rubbed, Step, Swings
+from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep, Swings
 from kernels.contact.friction_registry import friction_law
 from kernels.contact.normal_force import Pressing
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
@@ -35,7 +35,7 @@ from kernels.stepping.devogelaere import DEVOGELAERE
 from kernels.stepping.euler import EULER
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
-from kernels.stepping.scheme import Body, Control, External, Limits, State, Stepper, Trial
+from kernels.stepping.scheme import Body, Control, External, Limits, Stepper, StepState, Trial
 
 STEPPERS: dict[str, Stepper] = {
     "euler": EULER,
@@ -70,7 +70,7 @@ class Turned(NamedTuple):
     normal: Rotation | None
 
 
-class Setup(NamedTuple):
+class StepSetup(NamedTuple):
     """What does not change during a run.
 
     Attributes:
@@ -136,7 +136,7 @@ class Timed(NamedTuple):
 Clock: TypeAlias = Counted | Timed
 
 
-class Sums(NamedTuple):
+class StepSums(NamedTuple):
     """Sums of a run.
 
     Attributes:
@@ -150,12 +150,12 @@ class Sums(NamedTuple):
     totals: two_level_sums.Totals | None = None
 
 
-class Run(NamedTuple):
+class StepRun(NamedTuple):
     """One oscillator after a step: its clock, its state, observables."""
 
     clock: Clock
-    state: State
-    sums: Sums
+    state: StepState
+    sums: StepSums
 
 
 def steps(end: Array, step: Array) -> Array:
@@ -163,7 +163,7 @@ def steps(end: Array, step: Array) -> Array:
     return jnp.ceil(end / step * (1.0 - 1e-12))
 
 
-def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, laws: tuple[WallLaw, ...] = ()) -> Setup:
+def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, laws: tuple[WallLaw, ...] = ()) -> StepSetup:
     """What does not change during a run.
 
     Args:
@@ -191,13 +191,13 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, la
         swings: tuple[Turn, ...] = ()
         if friction.pressing is not None:
             swings = tuple(friction.pressing.swing.turn(fraction * h) for fraction in (*stepper.fractions, 0.5))
-        return Setup(p, body, excitation, finite, centre, h, Even(count, turns, swings), instants, asked.statistics, laws)
+        return StepSetup(p, body, excitation, finite, centre, h, Even(count, turns, swings), instants, asked.statistics, laws)
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
     h = jnp.minimum(p["step"], p["largest_step"]).astype(body.one.dtype)
-    return Setup(p, body, excitation, finite, centre, h, limits, instants, asked.statistics, laws)
+    return StepSetup(p, body, excitation, finite, centre, h, limits, instants, asked.statistics, laws)
 
 
-def begin(stepper: Stepper, setup: Setup) -> Run:
+def begin(stepper: Stepper, setup: StepSetup) -> StepRun:
     """The run at t = 0. One whose numbers are not finite, or that would take more than MOST_STEPS fixed steps, is over at once."""
     zero = 0.0 * setup.body.one
     x, v = setup.p["x0"] + zero, setup.p["v0"] + zero
@@ -214,26 +214,26 @@ def begin(stepper: Stepper, setup: Setup) -> Run:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         none = zero.astype(jnp.float64)
         clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
-    sums = Sums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state, setup.p["window_start"]))
+    sums = StepSums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state, setup.p["window_start"]))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=observe_statistics.init(setup.body, setup.instants, setup.statistics))
     sums = sums._replace(totals=two_level_sums.init(sums.friction, sums.shocks))
-    return Run(clock, state, sums)
+    return StepRun(clock, state, sums)
 
 
-def active(setup: Setup, run: Run) -> Array:
+def active(setup: StepSetup, run: StepRun) -> Array:
     """Whether the run has not come to its end."""
     if isinstance(run.clock, Counted):
         return run.clock.steps < cast("Even", setup.pace).whole
     return (run.clock.t < setup.p["end"]) & (run.clock.failure == 0.0)
 
 
-def attempt(stepper: Stepper, setup: Setup, run: Run) -> Run:
+def attempt(stepper: Stepper, setup: StepSetup, run: StepRun) -> StepRun:
     """One step further, or one attempt at it. What is observed of a run that is over does not change."""
     return _fixed_step(stepper, setup, run, run.clock) if isinstance(run.clock, Counted) else _chosen_step(stepper, setup, run, run.clock)
 
 
-def closed(setup: Setup, run: Run) -> Run:
+def closed(setup: StepSetup, run: StepRun) -> StepRun:
     """The same run where it is in float32: sums closed, and the excitation's angle without the errors of its turns since the last time.
 
     To be asked for every few hundred steps.
@@ -247,7 +247,7 @@ def closed(setup: Setup, run: Run) -> Run:
     return run._replace(clock=clock, sums=run.sums._replace(friction=friction, shocks=shocks, totals=totals))
 
 
-def finish(setup: Setup, run: Run) -> tuple[dict[str, Array], Array]:
+def finish(setup: StepSetup, run: StepRun) -> tuple[dict[str, Array], Array]:
     """Observables by name (scalars), and the status code."""
     clock, zero = run.clock, 0.0 * setup.body.one
     if isinstance(clock, Counted):
@@ -292,18 +292,18 @@ def simulate(
     return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
 
 
-def length(setup: Setup, even: Even) -> Array:
+def length(setup: StepSetup, even: Even) -> Array:
     """Length of a fixed step [s] in float64."""
     return setup.h if setup.h.dtype == jnp.float64 else setup.p["end"] / even.whole
 
 
-def _failure(setup: Setup) -> Array:
+def _failure(setup: StepSetup) -> Array:
     """Status code of a run that cannot begin, as a float; 0 of one that can."""
     endless = setup.pace.whole > MOST_STEPS if isinstance(setup.pace, Even) else jnp.zeros_like(setup.finite)
     return jnp.where(setup.finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
 
 
-def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run:
+def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted) -> StepRun:
     """One step of given length; beyond the last one of length 0, which costs less than freezing every carried number."""
     p, whole, done = setup.p, cast("Even", setup.pace).whole, clock.steps
     h = jnp.where(done < whole, setup.h, 0.0)
@@ -315,7 +315,13 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
     (duration,) = fusion_barrier(h * (ends - starts))
     rubs = setup.body.friction.rubs_between(_against(setup.body.friction, run.state, trial, h, swings), starts, ends)
     sums = _observe(
-        setup, run, trial, observe_friction.Part(duration, inside, rubs), (done / rate).astype(h.dtype), h, observe_wall.Part(starts, ends)
+        setup,
+        run,
+        trial,
+        observe_friction.SlipPart(duration, inside, rubs),
+        (done / rate).astype(h.dtype),
+        h,
+        observe_wall.WindowPart(starts, ends),
     )
     if run.sums.watched is not None:
         parts = jnp.stack([starts, ends]) if setup.instants is None else jnp.clip(setup.instants * rate - done, 0.0, 1.0).astype(h.dtype)
@@ -324,17 +330,19 @@ def _fixed_step(stepper: Stepper, setup: Setup, run: Run, clock: Counted) -> Run
         sums = sums._replace(
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies)
         )
-    return Run(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
+    return StepRun(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
 
 
-def turned_to(setup: Setup, number: Array) -> Turned:
+def turned_to(setup: StepSetup, number: Array) -> Turned:
     """The excitation after a number of fixed steps, from its time in float64."""
     time = number * length(setup, cast("Even", setup.pace))
     pressing = setup.pressing
     return Turned(Rotation.at(setup.excitation, time), None if pressing is None else Rotation.at(pressing.swing, time))
 
 
-def turn(stepper: Stepper, setup: Setup, state: State, rotation: Turned, h: Array, number: Array) -> tuple[Turned, Trial, Swings | None]:
+def turn(
+    stepper: Stepper, setup: StepSetup, state: StepState, rotation: Turned, h: Array, number: Array
+) -> tuple[Turned, Trial, Swings | None]:
     """The step after the first `number` ones at a fixed pace, the excitation after it, and what presses the mass where that varies."""
     even, pressing, swing = cast("Even", setup.pace), setup.pressing, rotation.normal
     turned, sines = _sines(rotation.force, even.turns)
@@ -361,7 +369,7 @@ def _sines(rotation: Rotation, turns: tuple[Turn, ...]) -> tuple[Rotation, list[
     return turned, [*(rotation.sine_after(turn) for turn in turns[:-1]), turned.sine]
 
 
-def _loads(stepper: Stepper, setup: Setup, forces: list[Array], normals: list[Array | None], h: Array) -> tuple[External, ...]:
+def _loads(stepper: Stepper, setup: StepSetup, forces: list[Array], normals: list[Array | None], h: Array) -> tuple[External, ...]:
     """What acts at the fractions of a step."""
     since = (0.0, *stepper.fractions[:-1]) if stepper.remembers else (0.0,) * len(forces)
     return tuple(
@@ -370,21 +378,21 @@ def _loads(stepper: Stepper, setup: Setup, forces: list[Array], normals: list[Ar
     )
 
 
-def _against(law: FrictionLaw, before: State, trial: Trial, h: Array, swings: Swings | None) -> Step:
+def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> SupportStep:
     """A step as the support sees it."""
     memories = before.memory.friction, trial.state.memory.friction
     if law.belt is None:
-        return Step(h, before.v, trial.state.v, trial.moved, swings, *memories)
-    return Step(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings, *memories)
+        return SupportStep(h, before.v, trial.state.v, trial.moved, swings, *memories)
+    return SupportStep(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings, *memories)
 
 
-def rubs_of(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
+def rubs_of(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
     """Velocity against the support at the end of a step, and what all of the step rubs where the law of friction integrates that."""
     step = _against(setup.body.friction, before, trial, h, swings)
     return step.v1, setup.body.friction.rubs(step)
 
 
-def _worn(setup: Setup, before: State, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
+def _worn(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
     """(n - 1,) wear energies [J] of a step between `parts` (n,) of it, to which the mass moves by `ways` [m]."""
     law, grip, normal = setup.body.friction, trial.state.memory.friction, setup.p["normal_force"]
     step = _against(law, before, trial, h, swings)
@@ -401,7 +409,7 @@ def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
     return part * (trial.moved + (1.0 - part) * bend)
 
 
-def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
+def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed) -> StepRun:
     """One attempt at a step of the scheme's choice, cut where it would pass an end of the window or of the run, or a loss of contact."""
     p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
     within = p["window_end"] if setup.instants is None else block_means.following(setup.instants, clock.t)
@@ -436,8 +444,8 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     trial = _settled(setup, trial)
     rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # works are summed where a step is inside
-    part = observe_friction.Part(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs)
-    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, observe_wall.Part(0.0, choice(inside, 1.0, 0.0, h)))
+    part = observe_friction.SlipPart(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs)
+    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h)))
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next of them at the latest
@@ -464,19 +472,21 @@ def _chosen_step(stepper: Stepper, setup: Setup, run: Run, clock: Timed) -> Run:
         failure=failure,
     )
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
-    return Run(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, (trial.state, sums), (run.state, run.sums)))
+    return StepRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, (trial.state, sums), (run.state, run.sums)))
 
 
-def _settled(setup: Setup, trial: Trial) -> Trial:
+def _settled(setup: StepSetup, trial: Trial) -> Trial:
     """A trial that may be dropped, what much is built on computed once; what a fixed step carries on is computed once anyway."""
     (a,) = fusion_barrier(trial.state.a)
     return trial._replace(state=trial.state._replace(a=a, memory=setup.body.settled(trial.state.memory)))
 
 
-def _observe(setup: Setup, run: Run, trial: Trial, part: observe_friction.Part, since: Array, h: Array, bounds: observe_wall.Part) -> Sums:
+def _observe(
+    setup: StepSetup, run: StepRun, trial: Trial, part: observe_friction.SlipPart, since: Array, h: Array, bounds: observe_wall.WindowPart
+) -> StepSums:
     """Sums after a step of `h` [s] from the time `since` [s]. The fraction `part` of it lies in the window, between `bounds`."""
     belt = setup.body.friction.belt
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
     shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h, bounds)
-    return Sums(friction, shocks, totals=run.sums.totals)
+    return StepSums(friction, shocks, totals=run.sums.totals)

@@ -38,7 +38,7 @@ class Tally(NamedTuple):
     friction: Array | None = None
 
 
-class Part(NamedTuple):
+class SlipPart(NamedTuple):
     """The part of a step that lies in the window: its length [s] and displacement [m]; where friction varies, what it rubs."""
 
     duration: Array
@@ -68,7 +68,7 @@ def _more(total: Array | None, work: Array | None, counts: Array) -> Array | Non
     return None if total is None or work is None else total + jnp.where(counts, work, 0.0)
 
 
-def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: Part) -> Tally:
+def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart) -> Tally:
     """Sums after one more step.
 
     Args:
@@ -94,7 +94,7 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: Part) -> 
     )
 
 
-def interval(before: Any, after: Any, speed: Array, part: Part) -> Interval:
+def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:
     """A step as the one definition of the observables sees it (`observables.interval`): `update` is derived from it.
 
     `rubbing.update` of these intervals gives what `update`, and `one_more` with `add`, give with fewer numbers; a test holds them together.

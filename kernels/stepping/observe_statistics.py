@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array
 from kernels.observables import block_means, statistics
-from kernels.stepping.scheme import Body, State
+from kernels.stepping.scheme import Body, StepState
 
 
 class Watched(NamedTuple):
@@ -29,7 +29,7 @@ def init(body: Body, instants: Array | None, asked: bool) -> Watched:
     )
 
 
-def update(sums: Watched, body: Body, before: State, after: State, h: Array, parts: Array, ways: Array, energies: Array) -> Watched:
+def update(sums: Watched, body: Body, before: StepState, after: StepState, h: Array, parts: Array, ways: Array, energies: Array) -> Watched:
     """Sums after one more step.
 
     Args:
@@ -51,7 +51,7 @@ def update(sums: Watched, body: Body, before: State, after: State, h: Array, par
     return Watched(worn, seen)
 
 
-def values_at(body: Body, state: State) -> Array:
+def values_at(body: Body, state: StepState) -> Array:
     """Displacement [m], friction force and the sum of the forces of the walls [N] after a step, in the order of `statistics.SEEN`."""
     belt = body.friction.belt
     friction = body.friction.force(state.memory.friction, state.v if belt is None else state.v - belt)

@@ -10,17 +10,17 @@ from kernels.contact.wall import Crush, Wall
 from kernels.numerics.numbers import Array
 from kernels.observables import impacts
 from kernels.observables.push import Push, Within
-from kernels.stepping.scheme import Body, State
+from kernels.stepping.scheme import Body, StepState
 
 
-class Part(NamedTuple):
+class WindowPart(NamedTuple):
     """Where the part of a step that lies in the window starts and ends, as fractions of the step."""
 
     start: Array | float
     end: Array | float
 
 
-def init(body: Body, state: State, window_start: Array) -> tuple[impacts.Shock, ...]:
+def init(body: Body, state: StepState, window_start: Array) -> tuple[impacts.Shock, ...]:
     """The sums of each wall at t = 0, where the oscillator is in `state`."""
     walls = zip(body.walls, state.memory.walls, strict=True)
     return tuple(
@@ -29,7 +29,13 @@ def init(body: Body, state: State, window_start: Array) -> tuple[impacts.Shock, 
 
 
 def update(
-    shocks: tuple[impacts.Shock, ...], walls: tuple[Wall, ...], before: State, after: State, since: Array, h: Array, part: Part | None
+    shocks: tuple[impacts.Shock, ...],
+    walls: tuple[Wall, ...],
+    before: StepState,
+    after: StepState,
+    since: Array,
+    h: Array,
+    part: WindowPart | None,
 ) -> tuple[impacts.Shock, ...]:
     """The sums of each wall after a step of `h` [s] from the time `since` [s]. The fraction `part` of it lies in the window."""
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
@@ -42,7 +48,9 @@ def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
     return y if rest is None else y + jnp.where((wall.two_sided > 0.0) & (x < 0.0), -rest, wall.stands * rest)
 
 
-def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, since: Array, h: Array, part: Part | None) -> Push:
+def push(
+    wall: Wall, start: StepState, end: StepState, before: Crush, after: Crush, since: Array, h: Array, part: WindowPart | None
+) -> Push:
     """What a step of `h` [s] from `since` [s] on did at the wall, given what that remembers at its ends."""
     y0, y = compression(wall, start.x, start.rest), compression(wall, end.x, end.rest)
     entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
@@ -66,7 +74,7 @@ def push(wall: Wall, start: State, end: State, before: Crush, after: Crush, sinc
     pressed = jnp.where(pushed & pushes, 1.0, jnp.where(parted, separated, jnp.where(met, 1.0 - place, 0.0)))
     instant = since + h * place
 
-    def within(part: Part) -> Within:
+    def within(part: WindowPart) -> Within:
         first, last = jnp.where(met, place, 0.0), jnp.where(parted, separated, 1.0)
         overlap = jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
         pressed = jnp.where(pushed | pushes, h * jnp.maximum(overlap, 0.0), 0.0)

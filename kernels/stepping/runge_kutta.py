@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Body, External, State, Trial
+from kernels.stepping.scheme import Body, External, StepState, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Tableau:
         """The nodes without repetition."""
         return tuple(dict.fromkeys(self.nodes))
 
-    def step(self, body: Body, loads: tuple[External, ...], s: State, h: Array) -> Trial:
+    def step(self, body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:
         """One step; see `Stepper.step`. Every stage evaluates the contact from its memory at the start of the step."""
         speeds, accelerations = [s.v], [s.a]
         moved, memory, slack = 0.0 * h, s.memory, s.slack
@@ -42,7 +42,7 @@ class Tableau:
             accelerations.append(a)
         doubt = h * weigh(self.error, speeds), h * weigh(self.error, accelerations)
         x, rest = s.after(moved)
-        return Trial(State(x, speeds[-1], accelerations[-1], memory, (), rest, slack), moved, doubt)
+        return Trial(StepState(x, speeds[-1], accelerations[-1], memory, (), rest, slack), moved, doubt)
 
 
 def weigh(weights: tuple[float, ...], values: list[Array]) -> Array:

@@ -100,7 +100,7 @@ class Body(NamedTuple):
         return (a if self.free else a - self.drag * v), memory
 
 
-class State(NamedTuple):
+class StepState(NamedTuple):
     """One oscillator after a step that was accepted.
 
     Attributes:
@@ -146,7 +146,7 @@ class Trial(NamedTuple):
         doubt: two numbers that the scheme's control judges the step by; of a scheme of fixed step, none.
     """
 
-    state: State
+    state: StepState
     moved: Array
     doubt: tuple[Array, Array] | None
 
@@ -160,7 +160,7 @@ class Limits(NamedTuple):
     retries: Array
 
 
-class Verdict(NamedTuple):
+class StepVerdict(NamedTuple):
     """What a control says of a trial.
 
     Attributes:
@@ -183,7 +183,7 @@ class Control(Protocol):
         """What it remembers at first: of the initial state, the largest external force per mass `pull` [m/s^2], the first step `h` [s]."""
 
     def judge(self, memory: tuple[Array, ...], doubt: tuple[Array, Array], tried: Array, planned: Array, x: Array, v: Array,
-              limits: Limits) -> Verdict:  # fmt: skip
+              limits: Limits) -> StepVerdict:  # fmt: skip
         """Judge a trial of length `tried` [s], which an instant to be hit may have cut from the `planned` one, that ends at `x` and `v`."""
 
 
@@ -199,14 +199,14 @@ class Stepper(NamedTuple):
     """
 
     fractions: tuple[float, ...]
-    start: Callable[[Body, Callable[[Array], External], Array, Array, Array], State]
-    step: Callable[[Body, tuple[External, ...], State, Array], Trial]
+    start: Callable[[Body, Callable[[Array], External], Array, Array, Array], StepState]
+    step: Callable[[Body, tuple[External, ...], StepState, Array], Trial]
     control: Control | None = None
     remembers: bool = False
 
 
-def evaluate_once(body: Body, force: Callable[[Array], External], x: Array, v: Array, _h: Array) -> State:
+def evaluate_once(body: Body, force: Callable[[Array], External], x: Array, v: Array, _h: Array) -> StepState:
     """The state at t = 0 of a scheme that carries nothing of its own: one evaluation of a contact that is not loaded."""
     zero = 0.0 * body.one
     a, memory = body.acceleration(force(zero), body.untouched(), x, zero, v)
-    return State(x, v, a, memory, ())
+    return StepState(x, v, a, memory, ())

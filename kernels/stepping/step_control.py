@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Limits, Verdict
+from kernels.stepping.scheme import Limits, StepVerdict
 
 POINTS_PER_PERIOD = 50.0
 SHORTER = 0.75
@@ -33,13 +33,13 @@ class ByFrequency(NamedTuple):
         return jnp.ones_like(x), jnp.zeros_like(x)
 
     def judge(self, memory: tuple[Array, ...], doubt: tuple[Array, Array], tried: Array, planned: Array, _x: Array, _v: Array,
-              limits: Limits) -> Verdict:  # fmt: skip
+              limits: Limits) -> StepVerdict:  # fmt: skip
         """See `scheme.Control`."""
         steps, retries = memory
         changed, moved = doubt
         scaled = (POINTS_PER_PERIOD * tried / (2.0 * math.pi)) ** 2 * changed  # e^2 times |dx|
         grows = (steps > PATIENCE) & ((scaled < ROOM**2 * moved) | (changed == 0.0))
-        return Verdict(
+        return StepVerdict(
             accepted=(scaled < moved) | (changed == 0.0) | (retries >= limits.retries),
             longer=jnp.where(grows, jnp.minimum(LONGER * planned, limits.largest), planned),
             shorter=SHORTER * tried,
@@ -63,7 +63,7 @@ class ByError(NamedTuple):
         return jnp.maximum(jnp.abs(x), pull * h * h), jnp.maximum(jnp.abs(v), pull * h)
 
     def judge(self, memory: tuple[Array, ...], doubt: tuple[Array, Array], tried: Array, planned: Array, x: Array, v: Array,
-              limits: Limits) -> Verdict:  # fmt: skip
+              limits: Limits) -> StepVerdict:  # fmt: skip
         """See `scheme.Control`."""
         scales = jnp.maximum(memory[0], jnp.abs(x)), jnp.maximum(memory[1], jnp.abs(v))
         parts = [jnp.where(error == 0.0, 0.0, jnp.abs(error) / scale) for error, scale in zip(doubt, scales, strict=True)]
@@ -71,7 +71,7 @@ class ByError(NamedTuple):
         factor = jnp.clip(SAFETY * self.inverse_root(jnp.maximum(e, 1e-30)), MOST_SHRINKING, MOST_GROWTH)
         factor = jnp.where(jnp.isfinite(e), factor, MOST_SHRINKING)
         longer = jnp.minimum(factor * tried, limits.largest)
-        return Verdict(
+        return StepVerdict(
             accepted=e <= 1.0,
             longer=jnp.where(tried < planned, jnp.maximum(longer, planned), longer),
             shorter=factor * tried,

@@ -22,7 +22,7 @@ Quantile = Callable[..., np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class Distribution:
     """A continuous distribution.
 
     Attributes:
@@ -85,16 +85,16 @@ def triangular(u: np.ndarray, start: float, mode: float, stop: float) -> np.ndar
 UNIFORM, LOG_UNIFORM, NORMAL, TRUNCATED, LOG_NORMAL, TRIANGULAR, INTEGERS, CHOICE = (
     "uniform", "log_uniform", "normal", "truncated_normal", "log_normal", "triangular", "integer", "choice"
 )  # fmt: skip
-LAWS: dict[str, Law] = {
-    NORMAL: Law(("mean", "std"), normal, "mean and standard deviation"),
-    TRUNCATED: Law(
+LAWS: dict[str, Distribution] = {
+    NORMAL: Distribution(("mean", "std"), normal, "mean and standard deviation"),
+    TRUNCATED: Distribution(
         ("mean", "std", "lower", "upper"),
         truncated_normal,
         "mean and standard deviation of the normal distribution, and one bound or both",
         ("lower", "upper"),
     ),
-    LOG_NORMAL: Law(("mean", "std"), log_normal, "mean and standard deviation of the values"),
-    TRIANGULAR: Law(
+    LOG_NORMAL: Distribution(("mean", "std"), log_normal, "mean and standard deviation of the values"),
+    TRIANGULAR: Distribution(
         ("from", "mode", "to"), lambda u, **at: triangular(u, at["from"], at["mode"], at["to"]), "ends and most likely value", bounded=True
     ),
 }

@@ -13,13 +13,13 @@ from sweep.design.axis import DRAW, RECORD
 from sweep.io.errors import Problem, advise, shorten
 
 
-class Section(BaseModel):
+class TableSchema(BaseModel):
     """A table of the file; it accepts no other keys and converts no types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Study(Section):
+class Study(TableSchema):
     """[study]: name, model and scheme."""
 
     name: str | None = None
@@ -28,7 +28,7 @@ class Study(Section):
     precision: str = DOUBLE
 
 
-class Time(Section):
+class Time(TableSchema):
     """[time]: duration, steps and window."""
 
     end: Any = None
@@ -41,7 +41,7 @@ class Time(Section):
     blocks: int | None = None
 
 
-class Sweep(Section):
+class Sweep(TableSchema):
     """[sweep]: the design and its points."""
 
     design: str = "grid"
@@ -61,7 +61,7 @@ class Sweep(Section):
     axes: dict[str, Any] | None = None
 
 
-class Range(Section):
+class Range(TableSchema):
     """An axis { from, to, count, spacing }; a range of a sampling design and a range of whole numbers have no count."""
 
     start: Any = Field(default=None, alias="from")
@@ -70,7 +70,7 @@ class Range(Section):
     spacing: str = "linear"
 
 
-class Random(Section):
+class Random(TableSchema):
     """[excitation.random]: random accelerations. `tribosweep list excitation` shows the descriptions."""
 
     spectrum: Any = Field(
@@ -92,7 +92,7 @@ class Random(Section):
     taper: Any = Field(default=None, description="ramps of half a cosine at both ends [s], or [at the beginning, at the end]; default none")
 
 
-class Excitation(Section):
+class Excitation(TableSchema):
     """[excitation]: excitations other than sines, described as in `Random`."""
 
     records: Any = Field(
@@ -108,14 +108,14 @@ class Excitation(Section):
     random: Random | None = Field(default=None, description="random accelerations instead of records; parameter draw is the number of one")
 
 
-class Output(Section):
+class Output(TableSchema):
     """[output]: additional observables, and the size of shards."""
 
     statistics: bool | None = None
     shard_points: int | None = None
 
 
-class Document(Section):
+class Document(TableSchema):
     """The whole file; a single [sweep] is a list of one."""
 
     study: Study = Study()
@@ -130,7 +130,7 @@ NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
 }  # parameter -> message if the study lacks what the parameter needs
-EXCITATION: dict[str, type[Section]] = {"excitation": Excitation, "excitation.random": Random}
+EXCITATION: dict[str, type[TableSchema]] = {"excitation": Excitation, "excitation.random": Random}
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
 WINDOW = ("window_start", "window_end")
@@ -194,7 +194,7 @@ def describe(item: Mapping[str, Any], location: list[str]) -> str:
 
 def keys_of(location: list[str]) -> list[str]:
     """The keys that the section at `location` may have."""
-    sections: dict[str, type[Section]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep, "output": Output, **EXCITATION}
+    sections: dict[str, type[TableSchema]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep, "output": Output, **EXCITATION}
     section = sections.get(".".join(location), Range)
     return [field.alias or name for name, field in section.model_fields.items()]
 
@@ -218,7 +218,7 @@ def home_of(name: str) -> str:
     """The section to which a misplaced key belongs; empty if no section has it."""
     if name in TIME_KEYS or name in Time.model_fields:
         return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
-    shapes: dict[str, type[Section]] = {"study": Study, "sweep": Sweep, "output": Output, "excitation": Excitation}
+    shapes: dict[str, type[TableSchema]] = {"study": Study, "sweep": Sweep, "output": Output, "excitation": Excitation}
     section = next((title for title, shape in shapes.items() if name in shape.model_fields), "")
     if not section and any(name == q.name for model in MODELS.values() for q in model.parameters):
         section = "parameters"

@@ -31,7 +31,7 @@ _GROW = 10.0
 _FLOOR = 1e-13  # a guard that is within rounding of zero over such a stretch, in units of the fastest time, only grazes
 
 
-class Crossing(NamedTuple):
+class GuardCrossing(NamedTuple):
     """The first crossing.
 
     Attributes:
@@ -192,7 +192,7 @@ def stay(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     return clear
 
 
-def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> Crossing:
+def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> GuardCrossing:
     """The first crossing in [0, limit] (scalars).
 
     Args:
@@ -201,7 +201,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
         limit: time to stop looking [s]; where it is not positive there is nothing to look for.
 
     Returns:
-        See `Crossing`. Of two guards that cross together but for rounding the first counts. A guard that is negative by no more than
+        See `GuardCrossing`. Of two guards that cross together but for rounding the first counts. A guard that is negative by no more than
         rounding over a stretch too short to resolve has only grazed.
     """
     medium = _medium(segment)
@@ -268,4 +268,4 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
         )
 
     root = falling_root(as_velocity, s.low, s.high, s.guess, fastest)
-    return Crossing(jnp.where(happens, root, jnp.minimum(s.low, jnp.maximum(limit, 0.0))), happens, s.which)
+    return GuardCrossing(jnp.where(happens, root, jnp.minimum(s.low, jnp.maximum(limit, 0.0))), happens, s.which)

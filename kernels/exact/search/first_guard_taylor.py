@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernels.contact.law import Guard
-from kernels.exact.search.first_guard import Crossing
+from kernels.exact.search.first_guard import GuardCrossing
 from kernels.exact.search.roots import falling_root
 from kernels.numerics.fusion import traced_once
 from kernels.numerics.numbers import Array
@@ -25,7 +25,7 @@ _SHORTER, _TRIES = 4.0, 8
 _BERNSTEIN = np.array([[math.comb(k, n) / math.comb(TERMS - 1, n) for n in range(TERMS)] for k in range(TERMS)])
 
 
-def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> Crossing:
+def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> GuardCrossing:
     """The first crossing of a guard in one step of at most `limit` [s] (see `first_guard.first_crossing`); `tau` ends the step."""
     z = segment.series(anchor)
     d, v, a = z, derivative(z, 1), derivative(z, 2)
@@ -48,7 +48,7 @@ def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, 
     which = jnp.argmin(roots)
     first = jnp.min(roots)
     happens = (first <= step) & (limit > 0.0)
-    return Crossing(jnp.where(happens, first, step), happens, which.astype(step.dtype))
+    return GuardCrossing(jnp.where(happens, first, step), happens, which.astype(step.dtype))
 
 
 @traced_once

@@ -82,9 +82,9 @@ class _Course(NamedTuple):
 class _Search(NamedTuple):
     """A zero of v (or of a) that is being approached: it lies in (low, high), if v is known to be negative at `high`.
 
-    `roots.Search` needs a bracket from the start. This search has none until the function is seen to be negative, and keeps value and slope
-    of its last trial, from which the caller concludes that there is no zero. Two of them run in one loop, so that each stands still when it
-    is done.
+    `roots.RootSearch` needs a bracket from the start. This search has none until the function is seen to be negative. It keeps
+    value and slope of its last trial, from which the caller concludes that there is no zero. Two searches run in one loop; each stops
+    when it is done.
 
     Attributes:
         trial: place of the next evaluation. value, slope: of the function at the last one.

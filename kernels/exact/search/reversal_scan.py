@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.exact.search.reversal import Guess, Reversal
-from kernels.exact.search.roots import NEAR, Search
+from kernels.exact.search.roots import NEAR, RootSearch
 from kernels.excitation.harmonic import wrap
 from kernels.numerics.fusion import decide, fusion_barrier
 from kernels.numerics.numbers import Array, by_width
@@ -174,23 +174,23 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     )
     known = wrap(guess.stop - anchor.angle) / omega
 
-    def goes_on(s: tuple[_Scan, Search]) -> Array:
+    def goes_on(s: tuple[_Scan, RootSearch]) -> Array:
         scan, root = s
         return jnp.where(scan.stops, root.goes_on, ~scan.done & (scan.pieces < MOST_PIECES))
 
-    def look(s: tuple[_Scan, Search]) -> tuple[_Scan, Search]:
+    def look(s: tuple[_Scan, RootSearch]) -> tuple[_Scan, RootSearch]:
         """One look: at the end of the next piece, or once the first zero is in a bracket at the next trial."""
         scan, root = s
         m = segment.motion(anchor, jnp.where(scan.stops, root.trial, scan.high))
         examined = examine(scan, m)
-        begun = Search.of(examined.low, examined.high, known)
+        begun = RootSearch.of(examined.low, examined.high, known)
         improved = root.improved(m, rate, NEAR)
-        chosen: tuple[_Scan, Search] = jax.tree.map(
+        chosen: tuple[_Scan, RootSearch] = jax.tree.map(
             lambda later, now: jnp.where(scan.stops, later, now), (scan, improved), (examined, begun)
         )
         return chosen
 
-    s, root = jax.lax.while_loop(goes_on, look, (first, Search.of(zero, zero, zero)))
+    s, root = jax.lax.while_loop(goes_on, look, (first, RootSearch.of(zero, zero, zero)))
     # an exhausted search returns the time it reached, and the event loop goes on from there
     tau = jnp.where(s.stops, root.trial, jnp.where(s.done, limit, s.low))
     peak = jnp.minimum(s.peak, tau)

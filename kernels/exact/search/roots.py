@@ -20,7 +20,7 @@ NEAR = 0.03
 _MOST_EVALUATIONS = 200
 
 
-class Search(NamedTuple):
+class RootSearch(NamedTuple):
     """Bracket [low, high] with v(low) > 0 >= v(high), the next trial, the last step, and whether the root is found."""
 
     low: Array
@@ -31,7 +31,7 @@ class Search(NamedTuple):
     evaluations: Array
 
     @classmethod
-    def of(cls, low: Array, high: Array, guess: Array) -> Search:
+    def of(cls, low: Array, high: Array, guess: Array) -> RootSearch:
         """The search before its first look, which is at `guess`, or in the middle where that is outside."""
         start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
         zero = jnp.zeros_like(start)
@@ -42,7 +42,7 @@ class Search(NamedTuple):
         """Whether the root is yet to be found."""
         return ~self.found & (self.evaluations < _MOST_EVALUATIONS)
 
-    def improved(self, m: Motion, rate: Array, close: float) -> Search:
+    def improved(self, m: Motion, rate: Array, close: float) -> RootSearch:
         """The search after the evaluation of its trial, where the motion is `m` (see `falling_root`)."""
         (positive,) = decide(m.v > 0.0, like=m.v)
         low, high = jnp.where(positive, self.trial, self.low), jnp.where(positive, self.high, self.trial)
@@ -54,7 +54,7 @@ class Search(NamedTuple):
         (found,) = decide(narrow | (inside & (jnp.abs(step) * rate < close) & (neglected < close)), like=m.v)
         converging = jnp.abs(step) < 0.5 * jnp.abs(self.step)
         trial = jnp.where(inside & (converging | found), target, 0.5 * (low + high))
-        return Search(low, high, trial, jnp.where(inside & converging, step, high - low), found, self.evaluations + 1)
+        return RootSearch(low, high, trial, jnp.where(inside & converging, step, high - low), found, self.evaluations + 1)
 
 
 @jax.custom_jvp
@@ -126,5 +126,5 @@ def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, gue
     return jax.lax.while_loop(
         lambda s: s.goes_on,
         lambda s: s.improved(motion(s.trial), rate, close),
-        for_every_lane(Search.of(low, high, guess), low, high, rate),
+        for_every_lane(RootSearch.of(low, high, guess), low, high, rate),
     ).trial

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from sweep.analysis.calibration.fitting import FAILED, OUTCOMES, fit
-from sweep.analysis.calibration.jumps import Crossing, find_crossings
+from sweep.analysis.calibration.jumps import BoundaryCrossing, find_crossings
 from sweep.analysis.calibration.load import Calibration
 from sweep.analysis.calibration.optima import Optimum, optima_of, starts_of
 from sweep.analysis.calibration.parameters import Space
@@ -137,7 +137,7 @@ def notes_on(result: CalibrationResult) -> list[str]:
 def notes_on_crossings(result: CalibrationResult) -> list[str]:
     """Sentences on the boundaries that the fits of the best optimum crossed."""
     data, space = result.calibration.data, result.space
-    jumping: dict[tuple[int, str, frozenset[str]], list[Crossing]] = {}
+    jumping: dict[tuple[int, str, frozenset[str]], list[BoundaryCrossing]] = {}
     for each in result.crossings:
         for jump in each.jumps:  # samples of one trace that jump together count as one jump
             key = (int(data.tests[each.run]), jump.observable, frozenset((each.before, each.after)))

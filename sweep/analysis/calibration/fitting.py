@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kernels.runtime import stderr_filter
-from sweep.analysis.calibration.system import Point, System
+from sweep.analysis.calibration.system import FitPoint, System
 from sweep.io.errors import ConfigError, Problem
 
 MOST_STEPS = 200
@@ -34,7 +34,7 @@ OUTCOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FitStep:
     """An accepted step of some lanes.
 
     Attributes:
@@ -58,10 +58,10 @@ class Fits:
     """
 
     coordinates: np.ndarray
-    point: Point
+    point: FitPoint
     outcome: np.ndarray
     steps: np.ndarray
-    path: list[Step]
+    path: list[FitStep]
 
     @property
     def chi2(self) -> np.ndarray:
@@ -94,8 +94,8 @@ def fit(
     point = system.at(starts, measured)
     alive = np.isfinite(point.residuals).all(axis=1)
     outcome = np.where(alive, UNFINISHED, FAILED).astype(object)
-    best = Point(*(np.array(each) for each in (point.residuals, point.jacobian, point.codes, point.predicted)))
-    path = [Step(np.arange(lanes), starts.copy(), point.codes)] if trace else []
+    best = FitPoint(*(np.array(each) for each in (point.residuals, point.jacobian, point.codes, point.predicted)))
+    path = [FitStep(np.arange(lanes), starts.copy(), point.codes)] if trace else []
     steps = np.zeros(lanes, dtype=int)
     state, asked = None, y
     live = alive.copy()
@@ -104,7 +104,7 @@ def fit(
         if state is not None:
             point = system.at(space.at(asked[which]), None if measured is None else measured[which])
         else:
-            point = Point(*(each[which] for each in (point.residuals, point.jacobian, point.codes, point.predicted)))
+            point = FitPoint(*(each[which] for each in (point.residuals, point.jacobian, point.codes, point.predicted)))
         turning = (space.turning(asked[which]) * moving[which])[:, np.newaxis]
         residuals, jacobian = (np.zeros((lanes, *each.shape[1:])) for each in (point.residuals, point.jacobian))
         residuals[which] = point.residuals
@@ -124,7 +124,7 @@ def fit(
                               (point.residuals, point.jacobian, point.codes, point.predicted), strict=True):  # fmt: skip
             into[accepted] = each[taken]
         if trace and taken.any():
-            path.append(Step(which[taken], space.at(y[which[taken]]), point.codes[taken]))
+            path.append(FitStep(which[taken], space.at(y[which[taken]]), point.codes[taken]))
         done = np.asarray(state.terminate) & accepted
         shortest = np.abs(asked - y).max(axis=1) < LEAST_STEP
         ends = live & (done | shortest | ~np.isfinite(asked).all(axis=1))
@@ -161,7 +161,7 @@ def kept_admissible(system: System, y: np.ndarray, asked: np.ndarray, live: np.n
     return asked
 
 
-def at_optimum(point: Point, turning: np.ndarray) -> np.ndarray:
+def at_optimum(point: FitPoint, turning: np.ndarray) -> np.ndarray:
     """(lanes,) whether a Gauss-Newton step would gain almost nothing."""
     residuals = np.nan_to_num(point.residuals)
     left, sizes, _ = np.linalg.svd(np.nan_to_num(point.jacobian) * turning[:, np.newaxis], full_matrices=False)

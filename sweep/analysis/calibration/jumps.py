@@ -34,7 +34,7 @@ class Jump:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class BoundaryCrossing:
     """A boundary that a fit crossed.
 
     Attributes:
@@ -50,7 +50,7 @@ class Crossing:
     jumps: tuple[Jump, ...]
 
 
-def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[Crossing]:
+def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[BoundaryCrossing]:
     """Find the boundaries that some of the fits crossed; each kind is reported once per run."""
     brackets = changes(fits, lanes)
     if not brackets:
@@ -71,7 +71,7 @@ def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[Cro
         moved = space.values(b[place]) - space.values(a[place])
         jumps = jumps_of(system, run, ends[0].values[place], ends[1].values[place], ends[0].slopes[place] @ moved)
         one, other = (", ".join(side[k] for k in differ) for side in (before, after))
-        found.append(Crossing(run, one, other, space.values(a[place]), jumps))
+        found.append(BoundaryCrossing(run, one, other, space.values(a[place]), jumps))
     return found
 
 

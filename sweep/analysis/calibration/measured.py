@@ -84,7 +84,7 @@ class MeasuredRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourceRuns:
     """The runs of one source.
 
     Attributes:
@@ -155,19 +155,19 @@ def read_data(
     return (data, designs_of(parts, model)) if len(problems) == before else None
 
 
-def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]) -> Part:
+def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]) -> SourceRuns:
     """The runs of a file of tests; its columns that are parameters are the settings."""
     quantities = by_name(model.parameters)
     check_columns(sheet, [*quantities, *known], problems)
     names = [name for name in sheet.columns if name in quantities and name not in known]
     problems += [Problem(sheet.place(name), "is free: a setting of the tests is known") for name in names if name in free]
     read = {name: read_setting(sheet, quantities[name], problems) for name in names if name not in free}
-    return Part({name: each for name, each in read.items() if each is not None}, read_labels(sheet), np.full(sheet.count, math.nan))
+    return SourceRuns({name: each for name, each in read.items() if each is not None}, read_labels(sheet), np.full(sheet.count, math.nan))
 
 
 def read_trace(
     source: Source, sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]
-) -> tuple[Part, np.ndarray]:
+) -> tuple[SourceRuns, np.ndarray]:
     """The runs of a trace, one per sample, and the positions of these samples; samples at t = 0 are skipped."""
     check_columns(sheet, [TIME_COLUMN, *known], problems)
     quantities = by_name(model.parameters)
@@ -197,10 +197,10 @@ def read_trace(
             settings[name] = np.array([read_value(quantities[name], where, value, problems)] * int(keep.sum()))
     kept = times[keep]
     settings |= {"end": kept, "window_start": np.zeros(len(kept)), "window_end": kept}
-    return Part(settings, [f"{source.file.name}, {time:g} s" for time in kept], kept), keep
+    return SourceRuns(settings, [f"{source.file.name}, {time:g} s" for time in kept], kept), keep
 
 
-def joined(parts: Sequence[Part], model: Model, study: Mapping[str, Any], problems: list[Problem]) -> dict[str, np.ndarray]:
+def joined(parts: Sequence[SourceRuns], model: Model, study: Mapping[str, Any], problems: list[Problem]) -> dict[str, np.ndarray]:
     """The settings of all runs; a part without a setting takes the value of the study or the documented default."""
     names = dict.fromkeys(name for part in parts for name in part.settings)
     if len(parts) == 1:
@@ -235,7 +235,7 @@ def filled(quantity: Quantity, model: Model, count: int, study: Mapping[str, Any
     return np.array([np.asarray(value, dtype=float)] * count)
 
 
-def tests_of(parts: Sequence[Part]) -> np.ndarray:
+def tests_of(parts: Sequence[SourceRuns]) -> np.ndarray:
     """(runs,) number of the test to which each run belongs."""
     found: list[np.ndarray] = []
     for part in parts:
@@ -244,7 +244,7 @@ def tests_of(parts: Sequence[Part]) -> np.ndarray:
     return np.concatenate(found)
 
 
-def designs_of(parts: Sequence[Part], model: Model) -> list[dict[str, list[Any]]]:
+def designs_of(parts: Sequence[SourceRuns], model: Model) -> list[dict[str, list[Any]]]:
     """The parts of a design: one point for each test, and one for the last sample of each trace."""
     designs = []
     for part in parts:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sweep.analysis.calibration.fitting import CONVERGED, OUTCOMES, Fits
-from sweep.analysis.calibration.jumps import Crossing
+from sweep.analysis.calibration.jumps import BoundaryCrossing
 from sweep.analysis.calibration.load import Calibration, at_values
 from sweep.analysis.calibration.optima import Optimum
 from sweep.analysis.calibration.parameters import Space
@@ -75,7 +75,7 @@ class CalibrationResult:
     fits: Fits
     optima: list[Optimum]
     known: list[Knowledge]
-    crossings: list[Crossing]
+    crossings: list[BoundaryCrossing]
     profiles: list[Profile] = field(default_factory=list)
     landscape: Landscape | None = None
     notes: list[str] = field(default_factory=list)

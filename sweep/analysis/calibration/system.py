@@ -39,7 +39,7 @@ class ComputedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FitPoint:
     """Residuals of (lanes,) parameter points. Each point has m residuals: those of the data, then those of the priors.
 
     Attributes:
@@ -104,7 +104,7 @@ class System:
             good=np.isin(found["status"], RESULTS),
         )
 
-    def at(self, coordinates: np.ndarray, measured: np.ndarray | None = None) -> Point:
+    def at(self, coordinates: np.ndarray, measured: np.ndarray | None = None) -> FitPoint:
         """Residuals at coordinates (lanes, n), against the data or against other `measured` numbers (lanes, data)."""
         lanes, n = coordinates.shape
         data, runs = self.data, len(self.data.runs)
@@ -124,7 +124,7 @@ class System:
             jacobian = np.append(jacobian, unit, axis=1)
         good = admissible & rows.good.reshape(lanes, runs).all(axis=1) & np.isfinite(jacobian).all(axis=(1, 2))
         residuals[~good] = np.nan
-        return Point(residuals, jacobian, rows.codes.reshape(lanes, runs, -1), predicted)
+        return FitPoint(residuals, jacobian, rows.codes.reshape(lanes, runs, -1), predicted)
 
     def admissible(self, values: np.ndarray) -> np.ndarray:
         """(lanes,) whether parameters (lanes, n) keep the bounds and the rules of the model in all runs."""

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.contact.law import Guard, Phase, Point
+from kernels.contact.law import Guard, Instant, Phase
 from kernels.exact import oscillator, rigid_loop
 from kernels.exact.event_loop import MOST_RAPID, run
 from kernels.excitation.harmonic import Harmonic
@@ -33,7 +33,7 @@ class Plain:
 
     kinds = ("", "touches")
 
-    def rest(self, memory: Any, at: Point) -> Any:
+    def rest(self, memory: Any, at: Instant) -> Any:
         return memory, at.v, at.a
 
     def kind(self, memory: Any, crossed: tuple[jax.Array, ...], after: Any) -> Any:
@@ -48,7 +48,7 @@ class Walls(Plain):
     k: jax.Array
     k_n: jax.Array
 
-    def start(self, at: Point) -> tuple[Touch, jax.Array]:
+    def start(self, at: Instant) -> tuple[Touch, jax.Array]:
         zero = jnp.zeros_like(at.v)
         return Touch(zero, zero), zero
 
@@ -59,7 +59,7 @@ class Walls(Plain):
         left = Guard(jnp.where(touches, one, jnp.maximum(GAP + x, 0.0)), jnp.where(touches, zero, one), zero, zero)
         return Phase(jnp.where(touches, self.k_n, 0.0), zero, (right, left))
 
-    def transition(self, memory: Touch, crossed: tuple[jax.Array, ...], v0: jax.Array, at: Point) -> tuple[Touch, jax.Array, jax.Array]:
+    def transition(self, memory: Touch, crossed: tuple[jax.Array, ...], v0: jax.Array, at: Instant) -> tuple[Touch, jax.Array, jax.Array]:
         enters = (memory.side == 0.0) & (crossed[0] | crossed[1])
         side = jnp.where(
             memory.side == 0.0, jnp.where(crossed[0], 1.0, jnp.where(crossed[1], -1.0, 0.0)), jnp.where(crossed[0], 0.0, memory.side)
@@ -74,7 +74,7 @@ class Bouncing(Plain):
     m: jax.Array
     e: jax.Array
 
-    def start(self, at: Point) -> tuple[Touch, jax.Array]:
+    def start(self, at: Instant) -> tuple[Touch, jax.Array]:
         zero = jnp.zeros_like(at.v)
         return Touch(zero, zero), zero
 
@@ -87,11 +87,11 @@ class Bouncing(Plain):
             jnp.where(lies, zero, one),
         )
 
-    def transition(self, memory: Touch, crossed: tuple[jax.Array, ...], v0: jax.Array, at: Point) -> tuple[Touch, jax.Array, jax.Array]:
+    def transition(self, memory: Touch, crossed: tuple[jax.Array, ...], v0: jax.Array, at: Instant) -> tuple[Touch, jax.Array, jax.Array]:
         hits = crossed[0]
         return memory._replace(count=memory.count + jnp.where(hits, 1.0, 0.0)), jnp.where(hits, -self.e * at.v, at.v), at.a
 
-    def rest(self, memory: Touch, at: Point) -> tuple[Touch, jax.Array, jax.Array]:
+    def rest(self, memory: Touch, at: Instant) -> tuple[Touch, jax.Array, jax.Array]:
         return memory._replace(side=jnp.ones_like(at.v)), jnp.zeros_like(at.v), jnp.zeros_like(at.a)
 
 

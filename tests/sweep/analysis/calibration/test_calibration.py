@@ -22,7 +22,7 @@ from sweep.analysis.calibration.fitting import CONVERGED, FAILED, STUCK, fit
 from sweep.analysis.calibration.jumps import find_crossings
 from sweep.analysis.calibration.optima import optima_of, starts_of
 from sweep.analysis.calibration.parameters import Free, Prior, Space
-from sweep.analysis.calibration.system import Point, System
+from sweep.analysis.calibration.system import FitPoint, System
 from sweep.analysis.calibration.uncertainty import knowledge, profiles
 from sweep.cli import main
 from sweep.design.distributions import log_normal_scale
@@ -43,14 +43,14 @@ class Plain:
         """Everything is."""
         return np.ones(len(values), dtype=bool)
 
-    def at(self, coordinates: np.ndarray, measured: np.ndarray | None = None) -> Point:
+    def at(self, coordinates: np.ndarray, measured: np.ndarray | None = None) -> FitPoint:
         """Residuals and their Jacobian by complex steps."""
         n = coordinates.shape[1]
         values = np.array([self.space.values(u) for u in coordinates])
         residuals = np.array([self.function(v) for v in values]).real
         slopes = np.array([[self.function(v + 1e-30j * np.eye(n)[i]).imag / 1e-30 for i in range(n)] for v in values])
         jacobian = np.swapaxes(slopes, 1, 2) * self.space.rates(values)[:, np.newaxis]
-        return Point(residuals, jacobian, np.zeros((len(values), 1, 1)), residuals)
+        return FitPoint(residuals, jacobian, np.zeros((len(values), 1, 1)), residuals)
 
 
 def test_any_angle_is_within_the_bounds_and_every_coordinate_has_one() -> None:
@@ -227,7 +227,7 @@ def test_the_gradient_of_the_loss_is_that_of_differences_on_both_sides_of_a_boun
 
     # between these mu two of the masses cease to stop, or never slip
     ends = calibration.space.coordinates(np.array([[0.17, 1.4], [0.25, 1.4]]))
-    path = [fitting.Step(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
+    path = [fitting.FitStep(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
     nothing = system.at(ends[:1])
     met = find_crossings(system, fitting.Fits(ends[1:], nothing, np.array([CONVERGED]), np.array([1]), path), [0])
     words = {(each.before, each.after) for each in met}
@@ -250,7 +250,7 @@ def test_an_observable_that_jumps_at_a_boundary_is_found_on_the_way(tmp_path: Pa
     calibration = load.load(study)
     system = System(calibration.config, calibration.space, calibration.data)
     ends = calibration.space.coordinates(np.array([[0.21, 1.5], [0.23, 1.5]]))
-    path = [fitting.Step(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
+    path = [fitting.FitStep(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
     met = find_crossings(system, fitting.Fits(ends[1:], system.at(ends[:1]), np.array([CONVERGED]), np.array([1]), path), [0])
     onset = [each for each in met if each.after.endswith("stick") and each.run == 0]
     assert onset
