@@ -88,7 +88,7 @@ SIDES = [
 ]
 
 
-@pytest.mark.parametrize("name", ["mu", "a0", "omega"])
+@pytest.mark.parametrize("name", ["a0", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mu", "omega"))])
 def test_wear_power_derivative_is_its_one_sided_difference_on_both_sides_of_each_boundary(solve: Solve, name: str) -> None:
     rows = [BASE | TIMES | {"a0": 1.0 / eta} for eta, _ in SIDES]
     exact = reverse()(columns(rows))[name]

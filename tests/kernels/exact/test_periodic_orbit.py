@@ -249,6 +249,7 @@ def test_slip_in_one_direction_is_one_phase() -> None:
     assert REGIMES[found["regime"][0]] == "slip-slip"
 
 
+@pytest.mark.slow
 def test_a_row_does_not_depend_on_its_neighbours() -> None:
     rng = np.random.default_rng(5)
     count = 60

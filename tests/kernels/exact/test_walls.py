@@ -118,6 +118,7 @@ def test_damping_that_varies_while_the_wall_yields_is_that_of_the_independent_ru
     agree([row for row in references() if bends(row) and not rubs(row)], BUCKLING_WALL)
 
 
+@pytest.mark.slow
 def test_two_bodies_are_one_against_half_the_wall() -> None:
     single = A | {"end": 12.0}
     halved = {"k_n": 0.5, "k_post": 0.25, "f_crit": 1.0, "f_post": 0.5, "end": 12.0}
@@ -281,13 +282,19 @@ MANY = {"gap": 0.05, "a0": 6.0, "omega": 9.0, "k": 30.0, "c": 0.3, "k_n": 900.0,
 @pytest.mark.parametrize(
     ("model", "row"),
     [
-        ("buckling_wall", D | {"end": 8.0, "a0": 0.3, "c": 0.02, "k": 0.1}),
-        ("buckling_wall", D | {"end": 8.0, "damping_criterion": 1.0, "c_n": 0.2, "c_buckled": 0.5, "post_damping": [0.1, 0.4, 0.2, 0.2]}),
-        ("stop", MANY | {"sides": 2.0}),
-        ("stop", MANY | {"mu": 0.1}),
-        ("rubbing_mass", {"a0": 3.0, "k": 20.0, "c": 0.5, "mu_s": 0.15, "mu_d": 0.1, "k_t": 200.0, "load": 0.3}),
-    ],
-    ids=["criterion included", "damping that varies", "two-sided stop", "rubs and hits", "penalised friction"],
+        pytest.param("buckling_wall", D | {"end": 8.0, "a0": 0.3, "c": 0.02, "k": 0.1}, id="criterion included"),
+        pytest.param(
+            "buckling_wall",
+            D | {"end": 8.0, "damping_criterion": 1.0, "c_n": 0.2, "c_buckled": 0.5, "post_damping": [0.1, 0.4, 0.2, 0.2]},
+            id="damping that varies",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("stop", MANY | {"sides": 2.0}, id="two-sided stop"),
+        pytest.param("stop", MANY | {"mu": 0.1}, id="rubs and hits", marks=pytest.mark.slow),
+        pytest.param(
+            "rubbing_mass", {"a0": 3.0, "k": 20.0, "c": 0.5, "mu_s": 0.15, "mu_d": 0.1, "k_t": 200.0, "load": 0.3}, id="penalised friction"
+        ),
+    ],  # fmt: skip
 )
 def test_energy_is_balanced_at_every_event(model: str, row: dict[str, Any]) -> None:
     log = kernels.event_log(model, row)

@@ -96,6 +96,7 @@ def agrees_with_the_reference(count: int, penalised: bool) -> None:
     assert events > 4 * count
 
 
+@pytest.mark.slow
 def test_rigid_friction_under_sines_and_a_record_is_that_of_an_independent_integration() -> None:
     agrees_with_the_reference(3, penalised=False)
 

@@ -22,6 +22,7 @@ def run(scheme, p, model=STOP, **options):
     return found.observables
 
 
+@pytest.mark.slow
 def test_exact_is_a_count_of_a_trace():
     found = run("exact", STOPS)
     for row, x0 in enumerate(STOPS["x0"]):

@@ -67,6 +67,7 @@ def hold_against_oracle(rows: Sequence[Mapping[str, float]], module: ModuleType,
         assert np.isnan(found["wear_power_blocks"][i, BLOCKS:]).all()
 
 
+@pytest.mark.slow
 def test_rigid_friction_agrees_with_quadrature_in_30_digits() -> None:
     hold_against_oracle(RIGID, rigid_friction, 1e-13)
 

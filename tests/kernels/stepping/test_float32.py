@@ -133,7 +133,7 @@ SHOCK = {
 @pytest.mark.parametrize(
     ("model", "scheme", "shared"),
     [
-        (STOP, "euler", True),
+        pytest.param(STOP, "euler", True, marks=pytest.mark.slow),
         pytest.param(BUCKLING_WALL, "euler", False, marks=pytest.mark.slow),
         pytest.param(BUCKLING_WALL, "adapt2", False, marks=pytest.mark.slow),
     ],

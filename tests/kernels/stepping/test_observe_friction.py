@@ -36,7 +36,7 @@ def test_both_ways_of_summing_are_one(seed):
     packed, few, drift = tally, None, 0.0
     for i, v in enumerate(velocities):
         inside = WINDOW.start <= i < WINDOW.stop
-        part = stepping.Part(jnp.float64(H * inside), jnp.float64(H * v * inside))
+        part = stepping.SlipPart(jnp.float64(H * inside), jnp.float64(H * v * inside))
         speed = jnp.float64(v)
         one = rubbing.update(one, stepping.interval(states[i], states[i + 1], speed, part))
         tally = stepping.update(tally, states[i], states[i + 1], speed, part)
