@@ -294,7 +294,7 @@ MANY = {"gap": 0.05, "a0": 6.0, "omega": 9.0, "k": 30.0, "c": 0.3, "k_n": 900.0,
         pytest.param(
             "rubbing_mass", {"a0": 3.0, "k": 20.0, "c": 0.5, "mu_s": 0.15, "mu_d": 0.1, "k_t": 200.0, "load": 0.3}, id="penalised friction"
         ),
-    ],  # fmt: skip
+    ],
 )
 def test_energy_is_balanced_at_every_event(model: str, row: dict[str, Any]) -> None:
     log = kernels.event_log(model, row)
