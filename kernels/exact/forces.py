@@ -35,7 +35,7 @@ class Moment(NamedTuple):
 
 
 def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment]:
-    """The function time since the state `s` of the event loop [s] -> `Moment`, valid up to the next event."""
+    """A function tau -> `Moment`, with tau the time since the state `s` of the event loop [s]. It holds up to the next event."""
     p, law = made.p, made.law
     phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
     moves = 1.0 if phase.moves is None else phase.moves

@@ -43,7 +43,7 @@ class RigidState(NamedTuple):
         t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
         x: displacement [m]. anchor: velocity, acceleration and excitation angle.
         direction: of slip, +1 or -1; 0 at rest.
-        last, before: angles of the peak speed and of the stop in the last slip and in the one before it. `before` is the next guess.
+        last, before: angles of peak speed and stop in the last slip and in the one before it. `before` is the guess for the next slip.
         sums: observables. events: number so far.
     """
 
@@ -183,7 +183,7 @@ def machine(p: dict[str, Any], free: bool) -> RigidMachine:
             anchor=Anchor(v, jnp.where(slips, a, anchor.a), angle, sine, cosine),
             direction=direction,
             last=jax.tree.map(lambda new, old: jnp.where(stops, new, old), found.guess, s.last),
-            # slips alternate in direction, so the guess for the next is the one before this; the first slip stands in for it
+            # slips alternate in direction, so the slip before this one is the guess for the next; the first slip has none and serves itself
             before=jax.tree.map(
                 lambda new, last, old: jnp.where(stops, jnp.where(s.last.stop < 0.0, new, last), old), found.guess, s.last, s.before
             ),
