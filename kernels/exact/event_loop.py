@@ -1,8 +1,8 @@
-"""The event loop: from one event of a contact law to the next, in closed form.
+"""The general event loop: it runs any contact law from one event to the next, in closed form.
 
-The law says, as data, in which linear phase the mass is and which guards end it. `first_guard` finds the first guard that crosses. The
-law's transition says what comes next. Other events are the ends of the stages: window start, window end, end of run. The search runs on
-values alone. The time of an event then gets its derivative by the implicit function theorem, dt/dp = -g_p / g'.
+The law states, as data, the present linear phase and the guards that end it. `first_guard` finds the first guard that crosses zero. The
+transition of the law then gives the next phase. Other events are the ends of the stages: window start, window end, end of run. The search
+runs on values alone. The implicit function theorem then gives the derivative of the event time, dt/dp = -g_p / g'.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kernels.segments.interface import Anchor, Motion
 from kernels.segments.taylor import TaylorSegment
 
 MOST_EVENTS = 1_000_000
-MOST_RAPID = 30  # so many events each in less than _NO_TIME of the fastest scale, without any other, are infinitely many
+MOST_RAPID = 30  # so many successive events, each within _NO_TIME of the shortest time scale, count as infinitely many (Zeno)
 _NO_TIME = 1e-9
 
 Memory = TypeVar("Memory")
@@ -44,9 +44,9 @@ class EventState(NamedTuple, Generic[Memory, Sums]):
     Attributes:
         t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
         x: displacement [m]. anchor: velocity, acceleration and excitation angle.
-        memory: what the law remembers. sums: observables. events: count. rapid: how many of the last ones came in no time.
-        kind: of the event, where a log is kept: as `ContactLaw.kind`, 0 where nothing but a look, -1 to -3 where a stage ended; else None.
-        sample: of the record that shakes it, the one that it has reached; else None.
+        memory: of the law. sums: observables. events: number so far. rapid: number of successive rapid events (see `MOST_RAPID`).
+        kind: that of the event, as `ContactLaw.kind` (0 for no event), or -1 to -3 if a stage ended; None if no log is kept.
+        sample: number of the last sample reached in the record of base acceleration; None without a record.
     """
 
     t: Array
@@ -65,12 +65,12 @@ class Stretch(NamedTuple):
     """A piece of a phase, between two events.
 
     Attributes:
-        time: at its end [s]. duration: its length [s]. inside: whether it lies in the window.
+        time: time at its end [s]. duration: its length [s]. inside: whether it lies in the window.
         x: displacement at its end [m]. moved: displacement during it [m]. v0: velocity at its start [m/s].
         before, v: velocity before and after the event that ends it [m/s].
         area: integral of the displacement since its start [m s].
-        motion: time since its start [s] -> the motion; for a held mass a motion with the external force for its guards.
-        start: where that starts. segment: its constants. damping_slope: see `law.Phase`.
+        motion: time since its start [s] -> the motion. For a held mass, the fictitious motion that its guards are evaluated on.
+        start: anchor of `motion`. segment: constants of `motion`. damping_slope: see `law.Phase`.
     """
 
     time: Array
@@ -89,12 +89,12 @@ class Stretch(NamedTuple):
 
 
 class EventMachine(NamedTuple, Generic[Memory, Sums]):
-    """The event loop of one oscillator, taken apart.
+    """The parts of the event loop of one oscillator.
 
     Attributes:
-        start: the state at t = 0; over at once where the row is not worth running.
-        next_event: from one event to the next.
-        place: (state, x [m], v [m/s], memory) -> the same at t = 0 and with these, in the window.
+        start: the state at t = 0; its stage is 3 if the row is not to be run.
+        next_event: the state after one event -> the state after the next.
+        place: (state, x [m], v [m/s], a [m/s^2], memory) -> that state with these values, at t = 0 and in the window.
     """
 
     start: EventState[Memory, Sums]
@@ -117,10 +117,10 @@ def machine(
     Args:
         law: the contact. excitation: the external force.
         p: resolved parameters (scalars, SI units). Only m, k, c, x0, v0 and the times are read here.
-        observe: (sums, the law's memory during a stretch and after it, the stretch) -> sums. sums: before the run.
-        finite: whether the row is worth running; else it is over at once.
-        log: whether the state tells which event it was (compile-time).
-        instants: ascending times [s] from the start of the window to its end at which a stretch ends, too; None where there are no others.
+        observe: (sums, the law's memory during a stretch, its memory after it, the stretch) -> sums. sums: their values before the run.
+        finite: whether to run the row; if not, it is over at once.
+        log: whether the state holds the kind of its event (compile-time).
+        instants: further times [s] at which a stretch ends, ascending from the start of the window to its end; None without such times.
     """
     alpha, omega = excitation.amplitude / p["m"], excitation.omega
     driven = excitation if isinstance(excitation, Driven) else None
@@ -134,7 +134,7 @@ def machine(
         limit = target - s.t
         phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
         moves = 1.0 if phase.moves is None else phase.moves
-        # a held mass has a separate motion here, which gives its guards the external force
+        # for a held mass this is a fictitious motion, which gives its guards the external force
         zeta, w2 = fusion_barrier(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
         ramp = None if record is None or s.sample is None else record.slope(s.sample) / p["m"]
         segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
@@ -144,7 +144,7 @@ def machine(
         search = limit if taylor is None else jnp.where(varies, 0.0, limit)
         if sampled is None:
             found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search))
-        else:  # mostly nothing happens from sample to sample
+        else:  # between two samples usually no guard crosses
             (clear,) = decide(stay(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search)))
             found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(clear, 0.0, search)))
             found = found._replace(tau=jnp.where(clear, limit, found.tau))
@@ -164,7 +164,7 @@ def machine(
         happens = functools.reduce(operator.or_, crossed)
         given_up = ~happens & (found.tau < limit)
         passes = ~happens & ~given_up
-        arrives = None if sampled is None else passes & sampled  # at the next sample
+        arrives = None if sampled is None else passes & sampled  # the stretch ends at the next sample
         ends = _without(passes, sampled, within)
 
         def motion(tau: Array) -> Motion:
@@ -174,7 +174,7 @@ def machine(
             other = taylor.motion(s.anchor, jnp.where(varies, tau, 0.0))
             return Motion(*(jnp.where(varies, each, one) for each, one in zip(other, m, strict=True)))
 
-        m, area = motion(tau), segment.area(s.anchor, tau)  # nobody computes what nobody asks for
+        m, area = motion(tau), segment.area(s.anchor, tau)  # the compiler drops what is not used
         if taylor is not None:
             area = jnp.where(varies, taylor.area(s.anchor, jnp.where(varies, tau, 0.0)), area)
         if phase.moves is not None:
@@ -186,7 +186,7 @@ def machine(
         needed = force - p["k"] * x
         at = Instant(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
-        # events that follow each other in no time at all, again and again, have come to their limit
+        # where events accumulate (Zeno), the motion takes its limit
         rapid = jnp.where(happens & (tau * segment.rate < _NO_TIME), s.rapid + 1.0, 0.0)
         (endless,) = decide(rapid >= MOST_RAPID)
         memory, v, a = jax.tree.map(
@@ -235,13 +235,13 @@ def machine(
 def _target(
     s: EventState[Any, Any], p: dict[str, Any], instants: Array | None, record: SampledForce | None
 ) -> tuple[Array, Array | None, Array | None]:
-    """The instant [s] at which a stretch ends at the latest; whether it is a sample, and whether a block ends there and no stage."""
+    """The latest end of a stretch [s]; whether it is a sample of the record; whether it is one of `instants` and not the end of a stage."""
     target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
-    sampled = within = None  # which costs nothing where there are none
+    sampled = within = None  # without a record and without instants nothing is compiled for them
     if instants is not None:
         within = (s.stage == 1.0) & (s.t < instants[-2])
         target = jnp.where(within, following(instants, s.t), target)
-    if record is not None and s.sample is not None:  # from sample to sample the force is a ramp, and at one it goes on as it is
+    if record is not None and s.sample is not None:  # the force is linear between samples and continuous at them
         sample = record.time(s.sample + 1.0)
         (sampled,) = decide(sample <= target)
         target = jnp.where(sampled, sample, target)
@@ -249,21 +249,21 @@ def _target(
 
 
 def _without(mask: Array, *others: Array | None) -> Array:
-    """Where a mask holds and none of the others, as far as there are any."""
+    """True where a mask holds and none of the others does; None stands for no mask."""
     for other in others:
         mask = mask if other is None else mask & ~other
     return mask
 
 
 def _counted(arrives: Array | None) -> Array | float:
-    """How many events a stretch ends in: that it arrives at a sample is none."""
+    """Number of events at the end of a stretch: 0 if it ends at a sample, else 1."""
     return 1.0 if arrives is None else jnp.where(arrives, 0.0, 1.0)
 
 
 def _recorded(
     s: EventState[Any, Any], record: SampledForce | None, others: Array, time: Array, arrives: Array | None
 ) -> tuple[Array, Array | None]:
-    """External force [N] at the end of a stretch, `others` and the record's, and the sample there, the next one if it `arrives`."""
+    """External force [N] at the end of a stretch, `others` plus the record, and the number of the last sample reached there."""
     if record is None or s.sample is None or arrives is None:
         return others, s.sample
     ramped = record.sample(s.sample) + record.slope(s.sample) * (time - record.time(s.sample))
@@ -278,12 +278,12 @@ def run(
     sums: Sums,
     finite: Array,
 ) -> tuple[EventState[Memory, Sums], Array]:
-    """Run one oscillator with any contact law from 0 to `end` (for the arguments see `machine`): its state there, and the status code."""
+    """Run one oscillator with any contact law from 0 to `end`. Returns its last state and the status code. Arguments: see `machine`."""
     start, next_event, _ = machine(law, excitation, p, observe, sums, finite)
     last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
     return last, outcome(last, finite)
 
 
 def outcome(last: EventState[Memory, Sums], finite: Array) -> Array:
-    """The status code of a run that ended in a state."""
+    """The status code of a run with this last state."""
     return jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))

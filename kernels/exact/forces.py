@@ -1,4 +1,4 @@
-"""The motion and the forces at an instant: between two events of a run, and at its end, with derivatives."""
+"""The motion and the forces of one oscillator at an instant between two events or at the end of a run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from kernels.segments.taylor import TaylorSegment
 
 
 class Moment(NamedTuple):
-    """The motion and what acts at an instant between two events.
+    """The motion and the forces at an instant.
 
     Attributes:
-        x, v: displacement [m] and velocity [m/s]. driven: excitation and load [N].
-        friction: on the mass [N]. wall: force of the wall [N], without sign; of several walls the sum.
-        reaction: force of the mass on the walls [N], positive on a wall at the right.
+        x, v: displacement [m] and velocity [m/s]. driven: excitation plus load [N].
+        friction: force on the mass [N]. wall: sum of the magnitudes of the wall forces [N].
+        reaction: sum of the forces of the mass on the walls [N], positive on a wall at the right.
     """
 
     x: jax.Array
@@ -35,7 +35,7 @@ class Moment(NamedTuple):
 
 
 def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment]:
-    """The moment a time [s] after a state `s` of the event loop, up to the next event."""
+    """A function tau -> `Moment`, with tau the time since the state `s` of the event loop [s]. It holds up to the next event."""
     p, law = made.p, made.law
     phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
     moves = 1.0 if phase.moves is None else phase.moves
@@ -71,11 +71,11 @@ def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment
 
 
 def simulate(p: dict[str, Any], kind: oscillator.Kind) -> tuple[dict[str, Array], Array]:
-    """Run one oscillator and say what acts on it at the end: the observables of `oscillator.simulate`, and of that instant x and v
-    (displacement [m] and velocity [m/s], of two bodies those of the first less the second), friction_force and wall_force [N].
+    """As `oscillator.simulate`, with the motion and the forces at the end of the run as further observables.
 
-    Args, derivatives and status are those of `oscillator.simulate`. Validated by tests/kernels/exact/test_forces.py.
-    """  # noqa: D205 - one sentence
+    These are x [m], v [m/s], friction_force [N] and wall_force [N]. For two bodies x and v are those of the first minus those of the
+    second. Arguments, derivatives and status are those of `oscillator.simulate`. Validated by tests/kernels/exact/test_forces.py.
+    """
     made = oscillator.setup(p, kind)
     last = forward_sensitivity(
         lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls)

@@ -1,7 +1,7 @@
-"""From the start of a run to its end, event by event, with derivatives along several directions at little more than the cost of one.
+"""Forward sensitivities of an event-driven run: derivatives along several directions at little more than the cost of one.
 
-The loop carries the derivatives as separate numbers and not as one array: each event is linearised once, and what it gave is applied to
-every direction by arithmetic that vectorises over oscillators as that of the values does.
+Each event is linearised once. The linear map is then applied to every direction. The loop carries the derivatives of each direction as
+separate numbers, not as one array, so that their arithmetic vectorises over oscillators like that of the values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Params = dict[str, Any]
 
 
 class EventLoop(Protocol):
-    """The event loop of one oscillator, taken apart."""
+    """The parts of the event loop of one oscillator."""
 
     @property
     def start(self) -> State:
@@ -27,12 +27,12 @@ class EventLoop(Protocol):
 
     @property
     def next_event(self) -> Callable[[State], State]:
-        """From one event to the next."""
+        """The function from the state after one event to the state after the next."""
 
 
 @jax.custom_batching.custom_vmap
 def _axes_in_order(x: Any) -> Any:
-    """The same array; whatever it is mapped over comes first, in the order of the maps."""
+    """The same array. Under `vmap` its mapped axes come first, in the order of the maps."""
     return x
 
 
@@ -42,17 +42,17 @@ def _(_size: int, batched: Any, x: Any) -> Any:
 
 
 def _front(tree: Any) -> Any:
-    """`_axes_in_order` on every float: the two rules of a function must agree on it."""
+    """`_axes_in_order` on every float: a function and its derivative rule must return the same order of axes."""
     return jax.tree.map(lambda x: _axes_in_order(x) if jnp.issubdtype(x.dtype, jnp.floating) else x, tree)
 
 
 def _of_one_row(p: Params) -> Params:
-    """The parameters that may differ between lanes: a bank of records, as long as it may be, is one for all."""
+    """The parameters that may differ between oscillators: all but the bank of records, which is large and shared."""
     return {name: value for name, value in p.items() if name != "bank"}
 
 
 def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
-    """What a linear map makes of each of several arguments."""
+    """The results of the linear map `push` for all directions. Each item of `along` lists one argument of `push` for every direction."""
     if one_by_one and len(along[0]) > 1:
         stacked = jax.lax.map(lambda each: push(*each), tuple(jax.tree.map(lambda *leaves: jnp.stack(leaves), *each) for each in along))
         return [jax.tree.map(lambda leaf, i=i: leaf[i], stacked) for i in range(len(along[0]))]
@@ -60,12 +60,12 @@ def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
 
 
 def forward_sensitivity(build: Callable[[Params], EventLoop], most_events: int, p: Params, one_by_one: bool = False) -> State:
-    """The state at the end of the run of one oscillator, or after `most_events`.
+    """The last state of one oscillator: at the end of its run, or after `most_events` events.
 
     Args:
         build: parameters -> its event loop. p: resolved parameters (scalars, tables (n,)).
-        one_by_one: apply an event to one direction after the other, by a loop: for events so large that a program with a copy for every
-            direction takes minutes to compile.
+        one_by_one: apply the linear map to the directions in a loop. Needed for an event so large that a program with one copy of the map
+            per direction takes minutes to compile.
     """
 
     def goes_on(s: State) -> Any:
@@ -76,7 +76,7 @@ def forward_sensitivity(build: Callable[[Params], EventLoop], most_events: int, 
         return jax.lax.while_loop(goes_on, machine.next_event, for_every_lane(machine.start, _of_one_row(p)))
 
     def end_and_rates(p: Params, directions: list[Params]) -> tuple[State, list[State]]:
-        """The state at the end, and its derivatives along every direction. All directions have the same names."""
+        """The last state and its derivatives along every direction. All directions hold the same parameters."""
         chosen = {name: p[name] for name in directions[0]}
         shape = jax.eval_shape(lambda: build(p).start)
         leaves, tree = jax.tree.flatten(shape)
@@ -115,7 +115,7 @@ def forward_sensitivity(build: Callable[[Params], EventLoop], most_events: int, 
 
     @along_each.def_vmap
     def _(size: int, batched: Any, p: Params, direction: Params) -> Any:
-        if any(jax.tree.leaves(batched[0])):  # oscillators, not directions of one
+        if any(jax.tree.leaves(batched[0])):  # mapped over oscillators, not over the directions of one
             axes = jax.tree.map(lambda each: 0 if each else None, tuple(batched))
             found = jax.vmap(along_one, axes, axis_size=size)(p, direction)
             return found, jax.tree.map(lambda _: True, found)
@@ -125,7 +125,7 @@ def forward_sensitivity(build: Callable[[Params], EventLoop], most_events: int, 
         return (last, stacked), (jax.tree.map(lambda _: False, last), jax.tree.map(lambda _: True, stacked))
 
     rate_along = jax.custom_jvp(lambda p, direction: _front(along_each(p, direction)))
-    # a derivative of the derivative is that of one direction
+    # second derivatives go through the loop of a single direction
     rate_along.defjvp(lambda primals, tangents: _front(jax.jvp(along_one, primals, tangents)))
     differentiable = jax.custom_jvp(end)
 

@@ -1,4 +1,4 @@
-"""The oscillators of the models as the event loop runs them: their contacts as one law, and what is observed of a stretch."""
+"""The oscillators of the models, set up for `event_loop`: one law for all contacts, and the observables of a stretch."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from kernels.observables.interval import Interval
 from kernels.observables.push import Push, Within
 from kernels.segments.two_bodies import Centre, relative
 
-_Curve = tuple[Array, Array, Array, Array, Array]  # an entry of each of `quadrature.Curves`
+_Curve = tuple[Array, Array, Array, Array, Array]  # one quantity: value, on_d, on_v, on_a and on_dv of `quadrature.Curves`
 
 
 class Kind(NamedTuple):
-    """Which contacts an oscillator has (compile-time).
+    """The contacts of an oscillator (compile-time).
 
     Attributes:
-        friction: RIGID, PENALISED, or None where nothing is pressed on a support. walls: those that the mass may hit.
-        asked: what is observed besides.
+        friction: RIGID, PENALISED, or None without friction. walls: the walls that the mass may hit.
+        asked: further observables.
     """
 
     friction: str | None
@@ -48,7 +48,7 @@ class Kind(NamedTuple):
 
 
 class EventSums(NamedTuple):
-    """Sums of a run: of friction, of each wall, of the steady window of a stop, and of what is asked for besides; else None."""
+    """Sums of a run: of friction, each wall, the impacts of steady motion, the blocks and the statistics. None if not observed."""
 
     rubbing: rubbing.Rubbing | None
     shocks: tuple[impacts.Shock, ...]
@@ -58,10 +58,10 @@ class EventSums(NamedTuple):
 
 
 class EventSetup(NamedTuple):
-    """What `event_loop.machine` needs to know of an oscillator.
+    """The arguments of `event_loop.machine` for one oscillator.
 
     Attributes:
-        p: resolved parameters, those of the relative motion where there are two bodies, whose centre of mass is `centre`.
+        p: resolved parameters; for two bodies those of the relative motion. centre: motion of the centre of mass of two bodies.
         law, excitation, observe, sums, finite, instants: see `event_loop.machine`. friction, walls: the parts of the law.
     """
 
@@ -115,12 +115,12 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
 
 
 def build(made: EventSetup) -> event_loop.EventMachine[Any, EventSums]:
-    """Its event loop."""
+    """The event loop of the oscillator."""
     return event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite, instants=made.instants)
 
 
 def _released(p: dict[str, Any], excitation: Excitation) -> Instant:
-    """What a wall needs to know of the motion at t = 0."""
+    """The motion at t = 0, as far as the walls need it."""
     zero = jnp.zeros_like(p["m"])
     x, v = p["x0"] + zero, p["v0"] + zero
     force = excitation.force(sincos(excitation.phase + zero)[0])
@@ -129,7 +129,7 @@ def _released(p: dict[str, Any], excitation: Excitation) -> Instant:
 
 
 def rub(sums: rubbing.Rubbing, contact: FrictionState, now: Stretch) -> rubbing.Rubbing:
-    """The sums of friction after a stretch, given the contact's memory during it."""
+    """The sums of friction after a stretch. `contact` is the memory of friction during it."""
     slipping, lasts = contact.direction != 0.0, now.duration > 0.0
     interval = Interval(
         duration=jnp.where(now.inside, now.duration, 0.0),
@@ -139,13 +139,13 @@ def rub(sums: rubbing.Rubbing, contact: FrictionState, now: Stretch) -> rubbing.
         resting=(contact.resting > 0.0) & lasts,
         sticking=~slipping,
         begins=contact.begins > 0.0,
-        top_speed=jnp.maximum(jnp.abs(now.v0), jnp.abs(now.v)),  # a peak in between is an event
+        top_speed=jnp.maximum(jnp.abs(now.v0), jnp.abs(now.v)),  # a peak of the speed is an event, so it ends a stretch
     )
     return rubbing.update(sums, interval)
 
 
 def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: Stretch) -> impacts.Shock:
-    """The sums of a wall after a stretch, given its memory during it and after it."""
+    """The sums of a wall after a stretch. `before` and `after` are its memory during and after the stretch."""
     y0, y = wall.compression(before, now.x - now.moved), wall.compression(before, now.x)
     force, last = wall.force(before, y0), wall.force(before, y)
     zero = jnp.zeros_like(y)
@@ -173,7 +173,7 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
 
 
 def strike(seen: impact_pattern.Impacting, before: Pressed, after: Pressed, now: Stretch, period: Array) -> impact_pattern.Impacting:
-    """What is seen of the impacts after a stretch, given the wall's memory during it and after it."""
+    """The pattern of impacts after a stretch. `before` and `after` are the memory of the wall during and after the stretch."""
     inside, entered = before.phase != OFF, (before.phase == OFF) & (after.phase != OFF)
     return impact_pattern.update(seen, now.duration, inside, entered, after.side * now.before, after.side, period)
 
@@ -188,7 +188,7 @@ def _wear(p: dict[str, Any], before: Contacts, now: Stretch) -> Array:
 
 
 def _curves(friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Contacts, now: Stretch) -> quadrature.Curves:
-    """Displacement and forces along a stretch, given the law's memory during it; that of several walls is the sum, without signs."""
+    """Displacement, friction and wall force along a stretch; the wall force is a sum of magnitudes. `before`: memory during the stretch."""
     zero = jnp.zeros_like(now.moved)
     moves, force, spring, damper, inertia = zero + 1.0, zero, zero, zero, zero
     if friction is not None and before.friction is not None:
@@ -204,7 +204,7 @@ def _curves(friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Co
         y, side = wall.compression(pressed, x), pressed.side
         push = wall.force(pressed, y)
         slope = wall.damping_slope(pressed)
-        product = zero if slope is None else slope  # side twice
+        product = zero if slope is None else slope  # side^2 = 1
         pushes.append((push.at(y, side * now.v0), side * push.stiffness * moves, side * push.damping * moves, zero, product))
     if pushes:
         curves.append(_sum(pushes))
@@ -219,7 +219,7 @@ def _sum(curves: list[_Curve]) -> _Curve:
 
 
 def finish(setup: EventSetup, last: EventState[Any, EventSums], status: Array, period: Array) -> tuple[dict[str, Array], Array]:
-    """Observables by name (scalars) of a run that ended in a state, and its status."""
+    """Observables by name (scalars) of a run with this last state, and its status."""
     p, zero = setup.p, jnp.zeros_like(last.t)
     found = rubbing.nothing(zero) if last.sums.rubbing is None else rubbing.finish(last.sums.rubbing, p)
     if last.sums.blocks is not None:
@@ -255,11 +255,10 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tupl
         asked: additional results to return.
 
     Returns:
-        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
+        Observables by name (scalars), and the status code. A row with a parameter that is not finite returns at once.
 
-    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by
-    tests/kernels/exact/test_penalised_friction.py and
-    tests/kernels/exact/test_walls.py.
+    Differentiable in every parameter (forward mode) except exactly at grazing. Validated by
+    tests/kernels/exact/test_penalised_friction.py and tests/kernels/exact/test_walls.py.
     """
     kind = kind._replace(asked=asked)
     made = setup(p, kind)

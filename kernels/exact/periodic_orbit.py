@@ -1,16 +1,16 @@
-"""Steady motion: the periodic motion that a run tends to, found on a Poincare section, and the observables of one period of it.
+"""Steady motion: the periodic motion that a run tends to, found on a Poincare section, and the observables of one of its periods.
 
-The event loop run over one period T of the excitation is a map y -> P(y) of the section (`sections`), and forward mode gives its Jacobian
-J. A motion has the period q T if P^q brings it back, with the smallest q from 1 to MOST_MULTIPLE.
+The event loop over one period T of the excitation maps a point y of the section (`poincare`) to P(y). Forward mode gives the Jacobian J of
+P. A motion has the period q T if P^q(y) = y, with the smallest such q from 1 to MOST_MULTIPLE.
 
-The map is iterated. As soon as some P^q acts linearly (its last residual is what J makes of the one before) and contracts (all multipliers
-are less than 1), Newton steps y + (I - J_q)^-1 (P^q(y) - y) take over, J_q the product of the last q Jacobians. One that neither halves the
-residual nor makes it less along itself is taken back, and a shorter part of the next is tried: near a boundary between regimes a run may
-creep along a bottleneck, where the map all but stands still. One that leads to what does not attract is taken back, too (after a doubling
-some points of the double period seem to contract). What the map does not contract, such as a free oscillation without damping, is never
-jumped over, so that only motions are found to which the run tends. A motion is called periodic where it returns to rounding and a Newton
-step would not move it: one that only comes near, as beside a bifurcation or a graze, is iterated further. What has no period after
-MOST_PERIODS is observed over OBSERVED more.
+The map is iterated until some P^q acts linearly and contracts. It acts linearly if J predicts its residual from the one a period before. It
+contracts if all multipliers are less than 1. Newton steps y + (I - J_q)^-1 (P^q(y) - y) then take over. J_q is the product of the last q
+Jacobians. A step is undone if it neither halves the residual nor reduces it along its direction. The next step is then shorter: near a
+boundary between regimes a run may creep through a bottleneck, where P is almost the identity. A step to a point that does not attract is
+undone, too: after a period doubling some points of the double period seem to contract. No step is taken while the map does not contract,
+as in a free oscillation without damping. Only motions to which the run tends are found that way. A motion counts as periodic if it returns
+to rounding and a Newton step would not move it. If it only comes near, as close to a bifurcation or to grazing, the iteration goes on. A
+run without a period after MOST_PERIODS is observed over OBSERVED more.
 """
 
 from __future__ import annotations
@@ -32,28 +32,27 @@ from kernels.numerics.numbers import Array
 
 MOST_PERIODS = 1000
 MOST_MULTIPLE = 16
-# A motion returns when every coordinate does to this fraction of how large it is.
+# A motion returns if every coordinate does, within this fraction of its scale.
 RETURN = 1e-12
-_APART = 16.0  # times that: points nearer than this may be the same
-_ROUNDING, _FLOOR = 1e-14, 4e-15  # a residual of the first, relative to the motion, or of the second, to its scale, is as small as it gets
-_FIRST_NEWTON, _PAUSE = 3, 8  # periods before the first Newton step, and after one that was taken back
-_SHORTER, _ALONG = 0.25, 0.25  # part of a Newton step that is tried after one was taken back; how far residuals may differ in direction
-_NEAR = 0.05  # of the largest residual: a return of several periods that is worth a Newton step
+_APART = 16.0  # points closer than this multiple of the tolerance of a return may be the same
+_ROUNDING, _FLOOR = 1e-14, 4e-15  # residuals this small are rounding: relative to the scale of the motion; relative to its speeds
+_FIRST_NEWTON, _PAUSE = 3, 8  # periods before the first Newton step; periods to wait after a step was undone
+_SHORTER, _ALONG = 0.25, 0.25  # factor on the stride after a Newton step was undone; allowed relative change of a residual's direction
+_NEAR = 0.05  # a residual over several periods below this fraction of the largest residual is worth a Newton step
 _CONTRACTION = 1.0 + 1e-10  # multipliers above its inverse count as 1
 _PIVOT = 1e-12
 
 
 class OrbitSearch(NamedTuple):
-    """The iteration, at one section.
+    """One state of the iteration.
 
     Attributes:
-        state: present state. back: where it would be without the last Newton step.
-        jumped: how many periods the last Newton step is for, 0 once it is judged. since: periods since then. before: the residual (n,) that
-            it had to make less [m/s]. pause: periods until the next one is allowed. stride: part of it that is taken. failed: how many
-            periods the one was for that was taken back.
+        state: present state. back: the state just before the last Newton step.
+        jumped: q of the last Newton step, 0 once it is judged. since: periods since that step. before: residual (n,) before it [m/s].
+        pause: periods until the next step is allowed. stride: fraction of it to take. failed: q of the last step if it was undone, else 0.
         earlier, directions: y (MOST_MULTIPLE, n) and direction at the sections before, the last one first; NaN where there is none.
-        jacobians: (MOST_MULTIPLE - 1, n, n) of the periods that began there.
-        periods: how many were integrated. multiple: q; 0 while there is none.
+        jacobians: (MOST_MULTIPLE - 1, n, n), those of the periods that began at these sections.
+        periods: number of integrated periods. multiple: q of the periodic motion; 0 until it is found.
     """
 
     state: Any
@@ -72,7 +71,7 @@ class OrbitSearch(NamedTuple):
 
 
 def solve(matrix: Array, right: Array) -> Array:
-    """Solution (n,) of a small linear system by elimination with full pivoting; an unknown left with a pivot below 1e-12 is taken as 0."""
+    """Solution (n,) of a small linear system by elimination with full pivoting. An unknown with a pivot below 1e-12 is set to 0."""
     n = right.shape[0]
     unused = jnp.ones((n, n))
     solution = jnp.zeros_like(right)
@@ -94,7 +93,7 @@ def solve(matrix: Array, right: Array) -> Array:
 
 
 def contracts(jacobian: Array) -> Array:
-    """Whether all eigenvalues of a matrix (n <= 3) are less than 1 in size (Jury's conditions on the characteristic polynomial)."""
+    """Whether all eigenvalues of a matrix (n <= 3) lie inside the unit circle (Jury's conditions on the characteristic polynomial)."""
     j = jacobian * _CONTRACTION
     trace = jnp.trace(j)
     if j.shape[0] == 1:
@@ -124,10 +123,10 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
     """The periodic motion that a run tends to.
 
     Args:
-        build: (parameters of `lasting`) -> its section. p: resolved parameters (scalars, SI units; the window and the end are not read).
+        build: parameters of `lasting` -> section. p: resolved parameters (scalars, SI units; the window and the end are not read).
 
     Returns:
-        The iteration where it ended; `multiple` is 0 where there is no periodic motion within MOST_PERIODS. Derivatives do not pass.
+        The last state of the iteration, without derivatives. `multiple` is 0 if no periodic motion is found within MOST_PERIODS.
     """
     p = jax.lax.stop_gradient(lasting(p, 1.0))
     section = build(p)
@@ -149,7 +148,7 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
         directions = jnp.concatenate([direction[None], c.directions])
         jacobians = jnp.concatenate([jacobian[None], c.jacobians])
 
-        # by how much the motion misses its return after 1, 2, ... periods, and how exact a return is
+        # the residuals of P, P^2, ..., and the tolerances of a return
         residuals = end - starts[:-1]
         floor = _FLOOR * (speed + jnp.abs(p["v0"]) + jnp.abs(y))
         scale = section.scale(s, y, speed + jnp.abs(p["v0"]))
@@ -159,7 +158,7 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
         returns = alike & jnp.all(jnp.abs(residuals) <= tolerance, axis=1)
         nearly = alike & jnp.all(jnp.abs(residuals) <= _APART * tolerance, axis=1)
 
-        # which return is looked at: the first that nearly is one; else that of the last Newton step; else the first that shrinks linearly
+        # q to examine: the first near return; else that of a Newton step to judge; else the first promising one, above `failed` if possible
         befores = starts[:1] - starts[1:]
         foreseen = jnp.sum(jacobian[None] * befores[:, None, :], axis=2)
         linear = jnp.max(jnp.abs(residuals - foreseen), axis=1) <= 0.25 * jnp.max(jnp.abs(befores), axis=1)
@@ -181,7 +180,7 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
         (newton,) = fusion_barrier(solve(jnp.eye(n) - matrix, residual))
         (attracts,) = decide(contracts(matrix))
         size, before = jnp.max(jnp.abs(left)), jnp.max(jnp.abs(c.before))
-        # nothing was jumped over where the residual points as it did
+        # a residual that keeps its direction shows that the step jumped over nothing
         along = jnp.max(jnp.abs(left - size / before * c.before)) <= _ALONG * size
         (worse,) = decide(judged & ~(((size <= 0.5 * before) | ((size < before) & along)) & attracts))
         settled = jnp.all(jnp.abs(newton) <= tolerance) | jnp.all(jnp.abs(residual) <= rounding)
@@ -231,16 +230,16 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def point(build: Build, p: dict[str, Any], y: Array, state: Any, multiple: Array) -> Array:  # noqa: ARG001 (its derivative needs them)
-    """The point `y` of the section to which `multiple` periods from `state` return, found elsewhere, as a function of the parameters.
+    """The fixed point `y` of P^q, with q = `multiple`, as a function of the parameters. `y` and `state` come from `search`.
 
-    Its derivative is that of the implicit function P(y; p) = y: dy = (I - J)^-1 dP/dp. Where y is free (a mass at rest on a spring may rest
-    anywhere) the derivative of its free part is taken as 0; where nothing returns (`multiple` is 0) there is none, and it is NaN.
+    The implicit function P^q(y; p) = y gives its derivative dy = (I - J)^-1 dP^q/dp, with J the Jacobian of P^q. A part of y may be free: a
+    mass at rest on a spring may rest anywhere. The derivative of that part is set to 0. Without a period (q = 0) the derivative is NaN.
     """
     return y
 
 
 def _point_jvp(build: Build, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Array, Array]:
-    """See `point`; the point itself is asked for again, so that derivatives of derivatives see it move."""
+    """The derivative rule of `point`. It calls `point` again, so that second derivatives include the motion of the point."""
     p, _, state, multiple = primals
     y = point(build, *primals)
 
@@ -259,14 +258,14 @@ point.defjvp(_point_jvp)
 
 
 def passes(section: Section, s: Any, periods: Array) -> tuple[Any, Array, Array]:
-    """So many periods from a state: the one after them, and x [m] and v [m/s] at the beginning of each, (OBSERVED,), padded with NaN."""
+    """The state `periods` periods after `s`, and x [m] and v [m/s] at the start of each period, (OBSERVED,), padded with NaN."""
     none = jnp.full(OBSERVED, jnp.nan) + 0.0 * s.t
 
     def one(carry: Any) -> Any:
         number, s, x, v = carry
         here = jnp.arange(OBSERVED) == number
         after = section.after(s)
-        # the next one, in the same window
+        # the next period starts at t = 0 again and adds to the same sums
         after = after._replace(t=jnp.zeros_like(s.t), stage=jnp.where(section.finite, 1.0, s.stage))
         return number + 1.0, after, jnp.where(here, s.x, x), jnp.where(here, s.anchor.v, v)
 
@@ -277,17 +276,17 @@ def passes(section: Section, s: Any, periods: Array) -> tuple[Any, Array, Array]
 
 
 def simulate(p: dict[str, Any], build: Build) -> tuple[dict[str, Array], Array]:
-    """Run one oscillator to its steady motion and observe one period of that, or OBSERVED periods of the excitation where it has none.
+    """Run one oscillator to its steady motion and observe one period of it, or OBSERVED periods of the excitation if it has no period.
 
     Args:
         p: resolved parameters of its model (scalars, SI units; the window and the end are not read).
-        build: its section, with all but the parameters chosen.
+        build: parameters of `lasting` -> section.
 
     Returns:
-        Observables by name (scalars; `poincare_x` and `poincare_v` (OBSERVED,)), and the status code. With k = 0 the motion of a rubbing
-        mass may lie anywhere; it is taken to begin at x0.
+        Observables by name (scalars; `poincare_x` and `poincare_v` (OBSERVED,)), and the status code. With k = 0 the steady motion of a
+        rubbing mass may lie anywhere; by convention it begins at x0.
 
-    Differentiable in every parameter (forward mode), by the implicit function theorem; without a period derivatives are NaN. Validated by
+    Differentiable in every parameter (forward mode), by the implicit function theorem. Without a period derivatives are NaN. Validated by
     tests/kernels/exact/test_periodic_orbit.py and tests/kernels/exact/test_periodic_orbit_of_a_stop.py.
     """
     found = search(build, p)

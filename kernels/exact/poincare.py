@@ -1,8 +1,8 @@
-"""Poincare sections of the oscillators: the instants t = n T, T = 2 pi / omega, at which a motion is a point.
+"""Poincare sections of the oscillators: the states at the instants t = n T, T = 2 pi / omega.
 
-Its coordinates are the velocity, where something holds the mass to a place (a spring, a wall) its displacement, and of a penalised contact
-that holds its stretch, all in units of velocity; and whether the contact slips. An elastic stop remembers nothing: its force follows from
-displacement and velocity.
+The coordinates y of a state are in units of velocity. The first is the velocity. With a spring or a wall the displacement is the second.
+With penalised friction the stretch of a sticking contact is the third. The direction of slip is kept beside y. An elastic stop has no
+memory: its force follows from displacement and velocity.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from kernels.numerics.numbers import Array
 from kernels.observables import impact_pattern, impacts, rubbing
 from kernels.observables.slip import Slip
 
-NOT_OF_A_WINDOW = ("first_contact_time", "separation_time", "return_time")  # a steady motion has no time 0
+NOT_OF_A_WINDOW = ("first_contact_time", "separation_time", "return_time")  # a steady motion has no first instant
 
 
 class Section(NamedTuple):
-    """An event loop as its section sees it. States are those of the loop.
+    """The Poincare section of an event loop. Its states are those of the loop.
 
     Attributes:
         start: the state at t = 0. finite: whether all parameters are finite numbers.
-        next_event: from one event to the next; stage 1 ends after the periods that were asked for.
-        read: state -> y (n,) [m/s]. write: (state, y) -> the same state with that y, at the beginning of those periods and of the window.
-        direction: state -> +1 or -1 in slip, 0 where the contact holds or there is none.
-        scale: (state after some periods, y before them, speed amplitude of the excitation [m/s]) -> (n,) how large y is [m/s].
-        observe: (state at the end of the window, parameters of `lasting`, whether it is periodic) -> observables by name, without the ends.
+        next_event: the state after one event -> the state after the next. Stage 1 ends after the periods given to `lasting`.
+        read: state -> y (n,) [m/s]. write: (state, y) -> that state with this y, at t = 0 and in the window.
+        direction: state -> +1 or -1 in slip, 0 in stick or without friction.
+        scale: (state after some periods, y before them, speed amplitude of the excitation [m/s]) -> scales of y (n,) [m/s].
+        observe: (state at the end of the window, parameters of `lasting`, whether the motion is periodic) -> observables by name.
     """
 
     start: Any
@@ -54,10 +54,10 @@ class Section(NamedTuple):
         return jax.lax.while_loop(_goes_on, self.next_event, for_every_lane(s, self.finite))
 
     def image(self, s: Any, y: Array) -> tuple[Any, Array]:
-        """The state after the periods that begin with `s` at y, and the Jacobian (n, n) of its section point by y.
+        """The state after the periods that begin with `s` at y, and the Jacobian (n, n) of its section point with respect to y.
 
-        As in `forward_sensitivity`, each event is linearised once, and derivatives are carried as separate numbers. This loop of its own
-        differentiates by the section point alone. It carries no derivatives of the sums: the search for a periodic orbit needs none.
+        As in `forward_sensitivity`, each event is linearised once, and derivatives are carried as separate numbers. This loop
+        differentiates with respect to y alone. The search for a periodic orbit needs no derivatives of the sums, so it carries none.
         """
 
         def split(s: Any) -> tuple[Any, Any]:
@@ -79,7 +79,7 @@ class Section(NamedTuple):
 
 
 def _goes_on(s: Any) -> Array:
-    """Whether there are periods left."""
+    """Whether the periods are not over yet."""
     goes_on: Array = (s.stage < 2.0) & (s.events < rigid_loop.MOST_EVENTS)
     return goes_on
 
@@ -94,7 +94,7 @@ def lasting(p: dict[str, Any], periods: Array | float) -> dict[str, Any]:
 
 
 def rigid(p: dict[str, Any], free: bool) -> Section:
-    """The section of a mass with rigid friction alone (`loop.machine`); `free` promises k = c = 0."""
+    """The section of a mass with rigid friction alone (`rigid_loop.machine`); `free` promises k = c = 0."""
     machine = rigid_loop.machine(p, free)
     omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
 
@@ -114,7 +114,7 @@ def rigid(p: dict[str, Any], free: bool) -> Section:
 
 
 def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
-    """The section of an oscillator whose contacts the loop of all laws runs: penalised friction, an elastic stop, friction and a stop."""
+    """The section of an oscillator that `event_loop` runs: with penalised friction, an elastic stop, or friction and a stop."""
     made = oscillator.setup(p, kind)
     machine = oscillator.build(made)
     friction, wall = made.friction, made.walls[0] if made.walls else None
@@ -150,7 +150,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             hold = -(needed + push) if k_t is None else -k_t * y[2] / omega
             force = jnp.where(slips, -friction.law.dynamic_force * direction, hold)
             a = (needed + push - p["c"] * v + force) / p["m"]
-            if k_t is None:  # what it holds does not move
+            if k_t is None:  # rigid friction that sticks holds the mass at rest
                 v, a = jnp.where(slips, v, 0.0), jnp.where(slips, a, 0.0)
             a = jnp.where(slips & (v == 0.0), s.anchor.a, a)
             rising = jnp.where(v == 0.0, contact.rising, jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0))
@@ -184,13 +184,13 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
 
 
 def _slipped(slip: Slip, y: Array, speed: Array, omega: Array) -> Array:
-    """How large y is where nothing but friction meets the mass: its largest speed, and for the other coordinates the distance slipped."""
+    """The scales of y without a wall: the largest speed for the velocity, the distance slipped for the rest; `speed` without slip."""
     sizes = jnp.where(jnp.arange(y.shape[0]) == 0, slip.top_speed, slip.distance * omega)
     return jnp.where(slip.distance > 0.0, sizes, speed)
 
 
 def _rubbed(sums: rubbing.Rubbing, p: dict[str, Any]) -> dict[str, Array]:
-    """The observables of friction; slip that never ends is one phase, under way at both ends of the window."""
+    """The observables of friction. Slip that lasts through the whole window counts as one phase."""
     slip = sums.slip
     phases = jnp.maximum(slip.phases, jnp.where(slip.distance > 0.0, 1.0, 0.0))
     return rubbing.finish(sums._replace(slip=slip._replace(phases=phases)), p)

@@ -1,9 +1,8 @@
 """Statistics along a stretch of closed-form motion: integrals and extremes to rounding.
 
-A stretch is divided into panels that are short against all that still lives in it, whose nodes are those of Gauss and Lobatto: 9 of them
-integrate polynomials of degree 15. A panel of 1.5 of the fastest time leaves 1e-15 of the integral of a square. What decays may be followed
-in panels that grow with the time since it began, for by then there is the less of it: half as long as that time, they leave as little. An
-extreme lies beside the highest node of a panel, where the derivatives lead to it.
+A stretch is divided into panels with 9 Gauss-Lobatto nodes each, exact for polynomials of degree 15. A panel of 1.5 times the shortest time
+scale integrates a square to 1e-15. A pure decay allows panels half as long as the time since the stretch began. They keep that accuracy,
+because less of the decay is left by then. An extreme lies near the highest or lowest node of a panel; the derivatives there lead to it.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from kernels.segments.damped import Damped
 from kernels.segments.interface import Motion
 
 _NODES = 9
-_PANEL, _GROWTH = 1.5, 0.5  # of the fastest time; of the time since the stretch began
-_DAMPED = 0.7  # of the critical damping, from which on a free motion only decays
-_GONE = 41.0  # e-foldings after which nothing is left of what decays
+_PANEL, _GROWTH = 1.5, 0.5  # length of a panel: over the shortest time scale; over the time since the stretch began
+_DAMPED = 0.7  # fraction of critical damping from which a free motion counts as a pure decay
+_GONE = 41.0  # e-foldings after which a decaying motion is below rounding
 _MOST_PANELS = 1e6
-_BESIDE = 0.2  # of a panel: further from a node no extreme is looked for
+_BESIDE = 0.2  # longest step from a node to an extreme, over the length of the panel
 
 
 def _lobatto(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes in [0, 1], ends included, and weights of the quadrature of Gauss and Lobatto."""
+    """Nodes in [0, 1], ends included, and weights of Gauss-Lobatto quadrature."""
     legendre = np.polynomial.legendre.Legendre.basis(count - 1)
     nodes = np.concatenate([[-1.0], np.sort(legendre.deriv().roots().real), [1.0]])
     inner = nodes - legendre.deriv()(nodes) / np.where(np.abs(nodes) < 1.0, legendre.deriv(2)(nodes), np.inf)
@@ -41,9 +40,9 @@ NODES, WEIGHTS = _lobatto(_NODES)
 
 
 class Curves(NamedTuple):
-    """Quantities along a stretch, (q,) each: value + on_d d + on_v (v - v0) + on_a (a - a0) + on_dv d v, d since its start.
+    """Quantities along a stretch, (q,) each: value + on_d d + on_v (v - v0) + on_a (a - a0) + on_dv d v, with d from its start.
 
-    `moves`: 1, or 0 where the mass is held and v is not its velocity.
+    `moves` is 1 if the mass moves. It is 0 if the mass is held; v is then not its velocity.
     """
 
     value: Array
@@ -66,7 +65,7 @@ class Curves(NamedTuple):
 
 
 def _to_extreme(sign: Array, first: Array, second: Array, third: Array, most: Array) -> Array:
-    """Step [s] (Halley) to the nearby instant where a curve is extreme: largest where `sign` is 1; 0 where there is none within `most`."""
+    """Halley step [s] to the nearby extreme of a curve: a maximum if `sign` is 1, a minimum if it is -1; 0 if none lies within `most`."""
     divisor = 2.0 * second * second - first * third
     bends = (sign * second < 0.0) & (divisor != 0.0)
     step = jnp.where(bends, -2.0 * first * second / jnp.where(bends, divisor, 1.0), 0.0)
@@ -74,7 +73,7 @@ def _to_extreme(sign: Array, first: Array, second: Array, third: Array, most: Ar
 
 
 def _longest(segment: Damped, t: Array) -> Array:
-    """Length [s] of a panel that begins `t` after the stretch, but for the growth: by the rates that live on."""
+    """Longest panel [s] for the rates of the motion that persist. Free motion that only decays, or is gone at time `t` [s], is left out."""
     free = jnp.sqrt(jnp.abs(segment.w2)) + 2.0 * jnp.abs(segment.zeta)
     decays = (segment.zeta >= 0.0) & (segment.w2 >= 0.0)
     only_decays = decays & ((segment.zeta >= _DAMPED * jnp.sqrt(jnp.maximum(segment.w2, 0.0))) | (segment.zeta * t > _GONE))
@@ -104,7 +103,7 @@ def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
         lasts = end > t
         sums = widen(sums, lasts, values)
 
-        # beside the highest and the lowest node of every curve
+        # extremes near the highest and the lowest node of every curve
         scores = fixed(values)[:, None, :] * signs[0][:, None]
         here = jnp.where(scores >= jnp.max(scores, axis=2, keepdims=True), 1.0, 0.0)
         here = here / jnp.sum(here, axis=2, keepdims=True)

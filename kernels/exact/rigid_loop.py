@@ -1,9 +1,9 @@
-"""The event loop: from one event of rigid friction to the next, in closed form.
+"""The event loop specialised to rigid friction, in float64: it goes from one event to the next, in closed form.
 
 An event is a reversal (v = 0), a release from rest, or the end of a stage (window start, window end, end of run). Between two events v
-has one sign, so the distance slipped is |x1 - x0|. A rest and the slip after it are taken together, so that all lanes of a block do the
-same. The search stops beside the root; one evaluation there, a step and Taylor series give the motion at it. Derivatives: the search for
-an event runs on values alone; its time then gets its derivative by the implicit function theorem, dt/dp = -v_p / a.
+has one sign, so the distance slipped is |x1 - x0|. One pass takes a rest and the slip after it, so that all oscillators of a block run
+the same instructions. The search stops close to the root. One evaluation there, a root step and a Taylor series give the motion at the
+root. The search runs on values alone. The implicit function theorem then gives the derivative of the event time, dt/dp = -v_p / a.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MOST_EVENTS = 1_000_000
 
 
 class RigidState(NamedTuple):
-    """One oscillator where it has come to rest, has turned back, or where a stage ended.
+    """One oscillator just after an event.
 
     Attributes:
         t: time [s]. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
         x: displacement [m]. anchor: velocity, acceleration and excitation angle.
         direction: of slip, +1 or -1; 0 at rest.
-        last, before: where the last slip and the one before it were fastest and stopped, for a guess of the next. sums: observables.
-        events: count.
+        last, before: angles of peak speed and stop in the last slip and in the one before it. `before` is the guess for the next slip.
+        sums: observables. events: number so far.
     """
 
     t: Array
@@ -59,13 +59,13 @@ class RigidState(NamedTuple):
 
 
 class RigidMachine(NamedTuple):
-    """The event loop of one oscillator, taken apart.
+    """The parts of the event loop of one oscillator.
 
     Attributes:
-        start: the state at t = 0; over at once where a parameter is not a finite number. finite: whether all are.
-        rest: from one state to the release, or to the end of the stage; where the mass slips, the same state.
-        slip: from one state to the end of the slip, or of the stage; where the mass rests, the same state.
-        place: (state, x [m], v [m/s]) -> the same at t = 0, in the window, with that displacement and velocity. What rests goes on resting.
+        start: the state at t = 0; its stage is 3 if a parameter is not finite. finite: whether all parameters are finite.
+        rest: a state -> the state at the release or at the end of the stage. A slipping mass keeps its state.
+        slip: a state -> the state at the end of the slip or of the stage. A resting mass keeps its state.
+        place: (state, x [m], v [m/s]) -> that state with these values, at t = 0 and in the window. A resting mass stays at rest.
     """
 
     start: RigidState
@@ -76,7 +76,7 @@ class RigidMachine(NamedTuple):
 
     @property
     def next_event(self) -> Callable[[RigidState], RigidState]:
-        """From one state to the next: a rest, if there is one, and the slip that it ends in, so that all lanes do the same."""
+        """A state -> the next one: the rest, if there is one, then the slip. All oscillators thus run the same instructions."""
         return lambda s: self.slip(self.rest(s))
 
 
@@ -89,7 +89,7 @@ def machine(p: dict[str, Any], free: bool) -> RigidMachine:
     )
     by_omega = 1.0 / p["omega"]
     thresholds_at_origin = friction.thresholds(excitation, excitation.load)
-    # 0 where the two are equal: a difference of forces would be the rounding error of one, whose sign makes events
+    # exactly 0 if mu_s = mu_d: a difference of forces would leave a rounding error, whose sign could cause false events
     after_release = (p["mu_s"] - p["mu_d"]) * p["normal_force"] / p["m"]
     fixed = jax.lax.stop_gradient
     fixed_segment = jax.tree.map(fixed, segment)
@@ -162,7 +162,7 @@ def machine(p: dict[str, Any], free: bool) -> RigidMachine:
         a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
 
         inside = s.stage == 1.0
-        # a largest speed at the end is `v`, which knows how the end moves with the parameters
+        # if the speed is largest at the end, it is `v`: its derivative includes that of the end time
         peak = jnp.where(found.peak < near, segment.motion(anchor, found.peak).v, 0.0)
         top_speed = jnp.maximum(jnp.abs(peak), jnp.maximum(jnp.abs(anchor.v), jnp.abs(v)))
         now = Interval(
@@ -183,7 +183,7 @@ def machine(p: dict[str, Any], free: bool) -> RigidMachine:
             anchor=Anchor(v, jnp.where(slips, a, anchor.a), angle, sine, cosine),
             direction=direction,
             last=jax.tree.map(lambda new, old: jnp.where(stops, new, old), found.guess, s.last),
-            # slips alternate between two directions; the first has none before it
+            # slips alternate in direction, so the slip before this one is the guess for the next; the first slip has none and serves itself
             before=jax.tree.map(
                 lambda new, last, old: jnp.where(stops, jnp.where(s.last.stop < 0.0, new, last), old), found.guess, s.last, s.before
             ),
@@ -224,12 +224,12 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
 
     Args:
         p: resolved parameters of the model `rubbing_mass` (scalars, SI units; k_t, c_t and the steps are not read).
-        free: compile-time promise that k = c = 0, which takes a leaner segment.
+        free: compile-time promise that k = c = 0, which selects a cheaper segment.
 
     Returns:
-        Observables by name (scalars), and the status code. A row whose numbers are not finite returns at once.
+        Observables by name (scalars), and the status code. A row with a parameter that is not finite returns at once.
 
-    Differentiable in every parameter (forward mode) except exactly at a graze. Validated by tests/kernels/exact/test_rigid_friction.py.
+    Differentiable in every parameter (forward mode) except exactly at grazing. Validated by tests/kernels/exact/test_rigid_friction.py.
     """
     last: RigidState = forward_sensitivity(functools.partial(machine, free=free), MOST_EVENTS, p)
     finite, zero = all_finite(p.values()), jnp.zeros_like(last.t)

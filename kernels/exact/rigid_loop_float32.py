@@ -1,9 +1,9 @@
-"""The event loop of rigid friction in float32.
+"""The event loop specialised to rigid friction, in float32: `rigid_loop` in single precision, without derivatives.
 
-As `rigid_loop`, a rest and the slip after it at a time, in units of the oscillator: its mass, 1 / omega, and the largest of its
-accelerations, so that no power of a frequency leaves the range of float32. What would lose digits as the run goes on is float64: the time,
-from which the angle of the excitation comes, when rest ends, where the mass is, and the sums. What a slip is made of is float32: it starts
-at an anchor and ends with an error of its own, which does not grow with the length of the run.
+One pass takes a rest and the slip after it. The units are the mass, 1 / omega and the largest acceleration of the oscillator, so no power
+of a frequency leaves the range of float32. Quantities that would lose digits during a long run are float64: the time, the angle of the
+excitation, the end of a rest, the displacement and the sums that grow. The motion during a slip is float32. It is relative to the anchor,
+so its rounding error does not grow with the length of the run.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from kernels.segments.interface import Anchor
 from kernels.segments.undamped_float32 import UndampedFloat32
 
 _TURN = 2.0 * math.pi
-# longest stretch of one slip [rad] that is taken at once: float32 tells 4e-6 of the first; without a spring as long as the speed changes by
-# this part of itself at most, for each stretch rounds it, up to the second
+# longest stretch of a slip [rad]: REACH, where float32 resolves 4e-6. Each stretch rounds the speed. Without spring and damper a stretch is
+# therefore as long as the speed changes by at most the fraction _PART, up to FARTHEST
 REACH, FARTHEST, _PART = 64.0, 4096.0, 0.1
-_LEAVING = 1e-6  # where so little [rad] is left of the part of a turn in which rest cannot be, the mass rests
+_LEAVING = 1e-6  # the mass rests if less than this angle [rad] remains of the arc in which it cannot rest
 
 
 def _single(value: Array) -> Array:
@@ -42,12 +42,12 @@ def _single(value: Array) -> Array:
 
 
 class RigidStateFloat32(NamedTuple):
-    """One oscillator where it has come to rest, or turns back, or where a stage ended.
+    """One oscillator just after an event.
 
     Attributes:
         t: omega times the time, float64. stage: 0 before the window, 1 in it, 2 after it, 3 when the run is over.
-        moved: displacement since the start, float64. v: velocity. direction: of slip, +1 or -1; 0 where v is 0.
-        last, before: see `rigid_loop.RigidState`. sums: observables; distance, drift and time stuck are float64. events: count.
+        moved: displacement since the start, float64. v: velocity. direction: of slip, +1 or -1; 0 if v is 0.
+        last, before: see `rigid_loop.RigidState`. sums: observables; distance, drift and sticking time are float64. events: number so far.
     """
 
     t: Array
@@ -62,12 +62,12 @@ class RigidStateFloat32(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Where rest ends in one direction (see `coulomb.Thresholds`).
+    """The threshold at which rest ends in one direction (see `coulomb.Thresholds`).
 
     Attributes:
-        angle: of the excitation where it does, float64. arc: how far it turns until rest is possible again, float64. never: infinite where
-            rest never ends, else 0, float64.
-        on_sine, on_versine: of the angle since, by how much the force is beyond the limit. excess: besides, where it never meets the limit.
+        angle: excitation angle at which rest ends. arc: angle from there until rest is possible again. never: infinite if rest never ends,
+            else 0. All three are float64.
+        on_sine, on_versine, excess: b after `angle`, the force exceeds the limit by excess + on_sine sin b - on_versine (1 - cos b).
     """
 
     angle: Array
@@ -79,7 +79,7 @@ class Side(NamedTuple):
 
     @classmethod
     def of(cls, amplitude: Array, limit: Array, pull: Array, direction: float) -> Side:
-        """Of an excitation of `amplitude` >= 0, friction up to `limit` and a constant force `pull` (float64)."""
+        """The threshold for an excitation of `amplitude` >= 0, friction up to `limit` and a constant force `pull` (float64)."""
         need = limit - direction * pull
         level = jnp.where(amplitude > 0.0, need / jnp.where(amplitude > 0.0, amplitude, 1.0), jnp.where(need < 0.0, -1.0, 1.0))
         reached = level < 1.0
@@ -97,12 +97,12 @@ class Side(NamedTuple):
         )
 
     def turn(self, angle: Array) -> Array:
-        """How far the excitation turns until rest ends (float64)."""
+        """Angle that the excitation turns until rest ends (float64)."""
         ahead = wrap(self.angle - angle)
         return jnp.where(_TURN - ahead < self.arc - _LEAVING, 0.0, ahead) + self.never
 
     def beyond(self, angle: Array) -> Array:
-        """By how much the force is beyond the limit (float32), without loss next to where it meets it: of the angle to there."""
+        """Excess of the force over the limit (float32), from the angle to the nearest crossing, so that no digits cancel near it."""
         past, crest = wrap(angle - self.angle), 0.5 * self.arc
         nearest = jnp.where(past < crest, past, jnp.where(past < crest + math.pi, self.arc - past, past - _TURN))
         sine, versine, *_ = single_swing(*fusion_barrier(_single(nearest)))
@@ -110,12 +110,12 @@ class Side(NamedTuple):
 
 
 class RigidMachineFloat32(NamedTuple):
-    """What does not change during a run, in units of the oscillator: float64 but for what a slip is made of.
+    """The constants of a run, in units of the oscillator. All are float64 except the segments.
 
     Attributes:
-        alpha: amplitude of the excitation, >= 0. phase: of it. pull: constant force, at x0. k: stiffness. static: limit of friction.
-        forward, backward: segments of the two directions, the same where there is a spring or a damper.
-        stages: ends of the stages, times omega.
+        alpha: amplitude of the excitation, >= 0. phase: its phase. pull: constant force at x0. k: stiffness. static: limit of friction.
+        forward, backward: segments of the two directions; with a spring or a damper they are the same.
+        stages: omega times the ends of the stages.
         length, speed: units [m], [m/s].
     """
 
@@ -152,12 +152,12 @@ class RigidMachineFloat32(NamedTuple):
         return cls(alpha, phase, pull, k, static, forward, backward, stages, speed / omega, speed)
 
     def side(self, direction: float, pull: Array) -> Side:
-        """Where rest ends under a constant force."""
+        """The threshold of one direction under the constant force `pull`."""
         return Side.of(self.alpha, self.static, pull, direction)
 
 
 def machine(p: dict[str, Any], free: bool) -> tuple[RigidMachineFloat32, RigidStateFloat32, Any]:
-    """The oscillator, its state at t = 0, and what leads from one state to the next."""
+    """The constants of the oscillator, its state at t = 0, and the function from one state to the next."""
     c = RigidMachineFloat32.of(p, free)
     at_start = c.side(1.0, c.pull), c.side(-1.0, c.pull)
     damping = _single(p["c"] / (p["m"] * p["omega"]))
@@ -166,7 +166,7 @@ def machine(p: dict[str, Any], free: bool) -> tuple[RigidMachineFloat32, RigidSt
     by_push = _single(_PART / jnp.maximum(c.alpha + jnp.abs(c.pull) + c.static, 1e-30))
 
     def next_event(s: RigidStateFloat32) -> RigidStateFloat32:
-        """A rest, if there is one, and the slip that it ends in."""
+        """The state after the rest, if there is one, and the slip after it."""
         first, second, end = c.stages
         (target,) = fusion_barrier(jnp.where(s.stage == 0.0, first, jnp.where(s.stage == 1.0, second, end)))
         going_on, inside = s.stage < 3.0, s.stage == 1.0
@@ -279,13 +279,13 @@ def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
 
     Args:
         p: resolved parameters of the model `rubbing_mass` (float64 scalars, SI units; k_t, c_t and the steps are not read).
-        free: compile-time promise that k = c = 0, which takes a leaner segment.
+        free: compile-time promise that k = c = 0, which selects a cheaper segment.
 
     Returns:
-        Observables by name (scalars, float64), and the status code. A row whose numbers are not finite returns at once.
+        Observables by name (scalars, float64), and the status code. A row with a parameter that is not finite returns at once.
 
-    Every slip has an error of its own, about 1e-6 of the largest speed, and they do not grow: where mu_s = mu_d friction is a
-    monotone function of the velocity, so that two motions never part. Not differentiable. Validated by
+    Every slip adds an error of about 1e-6 of the largest speed. With mu_s = mu_d earlier errors do not grow: friction is then a monotone
+    function of the velocity, so two motions never diverge. Not differentiable. Validated by
     tests/kernels/exact/test_rigid_friction_float32.py.
     """
     c, start, next_event = machine(p, free)
