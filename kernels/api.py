@@ -37,22 +37,22 @@ def simulate(
 
     Args:
         model: name of a model (`kernels.MODELS`).
-        params: parameter name -> float or array, SI units; shapes broadcast together (a table has one axis more, its last, padded with
-            NaN); omitted names take their documented default. A word is its code.
-        scheme: name of a scheme of the model. "exact" runs rigid friction where k_t is omitted, else penalised friction.
-        window: None for the window of `params`; "steady" for one period of the motion that the run tends to, with its `period` among the
+        params: parameter name -> float or array, SI units. Shapes broadcast together; a table has one axis more, the last, padded with
+            NaN. Omitted names take their documented default. A word is its code.
+        scheme: name of a scheme of the model. "exact" runs rigid friction if k_t is omitted, else penalised friction.
+        window: None for the window of `params`; "steady" for one period of the motion to which the run tends, with its `period` among the
             observables (scheme exact; `params` then has no `end`, `window_start` and `window_end`).
-        blocks: number of equal blocks (2 to 64) of that window, for `wear_power_blocks`, _scatter and _error; 0: none.
-        statistics: whether to compute mean, RMS, standard deviation and extremes of displacement and forces in that window.
+        blocks: number of equal blocks (2 to 64) of a given window, for `wear_power_blocks`, `_scatter` and `_error`; 0: none.
+        statistics: whether to compute mean, RMS, standard deviation and extremes of displacement and forces in a given window.
         records: the records that the parameter `record` numbers.
 
     Returns:
         Observable name -> array of the common shape, in SI units. `regime` is a code into its words (`REGIMES`; a stop has more), `status`
         is a code into `SENTENCES` of kernels/models/status.py. A list (`poincare_x`, `poincare_v` of a steady window, `wear_power_blocks`)
-        has one axis more, which is 64 long and padded with NaN. Wear volumes and depths are returned where `params` has what they need
+        has one axis more, which is 64 long and padded with NaN. Wear volumes and depths are returned if `params` has what they need
         (`service_time`, `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status.
-        `period` is -1 where there is none.
-        Plain numbers are checked against their bounds. Arrays are not, and neither are rules (`Model.rules`): callers must.
+        `period` is -1 if the motion has none.
+        Plain numbers are checked against their bounds. Callers must check the bounds of arrays, and the rules (`Model.rules`).
 
     Raises:
         KeyError: unknown model, scheme or parameter; the message suggests the nearest one. TypeError: `params` is no mapping.
@@ -60,17 +60,17 @@ def simulate(
             with friction that varies (`features.VARIED`), shapes that do not broadcast, an impossible `window`, a record without `records`,
             or blocks or statistics of a steady window.
 
-    Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster on many. One program runs all rows of a call, and a
-    simpler one where k and c are 0 in all of them: the last digit of a row may depend on the other rows of the call (never in a study).
+    Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster for many. One program runs all rows of a call, a simpler
+    one if k and c are 0 in all rows. The last digit of a row may therefore depend on the other rows of the call (never in a study).
 
     Works under jit, vmap, grad and jvp. Derivatives of `exact` are those of the motion with its event times (implicit function theorem), to
-    any order; of rigid friction, second ones of `max_slip_speed` leave out how the instant of the peak moves. Those of a time scheme are
-    those of its steps as computed, which miss jumps of the force (mu_s > mu_d). They are 0 in stick (with k_t, where it creeps, only those
-    of wear), and one-sided values differ across a regime boundary only where the motion itself has a kink. Counts and codes have
-    derivative 0.
-    With window "steady" they are those of the periodic motion (implicit function theorem on its section). The section does
-    not determine where a mass without a spring lies (k = 0: it begins at x0), nor where one rests that never slips: both count as fixed, so
-    that the derivative by k at k = 0 is not the limit for k -> 0.
+    any order; with rigid friction, second derivatives of `max_slip_speed` leave out how the instant of the peak moves. Derivatives of a
+    time scheme are those of its computed steps, which miss jumps of the force (mu_s > mu_d). In stick they are 0; with k_t, where the
+    contact creeps, only those of wear. One-sided derivatives differ at a regime boundary only if the motion itself has a kink there.
+    Counts and codes have derivative 0.
+    With window "steady" derivatives are those of the periodic motion (implicit function theorem on its Poincare section). The section does
+    not determine the position of a mass without a spring (k = 0: it begins at x0), or of a mass that never slips. Both positions count as
+    fixed: the derivative by k at k = 0 is not the limit for k -> 0.
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
@@ -85,14 +85,14 @@ def simulate(
 
 
 def moment(model: str, params: Mapping[str, Any], records: Records | None = None) -> dict[str, jax.Array]:
-    """The results of `simulate` by scheme "exact", and the forces at the time `end`: one point of a trace, with derivatives.
+    """The results of `simulate` with scheme "exact", and the forces at the time `end`: one point of a trace, with derivatives.
 
     Args:
-        model, params, records: see `simulate`. Where an event happens forces may jump: derivatives hold between events.
+        model, params, records: see `simulate`.
 
     Returns:
-        Observable name -> array as `simulate` returns it, and x [m], v [m/s], friction_force [N] (on the mass), wall_force [N], which have
-        the values of `kernels.trace` at that time.
+        Observable name -> array as `simulate` returns it, and x [m], v [m/s], friction_force [N] (on the mass) and wall_force [N], with
+        the values of `kernels.trace` at that time. Forces may jump at events: derivatives are valid between events.
 
     Raises:
         KeyError: unknown model or parameter.
@@ -106,7 +106,7 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
 
 
 def _run(chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Records | None) -> dict[str, jax.Array]:
-    """Rows of any common shape through one program."""
+    """Run rows of any common shape through one program."""
     if key.scheme == EXACT and key.varied:
         raise ValueError(f"scheme {EXACT!r} has no {key.varied[0]}: choose a time scheme")
     if "record" in key.features:
@@ -138,7 +138,7 @@ def _run(chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Rec
 
 @functools.partial(jax.jit, static_argnums=0)
 def _run_all(key: ProgramKey, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """Every row through `_run_one`, with the arguments that all of them share."""
+    """Run every row through `_run_one`, with the arguments that all rows share."""
     return jax.vmap(lambda row: _run_one(key, {**row, **shared}))(rows)
 
 
@@ -150,12 +150,12 @@ def _observed(key: ProgramKey, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _run_one(key: ProgramKey, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """`_observed`, with a derivative for both modes: loops transpose badly, but a forward Jacobian is linear in the tangents."""
+    """`_observed` with a derivative for both modes. JAX cannot transpose its loops, but a forward Jacobian is linear in the tangents."""
     return _observed(key, p)
 
 
 def _run_one_jvp(key: ProgramKey, primals: Any, tangents: Any) -> Any:
-    """Forward Jacobian over the parameters that vary, times their tangents."""
+    """The forward Jacobian by the parameters with a tangent, times the tangents."""
     (p,), (rates,) = primals, tangents
     varying = {name: rate for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)}
     flat, unravel = ravel_pytree(varying)

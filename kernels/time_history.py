@@ -1,4 +1,4 @@
-"""What happened in one run of the exact engine: its events one by one, its impacts, and its motion and forces in time."""
+"""Time history of one run of the exact engine: its events, its impacts, and its motion and forces in time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from kernels.observables.impacts import Shock
 from kernels.segments.damped import highest
 
 CHUNK = 256
-PER_CALL = 512  # moments of a trace in one call
-PARTS = 8  # of a stretch between two events that is short against the steps of a trace
+PER_CALL = 512  # instants of a trace that one call computes
+PARTS = 8  # a stretch between two events that is shorter than 4 steps of a trace is divided into these
 NODES, WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(16)[0] + 1.0)), 0.5 * np.polynomial.legendre.leggauss(16)[1]
 STAGES = ("window start", "window end", "end")
 
@@ -52,7 +52,7 @@ WORKS = ("input_work", "viscous_work", "friction_work", "wall_work")
 
 IMPACT_COLUMNS = (
     Quantity("time", "s", "when the mass came into the wall"),
-    Quantity("approach_velocity", "m/s", "velocity there"),
+    Quantity("approach_velocity", "m/s", "velocity when the mass came into the wall"),
     Quantity("peak_force", "N", "largest force of the wall"),
     Quantity("impulse", "N s", "integral of the force of the wall"),
     Quantity("duration", "s", "time until the mass left the wall; NaN where the run ends before"),
@@ -70,20 +70,20 @@ TRACE_COLUMNS = (
 def event_log(
     model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None
 ) -> dict[str, np.ndarray]:
-    """The events of one oscillator in their order, the start among them.
+    """The events of one oscillator in order of time, with the start as the first.
 
     Args:
         model: name of a model (`kernels.MODELS`).
         params: parameter name -> number (a table: its numbers), SI units; omitted names take their documented default.
-        most: how many events, at most. records: which the parameter `record` chooses from.
+        most: number of events after which the log may end (checked every CHUNK events). records: what the parameter `record` numbers.
 
     Returns:
-        The columns of EVENT_COLUMNS, (n,) each; forces and compression are 0 where there is no such contact. Of two bodies, x and v are
-        those of the first less the second. Looks at the motion that change nothing are left out.
+        The columns of EVENT_COLUMNS, (n,) each. Forces and compression are 0 without such a contact. Of two bodies, x and v are those of
+        the first minus the second.
 
     Raises:
-        KeyError: unknown model or parameter. ValueError: what is no number or many, a plain number out of bounds, friction that varies
-            (`features.VARIED`).
+        KeyError: unknown model or parameter. ValueError: a value that is not a single number, a plain number out of bounds, friction that
+            varies (`features.VARIED`), or a record without `records`.
     """
     columns = _follow(model, params, most, records)
     return {quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}
@@ -92,10 +92,10 @@ def event_log(
 def impacts(
     model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None
 ) -> dict[str, np.ndarray]:
-    """The impacts of one oscillator on its wall in their order.
+    """The impacts of one oscillator on its walls in order of time.
 
     Args:
-        model, params, most, records: see `event_log`.
+        model, params, most, records: see `event_log`, also for the errors.
 
     Returns:
         The columns of IMPACT_COLUMNS, (n,) each.
@@ -125,23 +125,19 @@ def trace(
     most: int = event_loop.MOST_EVENTS,
     records: Records | None = None,
 ) -> dict[str, np.ndarray]:
-    """One oscillator in time: at equal steps, just before and just after every event, and more closely where events are close.
+    """One oscillator in time: at equal steps, just before and just after every event, and more closely between events that are close.
 
-    Every moment is computed in closed form from the event before it.
+    The motion at each instant follows in closed form from the event before it.
 
     Args:
-        model, params, records: see `event_log`.
-        start: time where the trace begins [s], before the end of the run.
-        samples: how many moments at equal steps, the first and the last included.
-        most: how many events of the run, at most; the trace ends there.
+        model, params, records: see `event_log`, also for the errors.
+        start: time at which the trace begins [s], before the end of the run.
+        samples: number of instants at equal steps, the first and the last included.
+        most: number of events after which the trace may end (checked every CHUNK events).
 
     Returns:
-        The columns of TRACE_COLUMNS, (n,) each, n >= samples, ascending in time; forces are 0 where there is no such contact. Of two
-        bodies, x and v are those of the first less the second.
-
-    Raises:
-        KeyError: unknown model or parameter. ValueError: what is no number or many, a plain number out of bounds, friction that varies
-            (`features.VARIED`).
+        The columns of TRACE_COLUMNS, (n,) each, n >= samples, ascending in time. Forces are 0 without such a contact. Of two bodies, x and
+        v are those of the first minus the second.
     """
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
@@ -158,7 +154,7 @@ def trace(
     within = np.arange(1, PARTS)[:, np.newaxis] / PARTS
     evenly = np.concatenate([evenly, (knots[:-1][short] + within * np.diff(knots)[short]).ravel()])
     at = np.concatenate([begins[after], begins[after], evenly])
-    # the state that an instant is reached from: before an event the one before, after it the last one there
+    # each instant is computed from an earlier state: just before an event the preceding one, just after it the last one at that instant
     since = np.concatenate([after - 1, *(np.searchsorted(begins, times, side="right") - 1 for times in (begins[after], evenly))])
     order = np.lexsort((since, at))
     at, since = at[order], since[order]
@@ -174,7 +170,7 @@ def trace(
 
 
 def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[oscillator.Kind, dict[str, np.ndarray]]:
-    """The contacts of one oscillator and its parameters, those of an excitation that it does not have apart."""
+    """The contacts of one oscillator, and its resolved parameters without those of excitations that it does not have."""
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
     check_given(MODELS[model], params, one=True)
@@ -191,7 +187,7 @@ def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> 
 
 
 def _follow(model: str, params: Mapping[str, Any], most: int, records: Records | None) -> dict[str, np.ndarray]:
-    """Every event with all that is known of it."""
+    """All columns of all events, among them those that only `impacts` reads."""
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
     parts = [jax.tree.map(lambda value: np.asarray(value)[None], _seen(kind, resolved, state))]
@@ -206,7 +202,7 @@ def _follow(model: str, params: Mapping[str, Any], most: int, records: Records |
     columns |= {name: np.cumsum(columns[name]) for name in WORKS}
     keep = columns.pop("live") & (columns["event"] != "")
     keep[0] = True
-    # what was seen over looks that are left out belongs to the event after them
+    # the largest force over evaluations that are left out belongs to the next event
     pieces = np.cumsum(keep[::-1])[::-1]
     largest = np.zeros(pieces[0] + 1)
     np.maximum.at(largest, pieces, columns["largest_force"])
@@ -231,7 +227,7 @@ def _seen(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> dict[str, jax.Arr
 
 @functools.partial(jax.jit, static_argnums=0)
 def _chunk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, dict[str, jax.Array]]:
-    """CHUNK events further; those after the end are not live."""
+    """CHUNK events further: the last state, and the columns of each event. Events after the end of the run are not live."""
     made, machine = _machine(kind, p)
 
     def one(s: Any, _: None) -> tuple[Any, dict[str, jax.Array]]:
@@ -245,7 +241,7 @@ def _chunk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, dict[
 
 @functools.partial(jax.jit, static_argnums=0)
 def _walk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
-    """CHUNK events further: the last state, and all of them; after the end it stays as it is."""
+    """CHUNK events further: the last state, and the state after each event. After the end of the run the state stays as it is."""
     machine = _machine(kind, p)[1]
 
     def one(s: Any, _: None) -> tuple[Any, Any]:
@@ -257,14 +253,14 @@ def _walk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
 
 @functools.partial(jax.jit, static_argnums=0)
 def _moments(kind: oscillator.Kind, p: dict[str, Any], states: Any, times: jax.Array) -> Moment:
-    """The moments at `times` (n,) [s], each from its own of the `states`, none later than it."""
+    """Motion and forces at `times` (n,) [s], each from the state of the same position in `states`, which is not later."""
     made = _machine(kind, p)[0]
     moments: Moment = jax.vmap(lambda s, time: between(made, s)(time - s.t))(states, times)
     return moments
 
 
 def _columns(made: oscillator.EventSetup, before: Any, s: Any) -> dict[str, jax.Array]:
-    """What is known just after an event."""
+    """The columns of one event, just after it."""
     zero = jnp.zeros_like(s.t)
     columns = {"time": s.t, "kind": s.kind, "x": s.x, "v": s.anchor.v, "a": s.anchor.a, "live": s.t >= 0.0}
     columns |= dict.fromkeys(("friction_force", "wall_force", "compression", "plastic_set", "impulse", "largest_force"), zero)
@@ -284,7 +280,7 @@ def _columns(made: oscillator.EventSetup, before: Any, s: Any) -> dict[str, jax.
 
 
 def _wall_columns(wall: Wall, was: Pressed, before: Any, pressed: Pressed, s: Any, shock: Shock) -> dict[str, jax.Array]:
-    """What is known of a wall just after an event, given its memory before and after it."""
+    """The columns of a wall just after an event, from the wall's memory before (`was`) and after it (`pressed`)."""
     y, side = wall.compression(pressed, s.x), pressed.side
     y0, y1 = wall.compression(was, before.x), wall.compression(was, s.x)
     ends = [wall.force(was, y0).at(y0, was.side * before.anchor.v), wall.force(was, y1).at(y1, was.side * s.anchor.v)]
@@ -300,7 +296,7 @@ def _wall_columns(wall: Wall, was: Pressed, before: Any, pressed: Pressed, s: An
 
 
 def _works(made: oscillator.EventSetup, s: Any, duration: jax.Array) -> dict[str, jax.Array]:
-    """Works [J] over the `duration` [s] from a state to the next event, by a Gauss-Legendre rule on pieces short against its scales."""
+    """Works [J] over the `duration` [s] from a state to the next event, by a Gauss-Legendre rule on pieces shorter than the time scales."""
     p, moment = made.p, between(made, s)
     phase = made.law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
     rate = highest(made.excitation.omega) + jnp.sqrt(jnp.abs(p["k"] + phase.stiffness) / p["m"]) + jnp.abs(p["c"] + phase.damping) / p["m"]

@@ -1,4 +1,4 @@
-"""Programs of batches: traced, compiled, and kept for the process and, on disk, for later ones."""
+"""Programs of batches: tracing, compiling, and keeping them in this process and, on disk, for later processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kernels.batch.program_key import QUEUE, ProgramKey
 from kernels.runtime import jax_setup, program_cache
 from kernels.runtime.stderr_filter import without_false_alarm
 
-# Threads prepare and finish batches side by side. The devices take one at a time, Python traces one at a time, and each core compiles one.
+# Threads prepare and finish batches side by side. One batch at a time is on the devices, one is traced, and each core compiles one.
 DEVICES, _TRACING, _COMPILING = threading.Lock(), threading.Lock(), threading.BoundedSemaphore(jax_setup.cores())
 PROGRAMS: dict[Any, Callable[..., Any]] = {}  # compiled in this process
 _BEING_MADE: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
@@ -24,7 +24,7 @@ Shapes = Mapping[str, tuple[tuple[int, ...], np.dtype]]
 
 
 def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ...]) -> tuple[Callable[..., Any], float]:
-    """A compiled program, and the seconds that it took.
+    """A compiled program, and the time spent on it [s].
 
     Args:
         key: the program. devices: how many devices share the rows.
@@ -32,7 +32,7 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
         lanes: the arguments that have one entry a row, sorted.
 
     Returns:
-        What `traced` returns, compiled for these shapes; and 0 [s] where this process had compiled it before.
+        What `traced` returns, compiled for these shapes; and the time, 0 if this process had compiled it before.
     """
     import jax
 
@@ -48,7 +48,7 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
             return lowered.compile()
 
     def works(program: Callable[..., Any]) -> None:
-        with DEVICES:  # with a share of no rows
+        with DEVICES:  # a run without rows
             program({name: np.zeros(*one) for name, one in shapes.items()}, np.zeros(devices, np.int32))
 
     with _BEING_MADE[whole]:
@@ -68,8 +68,8 @@ def traced(key: ProgramKey, devices: int, lanes: tuple[str, ...], name: str = "p
         key, devices, lanes: see `compiled`. name: the name of the function.
 
     Returns:
-        (arguments, shares) -> observables by name and status codes, (blocks, width). Of the arguments by name, those in `lanes` are arrays
-        (blocks, width), the others scalars; tables have one axis more. The shares (devices,) are the numbers of rows without padding.
+        (arguments by name, shares) -> observables by name and status codes, (blocks, width). Arguments in `lanes` are arrays (blocks,
+        width), the others scalars; tables have one axis more. The shares (devices,) are the numbers of rows without padding.
     """
     import jax
     from jax.sharding import Mesh, PartitionSpec

@@ -1,4 +1,4 @@
-"""How a run ends, wherever it was computed: its status, and the observables of a run that failed."""
+"""The last step of every run: its final status, and NaN for the observables of a run that failed."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def finish(found: Mapping[str, Any], status: Any, xp: Any) -> tuple[dict[str, An
     """Observables and status of runs.
 
     Args:
-        found: name -> observable of any common shape S (a list: S and one axis more), as an engine computed it.
-        status: codes (S), as an engine returned them.
+        found: name -> observable of an engine, of any common shape S (a list has one axis more).
+        status: codes (S) of an engine.
         xp: array module, numpy or jax.numpy (then differentiable).
 
     Returns:
-        The observables, NaN where the run failed (`Quantity.survives` excepted), and the codes: OVERFLOW where an observable that every run
-        has is not a finite number.
+        The observables, NaN where the run failed (except with `Quantity.survives`), and the codes. The code is OVERFLOW where an
+        observable that is neither optional nor a list is not a finite number.
     """
     finite = functools.reduce(operator.and_, (xp.isfinite(values) for name, values in found.items() if name not in _OPTIONAL))
     status = xp.where(_succeeded(status) & ~finite, int(Status.OVERFLOW), status)
@@ -39,7 +39,7 @@ def finish(found: Mapping[str, Any], status: Any, xp: Any) -> tuple[dict[str, An
 
 
 def as_codes(values: Any, dtype: Any, xp: Any) -> Any:
-    """Floats of any shape as integers, -1 where they are NaN."""
+    """Floats of any shape as integers; -1 where a float is NaN."""
     return xp.nan_to_num(values, nan=-1.0).astype(dtype)
 
 

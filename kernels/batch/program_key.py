@@ -17,32 +17,32 @@ from kernels.models.features import DRIVEN, FEATURES, HARMONIC, VARIED, varied
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, SINGLE, STEADY
 
-LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: rows share their steps; or each lane takes its own steps, then the next row
-STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two scales of time of a motion need more than 7 digits
+LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: all rows share their steps; or each lane has its own, row after row
+STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two time scales of a motion need more than 7 digits
 STEPS_SINGLE = "float32 has neither blocks nor statistics"
 RIGID_SINGLE = (
     "float32 by scheme 'exact' needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither blocks"
     " nor statistics"
 )
-# more properties of a row, next to the names in FEATURES and VARIED and to PENALISED; the last two have the prefix of their wall
+# further properties of a row, besides PENALISED and the names in FEATURES and VARIED; the last two follow the prefix of their wall
 _FREE, _BARE, _SOFT, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "buckles", "damping varies"
 _LAWS = {STOP: "stop", BUCKLING: "wall that buckles", VARYING: "wall that buckles with varying damping"}
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramKey:
-    """Everything that decides which program runs a row, but for the shapes of its arguments.
+    """Everything that decides which program runs a row, except the shapes of its arguments.
 
     Attributes:
-        engine: EXACT (event by event), STEADY (the same, to the periodic motion), LOCKSTEP or QUEUE.
+        engine: EXACT (event by event), STEADY (event by event to the periodic motion), LOCKSTEP or QUEUE.
         scheme: a name of `SCHEMES`.
-        friction: RIGID, PENALISED, or None where nothing presses the mass. Time schemes know PENALISED alone.
+        friction: RIGID, PENALISED, or None if no normal force presses the mass. Time schemes always have PENALISED.
         walls: the walls of the model, each with the simplest law that its rows allow.
         varied: the names in VARIED by which friction varies.
         features: the names in FEATURES that the excitation has.
         free: whether the program relies on k = c = 0.
         precision: DOUBLE or SINGLE.
-        asked: outputs that must be asked for.
+        asked: the outputs asked for.
         forces: whether the forces at the end of the run are outputs.
     """
 
@@ -76,7 +76,7 @@ class ProgramKey:
 
     @property
     def loop(self) -> str:
-        """The key of `jax_setup.LANES`, without the precision: the loops whose best number of lanes was measured; "other" for the rest."""
+        """The name of the loop in `jax_setup.LANES`, if its best number of lanes was measured; else "other"."""
         if self.scheme != EXACT:
             return self.engine
         if self.rigid_loop:
@@ -94,12 +94,12 @@ class ProgramKey:
 
 
 def is_infinite(value: Any) -> bool:
-    """Whether a parameter, a number or an array, is known to be infinite in every row while tracing."""
+    """Whether a parameter (a number or an array) is known to be infinite in every row. A traced one is not."""
     return not is_traced(value) and bool(np.all(np.isposinf(np.asarray(value))))
 
 
 def everywhere(value: Any, count: int) -> np.ndarray:
-    """One entry a row (count,) of a value that is one for all rows or has one for each."""
+    """A value of every row (count,), from one value for all rows or one for each."""
     return np.broadcast_to(np.asarray(value), (count,))
 
 
@@ -120,7 +120,7 @@ def groups(
         good: positions of the rows that are to be run, ascending.
 
     Returns:
-        The keys of the programs, each with the positions of its rows, ascending. No key has no rows.
+        The keys of the programs, each with the positions of its rows, ascending. Every key has at least one row.
 
     Raises:
         ValueError: float32 is not available for one of the rows.
@@ -147,7 +147,7 @@ def key_of(
 
     Args:
         model, scheme, window: see `kernels.simulate`. asked, forces: see `ProgramKey`.
-        params: the parameters that the caller gave, numbers or arrays, traced or not.
+        params: the parameters of the call: numbers or arrays, traced or not.
     """
 
     def known_zero(*names: str) -> bool:
@@ -172,7 +172,7 @@ def key_of(
 def _key(
     model: Model, engine: str, scheme: str, has: Collection[str], asked: Asked, precision: str = DOUBLE, forces: bool = False
 ) -> ProgramKey:
-    """The key of rows with the properties `has` (names as in `_traits`) and no others."""
+    """The key of rows with exactly the properties `has` (named as in `_traits`)."""
     features = tuple(name for name in FEATURES if name in has) if any(name in has for name in DRIVEN) else (HARMONIC,)
     changing = tuple(name for name in VARIED if name in has)
     walls = tuple(_law(wall, has, scheme) for wall in model.walls)
@@ -190,13 +190,13 @@ def _key(
 
 
 def _law(wall: WallContact, has: Collection[str], scheme: str) -> WallLaw:
-    """The simplest law of a wall of rows that have all of `has`. Time schemes have one law of walls that buckle."""
+    """The simplest law of a wall for rows with the properties `has`. Time schemes have a single law for walls that buckle."""
     law = STOP if wall.prefix + _BUCKLES not in has else VARYING if scheme == EXACT and wall.prefix + _DAMPING_VARIES in has else BUCKLING
     return WallLaw(law, wall.prefix, wall.sides)
 
 
 def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The properties that keys depend on, each with the mask of the rows that have it: one for all rows, or (count,)."""
+    """The properties on which keys depend -> mask of the rows that have them: one for all rows, or (count,)."""
     harmonic = (rows["a0"] != 0.0) | (rows["f0"] != 0.0)
     with np.errstate(all="ignore"):  # rows that are not run may hold anything
         pace = rows["m"] * rows["omega"]
@@ -217,7 +217,7 @@ def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
 
 
 def _damping_varies(rows: Mapping[str, np.ndarray], prefix: str) -> Any:
-    """Mask of the rows whose wall has a damping that varies while it yields, and that adds to the force of the criterion."""
+    """Mask of the rows in which the wall's viscous force is outside the criterion, and its damping varies while the wall yields."""
     criterion, first, buckled, softening, nodes = (
         rows[prefix + name] for name in ("damping_criterion", "c_n", "c_buckled", "softening", "post_damping")
     )
@@ -226,14 +226,14 @@ def _damping_varies(rows: Mapping[str, np.ndarray], prefix: str) -> Any:
 
 
 def cost(key: ProgramKey, rows: Mapping[str, np.ndarray], count: int) -> np.ndarray:
-    """Cost of each row (count,), up to a factor: steps, or periods of the excitation and of the undamped oscillator.
+    """Relative cost of each row (count,), for sorting: number of steps, or logarithm of the number of periods of excitation and oscillator.
 
-    Costs that differ little are equal, so that such rows keep their order.
+    Costs that differ little are made equal, so that such rows keep their order.
     """
     if SCHEMES[key.scheme].fixed_step:
         return everywhere(np.ceil(rows["end"] / rows["step"]), count)
     stiffness = rows["k"] + (rows["k_t"] if key.friction == PENALISED else 0.0)
-    # rounded to powers of 2^(1/4), since only large differences are worth reordering
+    # rounded to powers of 2^(1/4): small differences are not worth a new order
     periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
     found = everywhere(np.round(4.0 * np.log2(periods)), count)
     if key.engine == EXACT and key.friction == RIGID and not key.walls and key.features == (HARMONIC,):

@@ -1,4 +1,4 @@
-"""The function that a `ProgramKey` stands for: one oscillator from its parameters to its observables."""
+"""The function that belongs to a `ProgramKey`: it runs one oscillator, from its parameters to its observables."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def program(key: ProgramKey) -> Program:
     """The program of a key.
 
     Returns:
-        Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. A queue runs many rows
-        (`kernels.batch.queue`); this program does the same with one row.
+        Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. For the engine QUEUE
+        `kernels.batch.queue` does the same with many rows.
     """
     if key.engine == LOCKSTEP:
         return functools.partial(lockstep.simulate, scheme=key.scheme, walls=key.walls)
@@ -39,5 +39,5 @@ def program(key: ProgramKey) -> Program:
 
 
 def contacts_of(key: ProgramKey) -> oscillator.Kind:
-    """The contacts of a program of the exact engine as the event loop of all laws takes them."""
+    """The contacts of a program of the exact engine, as input of the event loop of all laws."""
     return oscillator.Kind(key.friction, key.walls)

@@ -1,4 +1,4 @@
-"""How rows go through lanes: block by block, or each lane from row to row."""
+"""How lanes take rows: all lanes block by block, or each lane row by row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def blocks(run: Callable[[dict[str, Any], dict[str, Any]], Any], varying: dict[s
 
     Args:
         run: (name -> (width,) array), (name -> scalar) to observables and codes, (width,).
-        varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows run, from the first on.
+        varying: name -> (blocks, width) array. fixed: name -> scalar. share: number of rows that run, from the first on.
 
     Returns:
         Observables and codes, (blocks, width), lists (blocks, width, L); 0 in blocks that were not run.
@@ -40,10 +40,10 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
 
     Args:
         key: a key of the engine QUEUE (compile-time).
-        varying: name -> (blocks, width) array. fixed: name -> scalar. share: how many of the rows run, from the first on.
+        varying: name -> (blocks, width) array. fixed: name -> scalar. share: number of rows that run, from the first on.
 
     Returns:
-        Observables and codes, (blocks, width); NaN (-1 in codes) and 0 where a row was not run.
+        Observables and status codes, (blocks, width). Where a row was not run, observables are NaN (integers -1) and the code is 0.
     """
     stepper = loop.STEPPERS[key.scheme]
     blocks, width = next(iter(varying.values())).shape[:2]
@@ -51,7 +51,7 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
     rows = {name: values.reshape(count, *values.shape[2:]) for name, values in varying.items()}
 
     def each(function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of one run's setup, for every lane. It is traced once; numbers of fixed parameters alone stay one for all lanes."""
+        """A function of one run's setup, mapped over the lanes and traced once. Fixed parameters stay one number for all lanes."""
 
         def of_lanes(lanes: dict[str, Any], fixed: dict[str, Any], *others: Any) -> Any:
             return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, key.asked, key.walls), *rest))(lanes, *others)

@@ -1,8 +1,8 @@
-"""Many oscillators: rows are checked, each is given to its program, and results are put in the order of the rows.
+"""Many oscillators: rows are checked, each runs in its program, and results are put in the order of the rows.
 
 Rows of one program are sorted by cost and spread over all devices (`queue` runs them there). The result of a row depends on its own numbers
-alone, bitwise on one machine and for the same set of varying columns: the number of lanes is fixed, lanes do not exchange numbers, and the
-program is chosen row by row (`program_key`). All rows share one bank of records, which no lane copies.
+alone. On one machine it is the same to the last bit as long as the same columns vary: the number of lanes is fixed, lanes do not exchange
+numbers, and each row has its own choice of program (`program_key`). All rows share one bank of records, which no lane copies.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from kernels.models.status import Status
 from kernels.runtime import jax_setup
 from kernels.runtime.threads import side_by_side
 
-# programs count the rows of one parameter, so that it has one value a row: in each case one that costs the program little
+# programs take the number of rows from one parameter, which must have a value for each row: one for which that costs little
 _COUNTED, _COUNTED_IN_LOCKSTEP = "end", "x0"
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What a batch returns, one entry a row, in the order of the rows.
+    """Results of a batch, one entry for each row, in the order of the rows.
 
     Attributes:
         observables: name -> float64 (NaN where the row failed); a "word" as int8 codes into `Quantity.words`, -1 where it failed; a "list"
             (count, OBSERVED), padded with NaN.
         status: int8 codes into `status.SENTENCES`.
-        compile_seconds, run_seconds: time spent compiling and computing [s]; programs that are compiled side by side count each.
+        compile_seconds, run_seconds: time spent compiling and computing [s], summed over programs even if they ran side by side.
     """
 
     observables: dict[str, np.ndarray]
@@ -70,8 +70,8 @@ def solve(
         count: number of rows.
         window: None for the window of the columns; "steady" for one period of the motion that the run tends to (scheme exact; the columns
             then have no `end`, `window_start` and `window_end`).
-        room: least number of rows that programs are made for. Batches of up to that many rows share programs; unused places cost memory
-            and no time.
+        room: least number of rows for which programs are made. Batches of up to that many rows share programs. Unused places cost memory
+            but no time.
         dtype: numpy.float64, or numpy.float32 for numbers of 7 digits. Time schemes keep times and sums over a run in float64. At fixed
             steps the error of wear powers is 2e-7 in the median and 2e-6 / (1 - eta) at worst, eta = mu g / a0. Where a scheme chooses its
             steps, results differ as for another first step or tolerance; a tolerance must be 2^-24 at least (else RULE_BROKEN). Scheme
@@ -86,8 +86,8 @@ def solve(
 
     Raises:
         KeyError: the model has no parameter or scheme of that name.
-        ValueError: `window` or `dtype` is neither of its values; a steady window with a time scheme or an end; float32 where `dtype` says
-            that there is none, or with blocks or statistics; rows name a record, but there are no `records`.
+        ValueError: `window` or `dtype` has neither of its values; a steady window is not possible; float32 where `dtype` above excludes
+            it, or with blocks or statistics; rows name a record, but there are no `records`.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
@@ -98,7 +98,7 @@ def solve(
     precision = np.dtype(dtype).name
     with np.errstate(all="ignore"):
         resolved = model.resolve(columns, absent)
-        if window == STEADY:  # the program reads no end; costs are estimated for one period
+        if window == STEADY:  # the program does not read the end; one period serves to estimate costs
             resolved["end"] = resolved["window_end"] = 2.0 * np.pi / np.asarray(resolved["omega"])
         ruled = model if precision == DOUBLE else replace(model, rules=(*model.rules, *SINGLE_RULES))
         status = check(ruled, scheme, resolved, columns, absent or {}, count)
@@ -122,7 +122,7 @@ def solve(
     with np.errstate(all="ignore"):  # rows that failed may hold anything
         worn = wear_laws.volumes(resolved, observables["wear_power"], given)
     for quantity in returned:
-        if quantity.name in worn:  # none in a row that lacks what it needs
+        if quantity.name in worn:  # NaN in a row that lacks a parameter that the quantity needs
             lacks = [np.asarray((absent or {}).get(name, np.False_)) for name in quantity.needs]
             observables[quantity.name] = np.where(functools.reduce(np.logical_or, lacks), np.nan, worn[quantity.name])
 
@@ -139,7 +139,7 @@ def check(
     absent: Mapping[str, np.ndarray],
     count: int,
 ) -> np.ndarray:
-    """Status codes (int8, length `count`) of rows before they run: the first that applies of NOT_FINITE, OUT_OF_BOUNDS, RULE_BROKEN, OK."""
+    """Status codes (int8, (count,)) of rows before they run: the first of NOT_FINITE, OUT_OF_BOUNDS, RULE_BROKEN, OK that applies."""
     status = np.full(count, Status.OK, dtype=np.int8)
     broken = np.zeros(count, dtype=bool)
     for rule in model.rules:
@@ -156,7 +156,7 @@ def check(
 
 
 def check_records(resolved: dict[str, Any], columns: Mapping[str, np.ndarray | float], records: Records | None, status: np.ndarray) -> None:
-    """Give rows whose `record` is not among the `records` a status; bound an omitted `largest_step` by their interval. In place."""
+    """In place: OUT_OF_BOUNDS where a `record` is not in `records` (ValueError if None), the interval bounds omitted `largest_step`s."""
     present = ~np.isnan(resolved.get("record", np.nan))
     if not np.any(present):
         return
@@ -180,9 +180,9 @@ def _solve_group(
     status: np.ndarray,
     room: int,
 ) -> tuple[float, float]:
-    """Run the rows `members` through one program, with the arguments that all programs have `shared`, and store their results in place.
+    """Run the rows `members` through one program and store their results in place. `shared` are arguments of all programs.
 
-    Returns the seconds of compiling and of computing.
+    Returns the times of compiling and of computing [s].
     """
     import jax
 
@@ -191,11 +191,11 @@ def _solve_group(
         cost = program_key.cost(key, rows, count)[members]
     members = members[np.argsort(-cost, kind="stable")]
     blocks = -(-max(members.size, room) // width)
-    # few sizes, so that shards and groups of any length share their programs: devices x a power of two blocks, and never a single one, of
-    # which XLA makes another program (without a loop, and then with a division or two done otherwise: results differ in the last bit)
+    # Each device has a power of two of blocks: with few sizes, shards and groups of any length share programs. It is never a single block,
+    # for which XLA leaves out the loop and computes some divisions in another way: results would differ in the last bit.
     per_device = 1 << max(1, -(-blocks // devices) - 1).bit_length()
     padded = np.resize(members, devices * per_device * width)
-    # neighbours go to different devices, so that each gets its share of the slow lanes
+    # neighbours go to different devices, so that each device gets its share of slow rows
     deal = np.arange(padded.size).reshape(per_device, devices, width).swapaxes(0, 1).reshape(devices * per_device, width)
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
@@ -214,7 +214,7 @@ def _solve_group(
         running = time.perf_counter() - start
 
     real = deal < members.size
-    for part, here in enumerate(np.split(np.arange(len(deal)), devices)):  # device by device, whose memory need not be joined first
+    for part, here in enumerate(np.split(np.arange(len(deal)), devices)):  # device by device, so that their memory need not be joined
         some = ... if real[here].all() else real[here]
         where = dealt[here][some]
         for target, values in [*((observables[name], values) for name, values in results.items()), (status, codes)]:

@@ -2,8 +2,8 @@
 
     dF/dx = sigma |1 - r|^n sgn(1 - r),   r = F sgn(w) / F_c,   F_t = -F,   F_c = mu_d F_n
 
-w is the velocity against the support, sigma = dahl_stiffness and n = dahl_exponent. Along a displacement in one direction it is solved in
-closed form. With n = 1: F = s F_c (1 - (1 - s F_0 / F_c) exp(-sigma |x| / F_c)), s being the direction.
+w is the velocity against the support, sigma = dahl_stiffness and n = dahl_exponent. Along a displacement in one direction the equation has
+a closed solution. With n = 1 and the direction s it is F = s F_c (1 - (1 - s F_0 / F_c) exp(-sigma |x| / F_c)).
 
 Source: Dahl (1968), A solid friction model, The Aerospace Corporation, TOR-0158(3107-18)-1.
 """
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from kernels.contact.presliding import Constants, Path, Presliding
 from kernels.numerics.numbers import Array
 
-_LEAST = 1e-30  # N, in place of a force of 0; and of 1 - r, whose logarithm is taken
+_LEAST = 1e-30  # least F_c [N], and least |1 - r|, whose logarithm is taken
 
 
 class _Numbers(NamedTuple):
@@ -53,6 +53,6 @@ class Dahl(_Numbers, Presliding):
         left, way = 1.0 - f * s / limit, self.stiffness * jnp.abs(moved) / limit
         logarithm, p = jnp.log(jnp.maximum(jnp.abs(left), _LEAST)), 1.0 - self.exponent
         scaled = way * jnp.exp(-p * logarithm)
-        stays = p * scaled < 1.0  # an exponent below 1 reaches the limit after a finite way
+        stays = p * scaled < 1.0  # with an exponent below 1 the force reaches the limit after a finite displacement
         change = jnp.where(p == 0.0, -way, jnp.log1p(jnp.where(stays, -p * scaled, 0.0)) / jnp.where(p == 0.0, 1.0, p))
         return f - s * limit * left * jnp.where(stays, jnp.expm1(change), -1.0)

@@ -18,8 +18,8 @@ from kernels.contact.presliding import Constants, Path, Presliding
 from kernels.contact.varying_friction import Stribeck
 from kernels.numerics.numbers import Array
 
-_LEAST = 1e-30  # N, in place of a limit of 0
-_SHORT = 1e-4  # below it (1 - exp(-y)) / y is a series
+_LEAST = 1e-30  # N, least limit
+_SHORT = 1e-4  # below this y, (1 - exp(-y)) / y is computed as a series
 
 
 class _Numbers(NamedTuple):
@@ -51,10 +51,10 @@ class LuGre(_Numbers, Presliding):  # type: ignore[misc] # fields in place of th
         return w - jnp.abs(w) * f / self.limit(w)
 
     def advance(self, f: Array, path: Path, begin: Array | float, end: Array) -> Array:
-        """The equation of f = sigma0 z along a part of a path where w has one sign s (see `Presliding.advance`).
+        """The force f = sigma0 z after a part of a path where w has one sign s (see `Presliding.advance`).
 
-        y = f - g s obeys y' = -rate y - s g', rate = sigma0 |w| / g. Without a Stribeck speed that is exact. Else it is the Magnus
-        expansion of order 4 with g by a parabola, which stays bounded and tends to f = g s where the rate is large.
+        y = f - g s obeys y' = -rate y - s g', rate = sigma0 |w| / g. Without a Stribeck speed the solution is exact. Else it is the Magnus
+        expansion of order 4, with g as a parabola in time. It stays bounded, and tends to f = g s where the rate is large.
         """
         moved = path.place(end) - path.place(begin)
         s = jnp.sign(moved)

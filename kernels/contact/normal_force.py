@@ -32,7 +32,7 @@ class Pressing(NamedTuple):
         return cls(Harmonic(p["normal_amplitude"], p["normal_omega"], p["normal_phase"], p["normal_force"]), p["friction_sides"])
 
     def contact(self, n: Array) -> Array:
-        """F_n [N] where the swing is n [N]."""
+        """F_n [N] at n [N]."""
         return jnp.where(self.sides > 1.0, jnp.abs(n), jnp.maximum(n, 0.0))
 
     def until_zero(self, time: Array) -> Array:

@@ -10,13 +10,13 @@ where z is the deflection of the bristles. The motion minus the deflection is sl
     dissipation = integral of f (w - dz/dt) + damping dz/dt w + viscous w^2 = work on the contact less the growth of f^2 / (2 stiffness)
 
 The contact has Coulomb's states of rest and slip. It begins to slip when the force needed to hold the mass exceeds the static limit and
-more than half of the motion is slip, f sgn(w) > limit(w) / 2. It slips on until w changes its sign or f falls below that again. It then
-rests if the force needed is within the static limit. The distance counts in either state. As the stiffness grows, all of this tends to
-rigid friction.
+more than half of the motion is slip, f sgn(w) > limit(w) / 2. It slips on until w changes its sign or f sgn(w) falls below limit(w) / 2
+again. It then rests if the force needed is within the static limit. The slip distance grows in either state. As the stiffness grows, the
+law tends to rigid friction.
 
-A step is a path with the displacement and the velocities at its ends that the scheme gives; its velocity is a parabola in time. Where it
-changes its sign the path is divided. For a limit that does not depend on w, `advance` is exact along each part, whatever the velocity; so a
-scheme keeps its order but for steps in which the mass turns back.
+A step is a path with the displacement of the scheme and its velocities at the ends. The velocity is a parabola in time, and the path is
+divided where it changes its sign. For a limit that does not depend on w, `advance` is exact along each part, whatever the velocity. A
+scheme therefore keeps its order, except in steps in which the mass turns back.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Bristles(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A path on the support in a time `h` [s], at `u` from 0 to 1 of that time.
+    """A path on the support in a time `h` [s]. Its methods take fractions `u` of that time, from 0 to 1.
 
     Attributes:
         h: time [s]. slid: displacement at its end [m]. early, late: displacements at the velocities of its ends, less `slid` [m].
@@ -99,7 +99,7 @@ class Path(NamedTuple):
         return self.pace(u) / jnp.where(self.h == 0.0, 1.0, self.h)
 
     def turn(self) -> tuple[Array, Array]:
-        """Whether the velocities at the ends have opposite signs, and where it is 0 in between."""
+        """Whether the velocities at the ends have opposite signs, and the fraction of the time at which the velocity is then 0."""
         first, last = self.pace(0.0), self.pace(1.0)
         turns = first * last < 0.0
         b, c = -4.0 * self.early - 2.0 * self.late, 3.0 * (self.early + self.late)
@@ -125,11 +125,11 @@ class Presliding(FrictionLaw):
     viscous: Array | float = 0.0
 
     def limit(self, w: Array) -> Array:
-        """The force of bristles that slip steadily at a velocity [N]."""
+        """The force of the bristles [N] in steady slip at a velocity [m/s]."""
         raise NotImplementedError
 
     def advance(self, f: Array, path: Path, begin: Array | float, end: Array) -> Array:
-        """Force of the bristles [N] at the end of a part of a path with one sign of the velocity, given the force at its begin."""
+        """Force of the bristles [N] at the end of a part of a path with one sign of the velocity, from the force at its beginning."""
         raise NotImplementedError
 
     def bending(self, f: Array, w: Array) -> Array:
@@ -152,7 +152,7 @@ class Presliding(FrictionLaw):
         return Bristles(new_grip(like).slip_state, zero, zero)
 
     def along(self, f: Array, path: Path, end: Array | float) -> Array:
-        """Force of the bristles [N] at a place `end` in [0, 1] of a path, given that at its begin."""
+        """Force of the bristles [N] at the fraction `end` of a path, from the force at its beginning."""
         turns, turn = path.turn()
         end = end + 0.0 * f
         middle = jnp.where(turns, jnp.minimum(turn, end), end)
@@ -205,7 +205,7 @@ class Presliding(FrictionLaw):
         forces = [bent(u) for u in places]
         first, middle, last = (power(f, u) for f, u in zip(forces, places, strict=True))
         slid = path.place(end) - path.place(begin) - (forces[2] - forces[0]) / self.stiffness
-        # where f changes its sign the bristles unbend first, which is slip against the motion, and then bend again
+        # where f changes its sign the bristles first unbend, with slip against the motion, and then bend again
         limit, unbends = self.limit(path.velocity(begin)), jnp.abs(forces[0])
         against = (unbends - limit * jnp.log1p(unbends / limit)) / self.stiffness
         slid = jnp.abs(slid) + jnp.where(forces[0] * forces[2] < 0.0, 2.0 * against, 0.0)
@@ -227,5 +227,5 @@ class Constants(NamedTuple):
 
     @classmethod
     def of(cls, p: dict[str, Any]) -> Constants:
-        """Those of resolved parameters (scalars)."""
+        """The numbers of resolved parameters (scalars)."""
         return cls(p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"], p["normal_force"], p.get("belt_speed"))

@@ -107,10 +107,10 @@ class Varied(_Numbers, SpringAndDamper):
     ) -> tuple[Array, Grip]:
         """One evaluation: the friction force [N], and the state after the step if it is accepted.
 
-        Where F_n falls while the contact holds, its force comes to exceed mu_s F_n and it slips: against that force, whatever the sign of a
-        velocity that is then no more than a creep (the return mapping of plasticity; with a constant F_n the velocity has that direction
-        but for rounding). Where contact is lost T = 0 and T0 = 0, xa = x go with the mass, which neither slips nor holds; once it is
-        pressed again, a stick trial decides from an unloaded spring.
+        If F_n falls while the contact holds, the trial force can exceed mu_s F_n. The contact then slips against that force, whatever the
+        sign of its small creep velocity, as in the return mapping of plasticity. (With a constant F_n both directions agree up to
+        rounding.) Where contact is lost, T = T0 = 0 and xa = x: the mass neither slips nor holds. When it is pressed again, a stick trial
+        with an unloaded spring decides.
 
         Args:
             memory, moved, v, needed, normal: see `FrictionLaw.evaluate`. elapsed: not read.
@@ -131,7 +131,7 @@ class Varied(_Numbers, SpringAndDamper):
         return jnp.where(off, zero, force), Grip(*(jnp.where(off, gone, held) for gone, held in zip(away, after, strict=True)))
 
     def rubs(self, step: SupportStep) -> Rubbed:
-        """Slip and energies of a step, by Simpson's rule with the velocity of the cubic through positions and velocities at its ends."""
+        """Slip and energies of a step by Simpson's rule. The velocity is that of the cubic through positions and velocities at its ends."""
         first, last = step.h * step.v0, step.h * step.v1
         middle = 1.5 * step.slid - 0.25 * (first + last)
         return self._integrated((first, middle, last), step.swings, 1.0 / step.h, 1.0, step.slid)
@@ -152,7 +152,7 @@ class Varied(_Numbers, SpringAndDamper):
         return self._integrated(tuple(speed(u) for u in places), swings, by_step, end - begin, place(end) - place(begin))
 
     def _integrated(self, ways: tuple[Array, ...], swings: Swings | None, by_step: Array, width: Array | float, slid: Array) -> Rubbed:
-        """Simpson's rule over a `width` of the step, from its speeds times its length at three places [m]."""
+        """Slip and energies by Simpson's rule over the fraction `width` of a step; `ways`: h times the velocity at its three nodes [m]."""
         pressing, normals = self.pressing, [self.normal_force] * 3
         if pressing is not None and swings is not None:
             normals = [pressing.contact(n) for n in swings]
@@ -166,6 +166,6 @@ class Varied(_Numbers, SpringAndDamper):
 
 
 def _simpson(values: list[Array], width: Array | float) -> Array:
-    """The integral without its sign, from values at the start, in the middle and at the end."""
+    """The magnitude of the integral, from values at the start, in the middle and at the end."""
     first, middle, last = values
     return jnp.abs((1.0 / 6.0) * width * (first + 4.0 * middle + last))

@@ -1,1 +1,1 @@
-"""Forces on the mass, one kind a file."""
+"""External forces on the mass, one kind in each file."""

@@ -32,7 +32,7 @@ class Harmonic(NamedTuple):
 
     @property
     def largest(self) -> Array:
-        """The largest force [N] that it can reach."""
+        """The largest magnitude of the force [N]."""
         return jnp.abs(self.amplitude) + jnp.abs(self.load)
 
     def force(self, sine: Array) -> Array:
@@ -44,19 +44,19 @@ class Harmonic(NamedTuple):
         return self.force(sincos(angle_at(self, time))[0])
 
     def turn(self, time: Array) -> Turn:
-        """How far the excitation turns in a time [s]."""
+        """The rotation of the excitation in a time [s]."""
         return Turn(*chord(self.omega * time))
 
 
 class Turn(NamedTuple):
-    """A turn of the excitation by a fixed angle: its sine and versine (1 - cos), which keeps the error at rounding level."""
+    """Rotation by a fixed angle: its sine and its versine (1 - cos), which keeps errors at rounding level."""
 
     sine: Array
     versine: Array
 
 
 class Turning(Protocol):
-    """Whatever turns at a frequency [rad/s] and begins at a phase [rad]."""
+    """A quantity with a circular frequency [rad/s] and a phase at t = 0 [rad]."""
 
     @property
     def omega(self) -> Array:
@@ -68,9 +68,9 @@ class Turning(Protocol):
 
 
 class Rotation(NamedTuple):
-    """sin and cos of omega t + phase at equal steps, by rotation: four products a step instead of a sine.
+    """Sine and cosine of omega t + phase at equal steps, by rotation: four products in a step instead of a sine.
 
-    Turns by sine and versine change the radius by rounding errors of the sum alone, 1e-16 a step and of either sign: 4e-14 after 120 000.
+    With sine and versine only rounding errors of the sum change the radius: 1e-16 in a step, of either sign, and 4e-14 after 120 000 steps.
     """
 
     sine: Array
@@ -96,7 +96,7 @@ class Rotation(NamedTuple):
 
 
 def angle_at(excitation: Turning, time: Array) -> Array:
-    """Omega t + phase [rad] at a time [s]; where that is of a wider type the angle is reduced to [-pi, pi) before it is rounded."""
+    """The angle omega t + phase [rad] at a time [s]. If the time is of a wider type, the angle is reduced to [-pi, pi) and then rounded."""
     angle = excitation.omega * time + excitation.phase
     if angle.dtype == excitation.phase.dtype:
         return angle

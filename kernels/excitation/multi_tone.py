@@ -2,7 +2,7 @@
 
     (f0 - m a0) sin(omega t + sweep_rate t^2 / 2 + phase) + load - m [sum of tone_a0 sin(tone_omega t + tone_phase) + record_scale a(t)]
 
-What of it there is, is known while compiling: by the parameters that a program is given (`record.FEATURES`).
+The parameters of a program select the parts of its excitation at compile time (`models.features.FEATURES`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from kernels.numerics.numbers import Array
 
 
 class SampledForce(NamedTuple):
-    """The force of a record: linear from sample to sample, 0 from the second place behind its last sample on.
+    """The force of a record: linear from sample to sample, 0 from one interval after its last sample on.
 
     Attributes:
-        bank: accelerations of all records (R, L + 2) [m/s^2]. row: which of them, a whole float. interval: between samples [s].
-        factor: force over acceleration [N s^2/m].
+        bank: accelerations of all records, each followed by two zeros (R, L + 2) [m/s^2]. row: number of the record, a whole float.
+        interval: time between samples [s]. factor: force over acceleration [N s^2/m].
     """
 
     bank: Array
@@ -32,7 +32,7 @@ class SampledForce(NamedTuple):
 
     @property
     def last(self) -> int:
-        """Number of the place from which on the force is 0."""
+        """Number of the first zero behind the samples; from there on the force is 0."""
         return self.bank.shape[1] - 2
 
     def sample(self, number: Array) -> Array:
@@ -41,15 +41,15 @@ class SampledForce(NamedTuple):
         return self.factor * self.bank.reshape(-1).at[place].get(mode="promise_in_bounds")
 
     def time(self, number: Array) -> Array:
-        """When a place is reached [s]: a sample, or never what comes after the last."""
+        """Time of a sample [s]; inf after number `last`."""
         return jnp.where(number <= self.last, number * self.interval, jnp.inf)
 
     def slope(self, number: Array) -> Array:
-        """Rate of the force between a sample and the next [N/s]."""
+        """Rate of the force between sample `number` and the next [N/s]."""
         return (self.sample(number + 1.0) - self.sample(number)) / self.interval
 
     def at(self, time: Array) -> Array:
-        """Force [N] at a time [s], float64 whatever the type of the others; before 0 it goes on as it begins."""
+        """Force [N] at a time [s], which is float64 whatever the type of the others. Before t = 0 it is extrapolated linearly."""
         place = jnp.minimum(time / self.interval, float(self.last))
         number = jnp.maximum(jnp.floor(place), 0.0)
         part = (place - number).astype(self.factor.dtype)
@@ -61,9 +61,9 @@ class Driven(NamedTuple):
     """External force on one oscillator.
 
     Attributes:
-        amplitude, omega, phase: of the sines (n,) [N], [rad/s], [rad]; the harmonic excitation, where there is one, is the first.
+        amplitude, omega, phase: of the sines (n,) [N], [rad/s], [rad]. The harmonic excitation, if there is one, is the first.
         load: constant force [N].
-        sweep: rate of the first frequency [rad/s^2]; None where it is constant. record: None where there is none.
+        sweep: rate of change of the first frequency [rad/s^2]; None if it is constant. record: force of a record; None without one.
     """
 
     amplitude: Array
@@ -88,7 +88,7 @@ class Driven(NamedTuple):
         record = None
         if "record" in p:
             none, most = jnp.isnan(p["record"]), p["bank"].shape[0] - 1.0
-            row = jnp.clip(jnp.where(none, 0.0, p["record"]), 0.0, most)  # no place outside of the bank is ever read
+            row = jnp.clip(jnp.where(none, 0.0, p["record"]), 0.0, most)  # nothing outside the bank is ever read
             record = SampledForce(p["bank"], row, p["interval"], jnp.where(none, 0.0, -p["m"] * p["record_scale"]))
         return cls(amplitude, omega, phase, p["load"], p.get("sweep_rate"), record)
 
@@ -101,11 +101,11 @@ class Driven(NamedTuple):
         return most
 
     def turn(self, time: Array) -> Turn:
-        """How far the sines turn in a time [s], those of constant frequency."""
+        """The rotation of the sines in a time [s], where all frequencies are constant."""
         return Turn(*chord(self.omega * time))
 
     def force(self, sine: Array) -> Array:
-        """Force [N] but for the record, where the sines (n,) are `sine`."""
+        """Force [N] without that of the record, where the sines (n,) are `sine`."""
         return jnp.sum(self.amplitude * sine) + self.load
 
     def at(self, time: Array) -> Array:
@@ -116,7 +116,7 @@ class Driven(NamedTuple):
         return self.with_record(self.force(sincos(wrap(angle).astype(self.amplitude.dtype))[0]), time)
 
     def with_record(self, force: Array, time: Array) -> Array:
-        """A force [N] and that of the record at a time [s], where there is one."""
+        """A force [N], plus that of the record at a time [s] if there is a record."""
         return force if self.record is None else force + self.record.at(time)
 
 
@@ -124,5 +124,5 @@ Excitation = Harmonic | Driven
 
 
 def excitation_of(p: dict[str, Any]) -> Excitation:
-    """The excitation of resolved parameters (scalars): more than one sine where one of the parameters is there that only that reads."""
+    """The excitation of resolved parameters (scalars): `Driven` if one of its own parameters is given, else `Harmonic`."""
     return Driven.of(p) if any(name in p for feature in DRIVEN for name in FEATURES[feature]) else Harmonic.of(p)

@@ -1,4 +1,4 @@
-"""Records of base acceleration: any number of them, sampled evenly, as one bank for a whole batch. Nothing here imports JAX."""
+"""Records of base acceleration, sampled at equal steps: one bank of any number of records for a batch. Nothing here imports JAX."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import numpy as np
 class Records:
     """Records of base acceleration.
 
-    Sample j of each is at t = j `interval`; between samples the acceleration is linear, and every record is followed by zeros: after its
-    last sample it falls to 0 within one interval.
+    Sample j of each record is at t = j `interval`. Between samples the acceleration is linear. After the last sample it falls linearly to 0
+    within one interval, and stays 0.
 
     Attributes:
         samples: accelerations [m/s^2], (R, L) float64, or (L,) for a single one; shorter records end in zeros.
         interval: time from one sample to the next [s].
 
     Raises:
-        ValueError: no sample, another shape, a sample or an interval that is not a finite number, an interval that is not positive.
+        ValueError: no sample, another shape, a sample that is not a finite number, an interval that is not finite and positive.
     """
 
     samples: np.ndarray
     interval: float
 
     def __post_init__(self) -> None:
-        """Check what was given, and hold it as float64."""
+        """Check the samples and the interval, and convert them to float64."""
         try:
             samples = np.atleast_2d(np.asarray(self.samples, dtype=np.float64))
             interval = float(self.interval)
@@ -49,7 +49,7 @@ class Records:
 
     @property
     def count(self) -> int:
-        """How many records there are."""
+        """Number of records."""
         return int(self.samples.shape[0])
 
     @property
@@ -58,23 +58,23 @@ class Records:
         return float((self.samples.shape[1] - 1) * self.interval)
 
     def arguments(self, dtype: type[np.floating[Any]] = np.float64) -> dict[str, np.ndarray]:
-        """What programs read: `bank`, (R, L + 2) accelerations with two zeros behind each record, and `interval` (float64)."""
+        """Arguments of programs: `bank`, (R, L + 2) accelerations with two zeros behind each record, and `interval` (float64)."""
         return {"bank": np.pad(self.samples, ((0, 0), (0, 2))).astype(dtype), "interval": np.asarray(self.interval)}
 
 
 def is_zero(value: Any) -> bool:
-    """Whether a parameter is known to be 0 while tracing; a traced one is not, so that it keeps its derivative."""
+    """Whether a parameter is known to be 0 in every row. A traced one is not, so that it keeps its derivative."""
     return not is_traced(value) and not np.any(np.asarray(value))
 
 
 def is_traced(value: Any) -> bool:
     """Whether JAX knows a value only by its shape."""
-    jax = sys.modules.get("jax")  # not started by anyone: nothing is traced
+    jax = sys.modules.get("jax")  # None if nobody has imported JAX: then nothing is traced
     return jax is not None and isinstance(value, jax.core.Tracer)
 
 
 def features_of(params: Mapping[str, Any]) -> set[str]:
-    """Which FEATURES the excitation of given parameters has, as far as is known while tracing; the harmonic one where no other."""
+    """The names in FEATURES of the excitation of given parameters. A traced parameter counts as not 0. There is at least one name."""
     found = {name for name, key in (("tones", "tone_a0"), ("record", "record")) if key in params}
     if not is_zero(params.get("sweep_rate", 0.0)):
         return found | {"sweep", "harmonic"}
@@ -82,7 +82,7 @@ def features_of(params: Mapping[str, Any]) -> set[str]:
 
 
 def check_record(record: Any, records: Records | None) -> None:
-    """ValueError where rows name a `record` that is not there, as far as is known while tracing."""
+    """Raise ValueError if rows name a `record` that does not exist. The numbers of a traced `record` are not checked."""
     if records is None:
         raise ValueError("a record is named, but no records are given: records=Records(samples, interval)")
     if is_traced(record):

@@ -1,6 +1,6 @@
 """The models a study can name: their parameters, derived defaults, rules between parameters, and observables.
 
-Nothing here imports JAX, so that a configuration is read and checked at once.
+Nothing here imports JAX, so that a configuration is read and checked without waiting for JAX to start.
 """
 
 from kernels.models.model import Model, Rule

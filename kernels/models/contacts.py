@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 RIGID, PENALISED = "rigid", "penalised"  # friction
-STOP, BUCKLING, VARYING = "stop", "buckling", "varying"  # laws of a wall: elastic; it buckles; its damping varies while it yields, too
+STOP, BUCKLING, VARYING = "stop", "buckling", "varying"  # walls: elastic; buckling; buckling with a damping that varies as they yield
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a row may have beyond constant friction and one sine: only programs of such rows read its parameters. Nothing here imports JAX."""
+"""Excitation beyond one sine, and varying friction: only programs of rows with them read their parameters. Nothing here imports JAX."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 HARMONIC = "harmonic"
 DRIVEN = ("sweep", "tones", "record")  # those beyond one sine
 DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # a steady motion has none of them: it repeats with its one sine
-# ways in which friction varies, by the parameter that switches each on (`varied`), with the parameters that only such programs read
+# ways in which friction varies: the parameter that switches each on (see `varied`) -> the parameters that only such programs read
 VARIED: Mapping[str, tuple[str, ...]] = {
     "normal_amplitude": ("normal_amplitude", "normal_omega", "normal_phase", "friction_sides"),
     "stribeck_speed": ("stribeck_speed",),
@@ -31,7 +31,7 @@ VARIED: Mapping[str, tuple[str, ...]] = {
 
 
 def used(value: Any) -> Any:
-    """Mask of the rows of a parameter, of any shape, that have what it stands for: a finite number other than 0."""
+    """Mask, of any shape, of the rows that use a parameter: its value is a finite number other than 0."""
     value = np.asarray(value)
     return np.isfinite(value) & (value != 0.0)
 

@@ -20,11 +20,11 @@ class Rule:
     """A condition that ties several parameters together.
 
     Attributes:
-        parameters: the names that it speaks of; the first is where an error points.
+        parameters: the names of these parameters; an error message points to the first.
         sentence: what must hold, for messages and documents.
         broken: (resolved parameters, scheme) -> mask of the rows that break it, any broadcast shape.
         advice: (resolved parameters of ONE row as floats, scheme) -> what to do about that row; may be empty.
-        margin: (resolved parameters, scheme) -> how bad each row is, the smaller the worse: which one the advice is for.
+        margin: (resolved parameters, scheme) -> margin of each row; the advice is for the row with the smallest.
     """
 
     parameters: tuple[str, ...]
@@ -44,8 +44,8 @@ class Model:
         observables: every column that a run may return, in order (`returns`).
         schemes: names of the schemes that can run it.
         penalty: the parameters of the penalised contact, which runs with rigid friction do not read.
-        implied: the parameters that programs do not read: defaults of others, and those of `kernels.models.wear_laws`.
-        steady: whether a run to its steady motion can be asked for.
+        implied: the parameters that no program reads: those that only give defaults of others, and those of `kernels.models.wear_laws`.
+        steady: whether a run to its steady motion is possible.
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.
         walls: the walls that the mass may hit. Friction on a support is part of every model.
@@ -68,15 +68,15 @@ class Model:
         return by_name(self.parameters)[name]
 
     def returns(self, window: str | None, given: Collection[str] = ()) -> tuple[Quantity, ...]:
-        """The observables of a run to its steady motion (`window` is "steady"), or of one over a window that is given (None).
+        """The observables of a run to its steady motion (`window` is "steady"), or over a given window (`window` is None).
 
-        Some are there only where what they need is among the names `given`: parameters, and what a run is asked for (`Asked.names`).
+        An observable with `needs` is returned only if all of them are in `given`: names of parameters, and of outputs (`Asked.names`).
         """
         return tuple(q for q in self.observables if (window == STEADY or not q.steady) and all(name in given for name in q.needs))
 
     @property
     def main(self) -> str:
-        """The observable that is shown where none is named: the first float."""
+        """The observable that is shown if none is named: the first float."""
         return next(quantity.name for quantity in self.observables if quantity.kind == "float")
 
     @property
@@ -85,7 +85,7 @@ class Model:
         return {quantity.name for quantity in self.parameters if quantity.kind == "list"}
 
     def unread(self, scheme: str, values: Values | None = None) -> set[str]:
-        """The parameters that programs of a scheme do not read: those of rows whose resolved parameters are `values`, or of any rows."""
+        """The parameters that no program of a scheme reads. With `values`, only programs for these resolved parameters are meant."""
         steps = {name for other in SCHEMES.values() for name in other.reads if name not in SCHEMES[scheme].reads}
         idle = (
             VARIED if scheme == EXACT else [name for name, rows in varied(values).items() if not rows.any()] if values is not None else []
@@ -102,9 +102,9 @@ class Model:
             xp: array module that the derived defaults are computed with, numpy or jax.numpy (then differentiable).
 
         Returns:
-            name -> value for every parameter of the model, in the order of `parameters`, but those of an excitation (`DRIVEN`) or a
-            friction (`VARIED`) that is not given. An absent `k_t` is inf (rigid), so is an absent `m_2`; an absent `k_post`, `record` or
-            `stribeck_speed` is NaN. Tables whose names begin alike have one width.
+            name -> value for every parameter of the model, in the order of `parameters`, without those of an excitation (`DRIVEN`) or a
+            friction (`VARIED`) that is not given. An absent `k_t` or `m_2` is inf (rigid); an absent `k_post`, `record` or
+            `stribeck_speed` is NaN. Tables whose names begin with the same word have the same width.
 
         Raises:
             KeyError: a name that is not a parameter of the model.
@@ -134,7 +134,7 @@ class Model:
 
 
 def _of_one_width(tables: Sequence[Any], xp: Any) -> list[Any]:
-    """Tables (..., L) as ones of the same L, padded with NaN."""
+    """Tables (..., L) padded with NaN to the same L."""
     arrays = [xp.asarray(table, float) for table in tables]
     width = max((array.shape[-1] for array in arrays), default=0)
     return [xp.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, width - array.shape[-1])], constant_values=np.nan) for array in arrays]

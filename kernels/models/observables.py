@@ -8,16 +8,16 @@ from kernels.models.quantity import Quantity
 REGIMES = ("stick", "stick-slip", "slip-slip")
 
 _NEEDS = {"archard": ("service_time", "archard_k"), "edf": ("service_time",), "depth": ("contact_area",)}
-_TOO_LITTLE = "none where the power is so small that the law would have it grow (below (S / A)^(1 / B), 3.5 mW), 0 at 0 W"
+_TOO_LITTLE = "none at powers so small that the wear rate of the law would grow (below (S / A)^(1 / B), 3.5 mW), 0 at 0 W"
 WORN_OBSERVABLES = (
     Quantity("wear_volume", "m^3", "volume worn in service by Archard's law: archard_k wear_power service_time", r"V_\mathrm{Archard}",
              needs=_NEEDS["archard"], optional=True),
-    Quantity("wear_depth", "m", "that volume over the contact area", r"h_\mathrm{Archard}", needs=(*_NEEDS["archard"], *_NEEDS["depth"]),
+    Quantity("wear_depth", "m", "wear_volume over contact_area", r"h_\mathrm{Archard}", needs=(*_NEEDS["archard"], *_NEEDS["depth"]),
              optional=True),
     Quantity("wear_volume_edf_mz", "m^3", f"volume worn in service by the law EDF-MZ; {_TOO_LITTLE}", r"V_\mathrm{EDF-MZ}",
              needs=_NEEDS["edf"], optional=True),
-    Quantity("wear_depth_edf_mz", "m", "that volume over the contact area", r"h_\mathrm{EDF-MZ}", needs=(*_NEEDS["edf"], *_NEEDS["depth"]),
-             optional=True),
+    Quantity("wear_depth_edf_mz", "m", "wear_volume_edf_mz over contact_area", r"h_\mathrm{EDF-MZ}",
+             needs=(*_NEEDS["edf"], *_NEEDS["depth"]), optional=True),
     Quantity("wear_power_blocks", "W", "wear power of each of the equal blocks of the window", r"P_\mathrm{wear}", kind="list",
              needs=(BLOCKS,)),
     Quantity("wear_power_scatter", "W", "standard deviation of the wear powers of the blocks (divisor: one less than blocks)",
@@ -28,7 +28,7 @@ WORN_OBSERVABLES = (
 
 
 def statistics_of(name: str, unit: str, what: str, symbol: str) -> tuple[Quantity, ...]:
-    """Mean, RMS, standard deviation and extremes of a quantity in the window, where statistics are asked for."""
+    """Mean, RMS, standard deviation and extremes of a quantity in the window, returned if statistics are asked for."""
     kinds = (("mean", "mean"), ("rms", "root mean square"), ("std", "standard deviation"), ("min", "smallest"), ("max", "largest"))
     return tuple(
         Quantity(f"{name}_{ending}", unit, f"{words} {what} in the window", symbol.replace("*", ending), needs=(STATISTICS,))
@@ -52,10 +52,10 @@ WEAR_OBSERVABLES = (
     Quantity("slip_distance", "m", "distance slipped in the window", r"d_\mathrm{slip}"),
     Quantity("stick_fraction", "1", "part of the window during which the contact sticks"),
     Quantity("slip_phases", "", "number of stretches of slip in one direction that overlap the window", kind="integer"),
-    Quantity("stops", "", "number of rests in the window after the first slip; of a steady window in the `period` periods that it has",
+    Quantity("stops", "", "number of rests in the window, after the first slip; a steady window is `period` periods long",
              kind="integer"),
-    Quantity("regime", "", "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip apart)",
-             kind="word", words=REGIMES),
+    Quantity("regime", "", "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip does not "
+             "count)", kind="word", words=REGIMES),
     Quantity("max_slip_speed", "m/s", "largest slip speed in the window", r"v_\mathrm{max}"),
     Quantity("drift", "m", "displacement at the end of the window less that at its start"),
 )  # fmt: skip
@@ -76,7 +76,7 @@ RUN_OBSERVABLES = (
         kind="list",
         steady=True,
     ),
-    Quantity("poincare_v", "m/s", "velocity at the same instants", "v", kind="list", steady=True),
+    Quantity("poincare_v", "m/s", "velocity at the instants of poincare_x", "v", kind="list", steady=True),
     Quantity("x_end", "m", "displacement at the end of the run, or of the steady window", r"x_\mathrm{end}"),
     Quantity("v_end", "m/s", "velocity at the end of the run, or of the steady window", r"v_\mathrm{end}"),
     Quantity("time_reached", "s", "time that the run reached: its end, or where a row failed", survives=True),

@@ -1,4 +1,4 @@
-"""Outputs that a run has only where they are asked for. Nothing here imports JAX."""
+"""Outputs that a run returns only if they are asked for. Nothing here imports JAX."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 from kernels.models.schemes import STEADY
 
-OBSERVED = 64  # periods of the excitation that are observed of a motion without a period
+OBSERVED = 64  # periods of the excitation over which a motion without a period is observed
 BLOCKS, STATISTICS = "blocks", "statistics"  # outputs of a run over a given window that must be asked for
 
 
 class Asked(NamedTuple):
-    """Outputs that a run has only where they are asked for (compile-time: other programs do no work for them).
+    """Outputs that a run returns only if they are asked for (compile-time: other programs do no work for them).
 
     Attributes:
-        blocks: into how many equal blocks the window is divided for block means of the wear power, 2 to OBSERVED; 0: none.
+        blocks: number of equal blocks of the window for block means of the wear power, 2 to OBSERVED; 0: none.
         statistics: whether mean, RMS, standard deviation and extremes of displacement and forces are computed.
     """
 
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
 
     @property
     def names(self) -> set[str]:
-        """The names in `Quantity.needs` that stand for what is asked."""
+        """The names in `Quantity.needs` that stand for the outputs asked for."""
         return {name for name, asked in ((BLOCKS, self.blocks), (STATISTICS, self.statistics)) if asked}
 
     @property
@@ -36,7 +36,7 @@ NOTHING_ELSE = Asked()
 
 
 def check_asked(asked: Asked, window: str | None) -> None:
-    """ValueError where the number of blocks is out of bounds, or where anything is asked of a steady window."""
+    """Raise ValueError if the number of blocks is out of bounds, or if blocks or statistics are asked of a steady window."""
     if asked.blocks and (not 2 <= asked.blocks <= OBSERVED or asked.blocks != int(asked.blocks)):
         raise ValueError(f"blocks must be a whole number from 2 to {OBSERVED} (0: none), not {asked.blocks}")
     if window == STEADY and asked.names:

@@ -46,8 +46,8 @@ OSCILLATOR = (
 EXCITATION = (
     Quantity("sweep_rate", "rad/s^2", "rate at which omega grows: its sine is that of omega t + sweep_rate t^2 / 2 + phase", default=0.0),
     Quantity("tone_a0", "m/s^2", "amplitudes of more base accelerations tone_a0 sin(tone_omega t + tone_phase)", kind="list", default=()),
-    Quantity("tone_omega", "rad/s", "their circular frequencies", kind="list", default=(), lower=0.0, lower_open=True),
-    Quantity("tone_phase", "rad", "their phases at t = 0", kind="list", default_rule="0 for each"),
+    Quantity("tone_omega", "rad/s", "circular frequencies of the tones", kind="list", default=(), lower=0.0, lower_open=True),
+    Quantity("tone_phase", "rad", "phases of the tones at t = 0", kind="list", default_rule="0 for each"),
     Quantity("record", "", "which record of base acceleration is added, counted from 0", kind="integer", default_rule="absent: none",
              lower=0.0),
     Quantity("record_scale", "1", "factor of the record", default=1.0),
@@ -56,21 +56,21 @@ EXCITATION = (
 WEAR_LAW = (
     Quantity("service_time", "s", "time in service over which wear volumes are computed", r"t_\mathrm{service}",
              default_rule="absent: no volumes", lower=0.0),
-    Quantity("archard_k", "1/Pa", "wear coefficient of Archard, volume per work of the normal force over the way slipped", "K",
+    Quantity("archard_k", "1/Pa", "wear coefficient of Archard: worn volume over normal force times slip distance", "K",
              default_rule="absent: no volume by Archard", lower=0.0),
     Quantity("contact_area", "m^2", "area over which the volume is worn, flat on flat", r"A_\mathrm{contact}",
              default_rule="absent: no depths", lower=0.0, lower_open=True),
-    Quantity("edf_a", "m^3/s", "A of the law EDF-MZ: first rate of wear by a power of 1 W", "A", default=1e-13, lower=0.0,
+    Quantity("edf_a", "m^3/s", "A of the law EDF-MZ: initial wear rate at a power of 1 W", "A", default=1e-13, lower=0.0,
              lower_open=True),
     Quantity("edf_b", "1", "B of the law EDF-MZ: exponent of the power", "B", default=1.2, lower=0.0, lower_open=True),
-    Quantity("edf_n", "1/s", "N of the law EDF-MZ: how fast the rate of wear falls from its first to its last value", "N", default=2.44e-8,
+    Quantity("edf_n", "1/s", "N of the law EDF-MZ: how fast the wear rate falls from its initial to its final value", "N", default=2.44e-8,
              lower=0.0),
-    Quantity("edf_s", "m^3/s", "S of the law EDF-MZ: rate of wear at last", "S", default=1.14e-16, lower=0.0),
+    Quantity("edf_s", "m^3/s", "S of the law EDF-MZ: final wear rate", "S", default=1.14e-16, lower=0.0),
 )  # fmt: skip
 
 TIME = (
     Quantity("end", "s", "end of the run, which starts at 0", r"t_\mathrm{end}", default=12.0, lower=0.0, lower_open=True),
-    Quantity("step", "s", "largest step of the fixed-step schemes, for which the run is divided into whole steps; first step of the others",
+    Quantity("step", "s", "largest step of the fixed-step schemes, which divide the run into equal steps; first step of the others",
              "h", default=1e-4, lower=0.0, lower_open=True),
     Quantity("largest_step", "s", "largest step of the schemes that choose their steps",
              default_rule="a twentieth of the shortest period, pi / (10 omega); with a record at most its interval",
@@ -93,7 +93,7 @@ def _is_zero(value: Any) -> bool:
 
 
 def derive_friction(p: dict[str, Any], xp: Any) -> None:
-    """Fill in, in place, what follows from other parameters: mu_s, mu_d, normal_omega, k_t (rigid), c_t (critical); no Stribeck speed."""
+    """Fill in, in place, mu_s, mu_d, normal_omega, k_t (inf: rigid), c_t (critical damping) and stribeck_speed (NaN: absent)."""
     p.setdefault("mu_s", p["mu"])
     p.setdefault("mu_d", p["mu"])
     p.setdefault("normal_omega", p["omega"])
@@ -104,14 +104,14 @@ def derive_friction(p: dict[str, Any], xp: Any) -> None:
 
 
 def derive_excitation(p: dict[str, Any], xp: Any) -> None:
-    """Fill in, in place, phases of tones and that there is no record."""
+    """Fill in, in place, the phases of the tones (0) and `record` (NaN: absent)."""
     if "tone_phase" not in p:
         p["tone_phase"] = xp.where(xp.isnan(xp.asarray(p["tone_a0"])), math.nan, 0.0)
     p.setdefault("record", math.nan)
 
 
 def derive_wear_law(p: dict[str, Any]) -> None:
-    """Fill in, in place, parameters that are absent. Their values have no meaning: no volume or depth is computed without them."""
+    """Fill in, in place, absent parameters of wear laws. The values are placeholders: nothing is computed from an absent parameter."""
     for name, value in (("service_time", 0.0), ("archard_k", 0.0), ("contact_area", 1.0)):
         p.setdefault(name, value)
 

@@ -1,7 +1,6 @@
-"""Presliding friction of the time schemes: the parameters of its laws. Nothing here imports JAX.
+"""Parameters of the laws of presliding friction, which time schemes have. Nothing here imports JAX.
 
-A law is switched on by its stiffness, which is 0 where a row does not have it. Its equations stand in `kernels.contact`, in the file of the
-same name.
+The stiffness of a law switches it on; it is 0 in a row without the law. `kernels/contact/lugre.py` and `dahl.py` have the equations.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 
 from kernels.models.quantity import Quantity
 
-# the parameter that switches a law on -> what programs read only where it is on, that parameter first
+# the parameter that switches a law on -> the parameters that only programs with the law read, that one first
 PRESLIDING: Mapping[str, tuple[Quantity, ...]] = {
     "bristle_stiffness": (
         Quantity("bristle_stiffness", "N/m", "stiffness of the bristles of LuGre friction, replaces k_t and c_t; 0: no LuGre friction",

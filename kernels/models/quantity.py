@@ -1,4 +1,4 @@
-"""What a number means: name, unit, default, bounds. The one source for validation, columns, labels and documents."""
+"""Physical quantities: name, unit, default, bounds. The one source for validation, columns, labels and documents."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Quantity:
         symbol: how axis labels write it (mathtext without dollar signs); empty: the name.
         kind: "float", "integer" (a whole number), "word" (one of `words`) or "list" (a table: any number of floats, along the last axis of
             an array, padded with NaN).
-        default: value when omitted, of a "word" its code; None when `default_rule` derives it or when it has none.
-        default_rule: how an omitted value is found, in words, for parameters whose default is derived.
+        default: value when omitted (of a "word" its code); None when `default_rule` derives it or when there is no default.
+        default_rule: how a derived default is found, in words.
         lower, upper: bounds of admissible values, in `unit`.
         lower_open, upper_open: True when the bound itself is not admissible.
-        words: the admissible words of a "word"; their position is the code that kernels take and return.
-        optional: of an observable: NaN (null) where the thing did not happen, which is no failure.
+        words: the admissible words of a "word"; the position of a word is the code that kernels take and return.
+        optional: of an observable: NaN (null) if its event did not happen, which is no failure.
         survives: of an observable: kept in a row that fails.
-        steady: of an observable: only of a run to its steady motion.
-        needs: of an observable: what must be given or asked for, or a run has none.
+        steady: of an observable: returned only by a run to its steady motion.
+        needs: of an observable: names of parameters and outputs without which a run does not return it.
     """
 
     name: str

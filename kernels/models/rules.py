@@ -96,7 +96,7 @@ def _stable_step(p: Values, scheme: str) -> Any:
 
 
 def _stiffness_in_words(p: Values) -> str:
-    """What bounds the step of one row: the contact, or without friction the oscillator."""
+    """The stiffness and damping that bound the step of one row: of the wall, of the contact, or without friction of the oscillator."""
     if 0.0 < wall_stiffness_and_damping(p)[0] >= held_stiffness_and_damping(p)[0]:
         return f"k_n = {p['k_n']:g} N/m and c_n = {p['c_n']:g} N s/m"
     contact = f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
@@ -123,7 +123,7 @@ STEP_RULES = (
          _stable_step),
 )  # fmt: skip
 
-LEAST_TOLERANCE, LEAST_STEP = 2.0**-24, 1e-18  # of float32: its rounding error, and steps [s] whose squares are numbers that it has
+LEAST_TOLERANCE, LEAST_STEP = 2.0**-24, 1e-18  # of float32: its rounding error, and a step [s] whose square is in its range
 SINGLE_RULES = (
     Rule(("tolerance",),
          "in float32 the tolerance must be at least 6e-8 = 2^-24: the error of a step below that is lost in rounding",

@@ -1,6 +1,6 @@
-"""The schemes a study can name: what they are, which parameters of the time they read, and the largest step at which they are stable.
+"""The schemes a study can name: the time parameters that they read, and the largest step at which they are stable.
 
-Nothing here imports JAX, so that a configuration is read and checked at once.
+Nothing here imports JAX, so that a configuration is read and checked without waiting for JAX to start.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from kernels.models.presliding import damping, presliding, stiffness
 from kernels.models.quantity import Values
 
 EXACT = "exact"
-DOUBLE, SINGLE = "float64", "float32"  # numbers that programs compute with
-STEADY = "steady"  # the window over one period of the motion that a run tends to
+DOUBLE, SINGLE = "float64", "float32"  # precisions of programs
+STEADY = "steady"  # the window over one period of the motion to which a run tends
 RUN = ("end", "window_start", "window_end")  # parameters that a steady run does not read
 PACE = ("step", *RUN)  # rows that share these run in lockstep
-PAIR = ("m_2", "x0_2", "v0_2")  # parameters that a steady run cannot have: of two bodies only the relative motion is steady
+PAIR = ("m_2", "x0_2", "v0_2")  # parameters that a steady run cannot have: only the relative motion of two bodies is steady
 MOST_STEPS = 1e8  # of one run, rejected ones included
 
 
@@ -31,8 +31,8 @@ class Scheme:
     Attributes:
         name, description: how a study names it and what it is.
         reads: the parameters in TIME that it reads, other than end and window.
-        largest_stable_step: (resolved parameters, floats or arrays) -> largest step [s] at which it is stable; None where the scheme
-            has no step or chooses it itself.
+        largest_stable_step: (resolved parameters, floats or arrays) -> largest step [s] at which it is stable; None if the scheme
+            has no step or chooses its steps.
     """
 
     name: str
@@ -52,19 +52,19 @@ class Scheme:
 
 
 def rubs(values: Values) -> Any:
-    """Mask of the rows of resolved parameters that have friction: a coefficient, and at some time a normal force."""
+    """Mask of the rows of resolved parameters that have friction: a coefficient, and a normal force at some time."""
     return np.asarray(values["mu_s"]) * (values["normal_force"] + np.abs(values.get("normal_amplitude", 0.0))) > 0.0
 
 
 def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
-    """Stiffness [N/m] and damping [N s/m] of the contact where it can hold the mass; 0 where it has no friction."""
+    """Stiffness [N/m] and damping [N s/m] of the contact while it holds the mass; 0 without friction."""
     holds, bristles = rubs(values), presliding(values)
     k_t, c_t = np.where(bristles, stiffness(values), values["k_t"]), np.where(bristles, damping(values), values["c_t"])
     return np.where(holds, k_t, 0.0), np.where(holds, c_t, 0.0)
 
 
 def wall_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
-    """Largest stiffness [N/m] and damping [N s/m] of a wall, or of two together that press the mass at once; 0 where there is none."""
+    """Largest stiffness [N/m] and damping [N s/m] of a wall, or of two walls that the mass touches at once; 0 without a wall."""
     (stiffness, damping), (left_stiffness, left_damping) = (_of_wall(values, prefix) for prefix in ("", "left_"))
     both = np.asarray(values.get("gap", 0.0)) + values.get("left_gap", np.inf) < 0.0
     return (
@@ -74,7 +74,7 @@ def wall_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
 
 
 def _of_wall(values: Values, prefix: str) -> tuple[Any, Any]:
-    """Largest stiffness [N/m] and damping [N s/m] of the wall whose parameters begin with `prefix`; 0 where there is none."""
+    """Largest stiffness [N/m] and damping [N s/m] of the wall whose parameters begin with `prefix`; 0 without that wall."""
     stiffness, damping = np.asarray(values.get(f"{prefix}k_n", 0.0)), np.asarray(values.get(f"{prefix}c_n", 0.0))
     for name in ("k_post", "post_stiffness"):
         stiffness = np.fmax(stiffness, _largest(values, name, prefix))
@@ -84,7 +84,7 @@ def _of_wall(values: Values, prefix: str) -> tuple[Any, Any]:
 
 
 def _largest(values: Values, name: str, prefix: str) -> Any:
-    """The largest entry of a parameter, along its last axis where it is a table; NaN where it has none."""
+    """The largest entry of a parameter, along the last axis of a table; NaN if it has no entry."""
     value = np.asarray(values.get(prefix + name, np.nan))
     if not name.startswith("post_"):
         return value
@@ -92,7 +92,7 @@ def _largest(values: Values, name: str, prefix: str) -> Any:
 
 
 def _held(values: Values, weight: float) -> tuple[Any, Any]:
-    """Stiffness over mass [1/s^2] and damping over mass [1/s] of the stuck mass on the wall; contact damping counts `weight` times."""
+    """Stiffness [1/s^2] and damping [1/s], over mass, of a stuck mass in contact with the wall; contact damping counts `weight` times."""
     k_t, c_t = held_stiffness_and_damping(values)
     k_n, c_n = wall_stiffness_and_damping(values)
     by_m = 1.0 / np.asarray(values["m"])
@@ -102,7 +102,9 @@ def _held(values: Values, weight: float) -> tuple[Any, Any]:
 
 
 def euler_stability(values: Values) -> Any:
-    """Largest stable step h [s] of symplectic Euler on the stuck mass, on the wall: 4 m - 2 h C - h^2 K > 0, C and K all of them.
+    """Largest stable step h [s] of symplectic Euler for a stuck mass in contact with the wall: 4 m - 2 h C - h^2 K > 0.
+
+    C is the sum of all damping, K of all stiffness.
 
     Args:
         values: resolved parameters of a model (floats or arrays that broadcast).
@@ -116,16 +118,16 @@ def euler_stability(values: Values) -> Any:
 
 
 def devogelaere_stability(values: Values) -> Any:
-    """Largest stable step h [s] of De Vogelaere on the stuck mass, on the wall: 24 m - 2 h (c + 6 C) - 3 h^2 K > 0, and h c < 4 m to start.
+    """Largest stable step h [s] of De Vogelaere for a stuck mass in contact with the wall: 24 m - 2 h (c + 6 C) - 3 h^2 K > 0.
 
-    C is the damping of the contacts, K all stiffness.
+    C is the damping of the contacts, K the sum of all stiffness. The start also needs h c < 4 m.
 
     Args:
         values: resolved parameters of a model (floats or arrays that broadcast).
 
     Returns:
-        h [s], the shape of the parameters; inf when nothing limits it. There an eigenvalue of the map of one step reaches +1, as tests show
-        (tests/kernels/models/test_stability.py); without damping it is the known bound 2 sqrt(2) / sqrt(k / m).
+        h [s], the shape of the parameters; inf when nothing limits it. At this h an eigenvalue of the map of one step reaches +1 (see
+        tests/kernels/models/test_stability.py). Without damping it is the known bound 2 sqrt(2) / sqrt(k / m).
     """
     stiffness, damping = _held(values, 6.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -158,10 +160,10 @@ SCHEMES: dict[str, Scheme] = {
 
 
 def check_window(window: str | None, scheme: str, given: Collection[str], steady: bool = True) -> None:
-    """ValueError where a `window` is not None or "steady", or a steady one cannot be.
+    """Raise ValueError if `window` is neither None nor "steady", or if a steady window is not possible.
 
     Args:
-        window, scheme: as asked for. given: the parameters that are given, among which no end may be. steady: whether the model has one.
+        window, scheme: as asked for. given: the names of the given parameters. steady: whether the model has steady windows.
     """
     if window not in (None, STEADY):
         raise ValueError(f"window must be {STEADY!r} or None (window_start and window_end are parameters), not {window!r}")

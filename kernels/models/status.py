@@ -9,8 +9,8 @@ from typing import Self
 class Status(IntEnum):
     """Outcome of one oscillator; `sentence` is what the `status` column says.
 
-    The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL, TOO_MANY_STEPS, NOT_PERIODIC and BEYOND_TABLE; those who call them
-    add OVERFLOW, and a batch the others. A row that is OK, NOT_PERIODIC or BEYOND_TABLE has its results, any other has failed.
+    The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL, TOO_MANY_STEPS, NOT_PERIODIC and BEYOND_TABLE.
+    `batch.finish` adds OVERFLOW, and `batch.solve` the others. A row whose status is in RESULTS has results; any other has failed.
     """
 
     sentence: str
@@ -35,4 +35,4 @@ class Status(IntEnum):
 
 
 SENTENCES: tuple[str, ...] = tuple(status.sentence for status in Status)
-RESULTS = (Status.OK, Status.NOT_PERIODIC, Status.BEYOND_TABLE)  # what a row with results may have
+RESULTS = (Status.OK, Status.NOT_PERIODIC, Status.BEYOND_TABLE)  # statuses of rows with results

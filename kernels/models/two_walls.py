@@ -35,7 +35,7 @@ _SECOND_BODY = ("m_2", "x0_2", "v0_2")
 _OF_A_WALL = (*(q for q in STOP_PARAMETERS if q.name not in _SECOND_BODY), *BUCKLING_PARAMETERS)
 _NAMES = tuple(q.name for q in _OF_A_WALL)
 _WORD = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b")
-_LARGE = 1e100  # N: what an infinite f_crit is where rules compute with it
+_LARGE = 1e100  # N: stands for an infinite f_crit in rules
 
 
 def _prefixed(text: str, prefix: str) -> str:
@@ -67,14 +67,14 @@ def _parameters(prefix: str) -> tuple[Quantity, ...]:
 
 
 def _own(p: Values, prefix: str) -> dict[str, Any]:
-    """The parameters of one wall under the names of a single one, with a number for the force of one that never buckles."""
+    """The parameters of one wall by their names without prefix, with a finite f_crit."""
     own = {name: p[prefix + name] for name in _NAMES if prefix + name in p}
     force = np.asarray(own["f_crit"])
     return own | {"f_crit": np.where(np.isinf(force), _LARGE, force)[()]}
 
 
 def _of_a_wall(rule: Rule, prefix: str) -> Rule:
-    """A rule of the buckling wall for one of two walls, on the rows in which that wall may buckle."""
+    """A rule of the buckling wall as a rule of one of two walls. It holds only in rows in which that wall may buckle."""
 
     def on_own(ask: Callable[[Values, str], Any]) -> Callable[[Values, str], Any]:
         return lambda p, scheme: ask(_own(p, prefix), scheme)
@@ -105,7 +105,7 @@ def derive_two_walls(values: Values, xp: Any) -> dict[str, Any]:
 _DESCRIBED = {
     "impacts": "entries into either wall in the run",
     "peak_force": "largest force of a wall",
-    "contact_time": "time in which the walls push, of both added",
+    "contact_time": "time in which the walls push, summed over both walls",
     "impulse": "integral of the forces of both walls, without sign",
     "first_contact_time": "time of the first entry into a wall",
     "first_contact_velocity": "velocity at the first entry into a wall",

@@ -28,7 +28,7 @@ from kernels.models.schemes import SCHEMES, rubs
 CRITERIA = ("included", "excluded")
 WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")
 
-# a wall is hit with friction only where the study asks for it
+# the mass has friction only if the study asks for it
 _PRESSED = "m g with friction (mu_s > 0), 0 without: the mass touches nothing but the wall"
 PRESSED_OSCILLATOR = tuple(
     replace(q, default=0.0) if q.name == "mu" else replace(q, default_rule=_PRESSED) if q.name == "normal_force" else q for q in OSCILLATOR
@@ -84,13 +84,13 @@ BUCKLING_OBSERVABLES = (
              "past it, beyond the last node of its table", kind="word", words=WALL_REGIMES),
 )  # fmt: skip
 
-# of the stop's steady window, after those of friction, which are of windows that are given; `observables/impacting.py` has the codes
+# words for a steady window of the stop; a given window has those of friction, which come first. Codes: `observables/impact_pattern.py`
 STOP_REGIMES = ("no contact", "permanent contact", "grazing", "periodic impacts", "chatter", "aperiodic")
 
 _STOP_REGIME = (
-    "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip apart); in a steady window, "
-    "whatever friction does, with the stop: not met, never left, slowest impact below 1 % of |f0 - m a0| / (m omega), impacts, trains of "
-    "5 or more within a period each slower and sooner than the one before, no period of up to 16"
+    "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip does not count); in a steady "
+    "window, whatever friction does: the stop is never touched, is never left, has a slowest impact below 1 % of |f0 - m a0| / (m omega), "
+    "has impacts, has trains of 5 or more impacts within a period that come ever slower and sooner, or the motion has no period up to 16"
 )
 _OF_THE_STOP = {
     "regime": Quantity("regime", "", _STOP_REGIME, kind="word", words=(*REGIMES, *STOP_REGIMES)),
@@ -185,18 +185,18 @@ def _unequal(p: Values) -> Any:
 
 
 def _out_of_order(p: Values, column: int) -> np.ndarray:
-    """Mask (..., n) of the nodes that do not lie above the one before, in total compression (0), or lie below it, in plastic set (1)."""
+    """Mask (..., n) of nodes whose total compression (column 0) is not above, or plastic set (column 1) is below, the node before."""
     step = np.diff(_ends(p)[column], axis=-1)
     return (step <= 0.0) if column == 0 else (step < 0.0)
 
 
 def _disordered(p: Values, column: int) -> Any:
-    """Mask of the rows with such a node."""
+    """Mask of the rows whose tables have equal lengths and a node that is `_out_of_order`."""
     return np.any(_out_of_order(p, column), axis=-1) & ~_unequal(p)
 
 
 def _first_node(p: Values, column: int) -> str:
-    """The first such node of one row, with the number before and after."""
+    """The first node of one row that is `_out_of_order`, in words, with its value and that of the node before."""
     values = _ends(p)[column]
     node = int(np.flatnonzero(_out_of_order(p, column))[0])
     before = "the end of the softening" if node == 0 else f"node {node - 1}"

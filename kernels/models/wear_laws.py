@@ -1,15 +1,15 @@
-"""Wear laws: what a wear power P [W] wears over a service time t [s], the same whatever computed P. Nothing here imports JAX.
+"""Wear laws: the volume V [m^3] that a wear power P [W] wears over a service time t [s]. Nothing here imports JAX.
 
     Archard  V = K P t
 
     EDF-MZ   V = V0 [X t + (1 - X) (1 - exp(-N t)) / N],  V0 = A P^B,  X = S / V0 <= 1
 
-EDF-MZ is a rate of wear that falls from V0 to S. Where a small power would give V0 < S it would grow instead, from a rate that no such
-power wears: the law does not say what happens there, and nor does this; it is not a failure of the row. Nothing wears without power: V = 0.
+The wear rate of EDF-MZ falls from V0 to S. At small powers with V0 < S it would grow instead, which the law does not cover: V is then NaN,
+but the row does not fail. Without power V = 0.
 
-KWU-EPRI, the third law of the tool that SDND104 validates, is not here. It weighs the course of the normal force and that of the sliding
-speed each by coefficients of its own, of impacts and of sliding, so that it is no function of the wear power; that tool has no defaults for
-the coefficients, and no published value is at hand to hold an implementation against.
+KWU-EPRI, the third law of the tool that SDND104 validates, is not here. It weights the histories of normal force and sliding speed with
+separate coefficients for impacts and for sliding, so that it is not a function of the wear power. That tool has no defaults for the
+coefficients, and there is no published value to compare an implementation with.
 
 Source: the manuals of that tool; EDF-MZ with its constants in the documentation of its post-processing of wear.
 """
@@ -27,7 +27,7 @@ _SMALL, _SERIES = 0.5, tuple((-1.0) ** n / math.factorial(n + 1) for n in range(
 
 
 def mean_decay(y: Any, xp: Any = np) -> Any:
-    """(1 - exp(-y)) / y for y >= 0 of any shape, to rounding through y = 0, with its derivatives."""
+    """(1 - exp(-y)) / y for y >= 0 of any shape. It and its derivatives are accurate to rounding at and near y = 0."""
     small = y < _SMALL
     inside, outside = xp.where(small, y, 0.0), xp.where(small, 1.0, y)
     series = 0.0 * inside
@@ -42,7 +42,7 @@ def archard(p: Mapping[str, Any], power: Any) -> Any:
 
 
 def edf_mz(p: Mapping[str, Any], power: Any, xp: Any = np) -> Any:
-    """Volume [m^3] that a wear power [W] wears in service by EDF-MZ; NaN where 0 < V0 < S. Arguments as those of `archard`."""
+    """Volume [m^3] that a wear power [W] wears in service by EDF-MZ; NaN where 0 < V0 < S. The arguments are those of `archard`."""
     time, last = xp.asarray(p["service_time"]), xp.asarray(p["edf_s"])
     rubs = power > 0.0
     first = p["edf_a"] * xp.where(rubs, power, 1.0) ** p["edf_b"]  # a power of 0 has no derivative by its exponent
@@ -52,7 +52,7 @@ def edf_mz(p: Mapping[str, Any], power: Any, xp: Any = np) -> Any:
 
 
 def volumes(p: Mapping[str, Any], power: Any, given: Collection[str], xp: Any = np) -> dict[str, Any]:
-    """Volumes [m^3] and depths [m] by name: those whose parameters are `given`.
+    """Volumes [m^3] and depths [m] by name, as far as their parameters are `given`.
 
     Args:
         p: resolved parameters; only READS are read (floats or arrays that broadcast with `power`).

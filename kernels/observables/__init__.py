@@ -1,1 +1,1 @@
-"""What is measured on a run: sums over intervals that both engines feed."""
+"""Observables of a run: sums over stretches of time, defined once for both engines."""

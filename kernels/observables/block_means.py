@@ -11,7 +11,7 @@ from kernels.numerics.numbers import Array
 
 
 def bounds(p: dict[str, Any], count: int) -> Array:
-    """(count + 1,) instants [s] that bound the blocks, the first and the last being those of the window to the last bit.
+    """(count + 1,) bounds of the blocks [s]. The first and the last are the ends of the window to the last bit.
 
     Args:
         p: resolved parameters (scalars); only the window is read. count: number of blocks (compile-time).
@@ -22,7 +22,7 @@ def bounds(p: dict[str, Any], count: int) -> Array:
 
 
 def following(instants: Array, t: Array) -> Array:
-    """The first of the ascending instants after `t` [s]; the last where there is none."""
+    """The first of the ascending `instants` after `t` [s]; the last instant if none is after `t`."""
     return jnp.min(jnp.where(instants > t, instants, instants[-1]))
 
 
@@ -32,12 +32,12 @@ def init(like: Array, count: int) -> Array:
 
 
 def update(worn: Array, instants: Array, end: Array, energy: Array) -> Array:
-    """Wear energies after a stretch that ends at `end` [s], of the wear energy `energy` [J], which lies in one block or in none."""
+    """Wear energies after a stretch of time that ends at `end` [s], with wear energy `energy` [J]. It lies in one block or in none."""
     return worn + jnp.where((instants[:-1] < end) & (end <= instants[1:]), energy, 0.0)
 
 
 def finish(worn: Array, p: dict[str, Any]) -> dict[str, Array]:
-    """The wear powers of the blocks (OBSERVED,) [W], padded with NaN, their standard deviation and the standard error of their mean [W]."""
+    """Wear powers of the blocks (OBSERVED,) [W], padded with NaN, their standard deviation and the standard error of their mean [W]."""
     count = worn.shape[0]
     powers = worn * (count / (p["window_end"] - p["window_start"]))
     squares = jnp.sum((powers - jnp.mean(powers)) ** 2)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from kernels.numerics.numbers import Array, choice
 from kernels.observables.push import Push
 
-SUMMED = ("pressed",)  # sums of many small numbers
+SUMMED = ("pressed",)  # sums of many small numbers, which float32 runs sum in two levels
 
 
 class ContactWindow(NamedTuple):
@@ -20,13 +20,13 @@ class ContactWindow(NamedTuple):
 
 
 def init(like: Array, enters: Array) -> ContactWindow:
-    """Sums before the run; `enters`: whether the mass starts inside the wall at the start of the window."""
+    """Sums before the run; `enters`: whether the mass starts inside the wall in a window that begins with the run."""
     zero = jnp.zeros_like(like)
     return ContactWindow(zero, jnp.where(enters, 1.0, zero))
 
 
 def update(sums: ContactWindow, now: Push) -> ContactWindow:
-    """Sums after one more stretch."""
+    """Sums after one more stretch of time."""
     if now.within is None:
         return sums
     entered = now.entered & now.within.end

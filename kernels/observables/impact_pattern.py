@@ -1,8 +1,8 @@
-"""How a mass hits a stop over a window of its steady motion: not at all, without leaving it, barely, again and again, or in trains.
+"""How a mass hits a stop over a window of its steady motion: no contact, permanent contact, grazing, impacts or chatter.
 
-A train is a sequence of impacts on one side within one period of the excitation, each slower than the one before by at least STEP and
-following it sooner by at least as much: what a mass does that bounces to rest on a stop (chatter: Budd and Dux 1994, Phil. Trans. R. Soc. A
-347, 365-389). On a stop with a stiffness there are finitely many; CHATTER of them are taken for chatter.
+A train is a sequence of impacts on one side within one period of the excitation. Its speeds, and the times between its impacts, fall by at
+least the part STEP from impact to impact. A mass that bounces to rest on a stop makes such trains (chatter: Budd and Dux 1994, Phil. Trans.
+R. Soc. A 347, 365-389). On a stop with a stiffness a train is finite; at least CHATTER impacts count as chatter.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array
 
-CHATTER = 5  # impacts of a train
+CHATTER = 5  # least number of impacts of a train
 STEP = 0.01
 GRAZING = 0.01  # of the speed amplitude |f0 - m a0| / (m omega) that the excitation alone would give the mass
-NO_CONTACT, PERMANENT, GRAZES, IMPACTS, CHATTERS, APERIODIC = range(3, 9)  # after the regimes of friction
+NO_CONTACT, PERMANENT, GRAZES, IMPACTS, CHATTERS, APERIODIC = range(3, 9)  # codes, after those of the regimes of friction
 
 
 class Impacting(NamedTuple):
-    """Sums of the window, and what is remembered of the impacts before.
+    """Sums over the window, and the memory of earlier impacts.
 
     Attributes:
-        clock: time [s], from any instant on. when, interval, speed, side: of the last impact its time, the time since the one before [s],
-            its speed [m/s] and its side. begun, train: when the present train began [s], and how many impacts it has.
-        longest, slowest: of the window, impacts of the longest train and the least speed of an impact [m/s], infinite where there is none.
-        inside, outside: whether the mass was anywhere in the window inside the stop, and outside, each 0 or 1.
+        clock: time since an arbitrary instant [s]. when, interval, speed, side: of the last impact, its time [s], the time since the impact
+            before it [s], its speed [m/s] and its side. begun, train: start of the present train [s], and number of its impacts.
+        longest, slowest: number of impacts of the longest train in the window, and least speed of an impact [m/s], inf without an impact.
+        inside, outside: 1 if the mass was inside the stop, or outside, at any time of the window, else 0.
     """
 
     clock: Array
@@ -43,24 +43,24 @@ class Impacting(NamedTuple):
 
 
 def init(like: Array) -> Impacting:
-    """Nothing seen."""
+    """Sums and memory before the first stretch of time."""
     zero = jnp.zeros_like(like)
     never = zero + jnp.inf
     return Impacting(zero, zero, never, zero, zero, zero, zero, zero, never, zero, zero)
 
 
 def window(seen: Impacting) -> Impacting:
-    """At the start of a window: what is remembered stays."""
+    """At the start of a window: its sums are set back, and the memory of earlier impacts stays."""
     zero = jnp.zeros_like(seen.clock)
     return seen._replace(longest=zero, slowest=zero + jnp.inf, inside=zero, outside=zero)
 
 
 def update(seen: Impacting, duration: Array, inside: Array, entered: Array, speed: Array, side: Array, period: Array) -> Impacting:
-    """What was seen after one more stretch of time.
+    """Sums and memory after one more stretch of time.
 
     Args:
-        duration: its length [s]. inside: whether the mass was inside the stop during it. entered: whether it comes into it at its end, at
-            this `speed` [m/s] on this `side`. period: of the excitation [s].
+        duration: its length [s]. inside: whether the mass was inside the stop during it. entered: whether the mass comes into the stop at
+            its end, with `speed` [m/s] and on `side`. period: of the excitation [s].
     """
     clock = seen.clock + duration
     interval = clock - seen.when
@@ -87,8 +87,8 @@ def finish(seen: Impacting, scale: Array, repeats: Array) -> Array:
     """Code of the regime.
 
     Args:
-        seen: at the end of the window. scale: speed amplitude that the excitation alone would give the mass [m/s]. repeats: whether the
-            motion is periodic.
+        seen: the sums at the end of the window. scale: speed amplitude that the excitation alone would give the mass [m/s].
+        repeats: whether the motion is periodic.
     """
     met = jnp.where(seen.slowest <= GRAZING * scale, GRAZES, IMPACTS)
     met = jnp.where(seen.longest >= CHATTER, CHATTERS, met)

@@ -1,4 +1,4 @@
-"""Shock: impacts on a wall and what they did, over the whole run."""
+"""Shock: impacts on a wall with their forces, times and velocities, over the whole run."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from kernels.numerics.numbers import Array, choice
 from kernels.observables import contact_window
 from kernels.observables.push import Push
 
-IN_WINDOW = (contact_window,)  # what is summed over the window besides, each with `init`, `update` and `finish`
+IN_WINDOW = (contact_window,)  # observables of shock over the window: modules with `init`, `update`, `merged`, `finish` and `SUMMED`
 
 
 class Shock(NamedTuple):
-    """Sums over the run, and those IN_WINDOW; times and velocities are NaN where the thing has not happened.
+    """Sums over the run, and those IN_WINDOW. Times and velocities are NaN until their event has happened.
 
     Attributes:
         impacts: entries into the wall. peak: largest force [N]. contact_time: time with a force [s]. impulse: integral of the force [N s].
         first_time, first_velocity: of the first entry [s], [m/s]. buckling_time: when the force first reached the criterion [s].
-        compression: largest [m]. rebound, separation: velocity [m/s] and time [s] when the force last came to 0. returned: when the mass
-            last left the wall [s].
+        compression: largest compression [m]. rebound, separation: velocity [m/s] and time [s] when the force last came to 0.
+        returned: when the mass last left the wall [s].
         in_window: sums of each of IN_WINDOW.
     """
 
@@ -39,9 +39,9 @@ class Shock(NamedTuple):
 
 
 def init(like: Array, inside: Array, velocity: Array, buckled: Array, window_start: Array | float = 0.0) -> Shock:
-    """Sums before the run; a mass that starts `inside` the wall, at `velocity` [m/s], enters it at t = 0.
+    """Sums before the run. A mass that starts `inside` the wall enters it at t = 0, with `velocity` [m/s].
 
-    `window_start`: start of the window [s].
+    `buckled`: whether the wall has buckled at t = 0. `window_start`: start of the window [s].
     """
     zero = jnp.zeros_like(like)
     never = zero + jnp.nan
@@ -53,7 +53,7 @@ def init(like: Array, inside: Array, velocity: Array, buckled: Array, window_sta
 
 
 def update(sums: Shock, now: Push) -> Shock:
-    """Sums after one more stretch."""
+    """Sums after one more stretch of time."""
     first = now.entered & (sums.impacts == 0.0)
     return Shock(
         impacts=sums.impacts + choice(now.entered, 1.0, 0.0, now.force),
@@ -72,7 +72,7 @@ def update(sums: Shock, now: Push) -> Shock:
 
 
 def merged(one: Shock, other: Shock) -> Shock:
-    """The sums over two walls: counts, times and impulses added; the larger force and compression; the first entry and the last exit."""
+    """The sums over two walls: counts, durations and impulses added, the larger force and compression, the first entry, the last exit."""
     first = jnp.isnan(other.first_time) | (one.first_time <= other.first_time)
     parted = jnp.isnan(other.separation) | (one.separation >= other.separation)
     left = jnp.isnan(other.returned) | (one.returned >= other.returned)
@@ -94,7 +94,7 @@ def merged(one: Shock, other: Shock) -> Shock:
 
 
 def finish(sums: Shock, p: dict[str, Any]) -> dict[str, Array]:
-    """The observables of shock by name (scalars, SI units), but for what a buckling wall remembers; `p`: the ends of the window [s]."""
+    """Observables of shock by name (scalars, SI units), without those of `of_wall`. `p` has the ends of the window [s]."""
     windowed = [each.finish(seen, p) for each, seen in zip(IN_WINDOW, sums.in_window, strict=True)]
     return {
         **{name: value for found in windowed for name, value in found.items()},
@@ -113,10 +113,11 @@ def finish(sums: Shock, p: dict[str, Any]) -> dict[str, Array]:
 
 
 def of_wall(sums: Shock, plastic: Array, regime: Array, prefix: str) -> dict[str, Array]:
-    """What one wall that may buckle has suffered, by name behind its `prefix`; a prefix names one of several walls.
+    """Observables of one wall of a model whose walls may buckle, by name with the wall's prefix.
 
     Args:
         sums: of this wall. plastic: its plastic set [m]. regime: code of how far it was pressed.
+        prefix: empty for the first wall. A wall with a prefix also has its own number of impacts, largest force and largest compression.
     """
     found = {"buckling_time": sums.buckling_time, "plastic_set": plastic, "wall_regime": regime}
     if prefix:

@@ -1,4 +1,4 @@
-"""What every engine tells the observables about a wall."""
+"""What each engine reports about a wall over a stretch of time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from kernels.numerics.numbers import Array
 
 
 class Within(NamedTuple):
-    """What of a stretch of time lies in the window.
+    """The part of a stretch of time in the window.
 
     Attributes:
-        pressed: how long the wall pushes there [s]. end: whether the instant lies there at which the mass comes into the wall, if it does.
+        pressed: how long the wall pushes in the window [s]. end: whether the event of the stretch lies in the window.
     """
 
     pressed: Array
@@ -19,15 +19,17 @@ class Within(NamedTuple):
 
 
 class Push(NamedTuple):
-    """What an engine tells about the wall over a stretch of time: one step of a scheme, or one segment of the exact engine.
+    """What one step of a scheme, or one segment of the exact engine, did at a wall.
+
+    Its event is at the end of the segment in the exact engine, and within the step in a scheme.
 
     Attributes:
-        time: at its end [s]. velocity: of the mass at its end, before anything there changes it [m/s].
-        entered, left: whether at its end the mass comes into the wall or goes out of it. parted: whether the force comes to 0 there.
+        time: of the event [s]. velocity: of the mass just before the event [m/s].
+        entered, left: whether the mass comes into the wall, or leaves it. parted: whether the force comes to 0.
         buckled: whether the force reaches the criterion for the first time.
-        force: the largest force in it [N]. pressed: how long there was one [s]. impulse: integral of the force [N s].
-        compression: the largest in it [m].
-        within: what of it lies in the window; None where that is known to be nothing.
+        force: largest force [N]. pressed: how long there is a force [s]. impulse: integral of the force [N s].
+        compression: largest compression [m].
+        within: the part in the window; None if no part is in the window.
     """
 
     time: Array

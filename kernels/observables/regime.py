@@ -1,4 +1,4 @@
-"""Regime of a run, decided by what happened in the window: no slip, slip with sticking, slip without; and how often it stopped."""
+"""Regime of a run from what happened in the window (no slip, slip with sticking, slip without sticking), and the number of stops."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kernels.observables.interval import Interval
 
 
 class Regime(NamedTuple):
-    """What was seen, 0 or 1 but for `stops` (numbers, not booleans, keep a loop's carry of one width and let XLA vectorise it).
+    """What happened so far. All but `stops` are 0 or 1: numbers of one width, unlike booleans, let XLA vectorise a loop.
 
-    `moved`: slip anywhere in the run so far. `stuck`: rest in the window, after the first slip. `stops`: number of such rests. `counted`:
-    whether the present rest is among them.
+    `moved`: slip anywhere in the run. `stuck`: rest in the window, after the first slip. `stops`: number of such rests. `counted`: whether
+    the present rest is one of them.
     """
 
     moved: Array
@@ -25,13 +25,13 @@ class Regime(NamedTuple):
 
 
 def init(like: Array) -> Regime:
-    """Nothing seen."""
+    """The state before the run."""
     zero = jnp.zeros_like(like)
     return Regime(zero, zero, zero, zero)
 
 
 def update(seen: Regime, now: Interval) -> Regime:
-    """What was seen after one more interval. The rest before the first slip of the run is not sticking: the established regime is meant."""
+    """The state after one more interval. Rest before the first slip of the run does not count: the regime is that after the transient."""
     rests = now.resting & (now.duration > 0.0)
     return Regime(
         moved=jnp.where(now.slipping, 1.0, seen.moved),
@@ -42,7 +42,7 @@ def update(seen: Regime, now: Interval) -> Regime:
 
 
 def finish(seen: Regime, slip_phases: Array) -> tuple[Array, Array]:
-    """Code of the regime, given the number of slip phases in the window, and the number of stops: 0 stick, 1 stick-slip, 2 slip-slip."""
+    """Code of the regime (0 stick, 1 stick-slip, 2 slip-slip) and number of stops, given the number of slip phases in the window."""
     regime = jnp.where(slip_phases > 0.0, jnp.where(seen.stuck > 0.0, 1, 2), 0)
-    # a rest that begins at the very end of a steady window is seen at its start
+    # a rest that begins at the very end of a steady window is seen only at its start, where it is not counted
     return regime, jax.lax.stop_gradient(jnp.where(slip_phases > 0.0, jnp.maximum(seen.stops, seen.stuck), 0.0))

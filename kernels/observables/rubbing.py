@@ -1,4 +1,4 @@
-"""The observables of a rubbing run, gathered: what an engine starts, feeds and finishes."""
+"""All observables of friction together, as an engine starts, updates and finishes them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ def update(sums: Rubbing, now: Interval) -> Rubbing:
 
 
 def established(like: Array, slipping: Array) -> Rubbing:
-    """Sums before a window on an established motion, where `slipping` says whether a slip phase is under way at its start.
+    """Sums at the start of a window of a periodic motion; `slipping`: whether a slip phase is under way there.
 
-    Rest counts as sticking from the first instant on. The phase or the rest that is under way is counted at the end of the window, where it
-    is again.
+    Rest counts as sticking from the start. The slip phase or rest under way at the start is under way at the end again, and counted there.
     """
     sums = init(like)
     one = jnp.ones_like(like)
@@ -57,7 +56,7 @@ def finish(sums: Rubbing, p: dict[str, Any], worn: Array | None = None, dissipat
 
 
 def nothing(like: Array) -> dict[str, Array]:
-    """The same of a mass that touches no support: no wear, no regime."""
+    """The observables of friction of a mass that touches no support: 0, with the code -1 for no regime."""
     zero = jnp.zeros_like(like)
     still = (
         "wear_power",

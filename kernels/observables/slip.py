@@ -15,7 +15,7 @@ class Slip(NamedTuple):
 
     Attributes:
         distance: distance slipped [m]. drift: net displacement [m]. stuck_time: time stuck [s]. top_speed: largest slip speed [m/s].
-        phases: number of slip phases. counted: 1 when the present phase is among them, else 0.
+        phases: number of slip phases. counted: 1 if the present phase is one of them, else 0.
     """
 
     distance: Array

@@ -1,7 +1,7 @@
 """Statistics of the window: mean, root mean square, standard deviation and extremes of displacement and forces.
 
-Sums of squares would lose the digits of a small deviation from a large mean; so means and squared deviations are kept, and those of one
-more panel of a quadrature are joined to them (Chan, Golub and LeVeque 1979).
+Sums of squares would lose the digits of a small deviation from a large mean. So means and squared deviations are kept, and merged with
+those of each further panel of a quadrature (Chan, Golub and LeVeque 1979).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def init(like: Array, count: int) -> Statistics:
 
 
 def add(sums: Statistics, weights: Array, values: Array, velocities: Array) -> Statistics:
-    """Sums after one more panel: a quadrature of `weights` (n,) [s], >= 0, of `values` (q, n) and `velocities` (n,) [m/s] at its nodes."""
+    """Sums after one more panel of a quadrature: `weights` (n,) [s], >= 0; `values` (q, n) and `velocities` (n,) [m/s] at its nodes."""
     length = jnp.sum(weights)
     lasts = length > 0.0
     mean = jnp.sum(weights * values, axis=1) / jnp.where(lasts, length, 1.0)
@@ -56,7 +56,7 @@ def add(sums: Statistics, weights: Array, values: Array, velocities: Array) -> S
 
 
 def widen(sums: Statistics, lasts: Array, values: Array) -> Statistics:
-    """Extremes after more `values` (q, n), where the stretch that they are of `lasts` in the window."""
+    """Extremes after more `values` (q, n); `lasts`: whether their stretch of time has a length in the window."""
     low, high = jnp.min(values, axis=1), jnp.max(values, axis=1)
     return sums._replace(
         lowest=jnp.where(lasts, jnp.minimum(sums.lowest, low), sums.lowest),
@@ -75,7 +75,7 @@ def finish(sums: Statistics) -> dict[str, Array]:
     duration = jnp.where(sums.duration > 0.0, sums.duration, 1.0)
     variance = sums.deviations / duration
     rms, std = _root(variance + sums.mean**2), _root(variance)
-    never = jnp.where(jnp.arange(sums.mean.shape[0]) == SEEN.index("wall_force"), 0.0, -jnp.inf)  # a wall never pulls, but for rounding
+    never = jnp.where(jnp.arange(sums.mean.shape[0]) == SEEN.index("wall_force"), 0.0, -jnp.inf)  # a wall pulls by rounding only
     columns = {"mean": sums.mean, "rms": rms, "std": std, "min": jnp.maximum(sums.lowest, never), "max": sums.highest}
     found = {f"{name}_{ending}": column[i] for i, name in enumerate(SEEN[: sums.mean.shape[0]]) for ending, column in columns.items()}
     return found | {"v_rms": _root(sums.speeds / duration)}

@@ -1,4 +1,4 @@
-"""Published values and the studies that must give them: what `tribosweep verify` computes."""
+"""Published values, and the runs that must give them. `tribosweep verify` computes them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Case:
 
     Attributes:
         case: what is computed, in words.
-        scheme: by which scheme.
-        quantity, unit: which observable.
+        scheme: the scheme of the run.
+        quantity, unit: the observable and its unit.
         published: its value, in `unit`.
-        tolerance: largest relative difference that passes; largest difference where 0 is published.
+        tolerance: largest relative difference that passes; if 0 is published, largest absolute difference.
         source: who published it.
         config: parameters of the run (SI units), a word as its code, a table as a tuple.
         note: what a reader should know; empty when nothing.
@@ -68,7 +68,7 @@ _PENALISED_EXACTLY = {
     "k_t = 9e5, c_t = 0": ({"k_t": 9e5, "c_t": 0.0}, {15.0: 15.270561717641, 1.5: 0.40924694609152, 1.01: 2.3113410644622e-4}),
 }
 _REFERENCE = {15.0: 15.2671, 1.5: 0.409062, 1.01: 2.26164e-4, 0.99: 0.0}
-_DIFFERENCES = {15.0: 7e-5, 1.5: 4e-5, 1.01: 7.2e-4}  # the largest of the document's own
+_DIFFERENCES = {15.0: 7e-5, 1.5: 4e-5, 1.01: 7.2e-4}  # largest relative differences from the reference in the document
 
 
 _SHOCK_DOCUMENT = "SDND105, section 2, closed form"
@@ -153,7 +153,7 @@ def _shock(
     scheme: str = "exact",
     tolerance: float = 1e-9,
 ) -> list[Case]:
-    """One case for every observable in `values`, by `exact` to nine digits, which is what is published."""
+    """One case for every observable in `values`. The default tolerance is for `exact` and nine published digits."""
     units = {name: quantity.unit for name, quantity in by_name(model.observables).items()}
     return [
         Case(f"{case}, {name}", scheme, name, units[name], value, tolerance if value else 0.0, source, config, note, model.name)
@@ -188,7 +188,7 @@ def _rows(
 
 
 def _den_hartog(beta: float) -> Case:
-    """The steady orbit at 0.9 eta*(beta), started on it."""
+    """The steady motion at 0.9 eta*(beta). The run starts on it."""
     omega, friction = 2.0 * math.pi, 1.0
     a0 = friction / (0.9 * den_hartog_limit(beta))
     orbit = DenHartog(m=1.0, k=(omega / beta) ** 2, a0=a0, omega=omega, friction=friction, normal_force=10.0)

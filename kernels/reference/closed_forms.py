@@ -1,6 +1,6 @@
-"""Published closed forms of a mass that rubs (rigid friction) or hits a stop, in plain floats: what the engines are checked against.
+"""Published closed forms of a mass that rubs (rigid friction) or hits a stop, in plain floats. Engines are checked against them.
 
-Nothing here is used to compute a study.
+No study is computed with them.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def slip_slip_phase(eta: float) -> float:
 class DenHartog:
     """Steady motion of an oscillator with spring and Coulomb friction that never stops (c = 0).
 
-    With beta = omega / sqrt(k/m), V = 1/(1 - beta^2), U = sin(pi/beta) / (beta (1 + cos(pi/beta))), eta = F_friction / (m a0):
-    x_0 = (m a0 / k) sqrt(V^2 - eta^2 U^2), and no stops need eta <= |V| / sqrt(U^2 + 1/beta^4). Source: Den Hartog (1931); Westermo and
-    Udwadia (1983); Shaw (1986).
+    With beta = omega / sqrt(k/m), V = 1/(1 - beta^2), U = sin(pi/beta) / (beta (1 + cos(pi/beta))), eta = F_friction / (m a0), the
+    amplitude is x_0 = (m a0 / k) sqrt(V^2 - eta^2 U^2). Motion without stops needs eta <= |V| / sqrt(U^2 + 1/beta^4). Source: Den Hartog
+    (1931); Westermo and Udwadia (1983); Shaw (1986).
 
     Attributes:
         m: mass [kg]. k: stiffness [N/m], > 0. a0: amplitude of the base acceleration [m/s^2]. omega: circular frequency [rad/s].
@@ -95,13 +95,13 @@ class DenHartog:
 
     @property
     def amplitude(self) -> float:
-        """x_0 [m]."""
+        """Amplitude x_0 [m]."""
         v, u = den_hartog_factors(self.beta)
         return self.m * self.a0 / self.k * math.sqrt(v**2 - (self.eta * u) ** 2)
 
     @property
     def wear_power(self) -> float:
-        """(2 omega / pi) F_n x_0 [W]: the mass slips 4 x_0 a period."""
+        """Mean wear power (2 omega / pi) F_n x_0 [W]: the mass slips 4 x_0 in a period."""
         return 2.0 * self.omega / math.pi * self.normal_force * self.amplitude
 
     @property
@@ -115,8 +115,8 @@ class DenHartog:
 def damped_impact(m: float, k_n: float, c_n: float) -> tuple[float, float]:
     """Time [s] in contact and restitution (speed after over speed before) of a mass that hits a spring and damper that never pull.
 
-    With beta = c_n / (2 m), omega^2 = k_n / m - beta^2 > 0: the force comes to 0, before the spring is at rest, after
-    t = (pi - atan2(2 beta omega, omega^2 - beta^2)) / omega, and the restitution is exp(-beta t).
+    With beta = c_n / (2 m) and omega^2 = k_n / m - beta^2 > 0, the force comes to 0 after t = (pi - atan2(2 beta omega,
+    omega^2 - beta^2)) / omega, while the spring is still compressed. The restitution is exp(-beta t).
 
     Args:
         m: mass [kg]. k_n: stiffness [N/m]. c_n: damping [N s/m], below the critical 2 sqrt(k_n m).
@@ -135,6 +135,6 @@ def den_hartog_factors(beta: float) -> tuple[float, float]:
 
 
 def den_hartog_limit(beta: float) -> float:
-    """Largest eta without stops, eta*(beta) = |V| / sqrt(U^2 + 1/beta^4); necessary, and sufficient above beta of about 0.5."""
+    """Largest eta without stops, eta*(beta) = |V| / sqrt(U^2 + 1/beta^4). It is a necessary bound, sufficient above beta of about 0.5."""
     v, u = den_hartog_factors(beta)
     return abs(v) / math.sqrt(u**2 + beta**-4)

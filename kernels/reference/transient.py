@@ -1,7 +1,7 @@
 """The transient of SDND104 event by event: a mass at rest on a shaken support, no spring, rigid friction.
 
-The method of the document's own Maple program, in floats or, with `arithmetic=mpmath.mp`, to any number of digits. It shares no code with
-the engines.
+The method is that of the Maple program in the document. It computes in floats or, with `arithmetic=mpmath.mp`, to any number of digits, and
+shares no code with the engines.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ def wear_power(a0: Any, mu: Any, g: Any, m: Any, omega: Any, window: tuple[Any, 
     Args:
         a0: amplitude of the support's acceleration [m/s^2], > 0. mu: friction [1]. g: gravity [m/s^2]. m: mass [kg].
         omega: circular frequency [rad/s]. window: start and end [s].
-        arithmetic: a module with sin, cos, asin and pi: `math`, or `mpmath.mp` for as many digits as its precision.
+        arithmetic: a module with sin, cos, asin and pi: `math`, or `mpmath.mp` for any number of digits.
 
     Returns:
-        m g times the distance slipped in the window over its length. Slip `n` goes the way (-1)^n. A speed u grows with
-        u' = a0 sign sin(omega t) - mu g from u = 0, and ends at its first zero.
+        m g times the distance slipped in the window over its length. The slip of half turn n has the direction (-1)^n. Its speed u grows
+        from 0 by u' = a0 (-1)^n sin(omega t) - mu g, and the slip ends where u is 0 again.
     """
     sin, cos, pi = arithmetic.sin, arithmetic.cos, arithmetic.pi
     start, end = window

@@ -1,4 +1,4 @@
-"""ADAPT of order 1: the update of symplectic Euler with steps that follow the apparent frequency (see `control.ByFrequency`).
+"""ADAPT of order 1: symplectic Euler, with steps that follow the apparent frequency (see `step_control.ByFrequency`).
 
 Source: scheme ADAPT_ORDRE1 of the tool that SDND104 and SDND105 validate.
 """

@@ -1,8 +1,8 @@
-"""ADAPT of order 2: central differences with steps that follow the apparent frequency (see `control.ByFrequency`).
+"""ADAPT of order 2: central differences, with steps that follow the apparent frequency (see `step_control.ByFrequency`).
 
     v_half += (h_prev + h)/2 a;  x += h v_half;  v = v_half + h/2 a;  a = a(x, v, t + h)
 
-The force sees, and the output is, v with the old acceleration. Before the first step h_prev = 0 and v_half = v0.
+v contains the acceleration before the step: the force is evaluated at this v, which is also the output. At t = 0, h_prev = 0, v_half = v0.
 Source: scheme ADAPT_ORDRE2 of the tool that SDND104 and SDND105 validate.
 """
 

@@ -1,6 +1,7 @@
-"""De Vogelaere: fixed step, order 4 without damping, 3 with c > 0, lower where the contact force depends on velocity.
+"""De Vogelaere: fixed step; order 4 without damping, 3 with c > 0, lower where the contact force depends on velocity.
 
-With F the force but for the damper over m, C = c/m, and F_h, v_h at the middle of a step (F_e, v_e: of the step before):
+F is the sum of all forces without the damper c, divided by m, and C = c/m. F_h and v_h are at the middle of the step, F_e and v_e at the
+middle of the step before:
 
     x_h = x + h/2 v + h^2/24 [4 F - F_e - C (4 v - v_e)]        force at velocity 2 (x_h - x)/h
     v_h = 4 [v + h/4 (F + F_h - C v)] / (4 + h C)
@@ -9,10 +10,9 @@ With F the force but for the damper over m, C = c/m, and F_h, v_h at the middle 
 
     start: x_e = x_0 - h/2 v_0 + h^2/8 (F_0 - C v_0),  v_e = [(4 + h C) v_0 - h (F_0 + F_e)] / (4 - h C)
 
-The contact remembers the half step too: judged by the whole step alone, a slip that ends in it can move one way and end the other, and its
-friction then pushes the wrong way (wear powers of SDND104 off by per cents at one step in four, as
-tests/kernels/stepping/test_time_schemes.py
-shows).
+The contact's memory is updated at the half step too. Over a whole step in which slip ends, displacement and final velocity can have
+opposite signs, and friction then gets the wrong sign: SDND104 had up to 4 % more wear at one step length in four (see
+tests/kernels/stepping/test_time_schemes.py).
 
 Source: scheme DEVOGE of the tool that SDND104 and SDND105 validate; De Vogelaere (1955).
 """
@@ -38,7 +38,7 @@ def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h:
 
 
 def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:
-    """One step (see `Stepper.step`). `StepState.a` is F, its `own` is F_e and v_e; difference velocities are written without a quotient."""
+    """One step (see `Stepper.step`). `StepState.a` is F, its `own` is F_e and v_e. Differences over h are expanded, without a division."""
     early, v_early = s.own
     slow = h * body.drag
     by_four, by_six = 1.0 / (4.0 + slow), 1.0 / (6.0 + slow)  # the same in every step: a loop divides before it begins
@@ -57,9 +57,10 @@ def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Tri
 
 
 def _onward(s: StepState, weighed: Array, change: Array, slow: Array, by: Array) -> tuple[Array, Array | None]:
-    """(weight v + change) / (weight + slow), `weighed` being weight v and `by` 1 / (weight + slow); and what rounding leaves out of it.
+    """The velocity after a step or half step, (weight v + change) / (weight + slow), and its part lost by rounding.
 
-    In float32 written as what is added to v: the rounding error of `by`, 3e-8, is the same in every step and would make v grow.
+    `weighed` is weight v, and `by` is 1 / (weight + slow). In float32 the increment of v is computed instead: the rounding error of `by`,
+    3e-8, is the same in every step and would make v grow.
     """
     return ((weighed + change) * by, None) if s.slack is None else s.faster((change - slow * s.v) * by)
 

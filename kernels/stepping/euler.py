@@ -2,8 +2,8 @@
 
     v += h a;  x += h v;  a = a(x, v, t + h)
 
-The first acceleration comes from the initial state. Stable on a stuck mass while 4 m - 2 h (c + c_t) - h^2 (k + k_t) > 0 (see
-`schemes.euler_stability`). Source: scheme EULER of the tool that SDND104 and SDND105 validate.
+The first acceleration is that of the initial state. For a stuck mass the scheme is stable while 4 m - 2 h (c + c_t) - h^2 (k + k_t) > 0
+(see `models.schemes.euler_stability`). Source: scheme EULER of the tool that SDND104 and SDND105 validate.
 """
 
 from __future__ import annotations

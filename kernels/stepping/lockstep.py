@@ -1,6 +1,6 @@
-"""Runs of fixed steps that share their steps and their window.
+"""The loop over fixed steps in lockstep: all runs of a `vmap` share step, end and window.
 
-Every step but the two at the ends of the window is then known to lie in it or not, and is a fraction of the work.
+Every step lies inside or outside the window, except the two at its ends. A step that is known to do so costs a fraction of the work.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from kernels.stepping.scheme import Stepper, StepState
 
 Stretch: TypeAlias = tuple[
     Turned, StepState, tuple[impacts.Shock, ...], observe_friction.Few | None
-]  # what steps carry that lie all inside the window, or none
+]  # what a loop carries over steps that all lie inside the window, or all outside
 
 
 def simulate(p: dict[str, Any], scheme: str, walls: tuple[WallLaw, ...] = ()) -> tuple[dict[str, Array], Array]:
-    """Run one oscillator as `loop.simulate` does, at a fixed step, in lockstep with all others of a `vmap`: they share step and window.
+    """Run one oscillator at a fixed step, in lockstep with all others of a `vmap`. They share step, end and window.
 
     Args:
-        p: as for `loop.simulate`; step, end and window are one number for all. Without `k` and `c` where both are 0: that is cheaper.
-        scheme: one of fixed step. walls: those that the mass may hit (both compile-time).
+        p: as for `loop.simulate`; step, end and window are the same for all runs. Leave out `k` and `c` if both are 0: that is cheaper.
+        scheme: a scheme of fixed step. walls: those that the mass may hit (both compile-time).
 
     Returns:
-        As `loop.simulate`, but for rounding.
+        The results of `loop.simulate`, except for rounding errors.
     """
     stepper = STEPPERS[scheme]
     setup = prepare(stepper, p, laws=walls)
@@ -67,21 +67,21 @@ def simulate(p: dict[str, Any], scheme: str, walls: tuple[WallLaw, ...] = ()) ->
 
 
 def _attempts(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array) -> StepRun:
-    """The steps from the present one up to number `end` (a whole float), one by one, wherever they lie."""
+    """The run after step number `end` (a whole float). The steps are taken one by one, inside the window or not."""
     done = cast("Counted", run.clock).steps
     return cast("StepRun", jax.lax.fori_loop(done.astype(int), end.astype(int), lambda _, now: attempt(stepper, setup, now), run))
 
 
 def _each(stepper: Stepper, setup: StepSetup) -> int:
-    """Steps of an iteration."""
+    """Number of steps in one iteration of the loop."""
     plain = not setup.body.walls and setup.body.friction.cheap and not isinstance(setup.excitation, Driven)
     return jax_setup.steps(little=plain and len(stepper.fractions) == 1)
 
 
 def _stretch(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array, inside: bool) -> StepRun:
-    """The steps from the present one up to number `end` (a whole float), all of them `inside` the window, or none.
+    """The run after about `end` steps (a whole float). All steps of the stretch lie `inside` the window, or all outside.
 
-    As many in an iteration of the loop as suits the device, of which the last ones may be left.
+    Each iteration of the loop takes a fixed number of steps, which suits the device. Steps that do not fill an iteration are not taken.
     """
     clock, each = cast("Counted", run.clock), _each(stepper, setup)
     part = observe_wall.WindowPart(0.0, 1.0) if inside else None

@@ -1,7 +1,7 @@
-"""The loop that drives a time scheme over one oscillator, with penalised friction and perhaps a wall.
+"""The loop that drives a time scheme over one oscillator with friction and walls.
 
-A run is begun, advanced by a number of attempts at a step, and finished: `batch` does so with many runs side by side, each at its own time
-and step, and gives the place of a finished one to the next; `simulate` does it with one. Runs that share their steps run in `lockstep`.
+A run consists of `begin`, a number of attempts at a step (`attempt`), and `finish`. `simulate` runs one oscillator. `batch.queue` runs many
+side by side, each with its own time and step, and a lane whose run has ended takes the next one. `lockstep` is for runs that share steps.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Even(NamedTuple):
     """Fixed steps.
 
     Attributes:
-        whole: their number (a whole float). turns: of the excitation, to each fraction of a step.
-        swings: turns of a normal force that varies, to the same fractions and, last, to the middle of a step; else none.
+        whole: their number (a whole float). turns: rotation of the excitation from the start of a step to each fraction of it.
+        swings: the same for a normal force that varies, with the rotation to the middle of a step as last entry; else empty.
     """
 
     whole: Array
@@ -64,7 +64,7 @@ class Even(NamedTuple):
 
 
 class Turned(NamedTuple):
-    """The angle of the excitation, and of the normal force where it varies."""
+    """Sine and cosine of the excitation's angle, and of the normal force's angle where it varies."""
 
     force: Rotation
     normal: Rotation | None
@@ -74,11 +74,11 @@ class StepSetup(NamedTuple):
     """What does not change during a run.
 
     Attributes:
-        p: resolved parameters, those of the relative motion where there are two bodies, whose centre of mass is `centre`.
-        body, excitation: the oscillator and what shakes it. finite: whether all its parameters are finite numbers.
-        h: length of a fixed step, of the first one otherwise [s]. pace: what more there is to know of either kind of steps.
-        instants: that bound the blocks of the window [s], and the ends of the window; None where no blocks are asked for.
-        statistics: whether they are asked for.
+        p: resolved parameters; of two bodies those of the relative motion. centre: centre of mass of two bodies; None for models of one.
+        body, excitation: the oscillator and the external force on it. finite: whether all its parameters are finite numbers.
+        h: length of the fixed steps, or of the first step [s]. pace: `Even` for fixed steps, `Limits` for adaptive ones.
+        instants: (n + 1,) bounds of the n blocks of the window [s], its ends included; None if no blocks are asked for.
+        statistics: whether statistics are asked for. walls: the walls that the mass may hit.
     """
 
     p: dict[str, Array]
@@ -98,30 +98,30 @@ class StepSetup(NamedTuple):
         return self.body.friction.pressing
 
     def external(self, force: Array, normal: Array | None, elapsed: Array | float) -> External:
-        """What acts at an instant, of a contact that remembers the one `elapsed` [s] before it."""
+        """What acts on the oscillator at an instant; the contact's memory is that of an instant `elapsed` [s] earlier."""
         law = self.body.friction
         time = elapsed * self.body.one if law.reads_time else None
         return External(force, normal, None if law.belt is None else law.belt * elapsed, time)
 
     def at(self, time: Array) -> External:
-        """What acts at a time [s], of a contact that remembers t = 0."""
+        """What acts on the oscillator at a time [s]; the contact's memory is that of t = 0."""
         return self.external(self.excitation.at(time), None if self.pressing is None else self.pressing.swing.at(time), time)
 
 
 class Counted(NamedTuple):
-    """Where a run at a fixed step is: number of steps taken, and the excitation's angle."""
+    """Progress of a run at fixed steps: number of steps taken, and the excitation's angle."""
 
     steps: Array
     rotation: Turned
 
 
 class Timed(NamedTuple):
-    """Where a run at chosen steps is.
+    """Progress of a run at adaptive steps.
 
     Attributes:
-        t, rest: time [s] and what its rounding left out, in float64 whatever the type of the others, as are counts of steps.
+        t, rest: time [s], and its part lost by rounding. They and the counts of steps are float64, whatever the type of other numbers.
         h: length of the next step [s].
-        accepted, rejected: number of steps. control: what the scheme's control remembers. failure: a status code, 0 while all is well.
+        accepted, rejected: number of steps. control: memory of the step size control. failure: a status code, 0 while all is well.
     """
 
     t: Array
@@ -140,8 +140,8 @@ class StepSums(NamedTuple):
     """Sums of a run.
 
     Attributes:
-        friction: of friction. shocks: of each wall. watched: of what else is asked for, None where nothing is.
-        totals: in float32, what was moved out of the sums of friction and of shock, in float64; else None.
+        friction: of friction. shocks: of each wall. watched: of blocks and statistics, None if neither is asked for.
+        totals: of a float32 run, float64 totals of `friction` and `shocks` (see `two_level_sums`); else None.
     """
 
     friction: observe_friction.Tally
@@ -151,7 +151,7 @@ class StepSums(NamedTuple):
 
 
 class StepRun(NamedTuple):
-    """One oscillator after a step: its clock, its state, observables."""
+    """One oscillator after a step: its progress, its state and the sums of its observables."""
 
     clock: Clock
     state: StepState
@@ -159,7 +159,7 @@ class StepRun(NamedTuple):
 
 
 def steps(end: Array, step: Array) -> Array:
-    """Number of steps of a run of `end` [s] with steps of at most `step` [s] (a float, whole)."""
+    """Number of steps of a run until `end` [s] with steps of at most `step` [s] (a whole float)."""
     return jnp.ceil(end / step * (1.0 - 1e-12))
 
 
@@ -167,8 +167,8 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, la
     """What does not change during a run.
 
     Args:
-        stepper: the scheme. p: resolved parameters (scalars), without `k` and `c` where both are 0.
-        asked: what is observed besides. laws: the walls that the mass may hit, each with the law of the program.
+        stepper: the scheme. p: resolved parameters (scalars); without `k` and `c` the program relies on k = c = 0.
+        asked: outputs that must be asked for. laws: the walls that the mass may hit, each with its law in the program.
     """
     instants = block_means.bounds(p, asked.blocks) if asked.blocks else None
     friction = friction_law(p)
@@ -198,12 +198,12 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, la
 
 
 def begin(stepper: Stepper, setup: StepSetup) -> StepRun:
-    """The run at t = 0. One whose numbers are not finite, or that would take more than MOST_STEPS fixed steps, is over at once."""
+    """The run at t = 0. It is over at once if its parameters are not finite, or if it needs more than MOST_STEPS fixed steps."""
     zero = 0.0 * setup.body.one
     x, v = setup.p["x0"] + zero, setup.p["v0"] + zero
     state = stepper.start(setup.body, setup.at, x, v, setup.h)
     if zero.dtype != jnp.float64:
-        # next to a wall, and where steps may be so short that x would not move; else it costs a tenth of the time and no digit
+        # the lost part of x matters near a wall and for steps too short to move x; elsewhere it would cost a tenth of the time in vain
         precise = bool(setup.body.walls) or stepper.control is not None
         state = state._replace(rest=zero if precise else None, slack=zero)
     clock: Clock
@@ -222,21 +222,21 @@ def begin(stepper: Stepper, setup: StepSetup) -> StepRun:
 
 
 def active(setup: StepSetup, run: StepRun) -> Array:
-    """Whether the run has not come to its end."""
+    """Whether the run goes on: it has neither reached its end nor failed."""
     if isinstance(run.clock, Counted):
         return run.clock.steps < cast("Even", setup.pace).whole
     return (run.clock.t < setup.p["end"]) & (run.clock.failure == 0.0)
 
 
 def attempt(stepper: Stepper, setup: StepSetup, run: StepRun) -> StepRun:
-    """One step further, or one attempt at it. What is observed of a run that is over does not change."""
+    """The run after one fixed step, or after one attempt at an adaptive step. The observables of a run that is over do not change."""
     return _fixed_step(stepper, setup, run, run.clock) if isinstance(run.clock, Counted) else _chosen_step(stepper, setup, run, run.clock)
 
 
 def closed(setup: StepSetup, run: StepRun) -> StepRun:
-    """The same run where it is in float32: sums closed, and the excitation's angle without the errors of its turns since the last time.
+    """The run with its float32 sums moved into their float64 totals, and the excitation's angle recomputed from the time.
 
-    To be asked for every few hundred steps.
+    Call it every few hundred steps, before rounding errors of sums and rotations grow. A run in float64 is returned as it is.
     """
     if run.sums.totals is None:
         return run
@@ -274,17 +274,17 @@ def finish(setup: StepSetup, run: StepRun) -> tuple[dict[str, Array], Array]:
 def simulate(
     p: dict[str, Any], scheme: str, asked: Asked = NOTHING_ELSE, walls: tuple[WallLaw, ...] = ()
 ) -> tuple[dict[str, Array], Array]:
-    """Run one oscillator with penalised friction, and a wall where its model has one.
+    """Run one oscillator with friction and the walls of its model.
 
     Args:
         p: resolved parameters (scalars, tables (n,) padded with NaN; SI units; finite k_t and c_t unless there is no friction).
-        scheme: a key of `STEPPERS`. asked: what is observed besides. walls: those that the mass may hit (all compile-time).
+        scheme: a key of `STEPPERS`. asked: outputs that must be asked for. walls: those that the mass may hit (all compile-time).
 
     Returns:
         Observables by name (scalars), and the status code.
 
-    Slip counts while the contact's flag says slip. Derivatives (forward mode) are those of the steps as taken: how the choice of their
-    lengths changes with the parameters is left out, but steps that end at a given instant move with it.
+    A step counts as slip if the contact slips at its end (see `Rubbed.slips`). Derivatives (forward mode) are those of the steps taken.
+    They leave out how the step size control changes with the parameters; the end of a step at a given instant moves with that instant.
     """
     stepper = STEPPERS[scheme]
     setup = prepare(stepper, p, asked, walls)
@@ -293,18 +293,18 @@ def simulate(
 
 
 def length(setup: StepSetup, even: Even) -> Array:
-    """Length of a fixed step [s] in float64."""
+    """Length of a fixed step [s], in float64."""
     return setup.h if setup.h.dtype == jnp.float64 else setup.p["end"] / even.whole
 
 
 def _failure(setup: StepSetup) -> Array:
-    """Status code of a run that cannot begin, as a float; 0 of one that can."""
+    """Status code of a run that cannot begin, as a float; 0 if it can begin."""
     endless = setup.pace.whole > MOST_STEPS if isinstance(setup.pace, Even) else jnp.zeros_like(setup.finite)
     return jnp.where(setup.finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
 
 
 def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted) -> StepRun:
-    """One step of given length; beyond the last one of length 0, which costs less than freezing every carried number."""
+    """One fixed step. After the last step of a run the length is 0, which costs less than freezing every carried number."""
     p, whole, done = setup.p, cast("Even", setup.pace).whole, clock.steps
     h = jnp.where(done < whole, setup.h, 0.0)
     turned, trial, swings = turn(stepper, setup, run.state, clock.rotation, h, done)
@@ -334,7 +334,7 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
 
 
 def turned_to(setup: StepSetup, number: Array) -> Turned:
-    """The excitation after a number of fixed steps, from its time in float64."""
+    """The excitation's angle after a number of fixed steps, from the time in float64."""
     time = number * length(setup, cast("Even", setup.pace))
     pressing = setup.pressing
     return Turned(Rotation.at(setup.excitation, time), None if pressing is None else Rotation.at(pressing.swing, time))
@@ -343,7 +343,7 @@ def turned_to(setup: StepSetup, number: Array) -> Turned:
 def turn(
     stepper: Stepper, setup: StepSetup, state: StepState, rotation: Turned, h: Array, number: Array
 ) -> tuple[Turned, Trial, Swings | None]:
-    """The step after the first `number` ones at a fixed pace, the excitation after it, and what presses the mass where that varies."""
+    """Fixed step `number`, counted from 0: the excitation's angle after it, the trial, and the normal force over it if that varies."""
     even, pressing, swing = cast("Even", setup.pace), setup.pressing, rotation.normal
     turned, sines = _sines(rotation.force, even.turns)
     forces = [setup.excitation.force(sine) for sine in sines]
@@ -364,13 +364,13 @@ def turn(
 
 
 def _sines(rotation: Rotation, turns: tuple[Turn, ...]) -> tuple[Rotation, list[Array]]:
-    """A rotation after the last of several turns, and its sine after each."""
+    """The rotation after the last of several turns, and the sine after each turn."""
     turned = rotation.after(turns[-1])
     return turned, [*(rotation.sine_after(turn) for turn in turns[:-1]), turned.sine]
 
 
 def _loads(stepper: Stepper, setup: StepSetup, forces: list[Array], normals: list[Array | None], h: Array) -> tuple[External, ...]:
-    """What acts at the fractions of a step."""
+    """What acts on the oscillator at each fraction of a step."""
     since = (0.0, *stepper.fractions[:-1]) if stepper.remembers else (0.0,) * len(forces)
     return tuple(
         setup.external(force, normal, (fraction - start) * h)
@@ -379,7 +379,7 @@ def _loads(stepper: Stepper, setup: StepSetup, forces: list[Array], normals: lis
 
 
 def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> SupportStep:
-    """A step as the support sees it."""
+    """A step in the frame of the support."""
     memories = before.memory.friction, trial.state.memory.friction
     if law.belt is None:
         return SupportStep(h, before.v, trial.state.v, trial.moved, swings, *memories)
@@ -387,30 +387,30 @@ def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, swings
 
 
 def rubs_of(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
-    """Velocity against the support at the end of a step, and what all of the step rubs where the law of friction integrates that."""
+    """Velocity against the support at the end of a step [m/s], and `FrictionLaw.rubs` of the whole step."""
     step = _against(setup.body.friction, before, trial, h, swings)
     return step.v1, setup.body.friction.rubs(step)
 
 
 def _worn(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
-    """(n - 1,) wear energies [J] of a step between `parts` (n,) of it, to which the mass moves by `ways` [m]."""
+    """(n - 1,) wear energies [J] between the fractions `parts` (n,) of a step. `ways` (n,) are the displacements there [m]."""
     law, grip, normal = setup.body.friction, trial.state.memory.friction, setup.p["normal_force"]
     step = _against(law, before, trial, h, swings)
     if law.rubs(step) is None:
-        forth = jnp.sign(ways[-1] - ways[0])  # what the step slips is the way between its ends
+        forth = jnp.sign(ways[-1] - ways[0])  # the slip distance is that between the ends, even if the mass turns back within the step
         return jnp.where(grip.slips, normal * forth * jnp.diff(ways), 0.0)
     rubs = cast("Rubbed", jax.vmap(lambda begin, end: law.rubs_between(step, begin, end))(parts[:-1], parts[1:]))
     return jnp.where(rubs.works(grip), normal * jnp.abs(rubs.slid) if rubs.wear is None else rubs.wear, 0.0)
 
 
 def _position(v: Array, trial: Trial, h: Array, part: Array) -> Array:
-    """Displacement [m] since the start of a step at a part of it in [0, 1], by the cubic through positions and velocities at its ends."""
+    """Displacement [m] from the start of a step to its fraction `part`, by the cubic through positions and velocities at its ends."""
     bend = (1.0 - part) * (h * v - trial.moved) - part * (h * trial.state.v - trial.moved)
     return part * (trial.moved + (1.0 - part) * bend)
 
 
 def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed) -> StepRun:
-    """One attempt at a step of the scheme's choice, cut where it would pass an end of the window or of the run, or a loss of contact."""
+    """One attempt at an adaptive step. It is cut at the ends of window, blocks and run, and where contact is lost or made again."""
     p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
     within = p["window_end"] if setup.instants is None else block_means.following(setup.instants, clock.t)
     target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], within, p["end"]))
@@ -432,7 +432,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     doubt = cast("tuple[Array, Array]", fixed(trial.doubt))
     verdict = control.judge(clock.control, doubt, fixed(h), clock.h, fixed(trial.state.x), fixed(trial.state.v), fixed(limits))
     going = active(setup, run)
-    # a step that is cut to hit an instant may be as short as that takes, and so may those that replace it
+    # a step that is cut to hit an instant may be shorter than smallest_step, and so may its retries
     smallest = limits.smallest * jnp.minimum(1.0, left / setup.h).astype(h.dtype)
     accepted, too_small, too_many = decide(
         verdict.accepted & going,
@@ -443,12 +443,12 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     trial = _settled(setup, trial)
-    rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # works are summed where a step is inside
+    rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # its energies count only if the step is inside the window
     part = observe_friction.SlipPart(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs)
     sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h)))
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
-        parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next of them at the latest
+        parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next bound at the latest
         ways = parts * trial.moved
         energies = _worn(setup, run.state, trial, h, swings, parts, ways)
         sums = sums._replace(
@@ -476,7 +476,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
 
 
 def _settled(setup: StepSetup, trial: Trial) -> Trial:
-    """A trial that may be dropped, what much is built on computed once; what a fixed step carries on is computed once anyway."""
+    """The trial, with acceleration and slip state computed only once (`fusion_barrier`). A fixed step does so without a barrier."""
     (a,) = fusion_barrier(trial.state.a)
     return trial._replace(state=trial.state._replace(a=a, memory=setup.body.settled(trial.state.memory)))
 
@@ -484,7 +484,7 @@ def _settled(setup: StepSetup, trial: Trial) -> Trial:
 def _observe(
     setup: StepSetup, run: StepRun, trial: Trial, part: observe_friction.SlipPart, since: Array, h: Array, bounds: observe_wall.WindowPart
 ) -> StepSums:
-    """Sums after a step of `h` [s] from the time `since` [s]. The fraction `part` of it lies in the window, between `bounds`."""
+    """Sums after a step of `h` [s] from the time `since` [s]. `part` of it lies in the window, between its fractions `bounds`."""
     belt = setup.body.friction.belt
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)

@@ -1,9 +1,8 @@
-"""What a time scheme observes of friction, step by step: the sums of `observables`, with fewer numbers to carry.
+"""Friction as a time scheme observes it: the sums of `observables.rubbing`, with fewer numbers to carry from step to step.
 
-A step is so little work that every number that a loop carries costs time. The one definition (`interval`, `rubbing.update`) has two numbers
-more: whether the present slip, and the present rest, has been counted. In a window each has been counted unless it begins now or none was
-counted yet, so that the sums here (`Tally`) leave these two out. Where every step lies in the window, few steps at a time are summed in
-three numbers (`Few`), which also keeps sums of many small numbers exact in float32.
+Every number that a step loop carries costs time. The definition of the observables (`interval`, `rubbing.update`) also carries whether the
+present slip phase, and the present rest, is already counted. `Tally` leaves that out: in the window each is counted, unless it begins now
+or none was counted before. Where all steps lie in the window, `Few` sums some of them in three numbers, more accurately in float32.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from kernels.numerics.numbers import Array, choice
 from kernels.observables import regime, rubbing, slip
 from kernels.observables.interval import Interval
 
-BASE = 256.0  # three counts below it are one whole number of 24 bits, which float32 holds
-MOST = int(BASE) - 1  # steps that `Few` can count
+BASE = 256.0  # three counts below BASE fit in one whole number of 24 bits, which float32 holds exactly
+MOST = int(BASE) - 1  # largest number of steps that `Few` can count
 
 
 class Tally(NamedTuple):
-    """Sums over the window: see `slip.Slip`; `stops`: rests after the first slip of the run.
+    """Sums over the window: see `slip.Slip`; `stops`: number of rests after the first slip of the run.
 
-    Where friction varies, also integrals over slip: `wear` of F_n |w| and `friction` of mu F_n |w| [J] (see `rubbed.Rubbed`), else None.
+    `wear` and `friction` are the wear energy and the dissipated energy [J] where the law integrates them (see `Rubbed`), else None.
     """
 
     distance: Array
@@ -39,7 +38,7 @@ class Tally(NamedTuple):
 
 
 class SlipPart(NamedTuple):
-    """The part of a step that lies in the window: its length [s] and displacement [m]; where friction varies, what it rubs."""
+    """The part of a step that lies in the window: length [s], displacement [m], and slip and energies where the law gives them."""
 
     duration: Array
     displacement: Array
@@ -47,7 +46,7 @@ class SlipPart(NamedTuple):
 
 
 class Few(NamedTuple):
-    """Sums of at most MOST steps; `counts`: steps that do not stick + BASE x slips + BASE^2 x rests."""
+    """Sums of at most MOST steps; `counts`: steps that do not stick + BASE x slip phases begun + BASE^2 x rests begun."""
 
     distance: Array
     top_speed: Array
@@ -57,14 +56,14 @@ class Few(NamedTuple):
 
 
 def init(like: Array, law: FrictionLaw) -> Tally:
-    """Sums before the run, of those works that the law of friction integrates."""
+    """Sums before the run; `wear` and `friction` only where the law of friction integrates them."""
     zero = jnp.zeros_like(like)
     wear, friction = law.observes
     return Tally(zero, zero, zero, zero, zero, zero, zero if wear else None, zero if friction else None)
 
 
 def _more(total: Array | None, work: Array | None, counts: Array) -> Array | None:
-    """A work [J] after one more, where it counts."""
+    """A sum of energies [J] plus one more energy, where that counts."""
     return None if total is None or work is None else total + jnp.where(counts, work, 0.0)
 
 
@@ -72,8 +71,8 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     """Sums after one more step.
 
     Args:
-        before, after: the contact at its start and end. speed: velocity at its end, against the support [m/s].
-        part: what of it counts.
+        before, after: the contact at the start and end of the step. speed: velocity at its end, against the support [m/s].
+        part: its part in the window.
     """
     inside = part.duration > 0.0
     slips = after.slips & inside
@@ -95,9 +94,9 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
 
 
 def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:
-    """A step as the one definition of the observables sees it (`observables.interval`): `update` is derived from it.
+    """A step as an `Interval`, on which the observables are defined.
 
-    `rubbing.update` of these intervals gives what `update`, and `one_more` with `add`, give with fewer numbers; a test holds them together.
+    Over these intervals `rubbing.update` gives the same sums as `update`, and as `one_more` with `add`. A test compares them.
     """
     rubbed = part.rubbed or Rubbed(part.displacement)
     return Interval(
@@ -113,7 +112,7 @@ def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:
 
 
 def counted(sums: Tally, grip: Grip) -> Grip:
-    """The contact once the first step of the window is counted: a slip that is still to be counted begins when it goes on."""
+    """The contact after the first step of the window. A slip phase that is not counted yet begins anew when it goes on."""
     held = ~grip.slips & (grip.slip_state != 0.0) & (sums.phases == 0.0)
     if sums.wear is not None:
         held = held & ~grip.is_away
@@ -121,16 +120,16 @@ def counted(sums: Tally, grip: Grip) -> Grip:
 
 
 def few(sums: Tally) -> Few:
-    """No step yet."""
+    """The sums before the first of a few steps."""
     zero = jnp.zeros_like(sums.distance)
     return Few(zero, sums.top_speed, zero, *(None if total is None else zero for total in (sums.wear, sums.friction)))
 
 
 def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, rubbed: Rubbed | None = None) -> Few:
-    """Sums of few steps after one more, of displacement `moved` [m]; other arguments as those of `update`."""
+    """Sums after one more step, of displacement `moved` [m]. The other arguments are those of `update`."""
     rubbed = rubbed or Rubbed(moved)
     works = rubbed.works(after)
-    # of what holds, 1e-30 at most is counted, which `add` leaves out where there is nothing else
+    # a step that holds adds 1e-30 at most; `add` leaves that out if no step slips
     slid, speed, slips = jnp.abs(after.slip_state * rubbed.slid), after.slip_state * speed, after.slip_state * after.slip_state
     if sums.wear is not None:  # where contact may be lost
         rubs = rubbed.slips(after)
@@ -148,7 +147,7 @@ def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, r
 
 
 def add(sums: Tally, now: Few, drift: Array, h: Array, steps: Array) -> Tally:
-    """Sums after a few `steps` (a whole float) of `h` [s], over which the mass moved by `drift` [m]."""
+    """Sums after a few `steps` (a whole float) of length `h` [s], in which the mass moved by `drift` [m]."""
     stops = jnp.floor(now.counts / BASE**2)
     phases = jnp.floor(now.counts / BASE) - BASE * stops
     slips = jnp.round(now.counts - BASE * (phases + BASE * stops))

@@ -1,4 +1,4 @@
-"""What a time scheme observes of a run that is asked for more: wear energies of the blocks of the window, and statistics by trapezoids."""
+"""What a time scheme observes only if asked: wear energies of the blocks of the window, and statistics by the trapezoidal rule."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kernels.stepping.scheme import Body, StepState
 
 
 class Watched(NamedTuple):
-    """Wear energies (blocks,) [J] and statistics, None where they are not asked for."""
+    """Wear energies (blocks,) [J] and statistics; None if they are not asked for."""
 
     worn: Array | None
     statistics: statistics.Statistics | None
 
 
 def init(body: Body, instants: Array | None, asked: bool) -> Watched:
-    """Sums before the run, of as many blocks as `instants` bound; `asked`: for statistics."""
+    """Sums before the run. `instants`: (n + 1,) bounds of the n blocks [s], or None. `asked`: whether statistics are asked for."""
     zero = 0.0 * body.one
     return Watched(
         None if instants is None else block_means.init(zero, instants.shape[0] - 1),
@@ -34,8 +34,8 @@ def update(sums: Watched, body: Body, before: StepState, after: StepState, h: Ar
 
     Args:
         body: the oscillator. before, after: its state at the start and end of the step. h: its length [s].
-        parts: (n,) where in the step the bounds of the blocks are, or the ends of the window, in [0, 1]. ways: displacement to there [m].
-        energies: (n - 1,) wear energy between them [J].
+        parts: (n,) bounds of the blocks, or ends of the window, as fractions of the step in [0, 1]. ways: (n,) displacements there [m].
+        energies: (n - 1,) wear energies between them [J].
     """
     worn = None if sums.worn is None else sums.worn + energies
     seen = sums.statistics

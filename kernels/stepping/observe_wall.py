@@ -1,4 +1,4 @@
-"""What a step did at a wall; instants within it lie where a straight line between its ends crosses."""
+"""What a step did at a wall. Linear interpolation between its ends gives the instant of an event within the step."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def update(
     h: Array,
     part: WindowPart | None,
 ) -> tuple[impacts.Shock, ...]:
-    """The sums of each wall after a step of `h` [s] from the time `since` [s]. The fraction `part` of it lies in the window."""
+    """The sums of each wall after a step of `h` [s] from the time `since` [s]. `part`: its part in the window; None for none."""
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
     return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h, part)) for sums, wall, was, now in every)
 
 
 def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
-    """Compression [m] of the wall that is nearer, negative where none is touched; `rest` [m] is what rounding left out of `x`."""
+    """Compression [m] of the nearer wall, negative if none is touched; `rest` [m] is the part of `x` lost by rounding."""
     y = jnp.where(wall.two_sided > 0.0, jnp.abs(x), wall.stands * x) - wall.gap
     return y if rest is None else y + jnp.where((wall.two_sided > 0.0) & (x < 0.0), -rest, wall.stands * rest)
 
@@ -51,7 +51,7 @@ def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
 def push(
     wall: Wall, start: StepState, end: StepState, before: Crush, after: Crush, since: Array, h: Array, part: WindowPart | None
 ) -> Push:
-    """What a step of `h` [s] from `since` [s] on did at the wall, given what that remembers at its ends."""
+    """What a step of `h` [s] from the time `since` [s] did at the wall, whose state is `before` at its start and `after` at its end."""
     y0, y = compression(wall, start.x, start.rest), compression(wall, end.x, end.rest)
     entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
     pushed, pushes = before.force > 0.0, after.force > 0.0
@@ -59,11 +59,11 @@ def push(
     buckled = after.buckled > before.buckled
 
     def crossing(low: Array, high: Array) -> Array:
-        """Where in the step a line from `low` to `high` comes to 0, in [0, 1]."""
+        """The fraction of the step, in [0, 1], at which a line from `low` to `high` crosses 0."""
         return jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
 
     through, without, at_criterion = crossing(y0, y), crossing(before.trial, after.trial), jnp.zeros_like(y)
-    if wall.envelope is not None:  # grown as it would have without buckling, which a scheme may see within the step
+    if wall.envelope is not None:  # the force grows as without buckling; the end of the step may lie beyond the buckling
         k, c = wall.envelope.stiffness(before.largest), wall.envelope.damping(before.largest)
         growth = 0.5 * h * k * (start.v + end.v) + jnp.where(wall.included > 0.0, c * (end.v - start.v), 0.0)
         growth = wall.stands * growth

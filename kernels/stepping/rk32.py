@@ -1,4 +1,4 @@
-"""Runge-Kutta of order 3 with an embedded one of order 2: Bogacki and Shampine (1989), Applied Mathematics Letters 2, 321-325."""
+"""Runge-Kutta of order 3 with an embedded solution of order 2: Bogacki and Shampine (1989), Applied Mathematics Letters 2, 321-325."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runge-Kutta of order 5 with an embedded one of order 4: Dormand and Prince (1980), J. Comp. Appl. Math. 6, 19-26."""
+"""Runge-Kutta of order 5 with an embedded solution of order 4: Dormand and Prince (1980), J. Comp. Appl. Math. 6, 19-26."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An embedded Runge-Kutta step whose last stage is the first of the next step."""
+"""Embedded Runge-Kutta steps whose last stage is the first of the next step (FSAL)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from kernels.stepping.scheme import Body, External, StepState, Trial
 
 @dataclass(frozen=True, slots=True)
 class Tableau:
-    """Coefficients of Butcher.
+    """Butcher tableau of an embedded pair.
 
     Attributes:
-        nodes: times of the stages after the first, as fractions of the step; the last two are 1 where the last is the new point.
-        rows: weights of the earlier stages in each stage after the first; the last row gives the new point.
+        nodes: times of the stages after the first, as fractions of the step; the last stage is the end of the step.
+        rows: weights of the earlier stages in each stage after the first; the last row gives the end of the step.
         error: weights of all stages in the difference of the two solutions.
     """
 

@@ -1,4 +1,4 @@
-"""What a time scheme is: the interface that each file of this folder fills, and the oscillator as a scheme sees it."""
+"""The interface of time schemes (`Stepper`), and the oscillator as a scheme sees it (`Body`)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Memory(NamedTuple):
 
 
 class External(NamedTuple):
-    """What acts on an oscillator from outside at an instant; a scheme hands it on to the `Body` as it is.
+    """What acts on an oscillator at an instant, besides its own state. A scheme passes it on to the `Body` unchanged.
 
     Attributes:
         force: external force [N].
-        normal: what presses the mass on its support [N]; None where that does not vary in time.
-        carried: displacement of the support since the instant that the contact remembers [m]; None where it rests.
-        elapsed: time since that instant [s]; None where the law of friction does not read it.
+        normal: signed normal force [N] (see `Pressing`); None if it is constant.
+        carried: displacement of the support [m] since the instant of the contact's memory; None if the support rests.
+        elapsed: time since that instant [s]; None if the friction law does not read it.
     """
 
     force: Array
@@ -38,17 +38,16 @@ class External(NamedTuple):
     elapsed: Array | None = None
 
     def against(self, moved: Array) -> Array:
-        """A displacement since that instant [m] as the support sees it."""
+        """A displacement of the mass since that instant, relative to the support [m]."""
         return moved if self.carried is None else moved - self.carried
 
 
 class Body(NamedTuple):
-    """One oscillator but for its excitation: m x'' + c x' + k x = external force + contact force.
+    """One oscillator without its excitation: m x'' + c x' + k x = external force + contact forces.
 
     Attributes:
-        by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. friction: the law of its friction. walls: the walls that it may hit, whose
-            forces add.
-        one: 1.0, of the type of the other numbers. free: compile-time promise that k = c = 0.
+        by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. friction: its friction law. walls: the walls that it may hit.
+        one: 1.0 in the type of the other numbers. free: compile-time promise that k = c = 0.
     """
 
     by_mass: Array
@@ -60,28 +59,28 @@ class Body(NamedTuple):
     free: bool = False
 
     def untouched(self) -> Memory:
-        """What contacts remember that are not loaded."""
+        """The memory of unloaded contacts."""
         zero = 0.0 * self.one
         return Memory(self.friction.new_memory(zero), tuple(new_crush(zero) for _ in self.walls))
 
     def settled(self, memory: Memory) -> Memory:
-        """The memory of an evaluation that much is built on (see `fusion_barrier`)."""
+        """The memory with its slip state computed only once, because many results depend on it (see `fusion_barrier`)."""
         (slip_state,) = fusion_barrier(memory.friction.slip_state)
         return memory._replace(friction=memory.friction._replace(slip_state=slip_state))
 
     def push(self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None) -> tuple[Array, Memory]:
-        """Acceleration but for the damper c [m/s^2], and what the contacts remember of this evaluation.
+        """Acceleration without that of the damper c [m/s^2], and the memory of the contacts after this evaluation.
 
         Args:
-            load: what acts from outside.
-            memory: of the contacts at the start of the step, wherever in the step the evaluation is.
-            x: displacement [m]. moved: displacement since the start of the step [m]. v: velocity [m/s].
-            rest: what rounding left out of x [m]; None: nothing that counts.
+            load: what acts at the instant of the evaluation.
+            memory: of the contacts, at the start of the step or at an evaluation within it (`Stepper.remembers`).
+            x: displacement [m]. moved: displacement since the instant of that memory [m]. v: velocity [m/s].
+            rest: part of x lost by rounding [m]; None if it is not carried.
         """
         pull = needed = load.force if self.free else load.force - self.stiffness * x
         still, walls = 0.0 * v, []
         belt = self.friction.belt
-        if belt is not None:  # a mass at rest on it moves with it
+        if belt is not None:  # a mass that rests on the belt moves with it
             still = still + belt
             needed = needed - belt * self.drag / self.by_mass
         for wall, before in zip(self.walls, memory.walls, strict=True):
@@ -95,21 +94,21 @@ class Body(NamedTuple):
     def acceleration(
         self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None
     ) -> tuple[Array, Memory]:
-        """Acceleration [m/s^2], and what the contacts remember of this evaluation; arguments as those of `push`."""
+        """Acceleration [m/s^2], and the memory of the contacts after this evaluation. The arguments are those of `push`."""
         a, memory = self.push(load, memory, x, moved, v, rest)
         return (a if self.free else a - self.drag * v), memory
 
 
 class StepState(NamedTuple):
-    """One oscillator after a step that was accepted.
+    """One oscillator after an accepted step.
 
     Attributes:
         x: displacement [m]. v: velocity [m/s].
         a: acceleration of the last evaluation [m/s^2], as the scheme defines it.
-        memory: of the contact.
-        own: what the scheme carries besides.
-        rest, slack: what rounding left out of x [m] and of v [m/s] (or of what the scheme sums up for it), so that they are the sums of
-            their steps to rounding: under a constant force every step would be rounded to the same side. None where they are not carried.
+        memory: of the contacts.
+        own: further numbers that the scheme carries.
+        rest, slack: parts of x [m] and v [m/s] (or of the velocity that the scheme sums) lost by rounding; None if they are not carried.
+            With them rounding errors do not add up: under a constant force every step would be rounded to the same side.
     """
 
     x: Array
@@ -121,16 +120,16 @@ class StepState(NamedTuple):
     slack: Array | None = None
 
     def after(self, moved: Array) -> tuple[Array, Array | None]:
-        """Displacement [m] once the oscillator has `moved` from here [m], and what rounding leaves out of it."""
+        """Displacement [m] once the oscillator has `moved` [m] from this state, and its part lost by rounding [m]."""
         return add(self.x, moved, self.rest)
 
     def faster(self, change: Array) -> tuple[Array, Array | None]:
-        """Velocity [m/s] after a `change` [m/s], and what rounding leaves out of it."""
+        """Velocity [m/s] after a `change` [m/s], and its part lost by rounding [m/s]."""
         return add(self.v, change, self.slack)
 
 
 def add(value: Array, change: Array, left_out: Array | None) -> tuple[Array, Array | None]:
-    """A sum and what rounding leaves out of it, given what it left out of `value` (Kahan 1965); None: that is not asked for."""
+    """The sum value + change and its part lost by rounding, given that of `value` (Kahan 1965). With None it is a plain sum."""
     if left_out is None:
         return value + change, None
     change = change + left_out
@@ -143,7 +142,7 @@ class Trial(NamedTuple):
 
     Attributes:
         state: after it. moved: displacement of the step [m].
-        doubt: two numbers that the scheme's control judges the step by; of a scheme of fixed step, none.
+        doubt: two numbers by which the step size control judges the step; None at a fixed step.
     """
 
     state: StepState
@@ -152,7 +151,7 @@ class Trial(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a study allows: largest and smallest step [s], tolerance (relative), retries of one step; 1 where a scheme does not read it."""
+    """Bounds of a study: largest and smallest step [s], relative tolerance, retries of one step; 1 where a scheme does not read it."""
 
     largest: Array
     smallest: Array
@@ -161,12 +160,12 @@ class Limits(NamedTuple):
 
 
 class StepVerdict(NamedTuple):
-    """What a control says of a trial.
+    """Decision of the step size control on a trial.
 
     Attributes:
         accepted: whether the step is taken.
-        longer: length of the next step [s] if it is. shorter: length to try if it is not.
-        after, again: what the control remembers in either case.
+        longer: length of the next step [s] if it is taken. shorter: length of the next trial [s] if it is not.
+        after, again: memory of the control if it is taken, and if it is not.
     """
 
     accepted: Array
@@ -177,25 +176,25 @@ class StepVerdict(NamedTuple):
 
 
 class Control(Protocol):
-    """Who chooses the steps."""
+    """Step size control of a scheme."""
 
     def start(self, x: Array, v: Array, pull: Array, h: Array) -> tuple[Array, ...]:
-        """What it remembers at first: of the initial state, the largest external force per mass `pull` [m/s^2], the first step `h` [s]."""
+        """Its memory at t = 0, from the initial state, the largest external force over mass `pull` [m/s^2] and the first step `h` [s]."""
 
     def judge(self, memory: tuple[Array, ...], doubt: tuple[Array, Array], tried: Array, planned: Array, x: Array, v: Array,
               limits: Limits) -> StepVerdict:  # fmt: skip
-        """Judge a trial of length `tried` [s], which an instant to be hit may have cut from the `planned` one, that ends at `x` and `v`."""
+        """Judge a trial that ends at `x` and `v`. Its length `tried` [s] is less than `planned` [s] if it was cut to hit an instant."""
 
 
 class Stepper(NamedTuple):
     """A time scheme.
 
     Attributes:
-        fractions: where in a step the external force is needed, ascending; the last is 1.
-        start: (body, what acts from outside at a time [s], x0, v0, first step h [s]) -> state at t = 0.
-        step: (body, what acts from outside at `fractions`, state, h [s]) -> trial.
-        control: how it chooses its steps; None: fixed step.
-        remembers: whether at each of the `fractions` the contact remembers the one before it, not the start of the step.
+        fractions: fractions of a step at which the external force is needed, ascending; the last is 1.
+        start: (body, function from a time [s] to `External`, x0, v0, first step h [s]) -> state at t = 0.
+        step: (body, `External` at each of `fractions`, state, h [s]) -> trial.
+        control: its step size control; None for a fixed step.
+        remembers: True if an evaluation has the contacts' memory of the one before it, False if that of the start of the step.
     """
 
     fractions: tuple[float, ...]
@@ -206,7 +205,7 @@ class Stepper(NamedTuple):
 
 
 def evaluate_once(body: Body, force: Callable[[Array], External], x: Array, v: Array, _h: Array) -> StepState:
-    """The state at t = 0 of a scheme that carries nothing of its own: one evaluation of a contact that is not loaded."""
+    """The state at t = 0 of a scheme that carries no further numbers, from one evaluation of unloaded contacts."""
     zero = 0.0 * body.one
     a, memory = body.acceleration(force(zero), body.untouched(), x, zero, v)
     return StepState(x, v, a, memory, ())

@@ -1,4 +1,4 @@
-"""How a scheme chooses its steps: by the apparent frequency of the motion (adapt1, adapt2), or by an error estimate (rk32, rk54)."""
+"""Step size control: by the apparent frequency of the motion (adapt1, adapt2), or by an error estimate (rk32, rk54)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SAFETY, MOST_SHRINKING, MOST_GROWTH = 0.9, 0.2, 5.0
 
 
 class ByFrequency(NamedTuple):
-    """At least 50 steps in a period of the apparent frequency f = sqrt(|da| / |dx|) / (2 pi), e = 50 f h < 1.
+    """At least 50 steps in a period of the apparent frequency f = sqrt(|da| / |dx|) / (2 pi): e = 50 f h < 1.
 
-    A step with e >= 1 is shortened by 4/3, at most `retries` times, and then taken as it is. After more than 4 steps without growth, and
-    with e < 0.75, the next is 1.1 times as long. dx is what the support sees. (The divisor of the published rule,
-    max(|v| h / 100, |dx|), is |dx| where dx = h v.)
+    A step with e >= 1 is tried again at 3/4 of its length, at most `retries` times, and then taken as it is. After more than 4 steps
+    without growth, the next step is 1.1 times as long if e < 0.75. dx is the displacement relative to the support. (The published rule
+    divides by max(|v| h / 100, |dx|), which is |dx| where dx = h v.)
     Doubt: |da| [m/s^2] and |dx| [m]. Source: scheme ADAPT of the tool that SDND104 and SDND105 validate.
     """
 
     def start(self, x: Array, _v: Array, _pull: Array, _h: Array) -> tuple[Array, ...]:
-        """Steps since the last growth, and retries of the present step."""
+        """Number of the present step, counted from 1 after the last growth, and retries of this step."""
         return jnp.ones_like(x), jnp.zeros_like(x)
 
     def judge(self, memory: tuple[Array, ...], doubt: tuple[Array, Array], tried: Array, planned: Array, _x: Array, _v: Array,
@@ -49,11 +49,11 @@ class ByFrequency(NamedTuple):
 
 
 class ByError(NamedTuple):
-    """Error e = max(|error of x| / X, |error of v| / V) / tolerance of a step at most 1.
+    """Error of a step at most 1: e = max(|error of x| / X, |error of v| / V) / tolerance.
 
-    X and V are the largest |x| and |v| so far in the run, and at least what the excitation gives to the free mass in the first step of
-    the study: from rest, where x grows like t^3, the embedded solution of order 2 is wrong by a fixed part of x however short the step.
-    The next step is 0.9 `inverse_root`(e) times as long, between 1/5 and 5 times. Doubt: errors of x [m] and v [m/s].
+    X and V are the largest |x| and |v| so far in the run. They are at least what the excitation gives to the free mass in the first step:
+    from rest x grows like t^3, so that the error of the embedded solution of order 2 is a fixed part of x however short the step.
+    The next step is 0.9 `inverse_root`(e) times as long, at least 1/5 and at most 5 times. Doubt: errors of x [m] and v [m/s].
     """
 
     inverse_root: Callable[[Array], Array]

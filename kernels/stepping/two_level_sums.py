@@ -1,7 +1,7 @@
-"""Two-level sums of a run in float32: what a few hundred steps add is moved to totals in float64.
+"""Two-level sums of a run in float32: the sum over a few hundred steps is added to a total in float64.
 
-A sum of 10^5 small numbers in float32 is wrong by as much as 10^-3, always to the same side where they are alike (times in contact); one of
-512 by 10^-5 at most and mostly 10^-6. So inner loops carry no more numbers, and none in float64.
+In float32 a sum of 10^5 small numbers has a relative error of up to 10^-3, of one sign where they are alike (times in contact). A sum of
+512 has 10^-5 at most, mostly 10^-6. Inner loops carry no further numbers, and none in float64.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ _Shocks: TypeAlias = tuple[impacts.Shock, ...]
 
 
 class Totals(NamedTuple):
-    """What was moved out of the sums of friction and of each wall: name -> float64."""
+    """Totals of the sums of friction and of each wall, without the present sums: name -> float64."""
 
     friction: dict[str, Array]
     shocks: tuple[dict[str, Array], ...]
 
 
 def init(friction: observe_friction.Tally, shocks: _Shocks) -> Totals | None:
-    """Totals before the run; None where the sums are in float64 themselves."""
+    """Totals before the run; None if the sums themselves are in float64."""
     if friction.distance.dtype == jnp.float64:
         return None
     return Totals(_nothing(friction._asdict(), _FRICTION), tuple(_nothing(_flat(shock), _IN_SHOCK) for shock in shocks))
 
 
 def close(friction: observe_friction.Tally, shocks: _Shocks, totals: Totals) -> tuple[observe_friction.Tally, _Shocks, Totals]:
-    """The sums begun anew, and the totals with what the sums were."""
+    """The sums set to 0, and the totals with the former sums added."""
     grown = tuple(_all(_flat(shock), each) for shock, each in zip(shocks, totals.shocks, strict=True))
     begun = tuple(_joined(shock, _anew(_flat(shock), each)) for shock, each in zip(shocks, totals.shocks, strict=True))
     anew = friction._replace(**_anew(friction._asdict(), totals.friction))
@@ -43,13 +43,13 @@ def close(friction: observe_friction.Tally, shocks: _Shocks, totals: Totals) -> 
 
 
 def whole(friction: observe_friction.Tally, shocks: _Shocks, totals: Totals) -> tuple[observe_friction.Tally, _Shocks]:
-    """The sums of all of the run, in float64."""
+    """The sums over the whole run, in float64."""
     complete = tuple(_joined(shock, _all(_flat(shock), each)) for shock, each in zip(shocks, totals.shocks, strict=True))
     return friction._replace(**_all(friction._asdict(), totals.friction)), complete
 
 
 def _flat(shock: impacts.Shock) -> dict[str, Array]:
-    """All sums of a wall by name; those in the window have the place of their observable before the name."""
+    """All sums of a wall by name. For those in the window the position of their module in `IN_WINDOW` stands before the name."""
     windowed = {f"{place} {name}": value for place, seen in enumerate(shock.in_window) for name, value in seen._asdict().items()}
     return {**shock._asdict(), **windowed}
 
@@ -64,7 +64,7 @@ def _joined(shock: impacts.Shock, values: dict[str, Array]) -> impacts.Shock:
 
 
 def _nothing(sums: Mapping[str, Array | None], names: tuple[str, ...]) -> dict[str, Array]:
-    """0 in float64 for each sum that there is."""
+    """0 in float64 for each named sum that is not None."""
     return {name: jnp.zeros_like(value, jnp.float64) for name in names if (value := sums[name]) is not None}
 
 
