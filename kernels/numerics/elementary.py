@@ -1,6 +1,6 @@
 """Sine, cosine, arc sine, exponential and logarithm in plain arithmetic, so that XLA vectorises them.
 
-XLA's own float64 ones on CPU are scalar calls; these were measured about ten times faster there.
+XLA's own float64 functions are scalar calls on CPU; these were measured to be about ten times faster.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import LAYOUT, Array, choice, horner
 
 _TWO_OVER_PI = 2.0 / math.pi
-# by the width of a float: pi/2 in three parts whose products with an integer below 2^20 (float32: 2^12) are exact (Cody and Waite 1980),
-# and how many terms of the series of sine and cosine there are on |x| <= pi/4
+# Keys are the bytes of a float. pi/2 in three parts whose products with an integer below 2^20 (float32: 2^12) are exact (Cody and Waite
+# 1980), and the number of terms in the series of sine and cosine on |x| <= pi/4
 _HALF_PI_PARTS = {
     8: (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
     4: (1.5703125, 4.837512969970703125e-4, 7.549789948768648e-8),
@@ -36,7 +36,7 @@ _ATANH_SERIES = tuple(2.0 / (2 * n + 1) for n in range(11))
 
 @jax.custom_jvp
 def chord(angle: Array) -> tuple[Array, Array]:
-    """Sine and versine (1 - cos) of an angle [rad] of any shape, to rounding for |angle| < 1e6 (float32: 6e3); NaN for NaN and infinity."""
+    """Sine and versine (1 - cos) of an angle [rad], any shape, to rounding for |angle| < 1e6 (float32: 6e3); NaN for NaN and infinity."""
     quadrant = jnp.round(angle * _TWO_OVER_PI)
     r = angle
     for part in _HALF_PI_PARTS[angle.dtype.itemsize]:
@@ -57,20 +57,20 @@ def chord(angle: Array) -> tuple[Array, Array]:
 
 @chord.defjvp
 def _chord_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Rates: cos of the sine, sin of the versine."""
+    """The derivative of the sine is cos, that of the versine is sin."""
     (angle,), (rate,) = primals, tangents
     sine, versine = chord(angle)
     return (sine, versine), ((1.0 - versine) * rate, sine * rate)
 
 
 def sincos(angle: Array) -> tuple[Array, Array]:
-    """Sine and cosine of an angle [rad] of any shape, to 2.5e-16 and 5e-16 absolute."""
+    """Sine and cosine of an angle [rad], any shape, with absolute errors below 2.5e-16 and 5e-16."""
     sine, versine = chord(angle)
     return sine, 1.0 - versine
 
 
 def single_sincos(angle: Array) -> tuple[Array, Array]:
-    """Sine and cosine in float32 of a float64 angle [rad] of any shape, each to 1.2e-7 of itself: float64 says how far the next zero is."""
+    """Sine and cosine in float32 of a float64 angle [rad], any shape, with relative error 1.2e-7 also near their zeros."""
     quadrant = jnp.round(angle * _TWO_OVER_PI)
     r = (angle - quadrant * (0.5 * math.pi)).astype(jnp.float32)
     fourth = 0.25 * quadrant
@@ -83,9 +83,9 @@ def single_sincos(angle: Array) -> tuple[Array, Array]:
 
 
 def single_swing(angle: Array) -> tuple[Array, Array, Array, Array]:
-    """Sine s and versine c of an angle [rad] of any shape in float32, and angle - s and angle^2 / 2 - c, which keep their digits near 0.
+    """Sine s and versine c of an angle [rad], any shape, in float32; also angle - s and angle^2 / 2 - c, which keep their digits near 0.
 
-    To 3e-7 of the larger of 1 and themselves for |angle| < 6e3, and as much of themselves for |angle| < pi/2.
+    The error of a value y is below 3e-7 max(1, |y|) for |angle| < 6e3, and below 3e-7 |y| for |angle| < pi/2.
     """
     half_turns = jnp.round(angle * (1.0 / math.pi))
     r = angle
@@ -102,7 +102,7 @@ def single_swing(angle: Array) -> tuple[Array, Array, Array, Array]:
 
 @jax.custom_jvp
 def asin(x: Array) -> Array:
-    """Arc sine [rad] of x in [-1, 1], any shape, to rounding. Its derivative is taken as 0 at |x| = 1, where it has none."""
+    """Arc sine [rad] of x in [-1, 1], any shape, to rounding. The derivative is set to 0 at |x| = 1, where it is infinite."""
     magnitude = jnp.abs(x)
     large = magnitude > 0.5
     z = jnp.where(large, 0.5 * (1.0 - magnitude), x * x)
@@ -113,7 +113,7 @@ def asin(x: Array) -> Array:
 
 @asin.defjvp
 def _asin_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    """Rate 1 / sqrt(1 - x^2), and 0 where that is infinite."""
+    """The derivative is 1 / sqrt(1 - x^2), or 0 where that is infinite."""
     (x,), (rate,) = primals, tangents
     cosine_squared = (1.0 - x) * (1.0 + x)
     regular = cosine_squared > 0.0
@@ -122,7 +122,7 @@ def _asin_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Arr
 
 @jax.custom_jvp
 def exp(x: Array) -> Array:
-    """The exponential of x, any shape, to 4e-16 relative (float32: 5e-6); beyond |x| = 690 (float32: 85) that of these."""
+    """The exponential of x, any shape, with relative error 4e-16 (float32: 5e-6); x is clipped to |x| <= 690 (float32: 85)."""
     integer, bits, bias = LAYOUT[x.dtype.itemsize]
     most = 690.0 if bits == 52 else 85.0
     x = jnp.clip(x, -most, most)
@@ -134,14 +134,14 @@ def exp(x: Array) -> Array:
 
 @exp.defjvp
 def _exp_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    """Rate exp(x)."""
+    """The derivative is exp(x)."""
     value = exp(primals[0])
     return value, value * tangents[0]
 
 
 @jax.custom_jvp
 def log(x: Array) -> Array:
-    """Natural logarithm of a normal number x > 0, any shape, to 2e-16 of the larger of 1 and its size."""
+    """Natural logarithm of a normal number x > 0, any shape, with error below 2e-16 max(1, |log x|)."""
     integer, bits, bias = LAYOUT[x.dtype.itemsize]
     pattern = jax.lax.bitcast_convert_type(x, integer)
     exponent = ((pattern >> bits) - bias).astype(x.dtype)
@@ -154,5 +154,5 @@ def log(x: Array) -> Array:
 
 @log.defjvp
 def _log_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    """Rate 1 / x."""
+    """The derivative is 1 / x."""
     return log(primals[0]), tangents[0] / primals[0]

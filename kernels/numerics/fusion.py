@@ -1,4 +1,4 @@
-"""Fusion barriers: what keeps XLA from computing a value several times, or from tracing a function again and again."""
+"""Fusion barriers, which keep XLA from computing a value several times, and helpers that keep JAX from repeated tracing."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _Tree = TypeVar("_Tree")
 def fusion_barrier(*values: Array) -> tuple[Array, ...]:
     """The same values, each computed once.
 
-    XLA on CPU makes one fused loop per output and repeats in each the arithmetic that they share; it does not repeat divisions. It takes
-    this one for a division by a number that it does not know, and stores the value: multiplications in the compiled event loop fell from
-    2520 to 719. LLVM, which comes after it, sees that the last bit of any number is below 2, divides by 1.0, and leaves that out, so that
-    nothing is paid for it but the store (a true division cost 1.1 times in all).
+    XLA on CPU makes one fused loop per output and repeats shared arithmetic in each, but it does not repeat divisions. The barrier is a
+    division by 1.0 that XLA cannot recognise as such, so XLA stores the value: multiplications in the compiled event loop fell from 2520 to
+    719. LLVM runs after XLA. It finds that the last bit of any number is below 2 and removes the division by 1.0, so that only the store
+    costs time (with a true division the whole loop took 1.1 times as long).
 
     Args:
         values: floats of any shape.
@@ -37,30 +37,30 @@ def fusion_barrier(*values: Array) -> tuple[Array, ...]:
 
 
 def decide(*masks: Array, like: Array | None = None) -> tuple[Array, ...]:
-    """The same decisions, each taken once.
+    """The same decisions, each computed once.
 
-    A comparison repeated in several fused loops can come out differently in each, as products and sums are contracted or not: one output
-    then says "converged" and another goes on. Every decision that more than one output depends on must pass here.
+    A comparison repeated in several fused loops may differ between them, because products and sums are contracted in some only. Then one
+    output is "converged" and another is not. Every decision that more than one output depends on must pass through this function.
 
     Args:
-        masks: booleans of any shape. like: a number as wide as those that it is taken for, which costs least; None for float64.
+        masks: booleans of any shape. like: a number of the float width of these outputs, which costs least; None for float64.
     """
     return tuple(flag > 0.5 for flag in fusion_barrier(*(choice(mask, 1.0, 0.0, like) for mask in masks)))
 
 
 def traced_once(function: _Function) -> _Function:
-    """The same function of arrays (and tuples of such), which JAX traces, maps and differentiates once for each set of shapes.
+    """The same function of arrays (or tuples of arrays), which JAX traces, maps and differentiates once for each set of shapes.
 
-    Without it that is done again wherever it is called. The compiler puts it in its places: the compiled code is the same, and a program
-    with a wall is traced five to eight times faster.
+    Without it, JAX does this again at every call. The compiler inlines the function, so the compiled code is the same. A program with a
+    wall is traced five to eight times faster.
     """
     return cast("_Function", jax.jit(function))
 
 
 def for_every_lane(tree: _Tree, *like: Any) -> _Tree:
-    """The same numbers, each of them one for every lane that any of the numbers (arrays of any shape) in `like` has one for.
+    """The same numbers, each mapped over the lanes (elements of a batch) over which any array in `like` is mapped.
 
-    A loop that begins with such is mapped once; else again and again, until it is known which of its numbers differ between lanes.
+    JAX maps a loop that starts from such numbers once. Otherwise it maps the loop repeatedly, until it knows which numbers differ by lane.
     """
     known = functools.reduce(operator.and_, (~jnp.any(jnp.isnan(value)) for value in jax.tree.leaves(like)))
     zero = jnp.where(known, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Floats of either width: constants and choices that keep the width of the numbers they meet."""
+"""Floats of either width (float32, float64): constants and choices that keep the width of the numbers used with them."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ import jax.numpy as jnp
 
 Array = jax.Array
 
-# by the width of a float: the integer of that width, and the number of bits and the bias of its exponent
+# by the bytes of a float: the integer type of that width, the number of mantissa bits, and the bias of the exponent
 LAYOUT = {4: (jnp.int32, 23, 127), 8: (jnp.int64, 52, 1023)}
 
 _Number = TypeVar("_Number", int, float)
 
 
 def by_width(like: Array, double: _Number, single: _Number) -> _Number:
-    """The one of two numbers that suits how wide the float `like` is: thresholds of rounding and lengths of series differ with it."""
+    """One of two numbers, by the width of the float `like`: rounding thresholds and lengths of series depend on it."""
     return double if like.dtype.itemsize == 8 else single
 
 
 def choice(mask: Array, yes: float, no: float, like: Array | None = None) -> Array:
-    """One of two numbers, as wide as `like` is: of Python's numbers `where` makes float64, and float32 only later."""
+    """One of two numbers, of the width of `like`. From Python numbers `where` makes float64, which is converted to float32 only later."""
     single = like is not None and like.dtype == jnp.float32
     return jnp.where(mask, jnp.float32(yes), jnp.float32(no)) if single else jnp.where(mask, yes, no)
 
 
 def of_type(value: Array, like: Array) -> Array:
-    """The same numbers in the type of others; not touched where they have it."""
+    """The same numbers in the type of `like`; unchanged if they have it already."""
     return value if value.dtype == like.dtype else value.astype(like.dtype)
 
 
 def unit(x: Array) -> Array:
-    """+1 or -1, of any shape, with the sign bit of x: one operation, where a comparison and a choice are two. Its derivative is 0."""
+    """+1 or -1, of any shape, with the sign bit of x. This is one operation; comparison and choice are two. The derivative is 0."""
     integer, bits, bias = LAYOUT[x.dtype.itemsize]
     sign = jax.lax.bitcast_convert_type(jax.lax.stop_gradient(x), integer) & -(1 << (8 * x.dtype.itemsize - 1))
     return jax.lax.bitcast_convert_type(sign | (bias << bits), x.dtype)

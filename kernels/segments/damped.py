@@ -2,9 +2,9 @@
 
     x'' + 2 zeta x' + w2 x = b + alpha sin(omega t + phase) + ramp t        or a sum of such sines
 
-Written in increments from the anchor, whose acceleration absorbs b and w2 x: nothing large cancels as k -> 0. Every function is the
-response at rest to 1 (`H`), to an impulse (`S`), or to exp(i omega t) (`R`), each with a form that stays accurate where another loses
-digits. Validated by tests/kernels/exact/test_rigid_friction.py against computation in 70 digits.
+The motion is written in increments from the anchor. The anchor's acceleration contains b and w2 x, so that no large terms cancel as k -> 0.
+Every function is the response at rest to 1 (`H`), to an impulse (`S`), or to exp(i omega t) (`R`). Each has several forms, one of which is
+accurate where another loses digits. Validated by tests/kernels/exact/test_rigid_friction.py against computation in 70 digits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EARLY, _EARLY_TERMS = 2.5, 16
 
 
 def over_sines(values: Array) -> Array:
-    """The sum over the sines of an excitation, where it has more than one number."""
+    """The sum over the sines of an excitation; a scalar is returned as it is."""
     return values if values.ndim == 0 else jnp.sum(values, axis=-1)
 
 
@@ -39,12 +39,12 @@ class Damped(NamedTuple):
     """Constants of one oscillator.
 
     Attributes:
-        alpha: amplitude of the excitation over the mass [m/s^2], any sign; of several sines (n,).
-        omega: circular frequency of the excitation [rad/s], like alpha.
+        alpha: amplitude of the excitation over the mass [m/s^2], any sign; shape (n,) for several sines.
+        omega: circular frequency of the excitation [rad/s], of the same shape.
         zeta: c / (2 m) [1/s], any sign.
         w2: k / m [1/s^2]; negative where the stiffness softens.
-        ramp: rate of the constant force over the mass [m/s^3]; None where there is none, which costs less.
-        pace: how often that rate changes [1/s], as a scale of time where there is no other; None where it does not.
+        ramp: rate of change of the load over the mass [m/s^3]; None if the load is constant, which costs less.
+        pace: how often the ramp changes [1/s], a time scale where there is no other; None if it does not change.
     """
 
     alpha: Array
@@ -56,7 +56,7 @@ class Damped(NamedTuple):
 
     @property
     def rate(self) -> Array:
-        """Sum of the rates of the motion [1/s], of several sines the fastest."""
+        """Sum of the rates of the motion [1/s]; of several sines the fastest counts."""
         own = highest(self.omega) + jnp.sqrt(jnp.abs(self.w2)) + 2.0 * jnp.abs(self.zeta)
         return own if self.pace is None else own + self.pace
 
@@ -100,11 +100,11 @@ class Damped(NamedTuple):
 
     @traced_once
     def _early(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array]:
-        """Whether `tau` is short, and displacement and velocity by their Taylor series, which keep there what `state` loses in float32."""
+        """Whether `tau` is short, and displacement and velocity by Taylor series, accurate there where `state` loses digits in float32."""
         alpha, omega, zeta, w2, *_ = self
         near = self.rate * tau < _EARLY
         h = jnp.where(near, tau, 0.0)
-        # terms of d over tau, and how the excitation goes on
+        # terms of d / tau, and derivatives of the excitation
         before, term, drive, push = anchor.v, 0.5 * anchor.a * h, alpha * h, (anchor.sine, anchor.cosine)
         d, v = before + term, before + 2.0 * term
         for n in range(1, _EARLY_TERMS):
@@ -149,7 +149,7 @@ class Damped(NamedTuple):
 
     @traced_once
     def area(self, anchor: Anchor, tau: Array) -> Array:
-        """Integral of the displacement since `anchor` over the `tau` [s] after it [m s]: the impulse of a spring over its stiffness."""
+        """Integral of the displacement since `anchor` over the `tau` [s] after it [m s]: impulse of a spring over its stiffness."""
         alpha, omega, zeta, w2, ramp, _ = self
         r = responses(zeta, w2, tau)
         sine, versine = chord(omega * tau)
@@ -157,7 +157,7 @@ class Damped(NamedTuple):
         harmonic = anchor.cosine * (-less_re / omega) + anchor.sine * (less_im / omega - r.G)
         far = anchor.v * (r.H + 2.0 * zeta * r.G) + anchor.a * r.G + over_sines(alpha * harmonic)
         far = far if ramp is None else far + ramp * lag_area(zeta, w2, tau, r)
-        # over short times the parts cancel, and the Taylor series converges: d = sum of c_n tau^n, as terms c_n tau^n / (n + 1)
+        # over short times the parts cancel but the Taylor series converges: d = sum of c_n tau^n, its mean has terms c_n tau^n / (n + 1)
         near = self.rate * tau < _SHORT
         h = jnp.where(near, tau, 0.0)
         before, term = anchor.v * h, 0.5 * anchor.a * h * h

@@ -1,4 +1,4 @@
-"""What the event loops ask of a closed-form segment, and the state that a segment starts from. A segment knows no search."""
+"""Interface of closed-form segments to the event loops, and the state that a segment starts from. A segment contains no search."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kernels.numerics.numbers import Array
 class Anchor(NamedTuple):
     """Where a segment starts.
 
-    The acceleration is carried, not recomputed: just after a release it is exactly (mu_s - mu_d) F_n / m, and the sign of a rounding
-    error there would make false events.
+    The acceleration is stored, not recomputed: just after a release it is exactly (mu_s - mu_d) F_n / m, and the sign of a rounding error
+    in it would cause false events.
 
     Attributes:
         v: velocity [m/s].
@@ -50,7 +50,7 @@ class Motion(NamedTuple):
     crackle: Array
 
     def later(self, h: Array) -> Motion:
-        """The same a little time `h` [s] later, so short that five powers of it are enough."""
+        """The motion a short time `h` [s] later, by its Taylor polynomial of degree five."""
         d, v, a, jerk, snap, crackle = self
         return Motion(
             d + h * (v + h / 2.0 * (a + h / 3.0 * (jerk + h / 4.0 * (snap + h / 5.0 * crackle)))),

@@ -44,7 +44,7 @@ def _mean_area(y: Array) -> Array:
 
 
 class Responses(NamedTuple):
-    """Free and step responses at tau, and what resonance needs.
+    """Free and step responses at tau; whether the motion oscillates, and its damped frequency, for use near resonance.
 
     C = e^(-zeta tau) cosh(delta tau), S = e^(-zeta tau) sinh(delta tau) / delta, H = integral of S, G = integral of H.
     """
@@ -59,11 +59,11 @@ class Responses(NamedTuple):
 
 @traced_once
 def responses(zeta: Array, w2: Array, tau: Array) -> Responses:
-    """Responses of x'' + 2 zeta x' + w2 x at tau (scalars); all entire in zeta, w2 and tau, to rounding times a small factor.
+    """Responses of x'' + 2 zeta x' + w2 x at tau (scalars), to rounding times a small factor. All are entire in zeta, w2 and tau.
 
-    With z = (zeta^2 - w2) tau^2: exponentials of the two real roots for z > 0.1, sine and cosine for z < -0.3, series between; H by the
-    slow and the fast root, by 1 - C - zeta S = w2 H, or by its Taylor series when both zeta tau and w2 tau^2 are small; G likewise, by
-    tau - S - 2 zeta H = w2 G. What is not asked for is not computed.
+    Let z = (zeta^2 - w2) tau^2. C and S come from the two real roots for z > 0.1, from sine and cosine for z < -0.3, else from series.
+    H comes from the two real roots for z > 0.1, from its Taylor series if both zeta tau and w2 tau^2 are small, and else from
+    1 - C - zeta S = w2 H. G follows in the same way, with tau - S - 2 zeta H = w2 G. The compiler omits responses that are not used.
     """
     discriminant = zeta * zeta - w2
     z = discriminant * tau * tau
@@ -103,9 +103,9 @@ def responses(zeta: Array, w2: Array, tau: Array) -> Responses:
 
 @traced_once
 def lag_area(zeta: Array, w2: Array, tau: Array, r: Responses) -> Array:
-    """The integral of G over tau, given the responses there: that of the displacement under a ramp of 1 over the mass.
+    """The integral of G up to tau, given the responses at tau: the integral of the displacement under a ramp of 1 over the mass.
 
-    By the two real roots, by tau^2 / 2 - H - 2 zeta G = w2 times it, or by its Taylor series, as `responses` has H and G.
+    It comes from the two real roots, from its Taylor series, or from tau^2 / 2 - H - 2 zeta G = w2 times it, as H and G in `responses`.
     """
     discriminant = zeta * zeta - w2
     z = discriminant * tau * tau

@@ -1,9 +1,9 @@
-"""Segment whose damping changes along the way, linearly with the displacement: the one phase of a contact that is not linear.
+"""Segment whose damping changes linearly with the displacement: the only nonlinear phase of a contact.
 
     x'' + (2 zeta + damping_slope d) x' + w2 d = b + alpha sin(omega t + phase),    d the displacement since the anchor
 
-A wall that yields has it where its damping varies over the softening or between the nodes of its table. There is no closed form; the Taylor
-series of the motion, from one recurrence, is as good over a step that is short against its scales, and one step follows another.
+It occurs in a yielding wall whose damping varies over the softening or between the nodes of its table. There is no closed form. The Taylor
+series of the motion comes from a recurrence and is exact to rounding over a step that is short against the time scales of the motion.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from kernels.segments.damped import highest, over_sines
 from kernels.segments.interface import Anchor, Motion
 
 TERMS = 22
-STEP = 0.15  # of the shortest time scale: the terms left out are below rounding
+STEP = 0.15  # step over the shortest time scale: the truncated terms are below rounding
 N = np.arange(TERMS)  # the powers of t
-# factor of the n-th coefficient in the derivative of order r, where it is that of t^(n - r)
+# row r, column n: factor of coefficient n in the derivative of order r, where it becomes the coefficient of t^(n - r)
 _FALLING = np.array([[math.perm(n, r) for n in range(TERMS)] for r in range(6)], dtype=float)
 
 
@@ -38,10 +38,10 @@ def derivative(z: Array, order: int) -> Array:
 
 
 class TaylorSegment(NamedTuple):
-    """Constants of one segment: those of `damped.Damped`, ramp too, and `damping_slope`.
+    """Constants of one segment: those of `damped.Damped` without `pace`, and `damping_slope`.
 
     Attributes:
-        damping_slope: rate by which 2 zeta grows with the displacement [1/(m s)].
+        damping_slope: derivative of 2 zeta with respect to the displacement [1/(m s)].
     """
 
     alpha: Array
@@ -70,7 +70,7 @@ class TaylorSegment(NamedTuple):
         return found
 
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
-        """The motion `tau` [s] after `anchor`, at most `longest`."""
+        """The motion `tau` [s] after `anchor`, for `tau` up to `longest`."""
         z, terms = self.series(anchor), powers(tau)
         return Motion(*(jnp.sum(derivative(z, order) * terms) for order in range(6)))
 
@@ -79,7 +79,7 @@ class TaylorSegment(NamedTuple):
         return tau * jnp.sum(self.series(anchor) / (N + 1) * powers(tau))
 
     def longest(self, anchor: Anchor) -> Array:
-        """Length of a step [s]."""
+        """Longest step [s]."""
         rate = (
             highest(self.omega) + jnp.sqrt(jnp.abs(self.w2)) + 2.0 * jnp.abs(self.zeta) + jnp.sqrt(jnp.abs(self.damping_slope * anchor.v))
         )

@@ -1,10 +1,10 @@
-"""Two bodies that meet, as one: the relative motion of a body and a second one that carries the wall, and both again at the end.
+"""Two bodies that collide, treated as one: the relative motion of a body and of a second body that carries the wall.
 
     m x_1'' = f - k x_1 - c x_1' - F        m_2 x_2'' = -k_2 x_2 - c_2 x_2' + F
 
-With k_2 / m_2 = k / m and c_2 / m_2 = c / m (spring and damper of the second body, which are not parameters, are taken so) the relative
-displacement x = x_1 - x_2 and the centre of mass move on their own: the first as one body of mass m m_2 / (m + m_2) against the wall. An
-infinite m_2 is a wall on the support. A base acceleration shakes both bodies and hence not their relative motion.
+k_2 and c_2 are not parameters: k_2 / m_2 = k / m and c_2 / m_2 = c / m. Then the relative displacement x = x_1 - x_2 and the centre of mass
+are uncoupled. The relative motion is that of one body of mass m m_2 / (m + m_2) against the wall. An infinite m_2 is a wall on the support.
+A base acceleration acts on both bodies equally and hence not on their relative motion.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Centre(NamedTuple):
     """The centre of mass of two bodies.
 
     Attributes:
-        x, v: displacement [m] and velocity [m/s] at t = 0. base: amplitude of the base acceleration [m/s^2]. All 0 where the wall stands on
+        x, v: displacement [m] and velocity [m/s] at t = 0. base: amplitude of the base acceleration [m/s^2]. All 0 if the wall stands on
             the support.
-        first, second: what part of the relative motion each body has; 1 and 0 there.
+        first, second: share of each body in the relative motion; 1 and 0 if the wall stands on the support.
     """
 
     x: Array
@@ -36,14 +36,14 @@ class Centre(NamedTuple):
     second: Array
 
     def bodies(self, p: dict[str, Any], excitation: Excitation, x: Array, v: Array) -> tuple[Array, Array, Array, Array]:
-        """Displacement [m] and velocity [m/s] of the first body and of the second at the end; x and v are those of the relative motion.
+        """Displacement [m] and velocity [m/s] of the first and of the second body at the end, from x and v of the relative motion.
 
         Args:
-            p: parameters of the relative motion. excitation: the force on it.
+            p: parameters of the relative motion. excitation: the force in its equation.
         """
-        if isinstance(excitation, Driven):  # which two bodies do not have
+        if isinstance(excitation, Driven):  # never with two bodies
             return x, v, 0.0 * x, 0.0 * v
-        # over the mass of both the force is f / (m + m_2), of which the relative motion has seen f m_2 / (m + m_2)
+        # the centre of mass has the excitation f / (m + m_2); `excitation` and p["m"] hold f and m, both times m_2 / (m + m_2)
         amplitude = excitation.amplitude / p["m"] * self.second - self.base
         zero = jnp.zeros_like(amplitude)
         angle = excitation.phase + zero
@@ -57,7 +57,7 @@ class Centre(NamedTuple):
 
 
 def relative(p: dict[str, Any]) -> tuple[dict[str, Any], Centre]:
-    """Resolved parameters (scalars) as those of the relative motion, and the centre of mass; where m_2 is infinite they do not change."""
+    """Parameters of the relative motion from the resolved ones (scalars; unchanged if m_2 is infinite), and the centre of mass."""
     ratio = p["m"] / p["m_2"]
     first = 1.0 / (1.0 + ratio)  # also the reduced mass over m
     pair = jnp.isfinite(p["m_2"])

@@ -1,4 +1,4 @@
-"""Segment of a mass without spring and damper (k = c = 0): the lean case of `damped`, several times cheaper.
+"""Segment of a mass without spring and damper (k = c = 0): a special case of `damped`, several times cheaper.
 
     x'' = b + alpha sin(omega t + phase)
 
@@ -22,7 +22,7 @@ class Undamped(NamedTuple):
     Attributes:
         alpha: amplitude of the excitation over the mass [m/s^2], any sign.
         omega: circular frequency [rad/s].
-        by_omega, by_alpha: 1 / omega [s], 1 / |alpha| [s^2/m] or 0: quotients that no event need form again.
+        by_omega, by_alpha: 1 / omega [s] and 1 / |alpha| [s^2/m] (0 if alpha = 0), stored so that events need no division.
     """
 
     alpha: Array

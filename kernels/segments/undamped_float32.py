@@ -2,8 +2,8 @@
 
     x'' = b + alpha sin(t + phase)        alpha >= 0, seen along the slip
 
-Angles come in float64, so that they are known to rounding relative to how far the next extremum is, and what a slip is made of keeps its
-digits however short it is: t - sin t and t^2 / 2 - 1 + cos t are not differences. Validated by
+Angles are float64, so that the distance to the next extremum is exact to float32 rounding. The terms of a slip keep their digits however
+short it is, because t - sin t and t^2 / 2 - 1 + cos t are not computed as differences. Validated by
 tests/kernels/exact/test_rigid_friction_float32.py.
 """
 
@@ -23,8 +23,8 @@ class UndampedFloat32(NamedTuple):
 
     Attributes:
         alpha: amplitude of the excitation over the mass, >= 0. drift: b, along the slip.
-        up: angle at which b + alpha sin vanishes, rising, float64; pi/2 or -pi/2 where it never does, b < 0 or b > 0. cosine_up: of that.
-        steady: 1 where it never does for b > 0, else 0.
+        up: angle (float64) at which b + alpha sin rises through 0; without such an angle, pi/2 for b < 0, -pi/2 for b > 0.
+        cosine_up: cosine of `up`. steady: 1 if b + alpha sin is never negative, else 0.
     """
 
     alpha: Array

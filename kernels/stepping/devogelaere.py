@@ -41,7 +41,7 @@ def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Tri
     """One step (see `Stepper.step`). `StepState.a` is F, its `own` is F_e and v_e. Differences over h are expanded, without a division."""
     early, v_early = s.own
     slow = h * body.drag
-    by_four, by_six = 1.0 / (4.0 + slow), 1.0 / (6.0 + slow)  # the same in every step: a loop divides before it begins
+    by_four, by_six = 1.0 / (4.0 + slow), 1.0 / (6.0 + slow)  # the same in every step: computed before the loop
     half_speed = s.v + h * (1.0 / 12.0) * (4.0 * s.a - early - body.drag * (4.0 * s.v - v_early))
     half_moved = 0.5 * h * half_speed
     middle, rest = s.after(half_moved)

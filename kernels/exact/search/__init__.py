@@ -1,1 +1,1 @@
-"""The search for the next event: roots inside a bracket, first crossing of guards, first reversal of the velocity."""
+"""The searches for the next event: root in a bracket, first crossing of a guard, first reversal of the velocity."""

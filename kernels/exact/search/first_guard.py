@@ -1,10 +1,10 @@
 """First crossing: the first instant at which one of several guards becomes negative along a segment, never a later one.
 
-The search walks from the anchor to the right. At each instant the guards and their first five derivatives are known in closed form, and so
-is a bound of the fifth derivative over the stretch ahead. A polynomial with that bound as its last term lies below the guard; where its
-Bernstein coefficients are not negative neither is the guard, and the search jumps there. Where the polynomial above the guard falls all
-the way to below zero there is one crossing and no more, and Householder steps finish. Grazing and double crossings need no care of their
-own: the jumps get shorter towards a low minimum and longer behind it.
+The search goes forward in time from the anchor. At each instant the guards and their first five derivatives are known in closed form, and
+so is a bound of the fifth derivative over the stretch ahead. Two Taylor polynomials with that bound as last term enclose the guard. If the
+lower one has no negative Bernstein coefficient, the guard is not negative, and the search jumps over the stretch. If the upper one falls
+throughout and ends below zero, the guard crosses exactly once, and Householder steps find the root. Grazing and double crossings need no
+special case: the jumps get shorter towards a low minimum and longer after it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ MOST_LOOKS = 200_000
 _SHRINK = 2.5
 _FINE, _COARSE = 5, 4  # stretches tried at each look, each _SHRINK times shorter than the one before
 _GROW = 10.0
-_FLOOR = 1e-13  # a guard that is within rounding of zero over such a stretch, in units of the fastest time, only grazes
+_FLOOR = 1e-13  # shortest stretch, over the shortest time scale of the motion; a guard that is zero to rounding over it only grazes
 
 
 class GuardCrossing(NamedTuple):
     """The first crossing.
 
     Attributes:
-        tau: its time from the anchor [s]; when there is none, the time up to which there is none: the limit, or less where the search was
-            given up.
-        happens: whether there is one. which: index of the guard, as a float.
+        tau: time of the crossing from the anchor [s]. If no guard crosses: the time up to which this is known, which is the limit, or less
+            where the search is exhausted.
+        happens: whether a guard crosses. which: index of that guard, as a float.
     """
 
     tau: Array
@@ -49,9 +49,10 @@ class _Course(NamedTuple):
     """A guard ahead of an instant.
 
     Attributes:
-        derivatives: the guard and its first four derivatives. bound: of the size of the fifth, as far ahead as the search may jump.
-        slow: a course that lies below the guard, all the way: its harmonic part less the widest swing of the free motion about its
-            equilibrium. It sees past a contact that rings, or one whose transient dies out. slow_bound: of its fifth derivative.
+        derivatives: the guard and its first four derivatives.
+        bound: upper bound of the magnitude of the fifth derivative, as far ahead as the search may jump.
+        slow: a lower bound of the guard and its derivatives: the harmonic part less the amplitude of the free motion about its equilibrium.
+            It allows long jumps while a contact rings or a transient decays. slow_bound: upper bound of its fifth derivative.
     """
 
     derivatives: tuple[Array, ...]
@@ -61,7 +62,7 @@ class _Course(NamedTuple):
 
 
 class _Walk(NamedTuple):
-    """The search: nothing crosses before `low`; the next longest stretch `top`; a crossing in [low, high], guessed at `guess`."""
+    """The search: no guard crosses before `low`; `top` is the longest stretch of the next look; one lies in [low, high] near `guess`."""
 
     low: Array
     top: Array
@@ -74,7 +75,7 @@ class _Walk(NamedTuple):
 
 @traced_once
 def _value_and_slopes(guard: Guard, anchor: Anchor, motion: tuple[Array, Array, Array, Array, Array]) -> tuple[Array, Array, Array]:
-    """A guard and its first two derivatives, of displacement, velocity, acceleration, jerk and snap."""
+    """A guard and its first two derivatives, from displacement, velocity, acceleration, jerk and snap."""
     d, v, a, jerk, snap = motion
     return (
         guard.value + guard.on_d * d + guard.on_v * (v - anchor.v) + guard.on_a * (a - anchor.a),
@@ -87,8 +88,8 @@ class _Medium(NamedTuple):
     """What all guards of a segment share.
 
     Attributes:
-        re, im: response to the excitation, regularised near resonance. left: part of the excitation that it leaves out.
-        growth: bound of the growth of the free motion over a stretch of `longest` [s]. stiffness: positive w2 or infinity.
+        re, im: response to the excitation, regularised near resonance. left: share of the excitation that this response leaves out.
+        growth: bound of the growth of the free motion over a stretch of `longest` [s]. stiffness: w2 if positive, else a tiny number.
     """
 
     re: Array
@@ -115,7 +116,7 @@ def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array,
     """The guard ahead of an instant where it and its first two derivatives are `values` and the excitation over the mass is `wave`."""
     omega, zeta, w2 = segment.omega, segment.zeta, segment.w2
     sine, cosine = wave
-    # the guard obeys the equation of the motion: its drive is that of the motion seen through its rates
+    # the guard obeys the equation of motion: its excitation is that of the motion, weighted by the coefficients of the guard
     w_re, w_im = guard.on_d - omega * omega * guard.on_a, omega * guard.on_v
     drive_s, drive_c = w_re * sine + w_im * cosine, w_re * cosine - w_im * sine
     f0, f1, f2 = values
@@ -130,7 +131,7 @@ def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array,
     slow_bound = over_sines(omega**5 * drive * jnp.sqrt(medium.re**2 + medium.im**2))
     energy = jnp.sqrt((f5 - q5) ** 2 + jnp.abs(w2) * (f4 - q4) ** 2)
     bound = slow_bound + (energy + over_sines(medium.left * drive * omega**4) * medium.longest) * medium.growth
-    # free motion about its equilibrium: where it is, and how far it can swing
+    # free motion about its equilibrium: its present value and its amplitude
     drift = push / medium.stiffness  # a ramp moves the equilibrium
     speed = f1 - q1 - drift
     away = -((f2 - q2) + 2.0 * zeta * speed) / medium.stiffness
@@ -143,7 +144,7 @@ def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array,
 
 @traced_once
 def _terms(derivatives: tuple[Array, ...], bound: Array, h: Array) -> tuple[Array, ...]:
-    """Taylor terms over a stretch `h` [s], and the size of the rest."""
+    """Taylor terms over a stretch `h` [s], and a bound of the remainder."""
     c0, f1, f2, f3, f4 = derivatives
     h2 = h * h
     h4 = h2 * h2
@@ -176,7 +177,7 @@ def _falls_through(terms: tuple[Array, ...]) -> Array:
 
 
 def stay(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> Array:
-    """Whether one look from the anchor shows that no guard crosses in [0, limit] (see `first_crossing`), so that none need be searched."""
+    """Whether one look from the anchor shows that no guard crosses in [0, limit] (see `first_crossing`), so that no search is needed."""
     medium = _medium(segment)
     sine, cosine = segment.alpha * anchor.sine, segment.alpha * anchor.cosine
     jerk = over_sines(segment.omega * cosine) - 2.0 * segment.zeta * anchor.a - segment.w2 * anchor.v
@@ -197,12 +198,12 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
 
     Args:
         segment: closed-form motion, any sign of damping and stiffness. anchor: where it starts.
-        guards: at least one, not negative at the anchor but for rounding.
-        limit: time to stop looking [s]; where it is not positive there is nothing to look for.
+        guards: at least one. None is negative at the anchor, except by rounding.
+        limit: end of the search [s]; where it is not positive there is no search.
 
     Returns:
-        See `GuardCrossing`. Of two guards that cross together but for rounding the first counts. A guard that is negative by no more than
-        rounding over a stretch too short to resolve has only grazed.
+        See `GuardCrossing`. Of two guards that cross at the same time, to rounding, the one listed first counts. A guard that is negative
+        only by rounding, over a stretch too short to resolve, has only grazed.
     """
     medium = _medium(segment)
     fastest = segment.rate
@@ -218,7 +219,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
         courses = []
         for guard in guards:
             value, *slopes = _value_and_slopes(guard, anchor, (d, v, a, jerk, snap))
-            # certainly not negative but for rounding
+            # no guard crosses before s.low: a negative value is rounding
             courses.append(_course(segment, medium, guard, (jnp.maximum(value, 0.0), *slopes), (sine, cosine)))
 
         top = jnp.minimum(jnp.minimum(s.top, medium.longest), left)
@@ -231,7 +232,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
             fine = jnp.where(functools.reduce(operator.and_, stays), h, fine)
             for index in reversed(range(len(guards))):
                 others = [stays[i] for i in range(len(guards)) if i != index]
-                # of two guards that cross within the shortest stretch the first counts
+                # of two guards that cross within the shortest stretch, the one listed first counts
                 alone = functools.reduce(operator.and_, others, jnp.ones_like(left, dtype=bool)) | (h <= shortest)
                 caught = _falls_through(terms[index]) & alone
                 end, which = jnp.where(caught, h, end), jnp.where(caught, float(index), which)
@@ -260,7 +261,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
     guard = functools.reduce(lambda now, n: choose(s.which == float(n), guards[n], now), range(1, len(guards)), guards[0])
 
     def as_velocity(tau: Array) -> Motion:
-        """The guard in the place of the velocity, for the search of a root; its last derivative leaves out what the acceleration adds."""
+        """The guard in the place of the velocity, for `falling_root`; its last derivative omits the term of the acceleration."""
         m = segment.motion(anchor, tau)
         fourth = guard.on_d * m.jerk + guard.on_v * m.snap + guard.on_a * m.crackle
         return Motion(

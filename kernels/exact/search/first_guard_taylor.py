@@ -26,7 +26,7 @@ _BERNSTEIN = np.array([[math.comb(k, n) / math.comb(TERMS - 1, n) for n in range
 
 
 def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> GuardCrossing:
-    """The first crossing of a guard in one step of at most `limit` [s] (see `first_guard.first_crossing`); `tau` ends the step."""
+    """First crossing of a guard in one step of at most `limit` [s] (see `first_guard.first_crossing`). If none, `tau` is the step."""
     z = segment.series(anchor)
     d, v, a = z, derivative(z, 1), derivative(z, 2)
     polynomials = jnp.stack([(each.on_d * d + each.on_v * v + each.on_a * a).at[0].set(jnp.maximum(each.value, 0.0)) for each in guards])
@@ -53,7 +53,7 @@ def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, 
 
 @traced_once
 def _sign_changes(terms: Array) -> Array:
-    """Sign changes, from not negative to negative or back, among the Bernstein coefficients over [0, 1] of polynomials (n, TERMS)."""
+    """Number of sign changes in the Bernstein coefficients over [0, 1] of polynomials (n, TERMS); zero counts as positive."""
     rounding = 4e-16 * jnp.max(jnp.abs(terms), axis=1, keepdims=True)
     values = jnp.sum(terms[:, None, :] * _BERNSTEIN, axis=2)
     negative = jnp.where(values < -rounding, 1.0, 0.0)
@@ -61,7 +61,7 @@ def _sign_changes(terms: Array) -> Array:
 
 
 def _zero(terms: Array, high: Array, rate: Array) -> Array:
-    """The zero of a polynomial (TERMS,) that falls through it once between 0 and `high` [s]; `rate` [1/s] is that of the motion."""
+    """The zero of a polynomial (TERMS,) that falls through zero once in [0, high] [s]; `rate` [1/s] is that of the motion."""
 
     def as_velocity(tau: Array) -> Motion:
         at = powers(tau)

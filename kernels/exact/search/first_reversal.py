@@ -21,11 +21,11 @@ def first_reversal(segment: Damped | Undamped | UndampedFloat32, anchor: Anchor,
     Args:
         segment: the motion.
         anchor: state seen along the slip direction: v >= 0, and rising when v = 0.
-        limit: time to stop looking [s]; where it is not positive there is nothing to look for.
-        guess: of the angles at which it is fastest and stops; any numbers do.
+        limit: end of the search [s]; where it is not positive there is no search.
+        guess: angles of the excitation near which the slip is fastest and stops; any numbers are allowed.
 
-    With a spring or a damper the search starts from the guess (`reversal_newton`). Where that does not prove that the zero is the first,
-    the scan of `reversal_scan` replaces it.
+    With a spring or a damper, `reversal_newton` searches from the guess. Where it cannot prove that its zero is the first, the result of
+    `reversal_scan` is taken.
     """
     if isinstance(segment, UndampedFloat32):
         return reversal_undamped_float32.first_reversal(segment, anchor, limit, guess)

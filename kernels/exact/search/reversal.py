@@ -1,4 +1,4 @@
-"""The first reversal of a slip: what a search for it is given and what it returns."""
+"""The first reversal of a slip: the guess that a search starts from, and the result that it returns."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kernels.numerics.numbers import Array
 class Guess(NamedTuple):
     """Where a slip was fastest and where it ended: angles of the excitation [rad], seen along the slip.
 
-    In [0, 2 pi); negative where there was none yet. In motion that repeats in the other direction after half a period they are those of
-    the next slip.
+    In [0, 2 pi); negative before the first slip. If the motion repeats in the other direction after half a period, the next slip has the
+    same angles.
     """
 
     peak: Array
@@ -22,12 +22,11 @@ class Reversal(NamedTuple):
     """The first instant at which slip stops.
 
     Attributes:
-        tau: time from the anchor [s], so close to that of the first zero of the velocity that `roots.root_step` leads there, also if
-            it lies as little beyond the limit; when it does not `stop`, the time up to which there is none: the limit, or less where the
-            search was exhausted.
-        stops: True when the velocity vanishes near `tau`.
-        peak: time from the anchor [s] of the largest speed in [0, tau], where that exceeds the speeds at both ends; else any time in it.
-        guess: for the next slip.
+        tau: time from the anchor [s]. If `stops`: near the first zero of the velocity, within reach of `roots.root_step`; that zero may lie
+            slightly beyond the limit. Otherwise: the time up to which there is no zero, the limit or less if the search is exhausted.
+        stops: True if the velocity vanishes near `tau`.
+        peak: time from the anchor [s] of the largest speed in [0, tau], if it exceeds the speeds at both ends; else any time in [0, tau].
+        guess: the guess for the next slip.
     """
 
     tau: Array

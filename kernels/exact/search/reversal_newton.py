@@ -1,17 +1,17 @@
-"""First reversal of a damped segment straight from a guess, where the signs of the excitation's rates say that it is the first.
+"""First reversal of a damped segment: Newton-like steps from a guess, and a proof that the zero found is the first.
 
-v divided by a positive free response is convex against a stretched time where alpha cos(omega t + phase) > 0, concave where it is negative
-(see `reversal_scan`), all along a stretch between two zeros of the cosine if that is shorter than half the natural period. So, whatever
-lies before it in time,
+A stretch is the time between two zeros of cos(omega t + phase), shorter than half the natural period. Divide v by a positive free response
+and plot it against a stretched time (see `reversal_scan`): it is convex on a stretch where alpha cos > 0 and concave where alpha cos < 0.
+Therefore, whatever happens before the stretch,
 
-- a falling zero of v in a convex stretch is the first in it, and v was positive at its beginning;
-- in a concave stretch with v >= 0 at its beginning v has one zero at most, and none if v is positive at its end;
-- in a convex stretch that begins with v rising v has none.
+- in a convex stretch, a falling zero of v is the first zero, and v is positive at the beginning;
+- in a concave stretch that begins with v >= 0, v has at most one zero, and none if v is positive at the end;
+- in a convex stretch that begins with v rising, v has no zero.
 
-A falling zero is therefore the first reversal, however it was found, if it lies in the first stretch, or in the second after a concave
-first one, or in the second or third after a first one that is convex and begins with v rising. Slips between two reversals or from a
-release to a stop do, nearly always. The same holds of the acceleration, with the sine for the cosine: its first falling zero is the peak,
-and where it has come back to negative in time there is no second one. Where none of this applies `reversal_scan` searches piece by piece.
+So a falling zero is the first reversal if it lies in the first stretch, in the second after a concave first one, or in the second or third
+after a convex first one that begins with v rising. Nearly every slip meets one of these conditions. The same holds for the acceleration,
+with the sine in place of the cosine: its first falling zero is the peak of v, and there is no second peak if the acceleration is negative
+at an end that comes soon enough. Where nothing is proved, `reversal_scan` searches piece by piece.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from kernels.segments.interface import Anchor, Motion
 
 _MOST_PASSES = 12
 _PEAK_NEAR = 0.01
-# in float64, in float32: shares of its parts, of which a velocity above the first is positive whatever the rounding, and one that falls by
-# less than the second grazes; squared distance from resonance; distance from a zero of the cosine [rad]; slack of a whole number
+# Each (float64, float32). Relative to the sum of its parts: a velocity above _SHARE is positive despite rounding; one that falls less
+# steeply than _SLOPE grazes. _APART: least squared distance from resonance. _AWAY: least |cosine|. _SLACK: rounding of a whole number.
 _SHARE, _SLOPE = (1e-9, 1e-5), (1e-5, 1e-2)
 _APART, _AWAY, _SLACK = (1e-6, 1e-2), (1e-6, 1e-5), (1e-9, 1e-6)
 _DOUBLINGS = 4
-_WIDEST = 90.0  # of (delta tau)^2, which the series and its doublings reach
+_WIDEST = 90.0  # largest |discriminant| tau^2 at which the series with its doublings is accurate
 _COSH_SERIES = tuple(1.0 / math.factorial(2 * n) for n in range(8))
 _SINHC_SERIES = tuple(1.0 / math.factorial(2 * n + 1) for n in range(8))
 
 
 class _Course(NamedTuple):
-    """Velocity of a segment as harmonic and free motion: cheap, and exact but for what the two lose where they cancel.
+    """Velocity of a segment as harmonic plus free motion. It is cheap, and loses digits only where the two cancel.
 
     Attributes:
-        drive: amplitude of the excitation's rate over the mass [m/s^3]. on_cosine, on_sine: of the harmonic velocity [m/s].
-        free, free_rate: free velocity at the anchor and its rate.
+        drive: amplitude of the excitation's rate over the mass [m/s^3]. on_cosine, on_sine: coefficients of the harmonic velocity [m/s].
+        free, free_rate: free velocity at the anchor and its time derivative.
     """
 
     segment: Damped
@@ -80,15 +80,15 @@ class _Course(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """A zero of v (or of a) that is being approached: it lies in (low, high), if v is known to be negative at `high`.
+    """Search for a falling zero of v (or of a).
 
-    `roots.RootSearch` needs a bracket from the start. This search has none until the function is seen to be negative. It keeps
-    value and slope of its last trial, from which the caller concludes that there is no zero. Two searches run in one loop; each stops
-    when it is done.
+    `roots.RootSearch` needs a bracket from the start. This search has none until the function is seen to be negative (`crossed`); from then
+    on the zero lies in (low, high). From value and slope at the last trial, the caller may conclude that there is no zero. Two searches run
+    in one loop; each stops when it is done.
 
     Attributes:
-        trial: place of the next evaluation. value, slope: of the function at the last one.
-        found: whether `trial` is near the zero; over: whether the function is positive at the end of the range.
+        trial: time of the next evaluation. value, slope: of the function at the last evaluation.
+        found: whether `trial` is near the zero. over: whether the function is positive at the end of the range.
     """
 
     low: Array
@@ -102,7 +102,7 @@ class _Search(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """The searches of the stop and of the peak before it, and how often both have looked."""
+    """The searches for the stop and for the peak before it, and the number of steps of both."""
 
     stop: _Search
     peak: _Search
@@ -115,7 +115,7 @@ def _begin(start: Array, limit: Array) -> _Search:
 
 
 def _improve(s: _Search, m: Motion, rate: Array, near: float) -> _Search:
-    """One step of a search towards a falling zero of `m.v`."""
+    """One step of the search for a falling zero of `m.v`."""
     (positive,) = decide(m.v > 0.0, like=m.v)
     low, high = jnp.where(positive, s.trial, s.low), jnp.where(positive, s.high, s.trial)
     crossed = jnp.where(positive, s.crossed, 1.0)
@@ -145,7 +145,7 @@ def _done(s: _Search) -> Array:
 def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) -> tuple[Reversal, Array]:
     """First zero of the velocity in (0, limit] (see `first_reversal`), and whether it is proved to be the first.
 
-    Where it is not proved, the reversal means nothing.
+    Without the proof, the returned reversal has no meaning.
     """
     alpha, omega, zeta, w2, *_ = segment
     rate, half_period = segment.rate, math.pi / omega
@@ -162,8 +162,8 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     course = _Course(segment, anchor.angle, alpha * omega, on_cosine, on_sine, free, free_rate)
     speeds = jnp.abs(free) + jnp.abs(on_cosine) + jnp.abs(on_sine)
 
-    # how far from -zeta the logarithmic rate of a positive free response may be at the end of a stretch (Becker and Stark 1978: tan x < x /
-    # (1 - (2 x / pi)^2))
+    # largest distance from -zeta of the logarithmic derivative of a positive free response at the end of a stretch (Becker and Stark 1978:
+    # tan x < x / (1 - (2 x / pi)^2))
     below = jnp.maximum(-discriminant, 0.0)
 
     def rate_margin(length: Array) -> Array:
@@ -171,12 +171,12 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         return below * x / jnp.maximum(1.0 - (4.0 / math.pi**2) * below * x * x, 1e-3)
 
     def stretch(quarter: float) -> tuple[Array, Array]:
-        """End of the stretch [s] of the cosine (quarter = 0.5) or the sine (0), and whether v (or a) is convex in it."""
+        """End of the anchor's stretch [s], between zeros of the cosine (quarter = 0.5) or sine (0); whether v (or a) is convex in it."""
         turns = anchor.angle / math.pi - quarter
         whole = jnp.floor(turns + by_width(limit, *_SLACK))
         end = (whole + 1.0 - turns) * half_period
         odd = whole - 2.0 * jnp.floor(0.5 * whole) > 0.0
-        # in the first stretch after a zero of the cosine it is negative, after a zero of the sine that is positive and a concave
+        # for even `whole` the cosine is negative, or the sine positive, and v (or a) is concave if alpha > 0
         return end, jnp.where(odd, alpha, -alpha) > 0.0
 
     first, convex = stretch(0.5)
@@ -206,7 +206,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         jnp.where((guess.peak >= 0.0) & (before < limit_of_search), before, first_of_a + jnp.where(convex_of_a, half_period, 0.0)),
         limit_of_search,
     )
-    # nothing to look for: found at once
+    # a search with an empty range is over at once
     idle = jnp.where(limit_of_search > 0.0, 0.0, 1.0)
     sinks_at_once = jnp.where(anchor.a < 0.0, 1.0, idle)
     found = jax.lax.while_loop(
@@ -219,7 +219,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     )
     tau = jnp.where(stops, stop.trial, limit)
     falls = stop.slope < -by_width(limit, *_SLOPE) * speeds * omega
-    # without a stop: v is positive at the limit, and where that is in a convex stretch that did not begin rising it must still be falling
+    # without a stop: v must be positive at the limit; if that is in a convex stretch that did not begin rising, v must still be falling
     into = limit_of_search - first
     in_first = into <= 0.0
     safe = jnp.where(convex, jnp.where(in_first, rising, into <= half_period), in_first)
@@ -227,7 +227,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     passes = (stop.over > 0.0) & (limit < reach) & (stop.value > by_width(limit, *_SHARE) * speeds) & (safe | still_falling)
     certain = sound & jnp.where(stops, falls, passes)
 
-    # the peak: likewise, with the first stretches of the sine
+    # the peak: the same argument with the stretches of the sine
     end, slope = jnp.where(stops, tau, limit_of_search), jnp.where(stops, -1.0, stop.slope)
     swing = rate_margin(jnp.minimum(first_of_a, half_period))
     up, climbing = anchor.a >= 0.0, jerk + anchor.a * (zeta - swing) >= 0.0

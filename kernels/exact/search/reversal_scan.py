@@ -1,4 +1,4 @@
-"""First reversal of a damped segment: the velocity is searched piece by piece, on pieces where its shape is known."""
+"""First reversal of a damped segment: a search of the velocity piece by piece, on pieces where its shape is known."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _PEAK = 3e-3
 class _Scan(NamedTuple):
     """Search for the first reversal, piece by piece.
 
-    v divided by a positive free response is unimodal on a piece between two zeros of cos(omega t + phase) that is shorter than half
-    the natural period: convex or concave against a stretched time, by the sign of the excitation's rate. On a concave piece with v > 0
-    at both ends v cannot vanish. On a convex one v lies above the free responses that are tangent to it at either end; where these stay
-    positive it cannot vanish, and else the piece is cut short near its minimum.
+    A piece lies between two zeros of cos(omega t + phase) and is shorter than half the natural period. On it, v divided by a positive
+    free response is convex or concave against a stretched time; the sign of the excitation's rate decides which. On a concave piece with
+    v > 0 at both ends, v has no zero. On a convex piece, v lies above the free responses that are tangent to it at either end. Where
+    these stay positive, v has no zero; otherwise the piece is cut short near its minimum.
 
     Attributes:
         low: start of the piece; v, a and the jerk there are low_v >= 0, low_a, low_jerk.
         high: end of the piece, where the motion is evaluated next.
-        low_near_peak: True when the speed's maximum next to `low` is recorded.
+        low_near_peak: True if the maximum of the speed next to `low` is recorded.
         peak, top: time and value of the largest speed so far.
         stops, done: whether [low, high] brackets the first zero; whether the search is over.
     """
@@ -70,7 +70,7 @@ def _cut(segment: Damped, s: _Scan, m: Motion) -> tuple[Array, Array]:
     valley = (fall < 0.0) & (rise > 0.0)
     # tangents in (stretched time, v over free response), both scaled by their value at the start of the piece
     growth = jnp.exp(segment.zeta * length)
-    # 1 - tanh^2 rounds to nothing, of either sign, where a hyperbolic cosine still tells
+    # for large arguments 1 - tanh^2 is only rounding; cosh^2 is accurate there
     over = discriminant * half * half > 1.0
     stretch = jnp.where(
         over,
@@ -91,7 +91,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
     discriminant = zeta * zeta - w2
     least, near, slack = (by_width(limit, *each) for each in ((1e-300, 1e-30), (1e-7, 1e-5), (1e-9, 1e-5)))
     longest = jnp.minimum(2.0 / jnp.sqrt(jnp.where(discriminant < 0.0, -discriminant, least)), 300.0 / jnp.where(zeta > 0.0, zeta, least))
-    # a fast root leaves its mark within a few of its times after the anchor: pieces start there at its scale and grow with the distance
+    # the fast transient decays soon after the anchor: the first pieces are as long as its time scale, later ones grow with the distance
     transient = 1.0 / jnp.maximum(zeta + jnp.sqrt(jnp.maximum(discriminant, 0.0)), least)
 
     def next_end(low: Array) -> Array:
@@ -101,7 +101,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         return jnp.minimum(jnp.minimum(zero_of_cosine, grown), limit)
 
     def peak_from(m: Motion) -> tuple[Array, Array]:
-        """Step [s] from a point to the nearby maximum of v, and whether it is trustworthy to second order in time."""
+        """Step [s] from a point to the nearby maximum of v, and whether it is reliable to second order in time."""
         slope = jnp.where(m.jerk < 0.0, m.jerk, -least)
         h = -m.a / slope
         bend = h * m.snap / (2.0 * slope)
@@ -114,11 +114,11 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         to_peak, at_peak = peak_from(m)
         (to_peak,) = fusion_barrier(to_peak)
 
-        # after a release v and a are both 0, and rising
+        # after a release v and a are both 0, and v rises
         rising = (s.low_a > 0.0) | ((s.low_a == 0.0) & (s.low_v == 0.0))
         falls = m.a < 0.0
         crossed = (m.v <= 0.0) & ~(tiny & (s.low_v == 0.0))
-        # a may dip below 0 and come back, or rise above it and come back: its tangents at the ends say how far at most
+        # a may change sign twice within the piece: its tangents at the ends bound how far it dips below 0 or rises above 0
         bend = s.low_jerk - m.jerk
         meet = (m.a - s.low_a - m.jerk * length) / jnp.where(bend != 0.0, bend, -1.0)
         tip = s.low_a + s.low_jerk * meet
@@ -127,7 +127,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         unseen = falls & ~at_peak & ~s.low_near_peak
         peaked = jnp.where(rising, unseen | (~falls & (crossed | dips)), unseen & humps) & ~tiny
         landing = s.high + to_peak
-        # the secant alone would creep along a low and narrow peak
+        # the secant alone would converge slowly near a low and narrow peak
         crossing = jnp.where(rising, s.low_a / jnp.where(falls, s.low_a - m.a, 1.0), meet / length)
         between = s.low + length * jnp.where(falls, jnp.clip(crossing, 0.1, 0.9), 0.5)
         peak_guess = jnp.where(falls & (landing > s.low) & (landing < s.high), landing, between)
@@ -179,7 +179,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         return jnp.where(scan.stops, root.goes_on, ~scan.done & (scan.pieces < MOST_PIECES))
 
     def look(s: tuple[_Scan, RootSearch]) -> tuple[_Scan, RootSearch]:
-        """One look: at the end of the next piece, or once the first zero is in a bracket at the next trial."""
+        """One evaluation: at the end of the next piece, or, once a bracket holds the first zero, at the next trial of the root."""
         scan, root = s
         m = segment.motion(anchor, jnp.where(scan.stops, root.trial, scan.high))
         examined = examine(scan, m)
@@ -191,7 +191,7 @@ def first_reversal(segment: Damped, anchor: Anchor, limit: Array, guess: Guess) 
         return chosen
 
     s, root = jax.lax.while_loop(goes_on, look, (first, RootSearch.of(zero, zero, zero)))
-    # an exhausted search returns the time it reached, and the event loop goes on from there
+    # an exhausted search returns the time that it reached; the event loop continues from there
     tau = jnp.where(s.stops, root.trial, jnp.where(s.done, limit, s.low))
     peak = jnp.minimum(s.peak, tau)
     return Reversal(tau, s.stops, peak, Guess(wrap(anchor.angle + omega * peak), wrap(anchor.angle + omega * tau)))

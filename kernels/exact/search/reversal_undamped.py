@@ -1,7 +1,7 @@
 """First reversal of a mass without spring and damper (k = c = 0).
 
-Stationary points of the velocity are known in closed form, and so is the half period that holds its first zero. The zero itself solves
-Kepler's equation.
+The stationary points of the velocity are known in closed form, and so is the falling branch that contains its first zero. The zero itself
+solves Kepler's equation.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _TURN = 2.0 * math.pi
 def first_reversal(segment: Undamped, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
     """First zero of the velocity in (0, limit] (see `first_reversal.first_reversal`).
 
-    With alpha > 0 and phi the excitation angle, a = b + alpha sin(phi) vanishes, rising, at phi_up = asin(-b/alpha): minima of v lie at
-    phi_up + 2 pi n and change by 2 pi b / omega each. The first minimum that is not positive closes the bracket; the branch before it
-    falls for pi + 2 phi_up. Without stationary points (-b >= alpha) phi_up = pi/2 and v falls throughout.
+    Let alpha > 0 and phi be the excitation angle. a = b + alpha sin(phi) rises through zero at phi_up = asin(-b/alpha). The minima of v lie
+    at phi_up + 2 pi n, and each differs from the one before by 2 pi b / omega. The first minimum that is not positive ends the bracket; the
+    falling branch before it has length pi + 2 phi_up. If -b >= alpha, there are no stationary points: phi_up = pi/2 and v always falls.
     """
     alpha = jnp.abs(segment.alpha)
     mirrored = jnp.where(segment.alpha < 0.0, -1.0, 1.0)
@@ -44,7 +44,7 @@ def first_reversal(segment: Undamped, anchor: Anchor, limit: Array, guess: Guess
 
     scale = anchor.v * segment.omega + jnp.abs(b) * to_minimum + alpha
     minimum = segment.omega * anchor.v + b * to_minimum + alpha * (cosine - jnp.sqrt((1.0 - ratio) * (1.0 + ratio)))
-    # without drift the minima repeat: one that is zero but for rounding is a graze, not a stop
+    # without drift the minima repeat: a minimum that is zero to rounding is a graze, not a stop
     minimum = jnp.where(b < 0.0, minimum, minimum + 1e-15 * scale)
     turns = jnp.where(b < 0.0, jnp.maximum(0.0, jnp.ceil(minimum / (-_TURN * jnp.where(b < 0.0, b, -1.0)))), 0.0)
     (crosses,) = decide(((b < 0.0) | (minimum <= 0.0)) & (ratio > -1.0) & (limit > 0.0))
@@ -61,7 +61,7 @@ def first_reversal(segment: Undamped, anchor: Anchor, limit: Array, guess: Guess
     tau = jnp.where(stops, root, limit)
 
     first_peak = to_minimum - branch
-    # maxima fall by the drift b < 0, so that the first is the largest; they rise for b > 0, and the last is
+    # for b < 0 successive maxima fall, and the first is the largest; for b > 0 they rise, and the last is the largest
     number = jnp.where(b > 0.0, jnp.floor((segment.omega * tau - first_peak) * (1.0 / _TURN)), jnp.where(first_peak < 0.0, 1.0, 0.0))
     (peak,) = fusion_barrier(jnp.clip((first_peak + _TURN * number) * segment.by_omega, 0.0, tau))
     return Reversal(tau, stops, jnp.where(ratio <= -1.0, tau, peak), Guess(guess.peak, wrap(angle + segment.omega * tau)))

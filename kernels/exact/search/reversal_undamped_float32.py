@@ -16,7 +16,7 @@ from kernels.segments.undamped_float32 import UndampedFloat32
 
 _TURN = 2.0 * math.pi
 _NEAR = 0.1
-_GRAZE = 5e-7  # of its parts: a velocity below that may be zero
+_GRAZE = 5e-7  # a velocity below this share of the sum of its parts may be zero
 
 
 def first_reversal(segment: UndampedFloat32, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:
@@ -24,7 +24,7 @@ def first_reversal(segment: UndampedFloat32, anchor: Anchor, limit: Array, guess
     b, alpha = segment.drift, segment.alpha
     branch = math.pi + 2.0 * segment.up
     to_minimum = wrap(segment.up - anchor.angle)
-    # what starts from rest is past a minimum, whatever the rounding of the two angles
+    # a motion that starts from rest is past a minimum, whatever the rounding of the two angles
     to_minimum = jnp.where((anchor.v == 0.0) & (to_minimum < 0.5 * branch), to_minimum + _TURN, to_minimum)
     angle = wrap(anchor.angle)
     to_minimum, branch, angle, up = fusion_barrier(*(value.astype(jnp.float32) for value in (to_minimum, branch, angle, segment.up)))
@@ -44,7 +44,7 @@ def first_reversal(segment: UndampedFloat32, anchor: Anchor, limit: Array, guess
     stops = crosses & (root - limit < CLOSE)
     (tau,) = fusion_barrier(jnp.where(stops, root, limit))
 
-    # of the maxima the first is the largest where they fall, b < 0, and else the last
+    # for b < 0 the maxima fall and the first is the largest; otherwise the last is the largest
     first_peak = to_minimum - branch
     number = jnp.where(b > 0.0, jnp.floor((tau - first_peak) * (1.0 / _TURN)), jnp.where(first_peak < 0.0, 1.0, 0.0))
     (peak,) = fusion_barrier(jnp.clip(first_peak + _TURN * number, 0.0, tau))

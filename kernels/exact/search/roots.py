@@ -13,9 +13,9 @@ from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, trac
 from kernels.numerics.numbers import Array, by_width
 from kernels.segments.interface import Anchor, Motion, Moving
 
-# Steps below this fraction of the shortest time scale leave an error of order its fifth power, under rounding.
+# A Householder step below this fraction of the shortest time scale leaves an error of the order of the fifth power of it, below rounding.
 CLOSE = 1e-3
-# Below this fraction they leave one of 1e-6 of it, which one step more takes away.
+# A step below this fraction leaves an error below 1e-6 of the time scale; one more step removes it.
 NEAR = 0.03
 _MOST_EVALUATIONS = 200
 
@@ -32,18 +32,18 @@ class RootSearch(NamedTuple):
 
     @classmethod
     def of(cls, low: Array, high: Array, guess: Array) -> RootSearch:
-        """The search before its first look, which is at `guess`, or in the middle where that is outside."""
+        """The search before its first trial, which is `guess`, or the middle of the bracket if `guess` is outside."""
         start = jnp.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
         zero = jnp.zeros_like(start)
         return cls(low, high, start, high - low + zero, low + zero >= high, jnp.zeros_like(start, dtype=jnp.int32))
 
     @property
     def goes_on(self) -> Array:
-        """Whether the root is yet to be found."""
+        """Whether the search continues: the root is not found and evaluations are left."""
         return ~self.found & (self.evaluations < _MOST_EVALUATIONS)
 
     def improved(self, m: Motion, rate: Array, close: float) -> RootSearch:
-        """The search after the evaluation of its trial, where the motion is `m` (see `falling_root`)."""
+        """The search after one evaluation: `m` is the motion at its trial (see `falling_root`)."""
         (positive,) = decide(m.v > 0.0, like=m.v)
         low, high = jnp.where(positive, self.trial, self.low), jnp.where(positive, self.high, self.trial)
         step, neglected = householder(m)
@@ -59,16 +59,16 @@ class RootSearch(NamedTuple):
 
 @jax.custom_jvp
 def guard_time(tau: Array, segment: Moving, anchor: Anchor, guard: Guard) -> Array:  # noqa: ARG001 (its derivative needs them)
-    """The time [s] from `anchor` at which `guard` vanishes, found elsewhere as `tau`, as a function of segment, anchor and guard.
+    """The time `tau` [s] from `anchor` at which `guard` vanishes, found by a search, as a function of segment, anchor and guard.
 
-    Its derivative is that of the implicit function g(tau; p) = 0, dtau = -g_p / g', to any order; taken as 0 at a graze, where g' = 0.
+    Its derivatives, to any order, are those of the implicit function g(tau; p) = 0, dtau = -g_p / g'. They are 0 at a graze, where g' = 0.
     """
     return tau
 
 
 @guard_time.defjvp
 def _guard_time_jvp(primals: tuple[Array, Moving, Anchor, Guard], tangents: tuple[Array, Moving, Anchor, Guard]) -> tuple[Array, Array]:
-    """See `guard_time`; the root itself is asked for again, so that derivatives of derivatives see it move."""
+    """See `guard_time`. It calls `guard_time` again, so that higher derivatives include the motion of the root."""
     tau = guard_time(*primals)
     _, segment, anchor, guard = primals
 
@@ -82,7 +82,7 @@ def _guard_time_jvp(primals: tuple[Array, Moving, Anchor, Guard], tangents: tupl
 
 
 def reversal_time(tau: Array, segment: Moving, anchor: Anchor) -> Array:
-    """The time [s] from `anchor` at which v vanishes, found elsewhere as `tau`, with its derivatives (see `guard_time`)."""
+    """The time `tau` [s] from `anchor` at which v vanishes, found by a search, with its derivatives (see `guard_time`)."""
     zero = jnp.zeros_like(tau)
     return guard_time(tau, segment, anchor, Guard(anchor.v, zero, zero + 1.0, zero))
 
@@ -92,7 +92,7 @@ def householder(m: Motion) -> tuple[Array, Array]:
     """Step [s] from a point to the nearby zero of v, by reversion of its Taylor series to fourth order.
 
     Returns:
-        The step, and the size of its first corrections relative to it (small means trustworthy).
+        The step, and the size of its first corrections relative to it. The step is reliable if that size is small.
     """
     by_slope = 1.0 / jnp.where(m.a < 0.0, m.a, by_width(m.a, -1e-300, -1e-30))
     h = -m.v * by_slope
@@ -102,9 +102,7 @@ def householder(m: Motion) -> tuple[Array, Array]:
 
 
 def root_step(m: Motion, rate: Array) -> Array:
-    """The step [s] from a point to the zero of v, which is at most CLOSE (float32: NEAR) of the fastest time away; 0 where that cannot be
-    relied on.
-    """  # noqa: D205 - one sentence
+    """The step [s] from a point to the zero of v if it is reliable and below CLOSE (float32: NEAR) of the shortest time scale, else 0."""
     step, neglected = householder(m)
     close = by_width(step, CLOSE, NEAR)
     return jnp.where((jnp.abs(step) * rate < close) & (neglected < close), step, 0.0)
@@ -116,12 +114,12 @@ def falling_root(motion: Callable[[Array], Motion], low: Array, high: Array, gue
     Args:
         motion: time [s] -> Motion (scalars).
         low, high: bracket [s] with v(low) >= 0 >= v(high) and a single crossing in (low, high].
-        guess: first trial [s]; outside the bracket its middle is taken.
+        guess: first trial [s]; if it is outside the bracket, the middle of the bracket is taken.
         rate: sum of the rates of the motion [1/s], the inverse of its shortest time scale.
-        close: CLOSE for the root to rounding, or NEAR, after which `root_step` leads to it.
+        close: CLOSE for a root exact to rounding, or NEAR for a root that `root_step` then refines.
 
     Returns:
-        The root [s]. Derivatives are not defined through the search: the caller applies the implicit function theorem.
+        The root [s]. The search itself has no derivatives: the caller applies the implicit function theorem.
     """
     return jax.lax.while_loop(
         lambda s: s.goes_on,
