@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -20,7 +20,9 @@ from kernels.models.arguments import check_given, nearest
 from kernels.models.outputs import Asked, check_asked
 from kernels.models.presliding import PRESLIDING
 from kernels.models.schemes import EXACT, check_window
+from kernels.numerics.fusion import for_every_lane
 
+Orders = tuple[tuple[str, ...], ...]  # the parameters of the derivatives of each order
 _CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind in ("integer", "word")}
 
 
@@ -138,34 +140,71 @@ def _run(chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Rec
 
 @functools.partial(jax.jit, static_argnums=0)
 def _run_all(key: ProgramKey, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """Run every row through `_run_one`, with the arguments that all rows share."""
-    return jax.vmap(lambda row: _run_one(key, {**row, **shared}))(rows)
+    """Every row through its program, with the arguments that all of them share."""
+    found: dict[str, jax.Array] = jax.vmap(lambda row: _run_one(key, (), {**row, **shared}))(rows)
+    return found
 
 
-def _observed(key: ProgramKey, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
+def _observed(key: ProgramKey, nested: bool, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Observables and status of one oscillator, all as floats; NaN where it failed."""
-    results, status = finish(*program(key)(p), jnp)
+    results, status = finish(*program(key, nested)(p), jnp)
     return {**results, "status": status.astype(jnp.result_type(float))}
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _run_one(key: ProgramKey, p: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """`_observed` with a derivative for both modes. JAX cannot transpose its loops, but a forward Jacobian is linear in the tangents."""
-    return _observed(key, p)
-
-
-def _run_one_jvp(key: ProgramKey, primals: Any, tangents: Any) -> Any:
-    """The forward Jacobian by the parameters with a tangent, times the tangents."""
-    (p,), (rates,) = primals, tangents
-    varying = {name: rate for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)}
-    flat, unravel = ravel_pytree(varying)
+def _with_jacobian(function: Callable[[dict[str, jax.Array]], Any], p: dict[str, jax.Array], names: tuple[str, ...]) -> tuple[Any, Any]:
+    """A function's value, and its forward Jacobian by the parameters `names`, whose axis comes first."""
+    flat, unravel = ravel_pytree({name: p[name] for name in names})
 
     def along(direction: jax.Array) -> Any:
-        return jax.jvp(lambda chosen: _observed(key, {**p, **chosen}), ({name: p[name] for name in varying},), (unravel(direction),))
+        return jax.jvp(lambda chosen: function({**p, **chosen}), ({name: p[name] for name in names},), (unravel(direction),))
 
-    values, jacobian = jax.vmap(along, out_axes=(None, 0))(jnp.eye(flat.size))
-    rate = {name: sum(jacobian[name][i] * flat[i] for i in range(flat.size)) for name in values}
-    return values, rate
+    found: tuple[Any, Any] = jax.vmap(along, out_axes=(None, 0))(jnp.eye(flat.size))
+    return found
+
+
+def _batch_first(tree: Any, p: dict[str, jax.Array]) -> Any:
+    """The same arrays, each with one entry for every row that `p` has one for; under vmap their mapped axis comes first.
+
+    JAX needs both to be the same for a function and for the derivative that it is given, here results of different programs.
+    """
+    return jax.tree.map(lambda x: jax.lax.reshape(jax.lax.reshape(x, (1, *x.shape)), x.shape), for_every_lane(tree, p))
+
+
+def _nested(key: ProgramKey, orders: Orders, p: dict[str, jax.Array]) -> Any:
+    """`_run_one` by forward derivatives of forward derivatives."""
+    if not orders:
+        return _observed(key, True, p)
+    return _with_jacobian(functools.partial(_nested, key, orders[:-1]), p, orders[-1])
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _run_one(key: ProgramKey, orders: Orders, p: dict[str, jax.Array]) -> Any:
+    """Observables of one oscillator and their derivatives, with a derivative for both modes.
+
+    Loops transpose badly, but a Jacobian by forward derivatives is linear in the tangents. So the derivative of order n is the one of order
+    n + 1, by the parameters that vary, times their tangents.
+
+    Args:
+        orders: for each order of derivative, the parameters that it is taken by; () for the observables alone.
+        p: resolved parameters (scalars, tables (n,)).
+
+    Returns:
+        The observables R0; with one order (R0, its Jacobian) = R1; with two (R1, its Jacobian); and so on.
+    """
+    if not orders:
+        return _batch_first(_observed(key, False, p), p)
+    if len(orders) == 1:
+        return _batch_first(_with_jacobian(functools.partial(_observed, key, False), p, orders[0]), p)
+    return _batch_first(_nested(key, orders, p), p)
+
+
+def _run_one_jvp(key: ProgramKey, orders: Orders, primals: Any, tangents: Any) -> Any:
+    """The derivative of one order more, times the tangents."""
+    (p,), (rates,) = primals, tangents
+    varying = {name: rate for name, rate in rates.items() if not isinstance(rate, jax.custom_derivatives.SymbolicZero)}
+    values, jacobian = _run_one(key, (*orders, tuple(varying)), p)
+    flat, _ = ravel_pytree(varying)
+    return values, jax.tree.map(lambda rows: sum(rows[i] * flat[i] for i in range(flat.size)), jacobian)
 
 
 _run_one.defjvp(_run_one_jvp, symbolic_zeros=True)

@@ -15,8 +15,11 @@ from kernels.stepping import lockstep, loop
 Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
 
 
-def program(key: ProgramKey) -> Program:
+def program(key: ProgramKey, nested: bool = False) -> Program:
     """The program of a key.
+
+    Args:
+        nested: whether derivatives of order 2 and more are taken of it (see `forward_sensitivity`).
 
     Returns:
         Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. For the engine QUEUE
@@ -31,11 +34,12 @@ def program(key: ProgramKey) -> Program:
         section = alone if key.rigid_loop else functools.partial(poincare.contacts, kind=contacts_of(key))
         return functools.partial(periodic_orbit.simulate, build=section)
     if key.rigid_loop:
-        return functools.partial((rigid_loop_float32 if key.precision == SINGLE else rigid_loop).simulate, free=key.free)
+        single = functools.partial(rigid_loop_float32.simulate, free=key.free)
+        return single if key.precision == SINGLE else functools.partial(rigid_loop.simulate, free=key.free, nested=nested)
     contacts = contacts_of(key)
     if key.forces:
-        return functools.partial(forces.simulate, kind=contacts)
-    return functools.partial(oscillator.simulate, kind=contacts, asked=key.asked)
+        return functools.partial(forces.simulate, kind=contacts, nested=nested)
+    return functools.partial(oscillator.simulate, kind=contacts, asked=key.asked, nested=nested)
 
 
 def contacts_of(key: ProgramKey) -> oscillator.Kind:

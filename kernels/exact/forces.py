@@ -70,7 +70,7 @@ def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment
     return moment
 
 
-def simulate(p: dict[str, Any], kind: oscillator.Kind) -> tuple[dict[str, Array], Array]:
+def simulate(p: dict[str, Any], kind: oscillator.Kind, nested: bool = False) -> tuple[dict[str, Array], Array]:
     """As `oscillator.simulate`, with the motion and the forces at the end of the run as further observables.
 
     These are x [m], v [m/s], friction_force [N] and wall_force [N]. For two bodies x and v are those of the first minus those of the
@@ -78,7 +78,7 @@ def simulate(p: dict[str, Any], kind: oscillator.Kind) -> tuple[dict[str, Array]
     """
     made = oscillator.setup(p, kind)
     last = forward_sensitivity(
-        lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls)
+        lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested
     )
     found, status = oscillator.finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))
     now = between(made, last)(jnp.zeros_like(last.t))

@@ -6,6 +6,7 @@ separate numbers, not as one array, so that their arithmetic vectorises over osc
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -30,22 +31,6 @@ class EventLoop(Protocol):
         """The function from the state after one event to the state after the next."""
 
 
-@jax.custom_batching.custom_vmap
-def _axes_in_order(x: Any) -> Any:
-    """The same array. Under `vmap` its mapped axes come first, in the order of the maps."""
-    return x
-
-
-@_axes_in_order.def_vmap
-def _(_size: int, batched: Any, x: Any) -> Any:
-    return _axes_in_order(x), batched[0]
-
-
-def _front(tree: Any) -> Any:
-    """`_axes_in_order` on every float: a function and its derivative rule must return the same order of axes."""
-    return jax.tree.map(lambda x: _axes_in_order(x) if jnp.issubdtype(x.dtype, jnp.floating) else x, tree)
-
-
 def _of_one_row(p: Params) -> Params:
     """The parameters that may differ between oscillators: all but the bank of records, which is large and shared."""
     return {name: value for name, value in p.items() if name != "bank"}
@@ -59,21 +44,31 @@ def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
     return [push(*each) for each in zip(*along, strict=True)]
 
 
-def forward_sensitivity(build: Callable[[Params], EventLoop], most_events: int, p: Params, one_by_one: bool = False) -> State:
+def _goes_on(s: State, most_events: int) -> Any:
+    """Whether a run has not ended."""
+    return (s.stage < 3.0) & (s.events < most_events)
+
+
+def last_state(build: Callable[[Params], EventLoop], most_events: int, p: Params) -> State:
+    """The last state of one oscillator (see `forward_sensitivity`), without a derivative of its own."""
+    machine = build(p)
+    start = for_every_lane(machine.start, _of_one_row(p))
+    return jax.lax.while_loop(functools.partial(_goes_on, most_events=most_events), machine.next_event, start)
+
+
+def forward_sensitivity(
+    build: Callable[[Params], EventLoop], most_events: int, p: Params, one_by_one: bool = False, nested: bool = False
+) -> State:
     """The last state of one oscillator: at the end of its run, or after `most_events` events.
 
     Args:
         build: parameters -> its event loop. p: resolved parameters (scalars, tables (n,)).
         one_by_one: apply the linear map to the directions in a loop. Needed for an event so large that a program with one copy of the map
             per direction takes minutes to compile.
+        nested: differentiate the loop itself, as JAX does it: for derivatives of order 2 and more.
     """
-
-    def goes_on(s: State) -> Any:
-        return (s.stage < 3.0) & (s.events < most_events)
-
-    def end(p: Params) -> State:
-        machine = build(p)
-        return jax.lax.while_loop(goes_on, machine.next_event, for_every_lane(machine.start, _of_one_row(p)))
+    if nested:
+        return last_state(build, most_events, p)
 
     def end_and_rates(p: Params, directions: list[Params]) -> tuple[State, list[State]]:
         """The last state and its derivatives along every direction. All directions hold the same parameters."""
@@ -103,7 +98,7 @@ def forward_sensitivity(build: Callable[[Params], EventLoop], most_events: int, 
 
         floats, push, whole = jax.linearize(begin, chosen, has_aux=True)
         first = for_every_lane((floats, whole, _along_all(push, one_by_one, directions)), _of_one_row(p))
-        floats, whole, rates = jax.lax.while_loop(lambda carry: goes_on(join(*carry[:2])), body, first)
+        floats, whole, rates = jax.lax.while_loop(lambda carry: _goes_on(join(*carry[:2]), most_events), body, first)
         none = [jnp.zeros_like(count, float) for count in whole]
         return join(floats, whole), [join(rate, none) for rate in rates]
 
@@ -124,14 +119,11 @@ def forward_sensitivity(build: Callable[[Params], EventLoop], most_events: int, 
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *rates)
         return (last, stacked), (jax.tree.map(lambda _: False, last), jax.tree.map(lambda _: True, stacked))
 
-    rate_along = jax.custom_jvp(lambda p, direction: _front(along_each(p, direction)))
-    # second derivatives go through the loop of a single direction
-    rate_along.defjvp(lambda primals, tangents: _front(jax.jvp(along_one, primals, tangents)))
-    differentiable = jax.custom_jvp(end)
+    differentiable = jax.custom_jvp(functools.partial(last_state, build, most_events))
 
     def jvp(primals: tuple[Params], tangents: tuple[Params]) -> tuple[State, State]:
         (p,), (rates,) = primals, tangents
-        last, rate = rate_along(
+        last, rate = along_each(
             p, {name: each for name, each in rates.items() if not isinstance(each, jax.custom_derivatives.SymbolicZero)}
         )
 

@@ -246,13 +246,13 @@ def finish(setup: EventSetup, last: EventState[Any, EventSums], status: Array, p
     }, status
 
 
-def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tuple[dict[str, Array], Array]:
+def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE, nested: bool = False) -> tuple[dict[str, Array], Array]:
     """Run one oscillator.
 
     Args:
         p: resolved parameters of its model (scalars, tables (n,) padded with NaN; SI units).
         kind: its contacts. Rigid friction does not read k_t and c_t; penalised friction needs them finite unless there is no friction.
-        asked: additional results to return.
+        asked: additional results to return. nested: see `forward_sensitivity`.
 
     Returns:
         Observables by name (scalars), and the status code. A row with a parameter that is not finite returns at once.
@@ -263,6 +263,6 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE) -> tupl
     kind = kind._replace(asked=asked)
     made = setup(p, kind)
     last: EventState[Any, EventSums] = forward_sensitivity(
-        lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls)
+        lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested
     )
     return finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))

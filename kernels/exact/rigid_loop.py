@@ -219,19 +219,20 @@ def machine(p: dict[str, Any], free: bool) -> RigidMachine:
     return RigidMachine(start, finite, rest, slip, place)
 
 
-def simulate(p: dict[str, Any], free: bool) -> tuple[dict[str, Array], Array]:
+def simulate(p: dict[str, Any], free: bool, nested: bool = False) -> tuple[dict[str, Array], Array]:
     """Run one rubbing mass with rigid friction.
 
     Args:
         p: resolved parameters of the model `rubbing_mass` (scalars, SI units; k_t, c_t and the steps are not read).
         free: compile-time promise that k = c = 0, which selects a cheaper segment.
+        nested: see `forward_sensitivity`.
 
     Returns:
         Observables by name (scalars), and the status code. A row with a parameter that is not finite returns at once.
 
     Differentiable in every parameter (forward mode) except exactly at grazing. Validated by tests/kernels/exact/test_rigid_friction.py.
     """
-    last: RigidState = forward_sensitivity(functools.partial(machine, free=free), MOST_EVENTS, p)
+    last: RigidState = forward_sensitivity(functools.partial(machine, free=free), MOST_EVENTS, p, nested=nested)
     finite, zero = all_finite(p.values()), jnp.zeros_like(last.t)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
     found = rubbing.finish(last.sums, p)
