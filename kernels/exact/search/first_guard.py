@@ -51,7 +51,7 @@ class _Course(NamedTuple):
     Attributes:
         derivatives: the guard and its first four derivatives.
         bound: upper bound of the magnitude of the fifth derivative, as far ahead as the search may jump.
-        slow: a lower bound of the guard and its derivatives: the harmonic part less the amplitude of the free motion about its equilibrium.
+        slow: a lower bound of the guard and its derivatives: harmonic part minus amplitude of the free motion about its equilibrium.
             It allows long jumps while a contact rings or a transient decays. slow_bound: upper bound of its fifth derivative.
     """
 
@@ -62,7 +62,7 @@ class _Course(NamedTuple):
 
 
 class _Walk(NamedTuple):
-    """The search: no guard crosses before `low`; `top` is the longest stretch of the next look; one lies in [low, high] near `guess`."""
+    """The search: no guard crosses before `low`; `top` is the longest stretch to try next; [low, high] brackets a crossing near `guess`."""
 
     low: Array
     top: Array
