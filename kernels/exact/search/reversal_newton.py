@@ -60,7 +60,7 @@ class _Course(NamedTuple):
     free_rate: Array
 
     def at(self, tau: Array) -> Motion:
-        """The motion at a time [s], without the displacement."""
+        """The motion `tau` [s] after the anchor. The displacement is not computed: its entry repeats v."""
         _, omega, zeta, w2, *_ = self.segment
         sine, versine = chord(self.angle + omega * tau)
         cosine = 1.0 - versine
