@@ -1,1 +1,1 @@
-"""The event-driven engine: closed-form segments, first crossings, the event loop."""
+"""The event-driven exact engine: event loops, the search for the next event, derivatives, periodic orbits."""

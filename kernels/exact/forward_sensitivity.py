@@ -24,7 +24,7 @@ class EventLoop(Protocol):
 
     @property
     def start(self) -> State:
-        """The state at t = 0. Only `stage` and `events` are read here."""
+        """The state at t = 0. Only its fields `stage` and `events` are read here."""
 
     @property
     def next_event(self) -> Callable[[State], State]:

@@ -179,7 +179,7 @@ def strike(seen: impact_pattern.Impacting, before: Pressed, after: Pressed, now:
 
 
 def _wear(p: dict[str, Any], before: Contacts, now: Stretch) -> Array:
-    """Wear energy of a stretch in the window [J]."""
+    """Wear energy of a stretch [J]; 0 outside the window."""
     if before.friction is None:
         return jnp.zeros_like(now.moved)
     slips = now.inside & (before.friction.direction != 0.0)

@@ -53,7 +53,7 @@ class Curves(NamedTuple):
     moves: Array
 
     def at(self, m: Motion, v0: Array, a0: Array) -> tuple[Array, Array, Array, Array]:
-        """Values and first three derivatives, (q, n), of a motion whose entries are (n,) or (q, n)."""
+        """Values and first three time derivatives, (q, n), for a motion whose entries are (n,) or (q, n)."""
         value, on_d, on_v, on_a, on_dv = (each[:, None] for each in self[:5])
         d, v, a, jerk, snap, crackle = m
         return (
@@ -82,7 +82,7 @@ def _longest(segment: Damped, t: Array) -> Array:
 
 
 def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
-    """The statistics after a stretch. Only its part inside the window counts."""
+    """The statistics after a stretch. A stretch outside the window changes nothing."""
     fixed = jax.lax.stop_gradient
     segment: Damped = jax.tree.map(fixed, now.segment)
     length = jnp.where(now.inside, now.duration, 0.0)

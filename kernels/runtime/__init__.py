@@ -1,1 +1,1 @@
-"""How JAX is set up, where compiled programs are kept, and tasks side by side."""
+"""The setup of JAX, the store of compiled programs, a filter of stderr, and parallel tasks."""

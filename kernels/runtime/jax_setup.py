@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-# XLA on CPU dispatches the kernels of a `while` one by one unless the loop is smaller than this; raising the bound turns the event loop and
-# the step loops into one native function (4 to 40 times faster at the widths used here; jax 0.10.1, 0.10.2, 0.12.0).
+# XLA on CPU dispatches the kernels of a `while` one by one unless the loop is smaller than a bound. This higher bound turns the event loop
+# and the step loops into one native function (4 to 40 times faster at the widths used here; jax 0.10.1, 0.10.2, 0.12.0).
 _NATIVE_LOOP = "xla_cpu_small_while_loop_byte_threshold=1000000"
 _BACKEND_OPTIONS = "--xla_backend_extra_options="
 # Wider vectors where the CPU has them: 1.4 times faster on the exact engine.
@@ -19,13 +19,15 @@ _WIDE_VECTORS = "--xla_cpu_prefer_vector_width=512"
 # Compiles in about 3/4 of the time of the default level 3; the code is as fast.
 _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 
-# Lanes per block of a program on CPU, by its loop (`batch.program_key`) and precision. Measured on a 2-core AVX-512 machine, float64,
-# oscillators/s on one core: rigid friction with k = c = 0 16: 9.5e5, 32: 1.36e6, 64: 1.27e6; rigid 16: 2.8e5, 32: 3.6e5, 64: 3.2e5;
-# penalised 8: 8.3e3, 16: 8.5e3, 32: 7.0e3. Euler, steps/s: queue 64: 4.8e7, 128: 6.1e7, 256: 6.5e7; lockstep 32: 5.6e8, 64: 6.7e8,
-# 128: 6.5e8, 256: 6.3e8, in float32, on both cores and at another day's speed, 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9. Exact in
-# float32, times float64 in the same process (medians of seven passes, 10^6 and 2.6e5 oscillators, beside other work): k = c = 0 32: 1.72,
-# 64: 1.71, 128: 1.70; rigid 16: 1.06, 32: 1.59, 64: 1.44. Queue in float32, seconds of 1024 rows beside other work: euler 64: 0.10,
-# 128: 0.10, 512: 0.12; rk54 64: 0.055, 128: 0.065, 256: 0.085; adapt2 64: 0.24, 128: 0.25, 256: 0.28.
+# Lanes per block of a program on CPU, by its loop (`batch.program_key`) and precision. "Lanes: result" on a 2-core AVX-512 machine:
+# - exact, float64, oscillators/s on one core: rigid with k = c = 0 16: 9.5e5, 32: 1.36e6, 64: 1.27e6; rigid 16: 2.8e5, 32: 3.6e5,
+#   64: 3.2e5; penalised 8: 8.3e3, 16: 8.5e3, 32: 7.0e3
+# - exact, float32, speed over that of float64 in the same process (medians of seven passes, 10^6 and 2.6e5 oscillators, beside other
+#   work): rigid with k = c = 0 32: 1.72, 64: 1.71, 128: 1.70; rigid 16: 1.06, 32: 1.59, 64: 1.44
+# - euler, float64, steps/s: queue 64: 4.8e7, 128: 6.1e7, 256: 6.5e7; lockstep 32: 5.6e8, 64: 6.7e8, 128: 6.5e8, 256: 6.3e8; in float32, on
+#   both cores and on another day, lockstep 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9
+# - queue, float32, seconds for 1024 rows beside other work: euler 64: 0.10, 128: 0.10, 512: 0.12; rk54 64: 0.055, 128: 0.065, 256: 0.085;
+#   adapt2 64: 0.24, 128: 0.25, 256: 0.28
 LANES: Mapping[tuple[str, str], int] = {
     ("rigid, k = c = 0", "float64"): 32,
     ("rigid, k = c = 0", "float32"): 64,
@@ -38,11 +40,11 @@ LANES: Mapping[tuple[str, str], int] = {
     ("lockstep", "float32"): 128,
 }
 _LANES_OF_OTHERS = 32
-# Steps per iteration of the loops in lockstep. On CPU a loop is one native function: two steps that are little work gain by what need
-# not be copied from one to the next (euler without walls, in one run: 1: 1, 2: 1.07, 3: 1.08, 4: 1.05 times as fast; in float32, against
-# 2: 3: 0.985, 4: 0.95; with 2 its program takes a quarter longer to compile). Others would compile for 1.5 to 2.3 times as long.
+# Steps per iteration of a loop in lockstep. On CPU a loop is one native function. Two steps of little work share an iteration, which saves
+# copies between them (euler without walls, speed over that with 1 step: 2: 1.07, 3: 1.08, 4: 1.05; in float32, over that with 2: 3: 0.985,
+# 4: 0.95; with 2 its program takes a quarter longer to compile). Programs with larger steps would take 1.5 to 2.3 times as long to compile.
 _STEPS, _STEPS_OF_LITTLE_WORK = 1, 2
-# On an accelerator an iteration is a launch of 5 to 10 us, which many lanes and several steps share. Chosen by that, not measured.
+# On an accelerator an iteration is a launch of 5 to 10 us, which many lanes and several steps share. The numbers are not measured.
 _LANES_OF_ACCELERATOR, _STEPS_OF_ACCELERATOR = 1 << 16, 15
 
 KNOWN_BAD: Mapping[str, str] = {
@@ -86,7 +88,7 @@ def lanes(loop: str, precision: str = "float64") -> int:
 
 
 def steps(little: bool) -> int:
-    """Fixed steps that one iteration of a loop takes, of those that are `little` work or of others."""
+    """Number of fixed steps in one iteration of a loop; `little` says whether a step is little work."""
     if not on_cpu():
         return _STEPS_OF_ACCELERATOR
     return _STEPS_OF_LITTLE_WORK if little else _STEPS
@@ -108,10 +110,9 @@ def xla_flags(present: str, wide: bool) -> str:
 
 
 def prepare() -> None:
-    """Set XLA options, one CPU device per core, and float64. Idempotent; what comes too late is left and reported by `problems`.
+    """Set XLA options, one CPU device per core, and float64. Idempotent. What comes too late is not set; `problems` reports it.
 
-    Works through the environment as long as JAX is not imported, so that importing `kernels` stays free of JAX. What the user's environment
-    says already wins.
+    Before JAX is imported only environment variables are set, so that `kernels` does not import it. What the user has set stays as it is.
     """
     if not _started():
         os.environ["XLA_FLAGS"] = xla_flags(os.environ.get("XLA_FLAGS", ""), _has_avx512())
@@ -128,7 +129,7 @@ def prepare() -> None:
 
 
 def describe() -> dict[str, str]:
-    """What computes: versions, devices, precision and options, for provenance and `tribosweep doctor`. Starts JAX."""
+    """Versions, devices, precision and options of the present setup, for provenance and `tribosweep doctor`. Starts JAX."""
     prepare()
     import importlib.metadata
 
@@ -152,7 +153,7 @@ def describe() -> dict[str, str]:
 
 
 def problems() -> list[str]:
-    """What is wrong with the present setup, a sentence each; empty when all is well."""
+    """The problems of the present setup, one sentence each; empty if there are none. Starts JAX."""
     prepare()
     import jax
 

@@ -1,8 +1,8 @@
-"""Compiled programs are kept between processes: those of batches as a whole, all others by JAX's persistent compilation cache.
+"""Store of compiled programs between processes: programs of batches as a whole, all others in JAX's persistent compilation cache.
 
-They lie in the user's cache folder (XDG_CACHE_HOME/tribosweep or ~/.cache/tribosweep on Linux). Only its owner may write there, since its
-files are executed. Each kind of CPU has a subfolder, since programs are made for one kind. Nothing is kept where JAX's own variables choose
-another cache, or where the folder cannot be written.
+The programs lie in the user's cache folder (XDG_CACHE_HOME/tribosweep or ~/.cache/tribosweep on Linux). Only its owner may write there,
+because its files are executed. Each kind of CPU has a subfolder, because a program is made for one kind. Nothing is kept if JAX's own
+variables choose another cache, or if the folder cannot be written.
 
 JAX finds a program by its text, and must trace and lower it first: 1 to 2 s for the programs of a study. The programs of `batch` are found
 by their origin instead: the files of this package, versions, options and shapes (`kept`).
@@ -28,9 +28,9 @@ from typing import Any
 
 import platformdirs
 
-WORTH_KEEPING = 0.2  # s of compiling; JAX would keep what takes 1 s
+WORTH_KEEPING = 0.2  # compile time [s] from which a program is kept; the default of JAX is 1 s
 JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")
-FORGOTTEN = 30 * 86400.0  # s after which a program that was not used is removed: those of other versions would stay for ever
+FORGOTTEN = 30 * 86400.0  # time [s] after which an unused program is removed; programs of other versions would stay for ever
 HIT = "/jax/compilation_cache/cache_hits"  # the event of JAX when it loads a program from its own cache
 
 
@@ -70,9 +70,9 @@ def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object]
         os.utime(file)
         return program
     begun, hits = time.perf_counter(), _hits()
-    # a name of its own, so that JAX's cache, which has it too, never gives it for another version of this package
+    # a unique name: JAX's cache stores the program as well, and must never give it to another version of this package
     program = make(f"program_{digest[:16]}")
-    # one that JAX had kept cannot be kept again: XLA would leave out functions that it calls
+    # a program from JAX's cache cannot be serialized again: XLA would leave out functions that it calls
     if time.perf_counter() - begun > WORTH_KEEPING and _hits() == hits:
         with suppress(Exception):
             _write(file, program)
@@ -145,12 +145,12 @@ def sources() -> str:
 
 
 def cache_home() -> Path:
-    """The folder for what this user's processes can make again; see `platformdirs.user_cache_path`."""
+    """The cache folder of this user, whose files can be made again; see `platformdirs.user_cache_path`."""
     return platformdirs.user_cache_path("tribosweep", appauthor=False)
 
 
 def private_folder(parent: Path, name: str) -> Path | None:
-    """A folder in `parent`, both made where they are not there; None where `parent` is not this user's alone, or cannot be written."""
+    """The folder `name` in `parent`, both created if missing; None if another user owns `parent`, or if the folder cannot be written."""
     if not parent.is_absolute():  # no home directory
         return None
     try:
@@ -167,7 +167,7 @@ def private_folder(parent: Path, name: str) -> Path | None:
 
 
 def cpu() -> str:
-    """A short name for this kind of CPU: equal where model and features are."""
+    """A short name for this kind of CPU; two CPUs of equal model and features have the same name."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

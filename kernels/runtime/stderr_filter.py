@@ -1,4 +1,4 @@
-"""XLA's false alarms, held back from stderr while programs are compiled or loaded."""
+"""A filter that holds back XLA's false alarms from stderr while programs are compiled or loaded."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-# XLA asks LLVM not to prefer gather and scatter instructions, and notes that among the features of the CPU that a program needs. When it
-# loads the program it misses them among the features of the host, which lists no preferences, and warns of crashes in two lines of 3 kB
-# each (jax issue 38445). A feature that is really missing is named in a line of its own, which is not held back.
-# It also calls a program that takes two minutes to compile very slow, in a box of asterisks: on a busy machine those of walls are.
+# XLA tells LLVM to avoid gather and scatter instructions, and lists that preference among the CPU features that a program needs. The
+# features of the host list no preferences. So XLA warns of crashes when it loads the program, in two lines of 3 kB each (jax issue 38445).
+# A feature that is really missing has a line of its own, which passes the filter. XLA also puts an alarm in a box of asterisks if a program
+# takes two minutes to compile, as programs with walls do on a busy machine.
 FALSE_ALARM = re.compile(
     rb"cpu_aot_loader\.cc:\d+\] .*Target machine feature \+prefer-no-(gather|scatter) is not +supported"
     rb"|slow_operation_alarm\.cc:\d+\]|^\*{32}$|Very slow compile\?"
@@ -30,7 +30,7 @@ def without_false_alarm() -> Iterator[None]:
     if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
         yield
         return
-    with _HOLDING:  # of simultaneous users the first puts the filter up, and the last takes it down
+    with _HOLDING:  # of simultaneous users the first installs the filter, and the last removes it
         held = _held[-1] if _held else _hold()
         _held.append(held)
     try:
@@ -69,9 +69,9 @@ def _hold() -> tuple[int, threading.Thread] | None:
 
 
 def flush_stderr() -> None:
-    """Let everything that was written to stderr reach it, for a process that ends without leaving `without_false_alarm`."""
+    """Forward everything that was written to stderr so far, for a process that ends inside `without_false_alarm`."""
     for original, reader in filter(None, _held[:1]):
-        with suppress(OSError):  # it was left meanwhile
+        with suppress(OSError):  # the filter was removed meanwhile
             os.dup2(original, STDERR)
             reader.join(FLUSHING)
 

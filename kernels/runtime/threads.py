@@ -1,4 +1,4 @@
-"""Tasks side by side."""
+"""Tasks in parallel threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _Found = TypeVar("_Found")
 
 
 def side_by_side(tasks: Sequence[Callable[[], _Found]]) -> list[_Found]:
-    """What the tasks return, each in a thread of its own: while one compiles or computes the next is prepared and traced."""
+    """The results of tasks, each run in its own thread: while one compiles or computes, the next one is traced."""
     if len(tasks) == 1:
         return [tasks[0]()]
     with ThreadPoolExecutor(max(1, len(tasks)), "task") as pool:

@@ -62,7 +62,7 @@ class Damped(NamedTuple):
 
     @traced_once
     def _harmonic(self, tau: Array, r: Responses, sine: Array, versine: Array) -> tuple[Array, Array, Array, Array]:
-        """R, the response at rest to exp(i omega t), and R - H: real and imaginary parts, without loss at resonance."""
+        """R, the response from rest to exp(i omega t), and R - H: real and imaginary parts, accurate at resonance."""
         omega, zeta = self.omega, self.zeta
         p_re, p_im = self.w2 - omega * omega, 2.0 * zeta * omega
         # z = (i omega - root) tau vanishes at resonance; (i omega - conjugate root) never does
@@ -73,7 +73,7 @@ class Damped(NamedTuple):
         near = r.oscillates & (r.damped_frequency > 0.5 * omega) & (z_re * z_re + z_im * z_im < 0.06)
 
         a_re, a_im = jnp.where(near, z_re, 0.0), jnp.where(near, z_im, 0.0)
-        # the polynomial sum of z^n / (n + 1)! divided by (z - a)(z - conjugate of a), whose coefficients are real (Knuth)
+        # the polynomial sum of z^n / (n + 1)! at z = a, by division by (z - a)(z - conjugate of a), whose coefficients are real (Knuth)
         twice, squared = fusion_barrier(2.0 * a_re, a_re * a_re + a_im * a_im)
         terms = by_width(tau, _RESONANCE_TERMS, 7)
         before, last = jnp.zeros_like(tau), 1.0 / math.factorial(terms) + jnp.zeros_like(tau)

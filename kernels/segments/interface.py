@@ -35,7 +35,7 @@ class Anchor(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """A segment `tau` after its anchor: displacement from the anchor [m], then velocity and its time derivatives.
+    """The motion at a time `tau` after the anchor: displacement since the anchor, velocity and its time derivatives.
 
     Attributes:
         d: displacement since the anchor [m].

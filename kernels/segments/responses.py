@@ -1,4 +1,4 @@
-"""Responses at rest of x'' + 2 zeta x' + w2 x, through critical damping and k -> 0, to rounding."""
+"""Free, step and ramp responses of x'' + 2 zeta x' + w2 x, accurate to rounding, at critical damping and for k -> 0 as well."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def powers(t: Array) -> Array:
 
 
 def derivative(z: Array, order: int) -> Array:
-    """Coefficients (TERMS,) of the derivative of a series."""
+    """Coefficients (TERMS,) of the derivative of order `order` of a series."""
     return jnp.concatenate([(z * _FALLING[order])[order:], jnp.zeros((order,))])
 
 

@@ -26,7 +26,7 @@ from kernels.segments.interface import Anchor, Motion
 
 MOST_LOOKS = 200_000
 _SHRINK = 2.5
-_FINE, _COARSE = 5, 4  # stretches tried at each look, each _SHRINK times shorter than the one before
+_FINE, _COARSE = 5, 4  # lengths tried at each instant, each _SHRINK times shorter than the one before
 _GROW = 10.0
 _FLOOR = 1e-13  # shortest stretch, over the shortest time scale of the motion; a guard that is zero to rounding over it only grazes
 
@@ -51,7 +51,7 @@ class _Course(NamedTuple):
     Attributes:
         derivatives: the guard and its first four derivatives.
         bound: upper bound of the magnitude of the fifth derivative, as far ahead as the search may jump.
-        slow: a lower bound of the guard and its derivatives: the harmonic part less the amplitude of the free motion about its equilibrium.
+        slow: a lower bound of the guard and its derivatives: harmonic part minus amplitude of the free motion about its equilibrium.
             It allows long jumps while a contact rings or a transient decays. slow_bound: upper bound of its fifth derivative.
     """
 
@@ -62,7 +62,7 @@ class _Course(NamedTuple):
 
 
 class _Walk(NamedTuple):
-    """The search: no guard crosses before `low`; `top` is the longest stretch of the next look; one lies in [low, high] near `guess`."""
+    """The search: no guard crosses before `low`; `top` is the longest stretch to try next; [low, high] brackets a crossing near `guess`."""
 
     low: Array
     top: Array
@@ -113,7 +113,7 @@ def _medium(segment: Damped) -> _Medium:
 
 @traced_once
 def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array, ...], wave: tuple[Array, Array]) -> _Course:
-    """The guard ahead of an instant where it and its first two derivatives are `values` and the excitation over the mass is `wave`."""
+    """A guard ahead of an instant. `values`: the guard and its first two derivatives; `wave`: alpha times sine and cosine of the angle."""
     omega, zeta, w2 = segment.omega, segment.zeta, segment.w2
     sine, cosine = wave
     # the guard obeys the equation of motion: its excitation is that of the motion, weighted by the coefficients of the guard
@@ -153,7 +153,7 @@ def _terms(derivatives: tuple[Array, ...], bound: Array, h: Array) -> tuple[Arra
 
 @traced_once
 def _stays(terms: tuple[Array, ...]) -> Array:
-    """Whether the polynomial below the guard is certainly not negative over the stretch: all Bernstein coefficients >= 0."""
+    """Whether the polynomial below the guard is certainly not negative over the stretch: its Bernstein coefficients are >= 0."""
     c0, c1, c2, c3, c4, rest = terms
     b1 = c0 + 0.2 * c1
     b2 = c0 + 0.4 * c1 + 0.1 * c2
@@ -166,7 +166,7 @@ def _stays(terms: tuple[Array, ...]) -> Array:
 
 @traced_once
 def _falls_through(terms: tuple[Array, ...]) -> Array:
-    """Whether the guard certainly falls all over the stretch and is negative at its end."""
+    """Whether the guard certainly falls over the whole stretch and is negative at its end."""
     c0, c1, c2, c3, c4, rest = terms
     d0, d1, d2, d3, d4 = c1, 2.0 * c2, 3.0 * c3, 4.0 * c4, 5.0 * rest
     most = functools.reduce(

@@ -1,7 +1,7 @@
 """First reversal of a damped segment: Newton-like steps from a guess, and a proof that the zero found is the first.
 
-A stretch is the time between two zeros of cos(omega t + phase), shorter than half the natural period. Divide v by a positive free response
-and plot it against a stretched time (see `reversal_scan`): it is convex on a stretch where alpha cos > 0 and concave where alpha cos < 0.
+A stretch is the time between two zeros of cos(omega t + phase), if shorter than half the natural period. v divided by a positive free
+response, against a stretched time (see `reversal_scan`), is convex on a stretch where alpha cos > 0 and concave where alpha cos < 0.
 Therefore, whatever happens before the stretch,
 
 - in a convex stretch, a falling zero of v is the first zero, and v is positive at the beginning;
@@ -60,7 +60,7 @@ class _Course(NamedTuple):
     free_rate: Array
 
     def at(self, tau: Array) -> Motion:
-        """The motion at a time [s], without the displacement."""
+        """The motion `tau` [s] after the anchor. The displacement is not computed: its entry repeats v."""
         _, omega, zeta, w2, *_ = self.segment
         sine, versine = chord(self.angle + omega * tau)
         cosine = 1.0 - versine

@@ -68,7 +68,7 @@ def _cut(segment: Damped, s: _Scan, m: Motion) -> tuple[Array, Array]:
     bend = discriminant * reach
     fall, rise = s.low_a + s.low_v * (segment.zeta + bend), m.a + m.v * (segment.zeta - bend)
     valley = (fall < 0.0) & (rise > 0.0)
-    # tangents in (stretched time, v over free response), both scaled by their value at the start of the piece
+    # tangents in the plane of stretched time and v over free response, both scaled by their value at the start of the piece
     growth = jnp.exp(segment.zeta * length)
     # for large arguments 1 - tanh^2 is only rounding; cosh^2 is accurate there
     over = discriminant * half * half > 1.0

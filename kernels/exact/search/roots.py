@@ -1,4 +1,4 @@
-"""Root of a velocity inside a bracket: Householder steps of order four, held by the bracket."""
+"""Root of a velocity in a bracket: Householder steps of order four, and bisection where they leave the bracket or converge slowly."""
 
 from __future__ import annotations
 
