@@ -88,7 +88,8 @@ SIDES = [
 ]
 
 
-@pytest.mark.parametrize("name", ["a0", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mu", "omega"))])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a0", "mu", "omega"])
 def test_wear_power_derivative_is_its_one_sided_difference_on_both_sides_of_each_boundary(solve: Solve, name: str) -> None:
     rows = [BASE | TIMES | {"a0": 1.0 / eta} for eta, _ in SIDES]
     exact = reverse()(columns(rows))[name]
@@ -139,6 +140,7 @@ def test_every_derivative_of_every_observable_is_its_difference(solve: Solve, re
                 assert exact * scale == pytest.approx(found[each] * scale, rel=1e-6, abs=1e-6 * size), (index, each, name)
 
 
+@pytest.mark.slow
 def test_reverse_and_forward_derivatives_are_the_same_numbers() -> None:
     p = columns([BASE | TIMES | {"a0": a0, "v0": v0} for a0 in (0.99, 1.01, 1.5, 15.0) for v0 in (0.0, 0.1, -0.2)])
     backward, onward = reverse()(p), forward(p)["wear_power"]

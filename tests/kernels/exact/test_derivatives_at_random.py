@@ -27,7 +27,8 @@ from tests.oracle import generate, generate_penalised
 
 Columns = dict[str, np.ndarray]
 
-RANDOM, GRAZING, LANES = 340, 160, 20
+RANDOM, GRAZING = 340, 160
+LANES, BLOCKS = 20, 5  # rows at once, and blocks of one call
 SMOOTH = ("wear_power", "slip_distance", "stick_fraction", "max_slip_speed", "drift", "x_end", "v_end")
 BODY = ("m", "k", "c", "mu_s", "mu_d", "normal_force", "a0", "f0", "omega", "phase", "load", "x0", "v0")
 TIMES = ("window_start", "window_end", "end")
@@ -87,7 +88,7 @@ def run(penalised: bool, p: dict[str, Any]) -> Run:
 
 @functools.cache
 def program(penalised: bool, order: int) -> Callable[..., Any]:
-    """Jitted: columns, and a direction for each order -> runs, or their derivatives along the directions; blocks of LANES."""
+    """Jitted: columns, and a direction for each order -> runs, or their derivatives along the directions."""
 
     def one(p: dict[str, Any], *directions: dict[str, Any]) -> Any:
         if order == 0:
@@ -105,10 +106,12 @@ def program(penalised: bool, order: int) -> Callable[..., Any]:
     mapped = jax.jit(lambda *blocks: jax.lax.map(lambda lanes: jax.vmap(one)(*lanes), blocks))
 
     def call(*columns: Columns) -> Any:
-        count = len(columns[0]["m"])
-        fill = np.arange(-(-count // LANES) * LANES) % count
-        blocks = [{name: values[fill].reshape(-1, LANES) for name, values in each.items()} for each in columns]
-        return jax.tree.map(lambda values: np.asarray(values).reshape(-1)[:count], mapped(*blocks))
+        count, size = len(columns[0]["m"]), BLOCKS * LANES
+        parts = []
+        for first in range(0, count, size):  # one length, so that the program compiles once
+            rows = np.arange(first, first + size) % count
+            parts.append(mapped(*({name: values[rows].reshape(-1, LANES) for name, values in each.items()} for each in columns)))
+        return jax.tree.map(lambda *values: np.concatenate([np.asarray(each).reshape(-1) for each in values])[:count], *parts)
 
     return call
 

@@ -84,6 +84,7 @@ def test_stops_of_a_period_are_those_of_an_independent_run(beta: float, eta: flo
     assert (found["period"][0], found["stops"][0], len(rests)) == (1.0, stops, stops)
 
 
+@pytest.mark.slow
 def test_a_mass_that_never_moves_never_stops() -> None:
     found = steadily([{"a0": 1.0, "mu": 0.2}, {"k": 1.0, "g": 1.0, "a0": 1.0, "omega": 0.3, "mu": 1.1}])
     assert found["stops"].tolist() == [0.0, 0.0]

@@ -82,6 +82,7 @@ def test_points_of_periodic_motions_are_those_of_an_independent_integration_and_
         assert max(map(abs, impacts_on_section.multipliers(row, here[0], count))) < 1.0, name
 
 
+@pytest.mark.slow
 def test_what_is_measured_is_that_of_the_window() -> None:
     names = ["period 1", "period 2, three impacts", "period 3", "two stops"]
     rows = [PERIODIC[name] for name in names]

@@ -14,6 +14,7 @@ import kernels
 from kernels.batch.solve import solve as solve_all
 from kernels.models import BUCKLING_WALL, STOP, TWO_WALLS, Model
 from kernels.models.status import Status
+from tests.kernels.compiling import hastily
 from tests.oracle import two_walls
 
 Row = dict[str, Any]
@@ -147,7 +148,7 @@ def test_a_derivative_by_the_gap_of_the_left_wall() -> None:
         found = kernels.simulate("two_walls", row | {"left_gap": gap})
         return [found[name] for name in names]
 
-    _, slopes = jax.jvp(ends, (value,), (1.0,))
+    _, slopes = hastily(lambda gap, direction: jax.jvp(ends, (gap,), (direction,)))(value, 1.0)
     beside = solve(TWO_WALLS, [row | {"left_gap": value + step}, row | {"left_gap": value - step}]).observables
     for name, slope in zip(names, slopes, strict=True):
         above, below = beside[name]
@@ -158,7 +159,12 @@ def test_a_derivative_by_the_gap_of_the_left_wall() -> None:
 @pytest.mark.slow
 def test_log_impacts_trace_and_moment_tell_of_both_walls() -> None:
     row = SHAKEN | ELASTIC | BUCKLES
-    found = kernels.simulate("two_walls", row)
+    # one call for an elastic wall and one that buckles
+    both = kernels.simulate("two_walls", row | {"f_crit": np.array([np.inf, row["f_crit"]])})
+    rows = solve(TWO_WALLS, [SHAKEN | ELASTIC, row]).observables
+    for name in ("x_end", "peak_force", "plastic_set", "left_max_compression"):
+        np.testing.assert_allclose(both[name], rows[name], rtol=1e-12, err_msg=name)
+    found = {name: values[1] for name, values in both.items()}
     log, hits, trace = kernels.event_log("two_walls", row), kernels.impacts("two_walls", row), kernels.trace("two_walls", row)
     names = list(log["event"])
     assert names.count("impact") + names.count("left impact") == int(found["impacts"]) == len(hits["time"])
@@ -174,15 +180,6 @@ def test_log_impacts_trace_and_moment_tell_of_both_walls() -> None:
     at = np.searchsorted(trace["time"], 1.0)
     x = np.interp(1.0, trace["time"][at - 1 : at + 1], trace["x"][at - 1 : at + 1])
     assert float(now["x"]) == pytest.approx(x, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_rows_of_one_call_may_be_elastic_and_buckling() -> None:
-    rows = solve(TWO_WALLS, [SHAKEN | ELASTIC, SHAKEN | ELASTIC | BUCKLES]).observables
-    tables = BUCKLES | {"f_crit": np.array([np.inf, 20.0])}
-    both = kernels.simulate("two_walls", SHAKEN | ELASTIC | tables)
-    for name in ("x_end", "peak_force", "plastic_set", "left_max_compression"):
-        np.testing.assert_allclose(both[name], rows[name], rtol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +210,7 @@ def test_an_elastic_wall_needs_no_parameters_of_buckling() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "coarse", "fine", "rate", "error"),
-    [("euler", {"step": 8e-5}, {"step": 2e-5}, 0.5, 2e-3), ("rk54", {"tolerance": 1e-8}, {"tolerance": 1e-10}, 0.3, 1e-3)],
+    [("euler", {"step": 2e-4}, {"step": 5e-5}, 0.5, 5e-3), ("rk54", {"tolerance": 1e-8}, {"tolerance": 1e-10}, 0.3, 1e-3)],
 )
 def test_time_schemes_converge_to_the_exact_motion_between_two_walls(
     scheme: str, coarse: Row, fine: Row, rate: float, error: float

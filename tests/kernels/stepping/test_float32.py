@@ -149,6 +149,7 @@ def test_walls_keep_five_digits(model: Model, scheme: str, shared: bool) -> None
     assert np.count_nonzero(single.observables["impacts"] != fine.observables["impacts"]) <= COUNT // 100
 
 
+@pytest.mark.slow
 def test_compression_is_not_rounded_with_the_displacement() -> None:
     # a wall 1 m away that is pressed by 0.4 to 2 mm: of x alone float32 would leave 4 digits of that
     rows = alike(STOP, {"v0": np.linspace(0.4, 2.0, COUNT), "gap": 1.0, "k_n": 1e6, "omega": 1.0, "k_t": 1e5, "sides": 1.0}) | ABREAST
