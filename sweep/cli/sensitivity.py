@@ -16,6 +16,7 @@ from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from sweep.cli.shared import FAILED_ROWS, AsJson
 from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 from sweep.io.errors import ConfigError, Problem
+from sweep.io.tables import number_in
 from sweep.study.config import Config
 from sweep.study.load import load
 
@@ -62,7 +63,7 @@ def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
     for text in texts:
         name, _, value = text.partition("=")
         try:
-            found.append((name.strip(), float(value)))
+            found.append((name.strip(), number_in(value)))
         except ValueError:
             problems.append(Problem("", f"{text!r} must be NAME=NUMBER, such as wear_power=1.0"))
     if problems:

@@ -126,7 +126,7 @@ def find_column(headers: list[str], wanted: Wanted, label: str, problems: list[P
 def is_number(text: str) -> bool:
     """Whether a text is a number."""
     try:
-        float(text)
+        tables.number_in(text)
     except ValueError:
         return False
     return True

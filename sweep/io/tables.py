@@ -164,10 +164,17 @@ def parse_numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray, dict
         values, words = np.full(len(absent), math.nan), {}
     for row, word in enumerate(filled.to_pylist()):
         try:
-            values[row] = float(word)
+            values[row] = number_in(word)
         except ValueError:
             words[row] = word
     return values, absent, words
+
+
+def number_in(text: str) -> float:
+    """The number that a text states, in ASCII digits without the `_` that Python allows between them; ValueError if it states none."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is no number")
+    return float(text)
 
 
 def digest(path: Path) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pint
 
 
-_WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*((?:1/)?[^\d.\s+-].*?)\s*")
+_WRITTEN = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?:1/)?[^\d.\s+-].*?)\s*")
 _TURNING, _FREQUENCY = "rad/s", "Hz"
 ACCELERATION, DENSITY = "m/s^2", "(m/s^2)^2/Hz"
 _GRAVITY = re.compile(r"\b(m?)g\b")

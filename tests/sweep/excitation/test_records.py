@@ -118,6 +118,8 @@ REFUSED = {
     "an infinite time": (changed(7, time="inf"), ["column time, row 7: inf: must be a finite number (time, unit s)"]),
     "an empty cell": (changed(7, value=""), ["column acceleration, row 7: is empty"]),
     "a word": (changed(7, value="high"), ["column acceleration, row 7: 'high' is no number"]),
+    "an underscore between digits": (changed(7, value="1_0"), ["column acceleration, row 7: '1_0' is no number"]),
+    "digits that are not ASCII": (changed(7, value="\N{FULLWIDTH DIGIT ONE}"), ["row 7:", "is no number"]),
     "a decimal comma": (changed(7, value='"0,5"'), ["row 7: '0,5' is no number; numbers have a decimal point"]),
     "a missing column": (
         csv(header="time,acelleration"),

@@ -53,6 +53,8 @@ def test_a_value_with_a_unit_is_that_in_si(text: str, unit: str, value: float) -
         ("0.3", "1", "no number with a unit"),
         ("", "s", "no number with a unit"),
         ("1.2.3 s", "s", "no number with a unit"),
+        ("1_0 s", "s", "'_0 s' is no known unit"),
+        ("\N{ARABIC-INDIC DIGIT THREE} s", "s", "no number with a unit"),
     ],
 )
 def test_what_is_no_value_of_that_unit_is_refused(text: str, unit: str, words: str) -> None:
