@@ -95,6 +95,7 @@ def test_driven_programs_can_be_lowered_for_accelerators(monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("fresh_programs")
+@pytest.mark.slow
 def test_what_suits_an_accelerator_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = columns("rubbing_mass", "euler") | {"end": 0.7, "window_start": 0.1234}
     here = batch.solve(RUBBING_MASS, "euler", rows, {}, COUNT)

@@ -73,6 +73,7 @@ def lasting(row: Row, multiple: float = 1.0, periods: int = 400) -> dict[str, fl
     return {**row, "end": end, "window_start": end * (periods - multiple) / periods}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("beta", "eta", "stops"), [(2.0, 0.5, 0), (0.9, 0.9, 2), (0.22, 0.3, 4), (0.15, 0.5, 4), (0.1, 0.45, 6)])
 def test_stops_of_a_period_are_those_of_an_independent_run(beta: float, eta: float, stops: int) -> None:
     row = {"k": 1.0, "g": 1.0, "a0": 1.0, "omega": beta, "mu": eta}
@@ -92,6 +93,7 @@ def test_a_mass_that_never_moves_never_stops() -> None:
 
 
 @pytest.mark.parametrize("beta", [0.97, 0.99, 1.003, 1.02])
+@pytest.mark.slow
 def test_a_run_that_creeps_near_the_boundary_at_resonance_gets_there(beta: float) -> None:
     limit = closed_forms.den_hartog_limit(beta)
     rows = [{"k": 1.0, "g": 1.0, "a0": 1.0, "omega": beta, "mu": (1.0 + share) * limit} for share in (-1e-6, 1e-6)]
@@ -128,6 +130,7 @@ def test_stick_slip_without_spring_is_that_of_its_closed_form() -> None:
 
 
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.05])
+@pytest.mark.slow
 def test_slip_slip_on_a_spring_is_den_hartogs_from_rest(share: float) -> None:
     rows, powers = zip(*(den_hartog(beta, share) for beta in BETAS), strict=True)
     found = steadily(rows)
@@ -139,6 +142,7 @@ def test_slip_slip_on_a_spring_is_den_hartogs_from_rest(share: float) -> None:
     assert np.median(periods) <= 8
 
 
+@pytest.mark.slow
 def test_poincare_points_of_slip_slip_on_a_spring_are_den_hartogs() -> None:
     rows, points = [], []
     for beta in (0.7, 1.5, 3.0):
@@ -158,6 +162,7 @@ def test_poincare_points_of_slip_slip_on_a_spring_are_den_hartogs() -> None:
     assert np.isnan(found["poincare_x"][:, 1:]).all()
 
 
+@pytest.mark.slow
 def test_stick_has_no_wear() -> None:
     found = steadily([{"a0": 0.99, "mu": 0.1}, {"a0": 0.5, "mu": 0.1}, {"mu": 0.1, "v0": 3.0}, {"mu": 0.1}])
     assert not found["wear_power"].any()
@@ -166,6 +171,7 @@ def test_stick_has_no_wear() -> None:
     assert not found["slip_phases"].any()
 
 
+@pytest.mark.slow
 def test_a_mass_rests_where_it_came_to_rest(solve: Solve) -> None:
     rows = [{"k": 40.0, "c": 0.1, "v0": 3.0, "mu": 0.1}, {"k": 40.0, "a0": 0.5, "x0": 0.3, "mu": 0.1}]
     found = steadily(rows)
@@ -194,7 +200,8 @@ PENALISED = {
 }
 
 
-@pytest.mark.parametrize("rows", [pytest.param(RIGID, id="rigid"), pytest.param(PENALISED, id="penalised", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [pytest.param(RIGID, id="rigid"), pytest.param(PENALISED, id="penalised")])
 def test_the_steady_window_is_the_last_period_of_a_long_run(solve: Solve, rows: Mapping[str, Row]) -> None:
     steadies = steadily(list(rows.values()))
     plains = solve([lasting(row, max(1.0, multiple)) for row, multiple in zip(rows.values(), steadies["period"], strict=True)])
@@ -211,6 +218,7 @@ def test_the_steady_window_is_the_last_period_of_a_long_run(solve: Solve, rows: 
         assert plain["slip_phases"] - found["slip_phases"] in (0.0, 1.0), name
 
 
+@pytest.mark.slow
 def test_the_period_is_the_smallest_number_of_periods_of_the_excitation() -> None:
     three = {"k": (2.0 * math.pi / 3.0) ** 2, "a0": 1.0, "mu": 0.0, "x0": 0.3}  # a free oscillation of three periods, which nothing damps
     sixteen, more = ({**three, "k": (2.0 * math.pi * ratio) ** 2} for ratio in (5.0 / 16.0, 5.0 / 17.0))
@@ -235,6 +243,7 @@ def test_what_never_returns_is_not_called_periodic() -> None:
     assert np.isfinite(found["poincare_v"]).sum(axis=1).tolist() == [64, 64, 64, 0, 1]
 
 
+@pytest.mark.slow
 def test_forced_motion_without_friction_is_found_where_damping_lets_the_rest_decay() -> None:
     row = {"k": 4.3, "c": 0.1, "a0": 1.0, "mu": 0.0, "x0": 0.3, "omega": 2.0}
     found = steadily([row])
@@ -243,6 +252,7 @@ def test_forced_motion_without_friction_is_found_where_damping_lets_the_rest_dec
     assert found["max_slip_speed"][0] == pytest.approx(2.0 * amplitude, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_slip_in_one_direction_is_one_phase() -> None:
     found = steadily([{"a0": 1.0, "load": 2.0, "c": 0.3, "mu": 0.1}])
     assert found["drift"][0] == pytest.approx((2.0 - 1.0) / 0.3, rel=1e-12)

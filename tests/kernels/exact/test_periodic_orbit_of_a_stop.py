@@ -27,6 +27,8 @@ from kernels.reference import bouncing_ball
 from kernels.reference.closed_forms import damped_impact
 from tests.oracle import impacts_on_section, shock
 
+pytestmark = pytest.mark.slow  # its programs take half a minute to compile
+
 Row = Mapping[str, float]
 NAMES = ("m", "k", "c", "x0", "v0", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap", "sides")
 WORDS = by_name(STOP.observables)["regime"].words
@@ -65,7 +67,6 @@ PERIODIC = {
 }
 
 
-@pytest.mark.slow
 def test_points_of_periodic_motions_are_those_of_an_independent_integration_and_attract() -> None:
     found = steadily(list(PERIODIC.values()))
     assert found["status"].tolist() == [Status.OK] * len(PERIODIC)
@@ -82,7 +83,6 @@ def test_points_of_periodic_motions_are_those_of_an_independent_integration_and_
         assert max(map(abs, impacts_on_section.multipliers(row, here[0], count))) < 1.0, name
 
 
-@pytest.mark.slow
 def test_what_is_measured_is_that_of_the_window() -> None:
     names = ["period 1", "period 2, three impacts", "period 3", "two stops"]
     rows = [PERIODIC[name] for name in names]
@@ -265,7 +265,6 @@ def test_two_bodies_have_no_steady_window() -> None:
         kernels.simulate("stop", {"m_2": 1.0}, window="steady")
 
 
-@pytest.mark.slow
 def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> None:
     names = ("m", "k", "c", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap")
     wanted = ("x_end", "v_end", "peak_force", "contact_time", "impulse", "max_compression", "rebound_velocity", "poincare_x", "poincare_v")
@@ -289,7 +288,6 @@ def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> No
         np.testing.assert_allclose(np.asarray(rates)[shown], np.asarray(slope)[shown], rtol=2e-6, atol=1e-7, err_msg=name)
 
 
-@pytest.mark.slow
 def test_with_rigid_friction_points_are_those_of_an_independent_integration() -> None:
     rows = [
         {**SPRING, "omega": 1.5, "mu": 0.01},
@@ -318,7 +316,6 @@ def test_with_rigid_friction_points_are_those_of_an_independent_integration() ->
     assert found["stick_fraction"][2] > 0.0
 
 
-@pytest.mark.slow
 def test_with_penalised_friction_the_steady_window_is_the_last_period_of_a_long_run() -> None:
     rubs = {**SPRING, "gap": 0.3, "mu": 0.03, "k_t": 200.0}
     rows = [

@@ -210,7 +210,7 @@ def test_an_elastic_wall_needs_no_parameters_of_buckling() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "coarse", "fine", "rate", "error"),
-    [("euler", {"step": 2e-4}, {"step": 5e-5}, 0.5, 5e-3), ("rk54", {"tolerance": 1e-8}, {"tolerance": 1e-10}, 0.3, 1e-3)],
+    [("euler", {"step": 8e-5}, {"step": 2e-5}, 0.5, 2e-3), ("rk54", {"tolerance": 1e-8}, {"tolerance": 1e-10}, 0.3, 1e-3)],
 )
 def test_time_schemes_converge_to_the_exact_motion_between_two_walls(
     scheme: str, coarse: Row, fine: Row, rate: float, error: float

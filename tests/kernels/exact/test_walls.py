@@ -248,6 +248,7 @@ def test_walls_never_pull_keep_their_set_and_stop_the_mass_by_its_energy(seed: i
     np.testing.assert_allclose(0.5 * last["rebound_velocity"] ** 2, elastic, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_impacts_of_a_run_add_up_to_its_sums() -> None:
     row = {"v0": 1.0, "gap": 0.3, "k_n": 300.0, "m": 2.0, "sides": 2.0, "c_n": 2.0, "end": 5.0}
     found, each = solve(STOP, [row]), kernels.impacts("stop", row)
@@ -262,6 +263,7 @@ def test_the_impacts_of_a_run_add_up_to_its_sums() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_events_of_sdnd105_c_are_those_of_the_independent_run() -> None:
     log = kernels.event_log("buckling_wall", C | {"end": 12.0})
     (row,) = (row for row in references() if row["kind"] == "SDND105 C k=0")

@@ -72,7 +72,6 @@ def test_rigid_friction_agrees_with_quadrature_in_30_digits() -> None:
     hold_against_oracle(RIGID, rigid_friction, 1e-13)
 
 
-@pytest.mark.slow
 def test_the_published_wear_powers_are_means_of_eight_blocks_of_one_second() -> None:
     rows = [BASE | {"a0": a0} for a0 in (*PUBLISHED, 0.99)]
     found = run(rows, end=12.0, window_start=4.0, window_end=12.0)
@@ -89,6 +88,7 @@ def test_the_published_wear_powers_are_means_of_eight_blocks_of_one_second() -> 
     assert found["friction_force_rms"][3] == pytest.approx(0.99 / math.sqrt(2.0), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_euler_comes_near_to_rigid_friction() -> None:
     tolerance = 3e-3
     rows = [BASE | {"a0": 15.0, "k_t": 9e5, "c_t": 1900.0}, BASE | {"a0": 1.5, "k_t": 9e5, "c_t": 1900.0}]

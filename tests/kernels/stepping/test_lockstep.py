@@ -63,6 +63,7 @@ def test_lockstep_is_each_at_its_own_pace(model: Model, scheme: str) -> None:
     assert {LOCKSTEP, QUEUE} <= {key.engine for key, *_ in PROGRAMS}
 
 
+@pytest.mark.slow
 def test_the_program_without_spring_and_damper_finds_what_the_general_one_finds() -> None:
     columns = masses(RUBBING_MASS) | {"window_start": 1.0, "end": 3.0, "step": 1e-3, "c": 0.0}
     lean = batch.solve(RUBBING_MASS, "euler", columns | {"k": 0.0}, {}, COUNT).observables

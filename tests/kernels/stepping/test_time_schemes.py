@@ -286,6 +286,7 @@ def test_the_contact_needs_no_stiffness_where_it_has_no_friction(solve: Solve) -
         kernels.simulate("rubbing_mass", {"v0": 1.0}, scheme="euler")
 
 
+@pytest.mark.slow
 def test_derivatives_are_those_of_the_steps() -> None:
     row = {"a0": 4.0, "mu": 0.1, "end": 0.9, "window_start": 0.2, "omega": 5.0}
     steps = {"k_t": 1e5, "step": 2e-4, "tolerance": 1e-9}

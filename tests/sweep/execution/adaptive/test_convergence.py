@@ -539,6 +539,7 @@ def test_progress_counts_the_points_that_are_refined_no_more(law: FakeKernels, t
     assert law.calls
 
 
+@pytest.mark.slow
 def test_euler_converges_with_order_one_to_exact(tmp_path: Path) -> None:
     parameters = {"k": 3e-5, "k_t": 9e5, "a0": 5.0}
     time = {"end": 3.0, "window": [1.0, 3.0], "step": 4e-4}
