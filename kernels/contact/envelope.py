@@ -134,11 +134,11 @@ class Envelope(NamedTuple):
         _, beyond = self._along(X, self.plateau, self.sets)
         return (self.ends[..., 0] < jnp.inf if self.ends.shape[-1] else jnp.zeros_like(X, dtype=bool)) & (X > self.u1) & (beyond > 0.0)
 
-    def regime(self, X: Array, buckled: Array, impacts: Array) -> Array:
+    def regime(self, X: Array, buckled: Array, pressed: Array) -> Array:
         """Code of the damage from the largest compression: 0 no contact, 1 elastic, 2 plateau, 3 softened, 4 beyond table.
 
         Args:
-            X: largest compression [m]. buckled: 1 where the force has reached the criterion. impacts: number of entries.
+            X: largest compression [m]. buckled: 1 where the force has reached the criterion. pressed: whether there was any contact.
         """
         yielded = jnp.where(self.beyond_table(X), 4, jnp.where(X > self.u0, 3, 2))
-        return jnp.where(impacts > 0.0, jnp.where(buckled > 0.0, yielded, 1), 0)
+        return jnp.where(pressed, jnp.where(buckled > 0.0, yielded, 1), 0)

@@ -101,8 +101,12 @@ class FrictionLaw:
         """The numbers of the law that must be finite."""
         raise NotImplementedError
 
-    def new_memory(self, like: Array) -> Any:
-        """The state of an unloaded contact."""
+    def at_start(self, v: Array, normal: Array | None = None) -> Any:
+        """The state of the contact at t = 0.
+
+        Args:
+            v: velocity against the support [m/s]. normal: signed normal force [N] (see `Pressing`); None if it is constant.
+        """
         raise NotImplementedError
 
     def evaluate(

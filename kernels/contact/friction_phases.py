@@ -126,7 +126,7 @@ class FrictionPhases(NamedTuple):
         )
 
     def start(self, at: Instant) -> tuple[FrictionState, Array]:
-        """State of the contact at t = 0, and its force [N]. A penalised contact starts unloaded (see `law.ContactLaw`)."""
+        """State of the contact at t = 0, and its force [N] (see `law.ContactLaw`)."""
         slips, onward, held = self.at_start(at)
         side = jnp.where(slips, onward, 0.0)
         force = jnp.where(side == 0.0, held, -self.law.dynamic_force * side)
@@ -247,9 +247,8 @@ class PenalisedPhases(FrictionPhases):
         return force
 
     def at_start(self, at: Instant) -> tuple[Array, Array, Array]:
-        """It slips where the damper alone exceeds the limit (see `FrictionPhases.at_start`)."""
-        held = -self.law.c_t * at.v
-        return (jnp.abs(held) > self.law.static_limit) | ~self.acts, _way(at, self.acts), held
+        """It slips where the mass moves; a mass at rest is held by an unloaded spring (see `FrictionPhases.at_start`)."""
+        return (at.v != 0.0) | ~self.acts, _way(at, self.acts), jnp.zeros_like(at.v)
 
     def at_stop(self, state: FrictionState, at: Instant) -> Stop:
         """It holds, with the force of the slip that ends."""

@@ -57,7 +57,11 @@ class Grip(NamedTuple):
         return (self.slip_state == 0.0) & (before.slip_state != 0.0)
 
 
-def new_grip(like: Array) -> Grip:
-    """An unloaded contact that sticks."""
-    zero = jnp.zeros_like(like)
-    return Grip(zero + UNMOVED, zero)
+def new_grip(v: Array, sliding: Array) -> Grip:
+    """The contact at t = 0: it slips where the mass moves, and holds with an unloaded spring where the mass is at rest.
+
+    Args:
+        v: velocity against the support [m/s]. sliding: size of the friction of that slip [N].
+    """
+    moves = v != 0.0
+    return Grip(jnp.where(moves, jnp.sign(v), UNMOVED), jnp.where(moves, -sliding * jnp.sign(v), 0.0))

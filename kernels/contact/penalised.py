@@ -29,10 +29,6 @@ class SpringAndDamper(FrictionLaw):
         """The numbers of the law that must be finite."""
         return self.k_t, self.c_t
 
-    def new_memory(self, like: Array) -> Grip:
-        """An unloaded contact that sticks."""
-        return new_grip(like)
-
     def force(self, memory: Grip, v: Array) -> Array:
         """Friction force after a step [N] (see `FrictionLaw.force`)."""
         return memory.force(self.c_t, v)
@@ -66,6 +62,10 @@ class Penalised(_Numbers, SpringAndDamper):
         """The law of resolved parameters (scalars)."""
         static_limit = p["mu_s"] * p["normal_force"]
         return cls(static_limit, p["mu_d"] * p["normal_force"], *constants_of(p, static_limit))
+
+    def at_start(self, v: Array, normal: Array | None = None) -> Grip:  # noqa: ARG002 (constant)
+        """The contact at t = 0 (see `new_grip`)."""
+        return new_grip(v, self.dynamic_force)
 
     def evaluate(
         self,

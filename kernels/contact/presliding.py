@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
-from kernels.contact.grip import BRIEFLY, Grip, new_grip
+from kernels.contact.grip import BRIEFLY, UNMOVED, Grip
 from kernels.numerics.numbers import Array, unit
 
 
@@ -146,10 +146,10 @@ class Presliding(FrictionLaw):
         """Wear and dissipation are integrals that `rubs` returns."""
         return True, True
 
-    def new_memory(self, like: Array) -> Bristles:
-        """Unloaded bristles."""
-        zero = jnp.zeros_like(like)
-        return Bristles(new_grip(like).slip_state, zero, zero)
+    def at_start(self, v: Array, normal: Array | None = None) -> Bristles:  # noqa: ARG002 (constant)
+        """The contact at t = 0: bristles that are not bent, whatever the velocity, since they bend with the way."""
+        zero = jnp.zeros_like(v)
+        return Bristles(zero + UNMOVED, zero, zero)
 
     def along(self, f: Array, path: Path, end: Array | float) -> Array:
         """Force of the bristles [N] at the fraction `end` of a path, from the force at its beginning."""

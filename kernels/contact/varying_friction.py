@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.friction_law import Rubbed, SupportStep, Swings
-from kernels.contact.grip import AWAY, UNMOVED, Grip
+from kernels.contact.grip import AWAY, UNMOVED, Grip, new_grip
 from kernels.contact.normal_force import Pressing
 from kernels.contact.penalised import Penalised, SpringAndDamper, constants_of
 from kernels.numerics.elementary import exp, log
@@ -95,6 +95,12 @@ class Varied(_Numbers, SpringAndDamper):
     def coefficient(self, v: Array) -> Array:
         """Coefficient of friction at a slip velocity [m/s]."""
         return self.mu_d if self.stribeck is None else self.mu_d + (self.mu_s - self.mu_d) * self.stribeck.weight(v)
+
+    def at_start(self, v: Array, normal: Array | None = None) -> Grip:
+        """The contact at t = 0 (see `new_grip`); a mass that nothing presses is off its support."""
+        pressed = self.normal_force if normal is None or self.pressing is None else self.pressing.contact(normal)
+        grip = new_grip(v, self.coefficient(v) * pressed)
+        return grip if self.pressing is None else grip._replace(slip_state=jnp.where(pressed > 0.0, grip.slip_state, -AWAY))
 
     def evaluate(
         self,

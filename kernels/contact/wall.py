@@ -5,7 +5,7 @@ its largest compression X and its plastic set d. Its force is elastic, k_u(X) (y
 X the criterion follows the envelope: constant on the plateau, falling over the softening, constant beyond. `evaluate` is the step-by-step
 law of the tool that SDND105 validates. The phases in continuous time are its limit for step -> 0:
 
-    off       y < 0                       no force
+    off       y < 0                       no force; after a contact x = 0 is an event, for the time of the return
     behind    0 < y < d                   no force: the wall has kept the plastic set d
     lifted    y > d, k_u (y-d) + c v < 0  no force: the damper would pull
     elastic   F = k_u (y - d) + c v       until 0, or until the criterion
@@ -34,7 +34,7 @@ MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "p
 OFF, BEHIND, LIFTED, ELASTIC, YIELDING, RELOADED, CAPPED = (float(n) for n in range(7))
 WALL_EVENTS = (
     "", "impact", "separation", "leaves the wall", "touches again", "buckles", "yields again", "end of yielding", "next piece",
-    "turns back", "extreme force",
+    "turns back", "extreme force", "back at x = 0",
 )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ class Pressed(NamedTuple):
         largest: compression X reached so far [m]. plastic: plastic set d [m].
         piece: interval of the envelope while the wall yields. buckled: 1 once the force has reached the criterion.
         inward: 1 while the mass goes in. rising: 1 while the force grows; with a damper this differs from `inward`.
+        returns: 1 from where the mass leaves a wall with a gap until it is back at x = 0.
     """
 
     phase: Array
@@ -56,6 +57,7 @@ class Pressed(NamedTuple):
     buckled: Array
     inward: Array
     rising: Array
+    returns: Array
 
 
 class Force(NamedTuple):
@@ -257,7 +259,8 @@ class Wall(NamedTuple):
         other = Guard(jnp.where(self.two_sided > 0.0, self.gap + x, 1.0), self.two_sided, zero, zero)
         leaves = whether(ELASTIC, guard(k * stretch + c * speed, k, c), whether(LIFTED, guard(stretch, 1.0), off))
         second = whether(ELASTIC, guard(turn * speed, 0.0, turn), whether(LIFTED, pulled, other))
-        third = whether(ELASTIC, extreme, nothing)
+        homeward = choose(memory.returns > 0.0, guard(side * x, 1.0), nothing)
+        third = whether(ELASTIC, extreme, whether(OFF, homeward, nothing))
         if self.envelope is None:
             return Phase(force.stiffness, force.damping, (leaves, second, third))
 
@@ -289,7 +292,7 @@ class Wall(NamedTuple):
         side = jnp.where((self.two_sided > 0.0) & (at.x < 0.0), -self.stands * one, self.stands * one)
         y, speed = side * at.x - self.gap, side * at.v
         inside = y > 0.0
-        memory = Pressed(jnp.where(inside, ELASTIC, OFF) + zero, side, jnp.maximum(y, 0.0), zero, zero, zero, zero, zero)
+        memory = Pressed(jnp.where(inside, ELASTIC, OFF) + zero, side, jnp.maximum(y, 0.0), zero, zero, zero, zero, zero, zero)
         if self.envelope is not None:
             limit, _ = self._criterion(memory)
             _, c = self._elastic(memory)
@@ -422,6 +425,8 @@ class Wall(NamedTuple):
             )
             v = jnp.where(stops | reload_ends, 0.0, v)
             jumps = enters | touches | (yields & (phase == BEHIND)) | goes_on
+        leaves, home = (phase != OFF) & (after.phase == OFF), (phase == OFF) & third & ~first & ~second
+        after = after._replace(returns=jnp.where(leaves & (self.gap > 0.0), 1.0, jnp.where(enters | home, 0.0, memory.returns)))
         edge = jnp.where(enters, 0.0, y)
         before_force = jnp.where(enters, 0.0, self.force(here, edge).at(y, speed))
         jump = self.force(after, edge).at(edge, speed) - before_force
@@ -447,6 +452,7 @@ class Wall(NamedTuple):
         """Position of the event in `kinds`."""
         same = after.phase == memory.phase
         code = jnp.where(same & (after.rising != memory.rising), 10.0, 0.0)
+        code = jnp.where(same & (after.returns < memory.returns), 11.0, code)
         code = jnp.where(same & (after.inward != memory.inward), 9.0, code)
         code = jnp.where(same & (after.piece != memory.piece), 8.0, code)
         yields = (after.phase == YIELDING) | (after.phase == RELOADED) | (after.phase == CAPPED)

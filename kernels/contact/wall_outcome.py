@@ -47,10 +47,11 @@ def finish(
         del found["buckling_time"]
         return found, status
     for law, wall, end, shock in zip(laws, walls, ends, shocks, strict=True):
+        pressed = (end.largest > 0.0) | (jnp.abs(shock.first_velocity) > 0.0)  # a mass at rest at its face does not press the wall
         if wall.envelope is None:
-            regime = jnp.where(shock.impacts > 0.0, 1, 0)
+            regime = jnp.where(pressed, 1, 0)
         else:
-            regime = wall.envelope.regime(end.largest, end.buckled, shock.impacts)
+            regime = wall.envelope.regime(end.largest, end.buckled, pressed)
             beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(end.largest)
             status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
         found |= impacts.of_wall(shock, end.plastic, regime, law.prefix)

@@ -94,7 +94,10 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
     law = Combined(friction, walls, tuple(wall.prefix.replace("_", " ") for wall in kind.walls))
     rubs = None if friction is None else rubbing.init(zero)
     pressed = law.start(_released(p, excitation))[0].walls
-    hits = tuple(impacts.init(zero, wall.phase != OFF, p["v0"] + zero, wall.buckled > 0.0, p["window_start"]) for wall in pressed)
+    hits = tuple(
+        impacts.init(zero, wall.compression(each, p["x0"] + zero), p["v0"] + zero, each.side, each.buckled > 0.0, p["window_start"])
+        for wall, each in zip(walls, pressed, strict=True)
+    )
 
     instants = block_means.bounds(p, kind.asked.blocks) if kind.asked.blocks else None
     worn = block_means.init(zero, kind.asked.blocks) if kind.asked.blocks else None
@@ -154,20 +157,28 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
     inside = (before.phase != OFF) & (now.duration > 0.0)
     area = y0 * now.duration + before.side * now.area
     viscous = 0.5 * (force.damping + last.damping) * before.side * now.moved  # the damping is linear in the displacement
+    impulse = force.constant * now.duration + force.stiffness * area + viscous
+    entered = (before.phase == OFF) & (after.phase != OFF)
+    counts, left = pushes & now.inside, (before.phase != OFF) & (after.phase == OFF)
     return impacts.update(
         sums,
         Push(
             time=now.time,
             velocity=now.before,
-            entered=(before.phase == OFF) & (after.phase != OFF),
-            left=(before.phase != OFF) & (after.phase == OFF),
+            entered=entered,
+            left=left,
             parted=pushes & ((after.phase == OFF) | (after.phase == BEHIND) | (after.phase == LIFTED)),
             buckled=after.buckled > before.buckled,
-            force=jnp.where(pushes & (now.duration > 0.0), jnp.maximum(start, end), zero),
-            pressed=jnp.where(pushes, now.duration, zero),
-            impulse=jnp.where(pushes, force.constant * now.duration + force.stiffness * area + viscous, zero),
-            compression=jnp.where(inside, jnp.maximum(y0, y), zero),
-            within=Within(jnp.where(pushes & now.inside, now.duration, zero), now.inside),
+            back=(before.returns > after.returns) & ~entered | left & (wall.gap <= 0.0),
+            back_time=now.time,
+            within=Within(
+                now.inside,
+                now.inside,
+                force=jnp.where(counts & (now.duration > 0.0), jnp.maximum(start, end), zero),
+                pressed=jnp.where(counts, now.duration, zero),
+                impulse=jnp.where(counts, impulse, zero),
+                compression=jnp.where(inside & now.inside, jnp.maximum(y0, y), zero),
+            ),
         ),
     )
 

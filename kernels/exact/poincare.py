@@ -25,7 +25,7 @@ from kernels.numerics.numbers import Array
 from kernels.observables import impact_pattern, impacts, rubbing
 from kernels.observables.slip import Slip
 
-NOT_OF_A_WINDOW = ("first_contact_time", "separation_time", "return_time")  # a steady motion has no first instant
+NOT_OF_A_WINDOW = ("first_contact_time", "separation_time", "exit_time", "return_time")  # a steady motion has no first instant
 
 
 class Section(NamedTuple):
@@ -158,7 +158,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             pressed = None if wall is None or pressed is None else wall.refreshed(pressed, x, v, a)
         placed = machine.place(s, x, v, a, Contacts(contact, () if pressed is None else (pressed,)))
         rubbed = None if friction is None else rubbing.established(zero, slips & (v != 0.0))
-        hits = () if wall is None else (impacts.init(zero, zero > 0.0, zero, zero > 0.0),)
+        hits = () if wall is None else (impacts.nothing(zero),)
         seen = None if wall is None else impact_pattern.init(zero) if s.sums.impacting is None else impact_pattern.window(s.sums.impacting)
         return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=oscillator.EventSums(rubbed, hits, seen))
 

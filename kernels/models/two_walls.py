@@ -103,16 +103,18 @@ def derive_two_walls(values: Values, xp: Any) -> dict[str, Any]:
 
 
 _DESCRIBED = {
-    "impacts": "entries into either wall in the run",
-    "peak_force": "largest force of a wall",
-    "contact_time": "time in which the walls push, summed over both walls",
-    "impulse": "integral of the forces of both walls, without sign",
-    "first_contact_time": "time of the first entry into a wall",
-    "first_contact_velocity": "velocity at the first entry into a wall",
-    "max_compression": "largest compression of a wall",
-    "rebound_velocity": "velocity when the force of a wall last came to 0",
-    "separation_time": "time when the force of a wall last came to 0",
-    "return_time": "time when the mass last left a wall",
+    "impacts": "entries into either wall in the window; a start inside one is an impact if the mass moves inwards",
+    "peak_force": "largest force of a wall in the window",
+    "contact_time": "time of the window in which the walls push, summed over both walls",
+    "impulse": "integral of the forces of both walls over the window, without sign",
+    "first_contact_time": "time of the first contact of the run with a wall; 0 for a start inside a wall, or at rest at its face",
+    "first_contact_velocity": "velocity at the first contact of the run with a wall",
+    "max_compression": "largest compression of a wall in the window",
+    "rebound_velocity": "velocity when the force of a wall last came to 0 in the window",
+    "separation_time": "time when the force of a wall last came to 0 in the window",
+    "exit_time": "time when the mass last left a wall in the window, through its face",
+    "return_time": "time when the mass last came back through x = 0 in the window after it had left a wall; the exit itself where the "
+    "wall reaches to x = 0 (gap <= 0)",
 }
 _BOTH = tuple(replace(q, description=_DESCRIBED.get(q.name, f"{q.description}, summed over both walls")) for q in SHOCK_OBSERVABLES)
 _OF_EACH = tuple(q for q in SHOCK_OBSERVABLES if q.name in ("impacts", "peak_force", "max_compression"))

@@ -63,22 +63,26 @@ BUCKLING_PARAMETERS = (
 )  # fmt: skip
 
 SHOCK_OBSERVABLES = (
-    Quantity("impacts", "", "entries into the wall in the run", kind="integer"),
-    Quantity("peak_force", "N", "largest force of the wall", r"F_\mathrm{max}"),
-    Quantity("contact_time", "s", "time in which the wall pushes", r"t_\mathrm{contact}"),
+    Quantity("impacts", "", "entries into the wall in the window; a start inside it is one if the mass moves inwards", kind="integer"),
+    Quantity("peak_force", "N", "largest force of the wall in the window", r"F_\mathrm{max}"),
+    Quantity("contact_time", "s", "time of the window in which the wall pushes", r"t_\mathrm{contact}"),
     Quantity("contact_ratio", "1", "part of the window in which the wall pushes", r"r_\mathrm{contact}"),
-    Quantity("impact_rate", "1/s", "entries into the wall in the window, over its length", r"n_\mathrm{impact}"),
-    Quantity("impulse", "N s", "integral of the force of the wall, on both sides without sign"),
-    Quantity("first_contact_time", "s", "time of the first entry", optional=True),
-    Quantity("first_contact_velocity", "m/s", "velocity at the first entry", optional=True),
-    Quantity("max_compression", "m", "largest compression of the wall, x beyond the gap", r"x_\mathrm{max}"),
-    Quantity("rebound_velocity", "m/s", "velocity when the force of the wall last came to 0", r"v_\mathrm{rebound}", optional=True),
-    Quantity("separation_time", "s", "time when the force of the wall last came to 0", optional=True),
-    Quantity("return_time", "s", "time when the mass last left the wall, through x = gap", optional=True),
+    Quantity("impact_rate", "1/s", "impacts over the length of the window", r"n_\mathrm{impact}"),
+    Quantity("impulse", "N s", "integral of the force of the wall over the window, on both sides without sign"),
+    Quantity("first_contact_time", "s", "time of the first contact of the run; 0 for a start inside the wall, or at rest at its face",
+             optional=True),
+    Quantity("first_contact_velocity", "m/s", "velocity at the first contact of the run", optional=True),
+    Quantity("max_compression", "m", "largest compression of the wall in the window, x beyond the gap", r"x_\mathrm{max}"),
+    Quantity("rebound_velocity", "m/s", "velocity when the force of the wall last came to 0 in the window", r"v_\mathrm{rebound}",
+             optional=True),
+    Quantity("separation_time", "s", "time when the force of the wall last came to 0 in the window", optional=True),
+    Quantity("exit_time", "s", "time when the mass last left the wall in the window, through its face x = gap", optional=True),
+    Quantity("return_time", "s", "time when the mass last came back through x = 0 in the window after it had left the wall; the exit itself "
+             "where the wall reaches to x = 0 (gap <= 0)", optional=True),
 )  # fmt: skip
 
 BUCKLING_OBSERVABLES = (
-    Quantity("buckling_time", "s", "time when the force first reached the criterion", r"t_\mathrm{buckling}", optional=True),
+    Quantity("buckling_time", "s", "time when the force first reached the criterion in the run", r"t_\mathrm{buckling}", optional=True),
     Quantity("plastic_set", "m", "plastic set of the wall at the end of the run", r"d_p"),
     Quantity("wall_regime", "", "how far the wall was pressed in the run: not at all, elastically, into its plateau, into its softening or "
              "past it, beyond the last node of its table", kind="word", words=WALL_REGIMES),

@@ -1,4 +1,4 @@
-"""Shock: impacts on a wall with their forces, times and velocities, over the whole run."""
+"""Shock: impacts on a wall with their forces, times and velocities, in the window, and what happened first in the run."""
 
 from __future__ import annotations
 
@@ -7,67 +7,90 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array, choice
-from kernels.observables import contact_window
 from kernels.observables.push import Push
 
-IN_WINDOW = (contact_window,)  # observables of shock over the window: modules with `init`, `update`, `merged`, `finish` and `SUMMED`
+SUMMED = ("contact_time", "impulse")  # sums of many small numbers, which float32 runs sum in two levels
 
 
 class Shock(NamedTuple):
-    """Sums over the run, and those IN_WINDOW. Times and velocities are NaN until their event has happened.
+    """Sums over the window, and first events of the run. Times and velocities are NaN until their event has happened.
 
     Attributes:
+        first_time, first_velocity: of the first contact of the run [s], [m/s].
+        buckling_time: when the force first reached the criterion in the run [s].
+        away: 1 from where the mass leaves the wall until it is back at x = 0, else 0.
         impacts: entries into the wall. peak: largest force [N]. contact_time: time with a force [s]. impulse: integral of the force [N s].
-        first_time, first_velocity: of the first entry [s], [m/s]. buckling_time: when the force first reached the criterion [s].
         compression: largest compression [m]. rebound, separation: velocity [m/s] and time [s] when the force last came to 0.
-        returned: when the mass last left the wall [s].
-        in_window: sums of each of IN_WINDOW.
+        left: when the mass last left the wall [s]. returned: when it last came back through x = 0 after that [s].
     """
 
+    first_time: Array
+    first_velocity: Array
+    buckling_time: Array
+    away: Array
     impacts: Array
     peak: Array
     contact_time: Array
     impulse: Array
-    first_time: Array
-    first_velocity: Array
-    buckling_time: Array
     compression: Array
     rebound: Array
     separation: Array
+    left: Array
     returned: Array
-    in_window: tuple[Any, ...]
 
 
-def init(like: Array, inside: Array, velocity: Array, buckled: Array, window_start: Array | float = 0.0) -> Shock:
-    """Sums before the run. A mass that starts `inside` the wall enters it at t = 0, with `velocity` [m/s].
+def init(like: Array, compression: Array, velocity: Array, side: Array | float, buckled: Array, window_start: Array | float = 0.0) -> Shock:
+    """Sums before the run.
 
-    `buckled`: whether the wall has buckled at t = 0. `window_start`: start of the window [s].
+    A mass that starts inside the wall, or at rest at its face, is in contact from t = 0 on. It has an impact there if it moves inwards from
+    inside; an entry from the face is an event of the run.
+
+    Args:
+        compression: of the wall at t = 0 [m], negative outside. velocity: of the mass [m/s]. side: +1 or -1, the side of the wall.
+        buckled: whether the wall has buckled at t = 0. window_start: start of the window [s].
     """
     zero = jnp.zeros_like(like)
     never = zero + jnp.nan
+    inside, inwards = compression > 0.0, side * velocity
+    touches = inside | ((compression == 0.0) & (velocity == 0.0))
+    hits = inside & (inwards > 0.0) & (window_start <= 0.0)
     return Shock(
-        jnp.where(inside, 1.0, zero), zero, zero, zero, jnp.where(inside, zero, never), jnp.where(inside, velocity, never),
-        jnp.where(buckled, zero, never), zero, never, never, never,
-        tuple(each.init(like, inside & (window_start <= 0.0)) for each in IN_WINDOW),
+        jnp.where(touches, zero, never), jnp.where(touches, velocity, never), jnp.where(buckled, zero, never), zero,
+        jnp.where(hits, 1.0, zero), zero, zero, zero, zero, never, never, never, never,
     )  # fmt: skip
+
+
+def nothing(like: Array) -> Shock:
+    """Sums at the start of a window of a periodic motion."""
+    zero = jnp.zeros_like(like)
+    never = zero + jnp.nan
+    return Shock(never, never, never, zero, zero, zero, zero, zero, zero, never, never, never, never)
 
 
 def update(sums: Shock, now: Push) -> Shock:
     """Sums after one more stretch of time."""
-    first = now.entered & (sums.impacts == 0.0)
-    return Shock(
-        impacts=sums.impacts + choice(now.entered, 1.0, 0.0, now.force),
-        peak=jnp.maximum(sums.peak, now.force),
-        contact_time=sums.contact_time + now.pressed,
-        impulse=sums.impulse + now.impulse,
+    first = now.entered & jnp.isnan(sums.first_time)
+    away = jnp.where(now.left, 1.0, sums.away)
+    back = now.back & (away > 0.0)
+    sums = sums._replace(
         first_time=jnp.where(first, now.time, sums.first_time),
         first_velocity=jnp.where(first, now.velocity, sums.first_velocity),
         buckling_time=jnp.where(now.buckled, now.time, sums.buckling_time),
-        compression=jnp.maximum(sums.compression, now.compression),
-        rebound=jnp.where(now.parted, now.velocity, sums.rebound),
-        separation=jnp.where(now.parted, now.time, sums.separation),
-        returned=jnp.where(now.left, now.time, sums.returned),
-        in_window=tuple(each.update(seen, now) for each, seen in zip(IN_WINDOW, sums.in_window, strict=True)),
+        away=jnp.where(back | now.entered, 0.0, away),
+    )
+    part = now.within
+    if part is None:
+        return sums
+    return sums._replace(
+        impacts=sums.impacts + choice(now.entered & part.event, 1.0, 0.0, part.force),
+        peak=jnp.maximum(sums.peak, part.force),
+        contact_time=sums.contact_time + part.pressed,
+        impulse=sums.impulse + part.impulse,
+        compression=jnp.maximum(sums.compression, part.compression),
+        rebound=jnp.where(now.parted & part.event, now.velocity, sums.rebound),
+        separation=jnp.where(now.parted & part.event, now.time, sums.separation),
+        left=jnp.where(now.left & part.event, now.time, sums.left),
+        returned=jnp.where(back & part.back, now.back_time, sums.returned),
     )
 
 
@@ -75,38 +98,42 @@ def merged(one: Shock, other: Shock) -> Shock:
     """The sums over two walls: counts, durations and impulses added, the larger force and compression, the first entry, the last exit."""
     first = jnp.isnan(other.first_time) | (one.first_time <= other.first_time)
     parted = jnp.isnan(other.separation) | (one.separation >= other.separation)
-    left = jnp.isnan(other.returned) | (one.returned >= other.returned)
+    left = jnp.isnan(other.left) | (one.left >= other.left)
+    returned = jnp.isnan(other.returned) | (one.returned >= other.returned)
     buckled = jnp.isnan(other.buckling_time) | (one.buckling_time <= other.buckling_time)
     return Shock(
+        first_time=jnp.where(first, one.first_time, other.first_time),
+        first_velocity=jnp.where(first, one.first_velocity, other.first_velocity),
+        buckling_time=jnp.where(buckled, one.buckling_time, other.buckling_time),
+        away=jnp.maximum(one.away, other.away),
         impacts=one.impacts + other.impacts,
         peak=jnp.maximum(one.peak, other.peak),
         contact_time=one.contact_time + other.contact_time,
         impulse=one.impulse + other.impulse,
-        first_time=jnp.where(first, one.first_time, other.first_time),
-        first_velocity=jnp.where(first, one.first_velocity, other.first_velocity),
-        buckling_time=jnp.where(buckled, one.buckling_time, other.buckling_time),
         compression=jnp.maximum(one.compression, other.compression),
         rebound=jnp.where(parted, one.rebound, other.rebound),
         separation=jnp.where(parted, one.separation, other.separation),
-        returned=jnp.where(left, one.returned, other.returned),
-        in_window=tuple(each.merged(a, b) for each, a, b in zip(IN_WINDOW, one.in_window, other.in_window, strict=True)),
+        left=jnp.where(left, one.left, other.left),
+        returned=jnp.where(returned, one.returned, other.returned),
     )
 
 
 def finish(sums: Shock, p: dict[str, Any]) -> dict[str, Array]:
     """Observables of shock by name (scalars, SI units), without those of `of_wall`. `p` has the ends of the window [s]."""
-    windowed = [each.finish(seen, p) for each, seen in zip(IN_WINDOW, sums.in_window, strict=True)]
+    length = p["window_end"] - p["window_start"]
     return {
-        **{name: value for found in windowed for name, value in found.items()},
         "impacts": sums.impacts,
+        "impact_rate": sums.impacts / length,
         "peak_force": sums.peak,
         "contact_time": sums.contact_time,
+        "contact_ratio": sums.contact_time / length,
         "impulse": sums.impulse,
         "first_contact_time": sums.first_time,
         "first_contact_velocity": sums.first_velocity,
         "max_compression": sums.compression,
         "rebound_velocity": sums.rebound,
         "separation_time": sums.separation,
+        "exit_time": sums.left,
         "return_time": sums.returned,
         "buckling_time": sums.buckling_time,
     }

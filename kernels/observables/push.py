@@ -8,14 +8,20 @@ from kernels.numerics.numbers import Array
 
 
 class Within(NamedTuple):
-    """The part of a stretch of time in the window.
+    """The part of a stretch of time that lies in the window.
 
     Attributes:
-        pressed: how long the wall pushes in the window [s]. end: whether the event of the stretch lies in the window.
+        event, back: whether the event of the stretch, and the return through x = 0, lie in the window.
+        force: largest force [N]. pressed: how long there is a force [s]. impulse: integral of the force [N s].
+        compression: largest compression [m].
     """
 
+    event: Array
+    back: Array
+    force: Array
     pressed: Array
-    end: Array
+    impulse: Array
+    compression: Array
 
 
 class Push(NamedTuple):
@@ -27,8 +33,8 @@ class Push(NamedTuple):
         time: of the event [s]. velocity: of the mass just before the event [m/s].
         entered, left: whether the mass comes into the wall, or leaves it. parted: whether the force comes to 0.
         buckled: whether the force reaches the criterion for the first time.
-        force: largest force [N]. pressed: how long there is a force [s]. impulse: integral of the force [N s].
-        compression: largest compression [m].
+        back: whether the mass passes x = 0 from the side of the wall, or leaves a wall that reaches to x = 0 (gap <= 0).
+        back_time: when it does so [s].
         within: the part in the window; None if no part is in the window.
     """
 
@@ -38,8 +44,6 @@ class Push(NamedTuple):
     left: Array
     parted: Array
     buckled: Array
-    force: Array
-    pressed: Array
-    impulse: Array
-    compression: Array
+    back: Array
+    back_time: Array
     within: Within | None = None

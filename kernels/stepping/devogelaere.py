@@ -29,10 +29,12 @@ from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial
 def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> StepState:
     """The state at t = 0, with a half step back in time; see `Stepper.start`."""
     zero = 0.0 * body.one
-    a, memory = body.push(force(zero), body.untouched(), x, zero, v)
+    load = force(zero)
+    unmoved = body.at_start(load, v)
+    a, memory = body.push(load, unmoved, x, zero, v)
     before = v - 0.25 * h * (a - body.drag * v)  # 2 (x_0 - x_e) / h
     back = -0.5 * h * before
-    early, _ = body.push(force(-0.5 * h), body.untouched(), x + back, back, before)
+    early, _ = body.push(force(-0.5 * h), unmoved, x + back, back, before)
     slow = h * body.drag
     return StepState(x, v, a, memory, (early, ((4.0 + slow) * v - h * (a + early)) / (4.0 - slow)))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.wall import Crush, Wall
-from kernels.numerics.numbers import Array
+from kernels.numerics.numbers import Array, choice
 from kernels.observables import impacts
 from kernels.observables.push import Push, Within
 from kernels.stepping.scheme import Body, StepState
@@ -24,7 +24,8 @@ def init(body: Body, state: StepState, window_start: Array) -> tuple[impacts.Sho
     """The sums of each wall at t = 0, where the oscillator is in `state`."""
     walls = zip(body.walls, state.memory.walls, strict=True)
     return tuple(
-        impacts.init(0.0 * body.one, compression(wall, state.x) > 0.0, state.v, crush.buckled > 0.0, window_start) for wall, crush in walls
+        impacts.init(0.0 * body.one, compression(wall, state.x), state.v, _side(wall, state.x), crush.buckled > 0.0, window_start)
+        for wall, crush in walls
     )
 
 
@@ -42,6 +43,11 @@ def update(
     return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h, part)) for sums, wall, was, now in every)
 
 
+def _side(wall: Wall, x: Array) -> Array:
+    """The side of the nearer wall, +1 or -1."""
+    return choice((wall.two_sided > 0.0) & (x < 0.0), -wall.stands, wall.stands, x)
+
+
 def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
     """Compression [m] of the nearer wall, negative if none is touched; `rest` [m] is the part of `x` lost by rounding."""
     y = jnp.where(wall.two_sided > 0.0, jnp.abs(x), wall.stands * x) - wall.gap
@@ -53,6 +59,7 @@ def push(
 ) -> Push:
     """What a step of `h` [s] from the time `since` [s] did at the wall, whose state is `before` at its start and `after` at its end."""
     y0, y = compression(wall, start.x, start.rest), compression(wall, end.x, end.rest)
+    side = _side(wall, start.x)
     entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
     pushed, pushes = before.force > 0.0, after.force > 0.0
     parted, met = pushed & ~pushes, ~pushed & pushes
@@ -71,14 +78,28 @@ def push(
         at_criterion = crossing(short, short + growth)
     place = jnp.where(entered | left, through, jnp.where(parted | met, without, jnp.where(buckled, at_criterion, 1.0)))
     separated = jnp.where(left & parted, without, place)
-    pressed = jnp.where(pushed & pushes, 1.0, jnp.where(parted, separated, jnp.where(met, 1.0 - place, 0.0)))
     instant = since + h * place
+    x0, x = side * start.x, side * end.x  # back at x = 0, or at a face beyond it
+    homeward = crossing(x0, x)
 
     def within(part: WindowPart) -> Within:
         first, last = jnp.where(met, place, 0.0), jnp.where(parted, separated, 1.0)
         overlap = jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
         pressed = jnp.where(pushed | pushes, h * jnp.maximum(overlap, 0.0), 0.0)
-        return Within(pressed, (part.start <= place) & (place < part.end))
+
+        def at_ends(low: Array, high: Array) -> Array:
+            """The larger of a line's values at the ends of the part."""
+            larger: Array = jnp.maximum(low + (high - low) * part.start, low + (high - low) * part.end)
+            return jnp.where(part.end > part.start, jnp.maximum(larger, 0.0), 0.0)
+
+        return Within(
+            event=(part.start <= place) & (place < part.end),
+            back=(part.start <= homeward) & (homeward < part.end),
+            force=at_ends(before.force, after.force),
+            pressed=pressed,
+            impulse=0.5 * pressed * (before.force + after.force),
+            compression=at_ends(y0, y),
+        )
 
     return Push(
         time=jnp.where(buckled, since + h * at_criterion, instant),
@@ -87,9 +108,7 @@ def push(
         left=left,
         parted=parted,
         buckled=buckled,
-        force=after.force,
-        pressed=h * pressed,
-        impulse=0.5 * h * pressed * (before.force + after.force),
-        compression=jnp.maximum(y, 0.0),
+        back=jnp.where(wall.gap > 0.0, (x0 > 0.0) & (x <= 0.0), left),
+        back_time=jnp.where(wall.gap > 0.0, since + h * homeward, instant),
         within=None if part is None else within(part),
     )

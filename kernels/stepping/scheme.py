@@ -58,10 +58,10 @@ class Body(NamedTuple):
     one: Array
     free: bool = False
 
-    def untouched(self) -> Memory:
-        """The memory of unloaded contacts."""
-        zero = 0.0 * self.one
-        return Memory(self.friction.new_memory(zero), tuple(new_crush(zero) for _ in self.walls))
+    def at_start(self, load: External, v: Array) -> Memory:
+        """The memory of the contacts at t = 0, before any evaluation, of a mass that moves at `v` [m/s]: walls that nothing has touched."""
+        against = v if self.friction.belt is None else v - self.friction.belt
+        return Memory(self.friction.at_start(against, load.normal), tuple(new_crush(0.0 * self.one) for _ in self.walls))
 
     def settled(self, memory: Memory) -> Memory:
         """The memory with its slip state computed only once, because many results depend on it (see `fusion_barrier`)."""
@@ -207,5 +207,6 @@ class Stepper(NamedTuple):
 def evaluate_once(body: Body, force: Callable[[Array], External], x: Array, v: Array, _h: Array) -> StepState:
     """The state at t = 0 of a scheme that carries no further numbers, from one evaluation of unloaded contacts."""
     zero = 0.0 * body.one
-    a, memory = body.acceleration(force(zero), body.untouched(), x, zero, v)
+    load = force(zero)
+    a, memory = body.acceleration(load, body.at_start(load, v), x, zero, v)
     return StepState(x, v, a, memory, ())

@@ -15,8 +15,7 @@ from kernels.numerics.numbers import Array
 from kernels.observables import impacts
 from kernels.stepping import observe_friction
 
-_FRICTION, _SHOCK = ("distance", "drift", "stuck_time", "wear", "friction"), ("contact_time", "impulse")
-_IN_SHOCK = (*_SHOCK, *(f"{place} {name}" for place, each in enumerate(impacts.IN_WINDOW) for name in each.SUMMED))
+_FRICTION = ("distance", "drift", "stuck_time", "wear", "friction")
 _Shocks: TypeAlias = tuple[impacts.Shock, ...]
 
 
@@ -31,36 +30,21 @@ def init(friction: observe_friction.Tally, shocks: _Shocks) -> Totals | None:
     """Totals before the run; None if the sums themselves are in float64."""
     if friction.distance.dtype == jnp.float64:
         return None
-    return Totals(_nothing(friction._asdict(), _FRICTION), tuple(_nothing(_flat(shock), _IN_SHOCK) for shock in shocks))
+    return Totals(_nothing(friction._asdict(), _FRICTION), tuple(_nothing(shock._asdict(), impacts.SUMMED) for shock in shocks))
 
 
 def close(friction: observe_friction.Tally, shocks: _Shocks, totals: Totals) -> tuple[observe_friction.Tally, _Shocks, Totals]:
     """The sums set to 0, and the totals with the former sums added."""
-    grown = tuple(_all(_flat(shock), each) for shock, each in zip(shocks, totals.shocks, strict=True))
-    begun = tuple(_joined(shock, _anew(_flat(shock), each)) for shock, each in zip(shocks, totals.shocks, strict=True))
+    grown = tuple(_all(shock._asdict(), each) for shock, each in zip(shocks, totals.shocks, strict=True))
+    begun = tuple(shock._replace(**_anew(shock._asdict(), each)) for shock, each in zip(shocks, totals.shocks, strict=True))
     anew = friction._replace(**_anew(friction._asdict(), totals.friction))
     return anew, begun, Totals(_all(friction._asdict(), totals.friction), grown)
 
 
 def whole(friction: observe_friction.Tally, shocks: _Shocks, totals: Totals) -> tuple[observe_friction.Tally, _Shocks]:
     """The sums over the whole run, in float64."""
-    complete = tuple(_joined(shock, _all(_flat(shock), each)) for shock, each in zip(shocks, totals.shocks, strict=True))
+    complete = tuple(shock._replace(**_all(shock._asdict(), each)) for shock, each in zip(shocks, totals.shocks, strict=True))
     return friction._replace(**_all(friction._asdict(), totals.friction)), complete
-
-
-def _flat(shock: impacts.Shock) -> dict[str, Array]:
-    """All sums of a wall by name. For those in the window the position of their module in `IN_WINDOW` stands before the name."""
-    windowed = {f"{place} {name}": value for place, seen in enumerate(shock.in_window) for name, value in seen._asdict().items()}
-    return {**shock._asdict(), **windowed}
-
-
-def _joined(shock: impacts.Shock, values: dict[str, Array]) -> impacts.Shock:
-    """The sums of a wall with some of them replaced, by the names of `_flat`."""
-    windowed = []
-    for place, seen in enumerate(shock.in_window):
-        own = {name: values[f"{place} {name}"] for name in seen._fields if f"{place} {name}" in values}
-        windowed.append(seen._replace(**own))
-    return shock._replace(in_window=tuple(windowed), **{name: value for name, value in values.items() if name in shock._fields})
 
 
 def _nothing(sums: Mapping[str, Array | None], names: tuple[str, ...]) -> dict[str, Array]:
