@@ -151,13 +151,21 @@ def _observed(key: ProgramKey, nested: bool, p: dict[str, jax.Array]) -> dict[st
     return {**results, "status": status.astype(jnp.result_type(float))}
 
 
-def _with_jacobian(function: Callable[[dict[str, jax.Array]], Any], p: dict[str, jax.Array], names: tuple[str, ...]) -> tuple[Any, Any]:
-    """A function's value, and its forward Jacobian by the parameters `names`, whose axis comes first."""
+def _with_jacobian(
+    function: Callable[[dict[str, jax.Array]], Any], p: dict[str, jax.Array], names: tuple[str, ...], one_by_one: bool = False
+) -> tuple[Any, Any]:
+    """A function's value, and its forward Jacobian by the parameters `names`, whose axis comes first.
+
+    `one_by_one`: take the derivatives in a loop, so that the program has one copy of the function's derivative and compiles sooner.
+    """
     flat, unravel = ravel_pytree({name: p[name] for name in names})
 
     def along(direction: jax.Array) -> Any:
         return jax.jvp(lambda chosen: function({**p, **chosen}), ({name: p[name] for name in names},), (unravel(direction),))
 
+    if one_by_one:
+        values, rates = jax.lax.map(along, jnp.eye(flat.size))
+        return jax.tree.map(lambda each: each[0], values), rates
     found: tuple[Any, Any] = jax.vmap(along, out_axes=(None, 0))(jnp.eye(flat.size))
     return found
 
@@ -174,7 +182,7 @@ def _nested(key: ProgramKey, orders: Orders, p: dict[str, jax.Array]) -> Any:
     """`_run_one` by forward derivatives of forward derivatives."""
     if not orders:
         return _observed(key, True, p)
-    return _with_jacobian(functools.partial(_nested, key, orders[:-1]), p, orders[-1])
+    return _with_jacobian(functools.partial(_nested, key, orders[:-1]), p, orders[-1], one_by_one=True)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))

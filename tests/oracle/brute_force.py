@@ -99,7 +99,7 @@ class Lanes:
         everyone = np.arange(count)
         needed = self.needed(everyone)
         if penalised:
-            self.side = np.where((self.c_t * np.abs(self.v) > self.p["hold"]), np.sign(self.v), 0.0)
+            self.side = np.sign(self.v)
         else:
             self.side = np.where(self.v != 0.0, np.sign(self.v), np.where(np.abs(needed) > self.p["hold"], np.sign(needed), 0.0))
         onward = np.where(self.v != 0.0, np.sign(self.v), np.where(needed != 0.0, np.sign(needed), np.sign(self.p["amplitude"])))

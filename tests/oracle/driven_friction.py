@@ -115,8 +115,9 @@ def _run(p: dict[str, mpf], drive: Drive, end: mpf, window: tuple[mpf, mpf]) -> 
         return value(force, at) - k * moved
 
     force = drive.series(t, 0)
-    start = -c_t * v if penalised else -needed(force, mpf(0), x)
-    side = 0 if abs(start) <= hold and (penalised or v == 0) else int(mp.sign(v)) or int(mp.sign(needed(force, mpf(0), x)))
+    side = int(mp.sign(v))
+    if v == 0 and not penalised and abs(needed(force, mpf(0), x)) > hold:
+        side = int(mp.sign(needed(force, mpf(0), x)))
     while t < end:
         force = drive.series(t, sample)
         stiffness = k + (k_t if side == 0 else 0)

@@ -215,7 +215,7 @@ class Oscillator:
 
     def _run(self, x: mpf, v: mpf) -> None:
         t, stored, side, rests, last = mpf(0), mpf(0), 0, True, 0
-        if abs(self.c_t * v) > self.hold:
+        if v != 0:  # a mass that moves slips from the start
             side, last, rests = int(mp.sign(v)), int(mp.sign(v)), False
         begins = False
         while t < self.end:

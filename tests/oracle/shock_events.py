@@ -288,8 +288,8 @@ class Oscillator:
                 self._settle(mpf(0), x)
                 heading = mpf(self.direction)
         elif self.hold:
-            self.slips = abs(self.c_t * v) > self.hold
-            self.direction, self.anchor = int(mp.sign(v)) if self.slips else 0, x
+            self.slips = v != 0
+            self.direction, self.anchor = int(mp.sign(v)), x
         if not self.rigid and v == 0:
             for wall in self.walls:  # at rest in it, only to learn where it goes
                 wall.begin(wall.side * x - wall.gap, mpf(0), mpf(-1))

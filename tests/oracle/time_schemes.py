@@ -310,9 +310,12 @@ def acceleration(case: Case, memory: Memory, x: float, move: float, v: float, v_
     return total / case.m, memory
 
 
-def unloaded() -> Memory:
-    """Contacts that nothing has loaded yet."""
-    return Memory(False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False, 0.0, False)
+def unloaded(case: Case) -> Memory:
+    """Contacts at the start: friction slips where the mass moves on its support; nothing has loaded the walls or a spring at rest."""
+    w, normal = case.v0 - case.belt_speed, contact_force(case, 0.0)
+    slips = w != 0.0 and normal > 0.0
+    force = -coefficient(case, w) * normal * sign(w) if slips else 0.0
+    return Memory(slips, force, 0.0, w, 0.0, 0.0, 0.0, False, 0.0, normal <= 0.0)
 
 
 def count(case: Case, tally: Tally, before: float, x: float, t: float, memory: Memory) -> Tally:
@@ -386,7 +389,7 @@ def euler(case: Case) -> Outcome:
     steps = fixed_steps(case)
     h = case.end / steps
     x, v, distance, wear, work = case.x0, case.v0, 0.0, 0.0, 0.0
-    a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
+    a, memory = acceleration(case, unloaded(case), x, 0.0, v, v, 0.0)
     tally = first_count(case, memory)
     for n in range(steps):
         t, t_new = case.end * n / steps, case.end * (n + 1) / steps
@@ -407,7 +410,7 @@ def devogelaere(case: Case) -> Outcome:
     h = case.end / steps
     C = case.c / case.m
     x, v, distance, wear, work = case.x0, case.v0, 0.0, 0.0, 0.0
-    first = unloaded()
+    first = unloaded(case)
     force, memory = acceleration(case, first, x, 0.0, v, 0.0, 0.0)
     tally = first_count(case, memory)
     back = -h / 2 * v + h * h / 8 * (force - C * v)
@@ -466,7 +469,7 @@ def adapt(case: Case, staggered: bool) -> Outcome:
     t, x, v, speed, h_prev, distance = 0.0, case.x0, case.v0, case.v0, 0.0, 0.0
     wear, work = 0.0, 0.0
     counter, accepted, rejected = 1, 0, 0
-    a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
+    a, memory = acceleration(case, unloaded(case), x, 0.0, v, v, 0.0)
     tally = first_count(case, memory)
     while t < case.end:
         stop = next_stop(case, t)
@@ -519,7 +522,7 @@ def runge_kutta(case: Case, nodes: tuple, stages: tuple, weights: tuple, exponen
     h = min(case.step, case.largest_step)
     t, x, v, distance, accepted, rejected = 0.0, case.x0, case.v0, 0.0, 0, 0
     wear, work = 0.0, 0.0
-    a, memory = acceleration(case, unloaded(), x, 0.0, v, v, 0.0)
+    a, memory = acceleration(case, unloaded(case), x, 0.0, v, v, 0.0)
     memory_new = memory
     tally = first_count(case, memory)
     drive = (abs(case.f0 - case.m * case.a0) + abs(case.load)) / case.m

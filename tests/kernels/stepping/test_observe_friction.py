@@ -22,7 +22,7 @@ def motion(seed):
     needed = rng.normal(0.0, 1.0, STEPS)
     law = Penalised(*(jnp.float64(value) for value in (1.0, 1.0, 300.0, 5.0)))
     evaluate = jax.jit(lambda memory, v, needed: law.evaluate(memory, H * v, v, needed)[1])
-    states = [law.new_memory(jnp.float64(0.0))]
+    states = [law.at_start(jnp.float64(0.0))]
     for v, force in zip(velocities, needed, strict=True):
         states.append(evaluate(states[-1], v, force))
     return velocities, states

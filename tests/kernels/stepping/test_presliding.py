@@ -76,7 +76,7 @@ def test_every_scheme_tends_to_it(scheme, step, allowed):
 def test_steady_slip_has_the_stribeck_curve():
     lugre = law(LuGre, LAWS["LuGre, Stribeck"])
     for speed in (0.005, 0.05, 0.5):
-        forces, _ = path(lugre, lugre.new_memory(np.float64(0.0)), [2e-3] * 60, speed)
+        forces, _ = path(lugre, lugre.at_start(np.float64(0.0)), [2e-3] * 60, speed)
         g = 1.0 + 0.5 * np.exp(-((speed / 0.05) ** 2))
         assert forces[-1] == pytest.approx(-(g + 0.2 * speed), rel=1e-9)
 
@@ -84,13 +84,13 @@ def test_steady_slip_has_the_stribeck_curve():
 @pytest.mark.parametrize(("kind", "name", "stiffness"), [(LuGre, "LuGre", 2000.0), (Dahl, "Dahl", 2000.0)])
 def test_small_displacements_are_elastic(kind, name, stiffness):
     friction = law(kind, LAWS[name], bristle_damping=0.0, viscous_friction=0.0) if kind is LuGre else law(kind, LAWS[name])
-    forces, _ = path(friction, friction.new_memory(np.float64(0.0)), [1e-9], 1e-3)
+    forces, _ = path(friction, friction.at_start(np.float64(0.0)), [1e-9], 1e-3)
     assert forces[0] == pytest.approx(-stiffness * 1e-9, rel=2e-6)
 
 
 def test_dahl_has_its_closed_form():
     friction, moves = law(Dahl, LAWS["Dahl"]), np.array([3e-4, 5e-4, -2e-4, -9e-4, 4e-4])
-    forces, _ = path(friction, friction.new_memory(np.float64(0.0)), moves, 0.01)
+    forces, _ = path(friction, friction.at_start(np.float64(0.0)), moves, 0.01)
     f = 0.0
     for moved, force in zip(moves, forces, strict=True):
         s = np.sign(moved)
@@ -100,10 +100,10 @@ def test_dahl_has_its_closed_form():
 
 def test_a_reversal_within_a_step_is_seen():
     """A parabola of velocity that turns: one step is as good as its two parts."""
-    friction, memory = law(Dahl, LAWS["Dahl"]), law(Dahl, LAWS["Dahl"]).new_memory(np.float64(0.0))._replace(speed=np.float64(0.01))
+    friction, memory = law(Dahl, LAWS["Dahl"]), law(Dahl, LAWS["Dahl"]).at_start(np.float64(0.0))._replace(speed=np.float64(0.01))
     moved = 0.1 * (0.01 - 0.02 * 0.5)  # from 0.01 to -0.01 m/s in 0.1 s: forth and back by 0.25 mm
     force, _ = friction.evaluate(memory, np.float64(moved), np.float64(-0.01), np.float64(0.0), elapsed=np.float64(0.1))
-    forces, _ = path(friction, friction.new_memory(np.float64(0.0)), [2.5e-4, -2.5e-4], 0.01)
+    forces, _ = path(friction, friction.at_start(np.float64(0.0)), [2.5e-4, -2.5e-4], 0.01)
     assert float(force) == pytest.approx(forces[-1], rel=1e-9)
 
 
