@@ -9,21 +9,25 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from kernels.batch.finish import as_codes, finish
 from kernels.batch.program_key import ProgramKey, key_of
 from kernels.batch.programs import program
+from kernels.batch.solve import check
 from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
 from kernels.models.outputs import Asked, check_asked
 from kernels.models.presliding import PRESLIDING
-from kernels.models.schemes import EXACT, check_window
+from kernels.models.schemes import EXACT, STEADY, check_window
+from kernels.models.status import Status
 from kernels.numerics.fusion import for_every_lane
 
 Orders = tuple[tuple[str, ...], ...]  # the parameters of the derivatives of each order
 _CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind in ("integer", "word")}
+_LISTS = {q.name for model in MODELS.values() for q in model.observables if q.kind == "list"}
 
 
 def simulate(
@@ -54,11 +58,13 @@ def simulate(
         has one axis more, which is 64 long and padded with NaN. Wear volumes and depths are returned if `params` has what they need
         (`service_time`, `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status.
         `period` is -1 if the motion has none.
-        Plain numbers are checked against their bounds. Callers must check the bounds of arrays, and the rules (`Model.rules`).
+        Rows of arrays that are out of bounds or break a rule (`Model.rules`) fail in this way. While numbers are traced (jit, vmap, grad),
+        bounds and mu_s >= mu_d are looked at; callers must check the other rules.
 
     Raises:
         KeyError: unknown model, scheme or parameter; the message suggests the nearest one. TypeError: `params` is no mapping.
-        ValueError: a value that is no number, a plain number out of bounds, a time scheme with friction but without k_t, scheme "exact"
+        ValueError: a value that is no number, a plain number out of bounds, one oscillator that breaks a rule (such as mu_s < mu_d), a time
+            scheme with friction but without k_t, scheme "exact"
             with friction that varies (`features.VARIED`), shapes that do not broadcast, an impossible `window`, a record without `records`,
             or blocks or statistics of a steady window.
 
@@ -83,7 +89,7 @@ def simulate(
     asked = Asked(blocks, statistics)
     check_asked(asked, window)
     check_given(chosen, params)
-    return _run(chosen, params, key_of(chosen, params, scheme, window, asked), records)
+    return _run(chosen, params, key_of(chosen, params, scheme, window, asked), records, window)
 
 
 def moment(model: str, params: Mapping[str, Any], records: Records | None = None) -> dict[str, jax.Array]:
@@ -107,7 +113,9 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
     return _run(MODELS[model], params, key_of(MODELS[model], params, EXACT, forces=True), records)
 
 
-def _run(chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Records | None) -> dict[str, jax.Array]:
+def _run(
+    chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Records | None, window: str | None = None
+) -> dict[str, jax.Array]:
     """Run rows of any common shape through one program."""
     if key.scheme == EXACT and key.varied:
         raise ValueError(f"scheme {EXACT!r} has no {key.varied[0]}: choose a time scheme")
@@ -120,7 +128,10 @@ def _run(chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Rec
     holds = "k_t" in params or any(law in PRESLIDING for law in key.varied)
     if key.scheme != EXACT and not holds and not is_zero(resolved["mu_s"] * pressed):
         raise ValueError(f"scheme {key.scheme!r} needs the tangential stiffness k_t [N/m]")
+    refused = _refused(chosen, params, resolved, key.scheme, window)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
+    if refused is not None:
+        resolved["m"] = jnp.where(refused > 0, jnp.nan, resolved["m"])  # such a row is not run
 
     shape = jnp.broadcast_shapes(*(value.shape[:-1] if name in chosen.tables else value.shape for name, value in resolved.items()))
     flat = {
@@ -134,8 +145,44 @@ def _run(chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Rec
         flat["largest_step"] = jnp.minimum(flat["largest_step"], shared["interval"])
     results = _run_all(key, flat, shared)
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
+    if refused is not None:
+        unknown = jnp.where(refused > 0, jnp.nan, 1.0)  # also the derivatives of such a row
+        masks = {name: unknown[..., None] if name in _LISTS else unknown for name in shaped if name not in _CODES}
+        shaped |= {name: shaped[name] * mask for name, mask in masks.items()}
+        shaped["status"] = jnp.where(refused > 0, refused, shaped["status"])
     shaped |= wear_laws.volumes(afterwards, shaped["wear_power"], params, jnp)
     return {name: as_codes(values, jnp.int32, jnp) if name in _CODES else values for name, values in shaped.items()}
+
+
+def _refused(chosen: Model, params: Mapping[str, Any], resolved: Mapping[str, Any], scheme: str, window: str | None) -> Any:
+    """Status codes of the rows that bounds and rules exclude, 0 for the others, in the common shape; None if none is excluded.
+
+    While the numbers are traced, bounds and mu_s >= mu_d are looked at, and the codes are traced too. ValueError for a single row.
+    """
+    if any(isinstance(value, jax.core.Tracer) for value in params.values()):
+        outside = [chosen.parameter(name).out_of_bounds(value, jnp) for name, value in params.items()]
+        outside = [jnp.any(mask, axis=-1) if name in chosen.tables else mask for name, mask in zip(params, outside, strict=True)]
+        codes = jnp.where(resolved["mu_s"] < resolved["mu_d"], int(Status.RULE_BROKEN), 0)
+        return jnp.where(functools.reduce(jnp.logical_or, outside), int(Status.OUT_OF_BOUNDS), codes)
+    with np.errstate(all="ignore"):
+        rows = chosen.resolve({name: np.asarray(value, np.float64) for name, value in params.items()})
+        if window == STEADY:  # the end does not count
+            rows["end"] = rows["window_end"] = 2.0 * np.pi / np.asarray(rows["omega"])
+        arrays = {name: np.asarray(value) for name, value in rows.items()}
+        shape = np.broadcast_shapes(*(value.shape[:-1] if name in chosen.tables else value.shape for name, value in arrays.items()))
+        count = math.prod(shape)
+        flat = {
+            name: np.broadcast_to(value, (*shape, value.shape[-1])).reshape(count, value.shape[-1])
+            if name in chosen.tables
+            else np.broadcast_to(value, shape).reshape(count)
+            for name, value in arrays.items()
+        }
+        codes = check(chosen, scheme, flat, {name: flat[name] for name in params}, {}, count)
+        if not shape and codes[0] == Status.RULE_BROKEN:
+            one = {name: value[0] if name in chosen.tables else float(value[0]) for name, value in flat.items()}
+            rule = next(rule for rule in chosen.rules if np.any(rule.broken(flat, scheme)))
+            raise ValueError("; ".join(part for part in (rule.sentence, rule.advice(one, scheme)) if part))
+    return jnp.asarray(codes.reshape(shape)) if codes.any() else None
 
 
 @functools.partial(jax.jit, static_argnums=0)

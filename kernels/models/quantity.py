@@ -71,12 +71,12 @@ class Quantity:
         head = f"${self.symbol}$" if self.symbol else self.name.replace("_", " ")
         return head if self.unit in ("", "1") else f"{head} [{self.unit}]"
 
-    def out_of_bounds(self, values: Any) -> np.ndarray:
-        """Mask of the finite entries of `values` (any shape, in `unit`) that are not admissible."""
-        array = np.asarray(values, dtype=np.float64)
+    def out_of_bounds(self, values: Any, xp: Any = np) -> Any:
+        """Mask of the finite entries of `values` (any shape, in `unit`) that are not admissible. `xp`: array module, numpy or jax.numpy."""
+        array = xp.asarray(values, dtype=xp.float64)
         low = array <= self.lower if self.lower_open else array < self.lower
         high = array >= self.upper if self.upper_open else array > self.upper
-        return np.isfinite(array) & (low | high | (np.floor(array) != array if self.kind == "integer" else np.False_))
+        return xp.isfinite(array) & (low | high | (xp.floor(array) != array if self.kind == "integer" else np.False_))
 
 
 def by_name(quantities: tuple[Quantity, ...]) -> dict[str, Quantity]:

@@ -77,8 +77,8 @@ SHOCK_OBSERVABLES = (
              optional=True),
     Quantity("separation_time", "s", "time when the force of the wall last came to 0 in the window", optional=True),
     Quantity("exit_time", "s", "time when the mass last left the wall in the window, through its face x = gap", optional=True),
-    Quantity("return_time", "s", "time when the mass last came back through x = 0 in the window after it had left the wall; the exit itself "
-             "where the wall reaches to x = 0 (gap <= 0)", optional=True),
+    Quantity("return_time", "s", "time when the mass last came back through x = 0 in the window after it had left the wall; the exit "
+             "itself where the wall reaches to x = 0 (gap <= 0)", optional=True),
 )  # fmt: skip
 
 BUCKLING_OBSERVABLES = (

@@ -18,7 +18,7 @@ _BACKEND_OPTIONS = "--xla_backend_extra_options="
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width=512"
 # Compiles in about 3/4 of the time of the default level 3; the code is as fast.
 _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
-# Which buffers of a native loop do not overlap is said in metadata whose size is the square of their number: with it, programs of derivatives
+# Metadata says which buffers of a native loop do not overlap; its size is the square of their number. With it, programs of derivatives
 # compile for twice as long (a stop by 3 parameters 37 s against 17 s beside other work). Without it, programs of many rows run up to 17 %
 # longer: `batch.compile` switches it on again.
 _ALIASES = ("xla_llvm_enable_alias_scope_metadata", "xla_llvm_enable_noalias_metadata")

@@ -132,10 +132,12 @@ def _shock(run_: Oscillator, impacts: list[Impact]) -> dict[str, Any]:
         plastic = max(mpf(0), wall.piece.plastic(run_.segments[-1].jet(run_.end)[0] - wall.gap))
     elif wall.phase == "RELOAD":
         plastic = run_.segments[-1].jet(run_.end)[0] - wall.gap - wall.stretch
+    x0, v0, _, _ = run_.segments[0].jet(mpf(0))
+    comes_out = sum(w.side * x0 > w.gap and w.side * v0 <= 0 for w in run_.walls)  # a start inside that does not move inwards
     reach = [w.side * jet[0] - w.gap for s in run_.segments for w in s.walls for jet in (s.jet(s.start), s.jet(s.stop))]
     reach += [w.side * jet[0] - w.gap for s in run_.segments for w in s.walls for _, jet in s.mesh]
     return {
-        "impacts": len(impacts),
+        "impacts": len(impacts) - comes_out,
         "peak_force": max((i.peak_force for i in impacts), default=mpf(0)),
         "contact_time": mp.fsum(i.contact_time for i in impacts),
         "impulse": mp.fsum(i.impulse for i in impacts),
@@ -185,8 +187,8 @@ def run(params: Mapping[str, Any], end: float) -> dict[str, Any]:
     """Integrate from 0 to ``end`` and measure over the whole run.
 
     ``params`` may hold the names of ``DEFAULTS``, ``OPTIONAL``, ``TABLES`` and ``OTHER``. With ``f_crit`` the wall buckles; without it
-    it is an elastic stop. With ``k_t`` friction is penalised. A start at x0 > gap, or at x0 = gap with a motion inwards, counts as an
-    entry at t = 0. Times and velocities of what did not happen are NaN; counts, sums and largest values are then 0. The return is the
+    it is an elastic stop. With ``k_t`` friction is penalised. A start at x0 >= gap with a motion inwards counts as an impact
+    at t = 0. Times and velocities of what did not happen are NaN; counts, sums and largest values are then 0. The return is the
     first exit through the plane of the gap. Energies are those since t = 0: input = kinetic + spring + elastic + plastic + viscous +
     friction. ``events`` holds (time, name, x, v). ``margin`` is the smallest relative distance of any decision of the run from turning
     out the other way. Numbers are returned as mpf.

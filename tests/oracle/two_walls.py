@@ -97,7 +97,7 @@ def measure(params: Mapping[str, Any], end: float) -> dict[str, Any]:
             "first_contact_velocity": entries[0][1] if entries else mp.nan,
             "separation_time": partings[-1][0] if partings else mp.nan,
             "rebound_velocity": partings[-1][1] if partings else mp.nan,
-            "return_time": exits[-1][0] if exits else mp.nan,
+            "exit_time": exits[-1][0] if exits else mp.nan,
             "slip_distance": slid,
             "x_end": x,
             "v_end": v,

@@ -126,15 +126,24 @@ def test_without_friction_the_contact_gives_no_force(solve: Solve) -> None:
         assert penalised[name].tolist()[1:] == rigid[name].tolist()[1:], name
 
 
-def test_a_fast_start_slips_at_once_and_a_slow_one_holds(solve: Solve) -> None:
-    base = {"mu": 0.1, "a0": 0.0, "k_t": 1e4, "c_t": 10.0, "end": 1.0}
-    fast, slow, back = (solve([base | {"v0": v0}]) for v0 in (0.11, 0.005, -0.11))
+@pytest.mark.parametrize("v0", [0.11, 0.005, -0.11, 1e-7])
+def test_a_mass_that_moves_slips_from_the_start(solve: Solve, v0: float) -> None:
     # braked at 1 m/s^2 from the first instant: to rest after v0 seconds and v0^2 / 2
-    assert fast["slip_distance"][0] == pytest.approx(0.5 * 0.11**2, rel=1e-12)
-    assert fast["stick_fraction"][0] == pytest.approx(1.0 - 0.11, rel=1e-12)
-    assert back["slip_distance"][0] == pytest.approx(0.5 * 0.11**2, rel=1e-12)
-    assert slow["stick_fraction"][0] == 1.0
-    assert slow["max_slip_speed"][0] == 0.0
+    found = solve([{"mu": 0.1, "a0": 0.0, "k_t": 1e4, "c_t": 10.0, "end": 1.0, "v0": v0}])
+    assert found["slip_distance"][0] == pytest.approx(0.5 * v0**2, rel=1e-9)
+    assert found["stick_fraction"][0] == pytest.approx(1.0 - abs(v0), rel=1e-12)
+    assert found["slip_phases"][0] == 1.0
+    assert found["max_slip_speed"][0] == pytest.approx(abs(v0), rel=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["euler", "rk54", "adapt2", "devogelaere"])
+def test_time_schemes_start_like_exact(solve: Solve, scheme: str) -> None:
+    row = {"mu": 0.1, "a0": 1.5, "omega": 6.0, "k_t": 1e4, "c_t": 10.0, "k": 3.0, "end": 0.5}
+    rows = [row | {"v0": v0} for v0 in (0.11, -0.3, 0.01, 0.0)]
+    exact, found = solve(rows), solve([each | {"step": 2e-5, "largest_step": 2e-5, "tolerance": 1e-9} for each in rows], scheme)
+    for name, allowed in (("slip_distance", 2e-4), ("stick_fraction", 2e-3), ("x_end", 2e-4)):
+        np.testing.assert_allclose(found[name], exact[name], rtol=allowed, atol=1e-5, err_msg=name)
+    np.testing.assert_array_equal(found["slip_phases"], exact["slip_phases"])
 
 
 def test_a_stuck_mass_creeps_but_does_not_wear(solve: Solve) -> None:

@@ -96,7 +96,7 @@ def test_what_is_measured_is_that_of_the_window() -> None:
         for key in ("impacts", "peak_force", "contact_time", "impulse", "max_compression"):
             assert found[key][i] == pytest.approx(float(there[key]), rel=1e-9), (name, key)
     assert regimes(found) == ["periodic impacts"] * 4
-    for key in ("first_contact_time", "separation_time", "return_time"):
+    for key in ("first_contact_time", "separation_time", "exit_time", "return_time"):
         assert np.isnan(found[key]).all(), key
 
 

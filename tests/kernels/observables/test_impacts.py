@@ -1,6 +1,8 @@
-"""contact_ratio and impact_rate: both engines against each other, and against a count of a trace."""
+"""Impacts, contact times, forces and returns in a window: both engines against closed forms, each other, and a count of a trace."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
@@ -15,9 +17,9 @@ STOPS = {"m": 1.0, "k": 30.0, "c": 0.4, "a0": 4.0, "omega": 6.0, "mu": 0.0, "nor
          "x0": np.array([0.0, 0.05, -0.03, 0.01])} | WINDOW  # fmt: skip
 
 
-def run(scheme, p, model=STOP, **options):
-    """The observables of four rows, none of which fails."""
-    found = solve(model, scheme, p, count=4, **options)
+def run(scheme, p, model=STOP, count=4, **options):
+    """The observables of rows, none of which fails."""
+    found = solve(model, scheme, p, count=count, **options)
     assert np.isin(found.status, (Status.OK, Status.BEYOND_TABLE)).all()
     return found.observables
 
@@ -73,3 +75,48 @@ def test_a_buckling_wall_has_them():
     assert (exact["contact_ratio"] > 0.0).all()
     assert found["contact_ratio"] == pytest.approx(exact["contact_ratio"], rel=2e-3)
     assert found["impact_rate"] == pytest.approx(exact["impact_rate"])
+
+
+SUMS, LARGEST = ("impacts", "contact_time", "impulse"), ("peak_force", "max_compression")
+LAST = ("separation_time", "rebound_velocity", "exit_time", "return_time")
+
+
+@pytest.mark.parametrize("scheme", ["exact", pytest.param("euler", marks=pytest.mark.slow)])
+def test_windows_add_up_to_the_run(scheme):
+    bounds = [0.0, 0.3, 0.34, 1.13, 2.5, 4.0]
+    whole = {name: value for name, value in STOPS.items() if not name.startswith("window")} | {"x0": 0.05, "step": 1e-4}
+    parts = run(scheme, whole | {"window_start": np.array([0.0, *bounds[:-1]]), "window_end": np.array([4.0, *bounds[1:]])}, count=6)
+    assert parts["impacts"][0] > 4.0
+    for name in SUMS:
+        assert parts[name][1:].sum() == pytest.approx(parts[name][0], rel=1e-11), name
+    for name in LARGEST:
+        assert parts[name][1:].max() == pytest.approx(parts[name][0], rel=1e-13), name
+    for name in LAST:
+        events = parts[name][1:][~np.isnan(parts[name][1:])]
+        assert events[-1] == pytest.approx(parts[name][0], rel=1e-13), name
+    np.testing.assert_allclose(parts["contact_ratio"], parts["contact_time"] / np.array([4.0, *np.diff(bounds)]))
+    for name in ("first_contact_time", "first_contact_velocity"):
+        assert (parts[name] == parts[name][0]).all(), name
+
+
+@pytest.mark.parametrize(("scheme", "allowed"), [("exact", 1e-12), ("euler", 2e-4), ("rk54", 2e-3)])
+def test_starts_and_returns_have_their_closed_form(scheme, allowed):
+    gap, own, end = 0.1, math.sqrt(1000.0), 1.0  # free flight beside a stop: half a sine inside it
+    x0 = np.array([0.0, 0.15, 0.15, 0.15, 0.1, 0.1])
+    v0 = np.array([2.0, 1.0, -1.0, 0.0, 0.0, 1.0])
+    p = {"k_n": own**2, "gap": gap, "x0": x0, "v0": v0, "end": end, "step": 1e-5, "normal_force": 0.0}
+    found = run(scheme, p | ({"largest_step": 1e-4} if scheme == "rk54" else {}), count=6)
+    assert found["impacts"].tolist() == [1.0, 1.0, 0.0, 0.0, 0.0, 1.0]  # at rest, or on its way out, a mass does not come in
+    enters, speed = np.array([gap / 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]), np.hypot(np.maximum(x0 - gap, 0.0) * own, v0)
+    leaves = enters + (math.pi - np.arctan2(np.maximum(x0 - gap, 0.0) * own, v0)) / own
+    assert found["first_contact_time"] == pytest.approx(enters, abs=1e-9)
+    assert found["first_contact_velocity"] == pytest.approx(v0, abs=1e-4)
+    touched = speed > 0.0
+    assert found["exit_time"][touched] == pytest.approx(leaves[touched], abs=allowed)
+    assert found["return_time"][touched] == pytest.approx((leaves + gap / np.where(touched, speed, 1.0))[touched], abs=2.0 * allowed)
+    assert np.isnan(found["exit_time"][4]) and np.isnan(found["return_time"][4])
+
+
+def test_the_wall_that_reaches_to_zero_is_left_where_the_mass_returns():
+    found = run("exact", {"k_n": 100.0, "gap": np.array([0.0, -0.05]), "v0": 1.0, "end": 1.0, "normal_force": 0.0}, count=2)
+    np.testing.assert_array_equal(found["return_time"], found["exit_time"])
