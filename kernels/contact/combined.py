@@ -95,16 +95,18 @@ class Combined(NamedTuple):
             drag = _total([at.drag, *(damping for _, damping in others)])
             after, v, a = wall.transition(each, hits[i], v0, at._replace(v=v, a=a, needed=needed, drag=drag))
             walls.append(after)
-        events = [functools.reduce(operator.or_, each) for each in hits]
-        slip = [] if friction is None else [slips[0] | slips[1]]
+        # a contact that changes its law changes the acceleration, and with it what grows at the others. An extreme of speed or force does
+        # not: where two of them coincide each has its own event, or they would undo each other for ever
+        jumps = [(now.phase != was.phase) | (now.piece != was.piece) for now, was in zip(walls, memory.walls, strict=True)]
+        slip = [] if friction is None or memory.friction is None else [friction.direction != memory.friction.direction]
         for i, wall in enumerate(self.walls):
-            if elsewhere := [*slip, *_others(events, i)]:
+            if elsewhere := [*slip, *_others(jumps, i)]:
                 here, turned = walls[i], wall.refreshed(walls[i], at.x, v, a)
                 changed = functools.reduce(operator.or_, elsewhere)
                 walls[i] = Pressed(*(jnp.where(changed, new, old) for new, old in zip(turned, here, strict=True)))
-        if friction is not None and events:
+        if friction is not None and jumps:
             rising = jnp.where(friction.direction * a >= 0.0, jnp.abs(friction.direction), 0.0)
-            friction = friction._replace(rising=jnp.where(functools.reduce(operator.or_, events), rising, friction.rising))
+            friction = friction._replace(rising=jnp.where(functools.reduce(operator.or_, jumps), rising, friction.rising))
         return Contacts(friction, tuple(walls)), v, a
 
     def rest(self, memory: Contacts, at: Instant) -> tuple[Contacts, Array, Array]:

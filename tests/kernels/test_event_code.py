@@ -1,0 +1,210 @@
+"""Ten thousand random oscillators of all models against an event code of its own (`tests/oracle/event_code.py`, numba)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernels.batch.solve import solve
+from kernels.models import BUCKLING_WALL, MODELS, RUBBING_MASS, STOP, TWO_WALLS, Model
+from kernels.models.status import Status
+
+Columns = dict[str, Any]
+CRITERIA = ("included", "excluded")
+RUBS = ("slip_distance", "stick_fraction", "slip_phases", "stops", "max_slip_speed", "friction_power", "drift")
+HITS = (
+    "impacts", "contact_time", "impulse", "peak_force", "max_compression", "first_contact_time", "first_contact_velocity",
+    "rebound_velocity", "separation_time", "exit_time", "return_time",
+)  # fmt: skip
+BUCKLES = ("buckling_time", "plastic_set")
+LEFT = ("left_buckling_time", "left_plastic_set", "left_impacts", "left_peak_force", "left_max_compression")
+COUNTED = ("slip_phases", "stops", "impacts", "left_impacts")
+NUDGE = 1e-11
+
+
+def log(rng: np.random.Generator, low: float, high: float, n: int) -> np.ndarray:
+    """Numbers between 10^low and 10^high."""
+    return np.asarray(10.0 ** rng.uniform(low, high, n))
+
+
+def some(rng: np.random.Generator, share: float, values: np.ndarray, other: float = 0.0) -> np.ndarray:
+    """A share of the values, `other` elsewhere."""
+    return np.where(rng.random(values.size) < share, values, other)
+
+
+def oscillators(rng: np.random.Generator, n: int, friction: str) -> Columns:
+    """Masses on springs under a sine and a constant force; friction "none", "rigid" or "penalised"."""
+    m, omega = log(rng, -0.5, 0.5, n), log(rng, 0.0, 1.0, n)
+    c = {
+        "m": m, "omega": omega, "k": some(rng, 0.7, m * log(rng, -1.0, 2.0, n)), "c": some(rng, 0.6, m * log(rng, -2.0, 0.5, n)),
+        "a0": log(rng, -0.3, 1.0, n), "phase": rng.uniform(0.0, 2.0 * math.pi, n), "f0": some(rng, 0.3, rng.normal(0.0, 1.0, n)),
+        "load": some(rng, 0.3, rng.normal(0.0, 0.5, n)), "x0": some(rng, 0.5, rng.normal(0.0, 0.1, n)),
+        "v0": some(rng, 0.6, rng.normal(0.0, 0.5, n)), "end": rng.uniform(3.0, 6.0, n) * 2.0 * math.pi / omega,
+    }  # fmt: skip
+    c["window_start"] = some(rng, 0.7, rng.uniform(0.0, 0.7, n) * c["end"])
+    c["window_end"] = np.where(rng.random(n) < 0.5, c["end"], c["end"] - rng.uniform(0.0, 0.2, n) * c["end"])
+    if friction == "none":
+        return c | {"mu": 0.0, "normal_force": 0.0}
+    eta = log(rng, -1.5, 0.05, n)
+    slide = eta * c["a0"] / 10.0
+    c |= {"mu_d": slide, "mu_s": slide * some(rng, 0.5, rng.uniform(1.0, 1.5, n), 1.0), "normal_force": 10.0 * m}
+    if friction == "penalised":
+        c["k_t"] = m * omega**2 * log(rng, 1.0, 4.0, n)
+        c["c_t"] = some(rng, 0.7, rng.uniform(0.1, 1.0, n) * 2.0 * np.sqrt(m * c["k_t"]))
+    return c
+
+
+def wall(rng: np.random.Generator, c: Columns, buckles: str, inside: float = 0.2) -> Columns:
+    """A wall for the oscillators `c`: an elastic "stop", or one that buckles, of form "stiffness" or "table"."""
+    n = c["m"].size
+    omega, reach = c["omega"], c["a0"] / c["omega"] ** 2
+    k_n = c["m"] * omega**2 * log(rng, 0.5, 3.0, n)
+    own: Columns = {"k_n": k_n, "c_n": some(rng, 0.5, rng.uniform(0.0, 0.5, n) * np.sqrt(c["m"] * k_n))}
+    own["gap"] = np.where(rng.random(n) < inside, 0.0, rng.uniform(0.0, 0.5, n)) * reach
+    if buckles == "stop":
+        return own
+    force = np.sqrt(c["m"] * k_n) * c["a0"] / omega * log(rng, -1.2, 0.2, n)
+    length = force / k_n
+    own |= {"f_crit": force, "f_post": force * rng.uniform(0.3, 1.0, n), "plateau": some(rng, 0.5, length * rng.uniform(0.1, 3.0, n))}
+    own |= {"softening": some(rng, 0.6, length * rng.uniform(0.2, 3.0, n)), "damping_criterion": (rng.random(n) < 0.5) * 1.0}
+    own["c_buckled"] = own["c_n"] * some(rng, 0.5, rng.uniform(0.2, 2.0, n), 1.0)
+    if buckles == "stiffness":
+        return own | {"k_post": own["f_post"] / (length + own["softening"]) * rng.uniform(1.05, 3.0, n)}
+    u1 = length + own["plateau"] + own["softening"]
+    sets = own["plateau"][:, None] + np.cumsum(length[:, None] * rng.uniform(0.1, 2.0, (n, 3)), axis=1)
+    totals = u1[:, None] + np.cumsum(length[:, None] * rng.uniform(0.2, 2.5, (n, 3)), axis=1)
+    totals = np.maximum(totals, sets + 0.05 * length[:, None])
+    totals = np.maximum.accumulate(totals, axis=1) + np.arange(3) * 0.01 * length[:, None]
+    own |= {"post_set": sets, "post_stiffness": own["f_post"][:, None] / (totals - sets)}
+    return own | {"post_damping": own["c_buckled"][:, None] * np.where(rng.random((n, 1)) < 0.5, rng.uniform(0.3, 2.0, (n, 3)), 1.0)}
+
+
+def of_stop(rng: np.random.Generator, n: int, friction: str) -> Columns:
+    """Stops on one or both sides."""
+    c = oscillators(rng, n, friction)
+    return c | wall(rng, c, "stop") | {"sides": 1.0 + (rng.random(n) < 0.4)}
+
+
+def of_two(rng: np.random.Generator, n: int, friction: str, right: str, left: str) -> Columns:
+    """Masses between two different walls."""
+    c = oscillators(rng, n, friction)
+    return c | wall(rng, c, right) | {f"left_{name}": value for name, value in wall(rng, c, left).items()}
+
+
+def of_wall(rng: np.random.Generator, n: int, friction: str, form: str) -> Columns:
+    """Walls that buckle."""
+    c = oscillators(rng, n, friction)
+    return c | wall(rng, c, form)
+
+
+GROUPS: dict[str, tuple[Model, int, Any, tuple[Any, ...]]] = {
+    "rigid friction": (RUBBING_MASS, 1500, oscillators, ("rigid",)),
+    "penalised friction": (RUBBING_MASS, 1500, oscillators, ("penalised",)),
+    "stop": (STOP, 1500, of_stop, ("none",)),
+    "stop, rigid friction": (STOP, 500, of_stop, ("rigid",)),
+    "stop, penalised friction": (STOP, 500, of_stop, ("penalised",)),
+    "two stops": (TWO_WALLS, 1000, of_two, ("none", "stop", "stop")),
+    "two buckling walls, rigid friction": (TWO_WALLS, 500, of_two, ("rigid", "table", "stiffness")),
+    "a buckling wall and a stop": (TWO_WALLS, 500, of_two, ("none", "stiffness", "stop")),
+    "buckling wall, stiffness": (BUCKLING_WALL, 1000, of_wall, ("none", "stiffness")),
+    "buckling wall, table": (BUCKLING_WALL, 1000, of_wall, ("none", "table")),
+    "buckling wall, rigid friction": (BUCKLING_WALL, 300, of_wall, ("rigid", "table")),
+    "buckling wall, penalised friction": (BUCKLING_WALL, 300, of_wall, ("penalised", "stiffness")),
+}
+
+
+def compare(model: Model, c: Columns, friction: bool) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
+    """Largest relative differences by observable, rows that differ, and rows whose results a change of 1e-11 of their start turns over.
+
+    A difference is relative to the value, or to a typical value of the observable where that is larger. A row may differ by as much as the
+    change of m, x0 and v0 by 1e-11 makes: that is more than rounding does.
+    """
+    numba = pytest.importorskip("numba")
+    assert numba
+    from tests.oracle import event_code  # noqa: PLC0415 (needs numba)
+
+    n = c["m"].size
+    found = solve(model, "exact", c, count=n)
+    assert (found.status == Status.OK).all(), np.flatnonzero(found.status != Status.OK)
+    rows = [as_row(c, i) for i in range(n)]
+    expected, other = event_code.solve(rows), event_code.solve(rows, NUDGE)
+    assert not expected["status"].any()
+    worst, differs, turned = {}, np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+    names = ("x_end", "v_end", *(RUBS if friction else ()), *(HITS if model is not RUBBING_MASS else ()))
+    names += (*(BUCKLES if "f_crit" in c else ()), *(LEFT if model is TWO_WALLS else ()))
+    wrong: dict[str, np.ndarray] = {}
+    for name in names:
+        if name not in found.observables or (name == "left_buckling_time" and "left_f_crit" not in c):
+            continue
+        ours, theirs, nudged = found.observables[name], expected[name], other[name]
+        typical = 1.0 if name in COUNTED else float(np.nanmedian(np.abs(theirs[theirs != 0.0]))) if np.any(theirs != 0.0) else 1.0
+        size = np.fmax(np.abs(theirs), typical)
+        moved = np.abs(nudged - theirs) / size
+        turned |= (np.isnan(nudged) != np.isnan(theirs)) | (moved > 1e-6)
+        off = np.abs(ours - theirs) / size
+        bad = (np.isnan(ours) != np.isnan(theirs)) | (off > 1e-8 + 10.0 * np.nan_to_num(moved))
+        wrong[name] = bad
+        differs |= bad
+        worst[name] = float(np.nanmax(np.where(bad, 0.0, off), initial=0.0))
+    differs &= ~turned
+    for name, bad in wrong.items():
+        if np.any(bad & differs):
+            i = np.flatnonzero(bad & differs)[:5]
+            print(name, "differs in rows", i, found.observables[name][i], expected[name][i])
+    return worst, np.flatnonzero(differs), np.flatnonzero(turned)
+
+
+def as_row(c: Columns, i: int) -> dict[str, Any]:
+    """One row of the columns as the event code takes it."""
+    row: dict[str, Any] = {}
+    for name, values in c.items():
+        each = values[i] if np.ndim(values) else values
+        row[name] = CRITERIA[int(each)] if name.endswith("criterion") else [float(v) for v in each] if np.ndim(each) else float(each)
+    return row
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GROUPS)
+def test_random_oscillators_are_those_of_the_event_code(name: str) -> None:
+    model, n, draw, arguments = GROUPS[name]
+    c = draw(np.random.default_rng(list(name.encode())), n, *arguments)
+    worst, differ, turned = compare(model, c, arguments[0] != "none")
+    print(name, {key: f"{value:.1e}" for key, value in worst.items()}, "differ:", differ, "turned over:", turned.size)
+    assert differ.size == 0
+    assert turned.size <= 0.02 * n
+
+
+@pytest.mark.slow
+def test_penalised_rows_that_start_moving_are_those_of_the_event_code() -> None:
+    rng = np.random.default_rng(500)
+    c = oscillators(rng, 500, "penalised")
+    c |= {"v0": rng.normal(0.0, 1.0, 500), "window_start": 0.0, "end": rng.uniform(0.05, 1.0, 500) * 2.0 * math.pi / c["omega"]}
+    c["window_end"] = c["end"]
+    worst, differ, turned = compare(RUBBING_MASS, c, True)
+    print({key: f"{value:.1e}" for key, value in worst.items()}, "differ:", differ, "turned over:", turned.size)
+    assert differ.size == 0
+    assert turned.size <= 15
+
+
+@pytest.mark.slow
+def test_stops_that_start_inside_are_those_of_the_event_code() -> None:
+    rng = np.random.default_rng(600)
+    c = oscillators(rng, 600, "none")
+    c |= wall(rng, c, "stop") | {"window_start": np.where(rng.random(600) < 0.7, 0.0, c["window_start"])}
+    reach = c["a0"] / c["omega"] ** 2
+    c["gap"] = np.where(rng.random(600) < 0.2, -1.0, 1.0) * c["gap"]
+    c["x0"] = c["gap"] + reach * some(rng, 0.9, log(rng, -3.0, 0.0, 600))
+    c["v0"] = some(rng, 0.7, rng.normal(0.0, 0.5, 600))
+    c["sides"] = 1.0 + ((rng.random(600) < 0.3) & (c["gap"] >= 0.0))
+    worst, differ, turned = compare(STOP, c, False)
+    print({key: f"{value:.1e}" for key, value in worst.items()}, "differ:", differ, "turned over:", turned.size)
+    assert differ.size == 0
+    assert turned.size <= 18
+
+
+def test_every_model_has_random_rows() -> None:
+    assert {model.name for model, *_ in GROUPS.values()} == set(MODELS)
+    assert sum(n for _, n, *_ in GROUPS.values()) >= 10_000

@@ -1,0 +1,619 @@
+"""An event code in numba that shares nothing with the kernels: one oscillator after the other, each phase by its Taylor series.
+
+    m x'' + c x' + k x = sum_i A_i sin(w_i t + phi_i) + load + T - sum over walls of side F(y, y'),    y = side x - gap
+
+T is rigid or penalised Coulomb friction with constant normal force; F an elastic stop, or a wall that buckles. Between events the equation
+is linear (quadratic where an added damping varies with the compression), and the series of x follows from it by recurrence, without any
+closed form of the motion. The guards are polynomials in the time since the step began: leading coefficients that are rounding errors are
+dropped, so that a guard that starts at 0 is judged by its first rate that is not 0, and the first root of the rest is bracketed on a mesh
+whose extrema are looked at. One event is processed at a time; what follows at the same instant is found as an event after 0 s.
+
+The laws are those of PHYSICS.md, sections 1, 2 and 4, in words:
+
+- Penalised friction starts slipping where the mass moves, else with an unloaded spring. Slip ends at v = 0, where the spring takes over
+  with the friction of the slip. A slip phase is a stretch of one direction: it ends where the direction changes, or where the mass
+  could rest (the force needed to hold it where v = 0 is within mu_s F_n).
+- A wall pushes with k_u(X) (y - d) + c(X) y' between 0 and the criterion, where it yields. Phases: OFF (y < 0), BEHIND (0 < y < d), LIFTED
+  (the damper would pull), ELASTIC, and at the criterion CAPPED (y below F_c / k_u, d = 0), RELOAD (y below X) and YIELD (y = X).
+
+Source of the laws: SDND104 (V5.01.104), SDND105 (V5.01.105), and for phases in continuous time the limit of the evaluation step by step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numba
+import numpy as np
+
+ORDER = 16  # of the Taylor series
+REACH = 0.6  # step times the fastest rate
+NODES = 10  # of the mesh on which a guard is looked at, per step
+ROUNDING = 1e-12  # of a coefficient, relative to the terms it is the sum of
+MOST_EVENTS = 20000
+
+# scalars of a row
+M, C, K, LOAD, HOLD, SLIDE, K_T, C_T, X0, V0, END, START, STOP, FRICTION, WALLS = range(15)
+NONE, RIGID, PENALISED = range(3)
+# scalars of a wall; values and slopes of a piece of its envelope, over lower < X <= upper: F_c, D = X - F_c / k_u, c
+SIDE, GAP, K_N, C_N, BUCKLES, INCLUDED = range(6)
+LOWER, UPPER, FORCE, FORCE_SLOPE, SET, SET_SLOPE, DAMPING, DAMPING_SLOPE = range(8)
+PIECES = 12
+OFF, BEHIND, LIFTED, ELASTIC, CAPPED, RELOAD, YIELD = range(7)
+SLIP, HELD = 1, 0  # of friction
+# state of a wall, beside its phase
+LARGEST, PLASTIC, PIECE, AWAY = range(4)
+# results of a row, and of each of its two walls
+DISTANCE, STUCK, PHASES, STOPS, TOP, DRIFT, X_END, V_END, STATUS, EVENTS = range(10)
+IMPACTS, PEAK, CONTACT, IMPULSE, FIRST_T, FIRST_V, COMPRESSION, REBOUND, SEPARATION, EXIT, RETURN, BUCKLING, PLASTIC_END, X_LARGEST = range(14)
+OF_WALL = 14
+
+_jit = numba.njit(cache=True)
+
+
+@_jit
+def value(series, u):
+    """A polynomial at u."""
+    total = 0.0
+    for j in range(series.size - 1, -1, -1):
+        total = total * u + series[j]
+    return total
+
+
+@_jit
+def rate(series, u):
+    """The derivative of a polynomial at u."""
+    total = 0.0
+    for j in range(series.size - 1, 0, -1):
+        total = total * u + j * series[j]
+    return total
+
+
+@_jit
+def bisect(series, low, high, of_rate):
+    """Where a polynomial, or its derivative, changes sign in [low, high]."""
+    rises = (rate(series, low) if of_rate else value(series, low)) < 0.0
+    for _ in range(80):
+        mid = 0.5 * (low + high)
+        if mid <= low or mid >= high:
+            break
+        if ((rate(series, mid) if of_rate else value(series, mid)) < 0.0) == rises:
+            low = mid
+        else:
+            high = mid
+    return high
+
+
+@_jit
+def first_root(series, sizes):
+    """The first u in [0, 1] from where a guard is negative; 2 if it stays positive. `sizes`: of the terms of each coefficient."""
+    lead = 0
+    while lead < series.size and abs(series[lead]) <= ROUNDING * sizes[lead]:
+        lead += 1
+    if lead == series.size:
+        return 2.0
+    rest = series[lead:]
+    if rest[0] < 0.0:
+        return 0.0
+    low, at_low, slope = 0.0, rest[0], rate(rest, 0.0)
+    for i in range(1, NODES + 1):
+        high = i / NODES
+        at_high, then = value(rest, high), rate(rest, high)
+        if at_high < 0.0:
+            return bisect(rest, low, high, False)
+        if slope < 0.0 < then:
+            valley = bisect(rest, low, high, True)
+            if value(rest, valley) < 0.0:
+                return bisect(rest, low, valley, False)
+        low, at_low, slope = high, at_high, then
+    return 2.0
+
+
+@_jit
+def largest(series, end):
+    """The largest value of a polynomial on [0, end]."""
+    best = max(series[0], value(series, end))
+    low, slope = 0.0, rate(series, 0.0)
+    for i in range(1, NODES + 1):
+        high = end * i / NODES
+        then = rate(series, high)
+        if slope > 0.0 > then:
+            best = max(best, value(series, bisect(series, low, high, True)))
+        low, slope = high, then
+    return best
+
+
+@_jit
+def criterion(wall, pieces, state):
+    """F_c, F_c / k_u, k_u and c of a wall at its largest compression."""
+    if wall[BUCKLES] == 0.0:
+        return math.inf, math.inf, wall[K_N], wall[C_N]
+    piece = pieces[int(state[PIECE])]
+    way = state[LARGEST] - piece[LOWER]
+    force = piece[FORCE] + piece[FORCE_SLOPE] * way
+    stretch = state[LARGEST] - (piece[SET] + piece[SET_SLOPE] * way)
+    return force, stretch, force / stretch, piece[DAMPING] + piece[DAMPING_SLOPE] * way
+
+
+@_jit
+def law(wall, pieces, phase, state):
+    """The force of a wall in its phase, f0 + f1 y + (f2 + f3 y) y'."""
+    force, _, k, c = criterion(wall, pieces, state)
+    if phase == ELASTIC:
+        return -k * state[PLASTIC], k, c, 0.0
+    if phase in (CAPPED, RELOAD):
+        return force, 0.0, 0.0, 0.0
+    if phase == YIELD:
+        piece = pieces[int(state[PIECE])]
+        level = piece[FORCE] - piece[FORCE_SLOPE] * piece[LOWER]
+        if wall[INCLUDED] == 1.0:
+            return level, piece[FORCE_SLOPE], 0.0, 0.0
+        return level, piece[FORCE_SLOPE], piece[DAMPING] - piece[DAMPING_SLOPE] * piece[LOWER], piece[DAMPING_SLOPE]
+    return 0.0, 0.0, 0.0, 0.0
+
+
+@_jit
+def reach(wall, pieces, state, y):
+    """The phase of a wall whose force has reached the criterion at y."""
+    _, stretch, _, _ = criterion(wall, pieces, state)
+    small = 1e-11 * max(state[LARGEST], y)
+    if wall[INCLUDED] == 1.0 and y < stretch - small:
+        state[PLASTIC] = 0.0
+        return CAPPED
+    if wall[INCLUDED] == 1.0 and y < state[LARGEST] - small:
+        return RELOAD
+    return follow(pieces, state, y)
+
+
+@_jit
+def follow(pieces, state, y):
+    """The phase of a wall that yields along its envelope."""
+    state[LARGEST] = max(state[LARGEST], y)
+    if state[LARGEST] >= pieces[int(state[PIECE]), UPPER] * (1.0 - 1e-12):
+        state[LARGEST] = max(state[LARGEST], pieces[int(state[PIECE]), UPPER])
+        state[PIECE] += 1.0
+    return YIELD
+
+
+@_jit
+def settled(pieces, state, y):
+    """Plastic set where the wall stops yielding along its envelope at y."""
+    piece = pieces[int(state[PIECE])]
+    return max(0.0, piece[SET] + piece[SET_SLOPE] * (y - piece[LOWER]))
+
+
+@_jit
+def integrate(p, tones, walls, pieces, out, of_walls):
+    """One oscillator. Writes into `out` and `of_walls`."""
+    m, hold, slide = p[M], p[HOLD], p[SLIDE]
+    kind, count = int(p[FRICTION]), int(p[WALLS])
+    t, x, v, end = 0.0, p[X0], p[V0], p[END]
+    xs, sizes, drive, drive_sizes = np.zeros(ORDER + 1), np.zeros(ORDER + 1), np.zeros(ORDER + 1), np.zeros(ORDER + 1)
+    guard, guard_sizes, force = np.zeros(ORDER), np.zeros(ORDER), np.zeros(ORDER)
+    phase, state = np.zeros(2, dtype=np.int64), np.zeros((2, 4))
+    out[:] = 0.0
+    of_walls[:] = 0.0
+    for name in (FIRST_T, FIRST_V, REBOUND, SEPARATION, EXIT, RETURN, BUCKLING):
+        of_walls[:, name] = math.nan
+    for i in range(count):
+        w, s = walls[i], walls[i, SIDE]
+        y, speed = s * x - w[GAP], s * v
+        if y > 0.0:
+            state[i, LARGEST] = y
+            while w[BUCKLES] == 1.0 and y > pieces[i, int(state[i, PIECE]), UPPER]:
+                state[i, PIECE] += 1.0
+            phase[i] = ELASTIC
+            limit, stretch, k_u, c_u = criterion(w, pieces[i], state[i])
+            if k_u * y + (c_u * speed if w[INCLUDED] == 1.0 else 0.0) >= limit:
+                of_walls[i, BUCKLING] = 0.0
+                if y < stretch:
+                    phase[i] = CAPPED
+                elif speed > 0.0:
+                    phase[i] = YIELD
+                else:
+                    state[i, PLASTIC] = y - stretch
+            if phase[i] == ELASTIC and k_u * (y - state[i, PLASTIC]) + c_u * speed < 0.0:
+                phase[i] = LIFTED
+            if speed > 0.0 and p[START] <= 0.0:
+                of_walls[i, IMPACTS] = 1.0
+        if y > 0.0 or (y == 0.0 and v == 0.0):
+            of_walls[i, FIRST_T], of_walls[i, FIRST_V] = 0.0, v
+    slips, direction, last, resting, moved = SLIP, 0.0, 0.0, False, False
+    stored, anchor = 0.0, x
+    if kind != NONE and v == 0.0:
+        slips, resting = HELD, True
+    elif kind != NONE:
+        direction = last = math.copysign(1.0, v)
+    counted_slip, counted_rest = False, False
+    starts = True  # of rigid friction: whether it holds is to be decided
+    idle = 0
+    for _ in range(MOST_EVENTS * 1000):
+        if t >= end:
+            break
+        within = p[START] <= t < p[STOP]
+        until = p[START] if t < p[START] else p[STOP] if t < p[STOP] else end
+        # the equation: m x'' = drive + constant - K x - (C + Q x) v
+        constant, stiff, damp, quadratic = p[LOAD], p[K], p[C], 0.0
+        for i in range(count):
+            f0, f1, f2, f3 = law(walls[i], pieces[i], phase[i], state[i])
+            s, gap = walls[i, SIDE], walls[i, GAP]
+            constant -= s * (f0 - f1 * gap)
+            stiff += f1
+            damp += f2 - f3 * gap
+            quadratic += f3 * s
+        fastest, force_now, force_size = 0.0, 0.0, 0.0
+        for i in range(tones.shape[0]):
+            if tones[i, 0] != 0.0:
+                fastest = max(fastest, tones[i, 1])
+                force_now += tones[i, 0] * math.sin(tones[i, 1] * t + tones[i, 2])
+                force_size += abs(tones[i, 0])
+        needed = force_now + constant - stiff * x  # by what holds the mass at v = 0
+        if kind == RIGID and starts and v == 0.0 and abs(needed) > hold:
+            slips, direction = SLIP, math.copysign(1.0, needed)
+            if resting or direction != last:
+                counted_slip = False
+            last, resting, counted_rest = direction, False, False
+        starts = False
+        spring_k = spring_c = spring_0 = 0.0
+        if kind != NONE and slips == SLIP:
+            constant -= direction * slide
+        elif kind == PENALISED:
+            spring_0, spring_k, spring_c = stored + p[K_T] * anchor, p[K_T], p[C_T]
+            constant, stiff, damp = constant + spring_0, stiff + spring_k, damp + spring_c
+        still = kind == RIGID and slips == HELD
+        # step, and the series in u = time / h
+        size = fastest + (abs(damp + quadratic * x) + abs(quadratic * x)) / m + math.sqrt((abs(stiff) + abs(quadratic * v)) / m)
+        h = until - t
+        if size > 0.0:
+            h = min(h, REACH / size)
+        power = 1.0
+        for j in range(ORDER + 1):
+            drive[j] = drive_sizes[j] = 0.0
+        for i in range(tones.shape[0]):
+            if tones[i, 0] != 0.0:
+                sine, cosine = math.sin(tones[i, 1] * t + tones[i, 2]), math.cos(tones[i, 1] * t + tones[i, 2])
+                factor = tones[i, 0]
+                for j in range(ORDER + 1):
+                    part = sine if j % 4 == 0 else cosine if j % 4 == 1 else -sine if j % 4 == 2 else -cosine
+                    drive[j] += factor * part
+                    drive_sizes[j] += abs(factor)
+                    factor *= tones[i, 1] * h / (j + 1.0)
+        for j in range(ORDER + 1):
+            xs[j] = sizes[j] = 0.0
+        xs[0], sizes[0], xs[1], sizes[1] = x, abs(x), v * h, abs(v * h)
+        if not still:
+            for j in range(ORDER - 1):
+                bend, bends = 0.0, 0.0
+                if quadratic != 0.0:
+                    for i in range(j + 1):
+                        bend += xs[i] * xs[j - i + 1] * (j - i + 1)
+                        bends += abs(xs[i] * xs[j - i + 1] * (j - i + 1))
+                total = drive[j] - stiff * xs[j] - (damp * xs[j + 1] * (j + 1) + quadratic * bend) / h
+                total_size = drive_sizes[j] + abs(stiff) * sizes[j] + (abs(damp) * sizes[j + 1] * (j + 1) + abs(quadratic) * bends) / h
+                if j == 0:
+                    total += constant
+                    total_size += abs(constant) + abs(p[LOAD]) + slide + abs(spring_0)
+                xs[j + 2] = total * h * h / (m * (j + 1) * (j + 2))
+                sizes[j + 2] = total_size * h * h / (m * (j + 1) * (j + 2))
+        # the first guard that is reached
+        first, element, code = 2.0, -1, 0
+        for e in range(-1, count):
+            for which in range(4):
+                g0, gx, gv, gd = 0.0, 0.0, 0.0, 0.0
+                if e < 0:
+                    if kind == NONE or which > 1:
+                        break
+                    sign = 1.0 if which == 0 else -1.0
+                    if slips == SLIP:
+                        if which == 1:
+                            break
+                        gv = direction
+                    elif kind == PENALISED:
+                        g0, gx, gv = hold - sign * spring_0, sign * spring_k, sign * spring_c
+                    else:
+                        g0, gx, gd = hold - sign * constant, sign * stiff, -sign
+                else:
+                    s, gap, now = walls[e, SIDE], walls[e, GAP], phase[e]
+                    limit, stretch, k_u, c_u = criterion(walls[e], pieces[e], state[e])
+                    viscous = c_u if walls[e, INCLUDED] == 1.0 else 0.0
+                    d = state[e, PLASTIC]
+                    on_y, on_w = 0.0, 0.0  # g = g0 + on_y y + on_w y'
+                    if now == OFF:
+                        if which == 0:
+                            on_y = -1.0
+                        elif which == 1 and state[e, AWAY] == 1.0:
+                            on_y, g0 = 1.0, gap
+                        else:
+                            continue
+                    elif now == BEHIND:
+                        if which == 0:
+                            on_y = 1.0
+                        elif which == 1:
+                            on_y, g0 = -1.0, d
+                        elif which == 2 and viscous > 0.0:
+                            g0, on_y, on_w = limit + k_u * d, -k_u, -viscous
+                        else:
+                            continue
+                    elif now == LIFTED:
+                        if which == 0:
+                            g0, on_y, on_w = k_u * d, -k_u, -c_u
+                        elif which == 1:
+                            g0, on_y = -d, 1.0
+                        else:
+                            continue
+                    elif now == ELASTIC:
+                        if which == 0:
+                            g0, on_y, on_w = -k_u * d, k_u, c_u
+                        elif which == 1 and walls[e, BUCKLES] == 1.0:
+                            g0, on_y, on_w = limit + k_u * d, -k_u, -viscous
+                        else:
+                            continue
+                    elif now == CAPPED:
+                        if which == 0:
+                            g0, on_y, on_w = -limit, k_u, c_u
+                        elif which == 1:
+                            g0, on_y = stretch, -1.0
+                        else:
+                            continue
+                    elif which == 0:
+                        on_w = 1.0
+                    elif which == 1:
+                        top = state[e, LARGEST] if now == RELOAD else pieces[e, int(state[e, PIECE]), UPPER]
+                        if top == math.inf:
+                            continue
+                        g0, on_y = top, -1.0
+                    else:
+                        continue
+                    g0 -= on_y * gap
+                    gx, gv = on_y * s, on_w * s
+                for j in range(ORDER):
+                    speed_j = (j + 1) * xs[j + 1] / h
+                    guard[j] = gx * xs[j] + gv * speed_j + gd * drive[j]
+                    guard_sizes[j] = abs(gx) * sizes[j] + abs(gv) * (j + 1) * sizes[j + 1] / h + abs(gd) * drive_sizes[j]
+                guard[0] += g0
+                guard_sizes[0] += abs(g0) + (abs(walls[e, GAP] * gx) if e >= 0 else 0.0)
+                root = first_root(guard, guard_sizes)
+                if root < first:
+                    first, element, code = root, e, which
+        u = min(first, 1.0)
+        tau = u * h
+        before_x = x
+        # what happened within
+        if within and tau > 0.0:
+            for j in range(ORDER):
+                guard[j] = (j + 1) * xs[j + 1] / h
+            if kind != NONE and slips == SLIP:
+                out[DISTANCE] += abs(value(xs, u) - x)
+                for j in range(ORDER):
+                    guard[j] *= direction
+                out[TOP] = max(out[TOP], largest(guard, u))
+                if not counted_slip:
+                    out[PHASES] += 1.0
+                    counted_slip = True
+            elif kind != NONE:
+                out[STUCK] += tau
+                if resting and moved and not counted_rest:
+                    out[STOPS] += 1.0
+                    counted_rest = True
+            for i in range(count):
+                s, gap = walls[i, SIDE], walls[i, GAP]
+                guard[0] = s * xs[0] - gap
+                for j in range(1, ORDER):
+                    guard[j] = s * xs[j]
+                of_walls[i, COMPRESSION] = max(of_walls[i, COMPRESSION], largest(guard, u))
+                if phase[i] >= ELASTIC:
+                    f0, f1, f2, f3 = law(walls[i], pieces[i], phase[i], state[i])
+                    for j in range(ORDER):
+                        bend = 0.0
+                        if f3 != 0.0:
+                            for n in range(j + 1):
+                                bend += guard[n] * s * (j - n + 1) * xs[j - n + 1] / h
+                        force[j] = f1 * guard[j] + f2 * s * (j + 1) * xs[j + 1] / h + f3 * bend
+                    force[0] += f0
+                    of_walls[i, CONTACT] += tau
+                    of_walls[i, PEAK] = max(of_walls[i, PEAK], largest(force, u))
+                    for j in range(ORDER):
+                        of_walls[i, IMPULSE] += force[j] * u ** (j + 1) * h / (j + 1)
+        if kind != NONE and slips == SLIP and tau > 0.0:
+            moved = True
+        if not still:
+            x = value(xs, u)
+            v = rate(xs, u) / h
+        if within:
+            out[DRIFT] += x - before_x
+        t = until if first > 1.0 and h == until - t else t + tau
+        for i in range(count):
+            if phase[i] == YIELD:
+                state[i, LARGEST] = max(state[i, LARGEST], walls[i, SIDE] * x - walls[i, GAP])
+        if first > 1.0:
+            continue
+        out[EVENTS] += 1.0
+        idle = idle + 1 if tau == 0.0 else 0
+        if out[EVENTS] > MOST_EVENTS or idle > 40:
+            out[STATUS] = 1.0
+            break
+        if element < 0:  # friction
+            if slips == SLIP:
+                v, slips, starts = 0.0, HELD, kind == RIGID
+                needed = p[LOAD]
+                for i in range(tones.shape[0]):
+                    needed += tones[i, 0] * math.sin(tones[i, 1] * t + tones[i, 2])
+                needed -= p[K] * x
+                for i in range(count):
+                    f0, f1, _, _ = law(walls[i], pieces[i], phase[i], state[i])
+                    needed -= walls[i, SIDE] * (f0 + f1 * (walls[i, SIDE] * x - walls[i, GAP]))
+                resting, counted_rest = abs(needed) <= hold, False
+                stored, anchor = -slide * direction, x
+            else:
+                away = 1.0 if code == 0 else -1.0  # where the force needed pulls, or against the spring
+                if kind == PENALISED:
+                    away = -away if v == 0.0 else math.copysign(1.0, v)
+                if resting or away != last:
+                    counted_slip = False
+                slips, direction, last, resting, counted_rest = SLIP, away, away, False, False
+            continue
+        i = element
+        w, s, gap, now = walls[i], walls[i, SIDE], walls[i, GAP], phase[i]
+        y, inside = s * x - gap, p[START] <= t <= p[STOP]
+        limit, stretch, k_u, c_u = criterion(w, pieces[i], state[i])
+        outside = BEHIND if state[i, PLASTIC] > 0.0 else OFF
+        then = now
+        if now == OFF and code == 0:
+            x, y = s * gap, 0.0
+            then = BEHIND if state[i, PLASTIC] > 0.0 else ELASTIC
+            state[i, AWAY] = 0.0
+            if inside:
+                of_walls[i, IMPACTS] += 1.0
+            if math.isnan(of_walls[i, FIRST_T]):
+                of_walls[i, FIRST_T], of_walls[i, FIRST_V] = t, v
+        elif now == OFF:
+            state[i, AWAY] = 0.0
+            if inside:
+                of_walls[i, RETURN] = t
+        elif now == BEHIND:
+            then = OFF if code == 0 else ELASTIC if code == 1 else reach(w, pieces[i], state[i], y)
+        elif now == LIFTED:
+            then = ELASTIC if code == 0 else outside
+        elif now == ELASTIC:
+            if code == 1:
+                then = reach(w, pieces[i], state[i], y)
+            else:
+                then = LIFTED if c_u > 0.0 else outside
+                if then == OFF:
+                    x, y = s * gap, 0.0
+        elif now == CAPPED:
+            if code == 0:
+                then = ELASTIC
+                state[i, LARGEST] = max(state[i, LARGEST], y)
+            else:
+                then = RELOAD if y < state[i, LARGEST] * (1.0 - 1e-11) else follow(pieces[i], state[i], y)
+        elif code == 0:  # the mass turns back
+            if now == YIELD:
+                state[i, PLASTIC] = settled(pieces[i], state[i], y)
+                state[i, LARGEST] = max(state[i, LARGEST], y)
+            else:
+                state[i, PLASTIC] = y - stretch
+            v, then = 0.0, ELASTIC
+        elif now == RELOAD:
+            then = follow(pieces[i], state[i], y)
+        else:
+            state[i, LARGEST] = pieces[i, int(state[i, PIECE]), UPPER]
+            state[i, PIECE] += 1.0
+        if then >= CAPPED and math.isnan(of_walls[i, BUCKLING]):
+            of_walls[i, BUCKLING] = t
+        if now >= ELASTIC and then < ELASTIC and inside:
+            of_walls[i, REBOUND], of_walls[i, SEPARATION] = v, t
+        if now != OFF and then == OFF:
+            x = s * gap
+            if inside:
+                of_walls[i, EXIT] = t
+                if gap <= 0.0:
+                    of_walls[i, RETURN] = t
+            state[i, AWAY] = 1.0 if gap > 0.0 else 0.0
+        phase[i] = then
+    if t < end:
+        out[STATUS] = 1.0
+    if out[PHASES] == 0.0:  # rests are counted between slip phases of the window
+        out[STOPS] = 0.0
+    out[X_END], out[V_END] = x, v
+    for i in range(count):
+        y = walls[i, SIDE] * x - walls[i, GAP]
+        if phase[i] == YIELD:
+            state[i, PLASTIC] = settled(pieces[i], state[i], y)
+        elif phase[i] == RELOAD:
+            state[i, PLASTIC] = y - criterion(walls[i], pieces[i], state[i])[1]
+        of_walls[i, PLASTIC_END], of_walls[i, X_LARGEST] = state[i, PLASTIC], state[i, LARGEST]
+
+
+@numba.njit(parallel=True)
+def integrate_all(p, tones, walls, pieces, out, of_walls):
+    """Every oscillator of a table of them."""
+    for i in numba.prange(p.shape[0]):
+        integrate(p[i], tones[i], walls[i], pieces[i], out[i], of_walls[i])
+
+
+def _pieces(p: Mapping[str, Any]) -> list[tuple[float, ...]]:
+    """The envelope of a wall that buckles, of its parameters without prefix."""
+    crit, post, k_n, c_n = p["f_crit"], p["f_post"], p["k_n"], p.get("c_n", 0.0)
+    plateau, softening, buckled = p.get("plateau", 0.0), p.get("softening", 0.0), p.get("c_buckled", p.get("c_n", 0.0))
+    u0 = crit / k_n + plateau
+    u1 = u0 + softening
+    found = [(0.0, u0, crit, 0.0, -crit / k_n, 1.0, c_n, 0.0)]
+    if softening > 0.0:
+        found.append((u0, u1, crit, (post - crit) / softening, plateau, 0.0, c_n, (buckled - c_n) / softening))
+    if "post_set" not in p:
+        return [*found, (u1, math.inf, post, 0.0, u1 - post / p["k_post"], 1.0, buckled, 0.0)]
+    nodes = [(u1, plateau, buckled)]
+    damping = p.get("post_damping", [buckled] * len(p["post_set"]))
+    nodes += [(d + post / k, d, c) for d, k, c in zip(p["post_set"], p["post_stiffness"], damping, strict=True)]
+    for (a, d_a, c_a), (b, d_b, c_b) in zip(nodes, nodes[1:], strict=False):
+        found.append((a, b, post, 0.0, d_a, (d_b - d_a) / (b - a), c_a, (c_b - c_a) / (b - a)))
+    return [*found, (nodes[-1][0], math.inf, post, 0.0, nodes[-1][1], 1.0, nodes[-1][2], 0.0)]
+
+
+def solve(rows: Sequence[Mapping[str, Any]], nudge: float = 0.0) -> dict[str, np.ndarray]:
+    """Observables of every row, by the names of the product; those of walls also as `right_...` and `left_...`.
+
+    Args:
+        rows: parameters by the names of the product (SI units). A row has the walls that its parameters name: one at the right if it has
+            k_n (two of them with sides = 2), which buckles if it has f_crit; one at the left with left_k_n.
+        nudge: relative change of m, x0 and v0, to see how much a row's results depend on rounding.
+    """
+    n = len(rows)
+    p, tones = np.zeros((n, 15)), np.zeros((n, 3, 3))
+    walls, pieces = np.zeros((n, 2, 6)), np.zeros((n, 2, PIECES, 8))
+    for i, r in enumerate(rows):
+        mu, normal = r.get("mu", 0.0), r.get("normal_force", r.get("m", 1.0) * r.get("g", 10.0))
+        hold, end = r.get("mu_s", mu) * normal, r["end"]
+        kind = NONE if hold == 0.0 else PENALISED if "k_t" in r else RIGID
+        m = r.get("m", 1.0) * (1.0 + nudge)
+        p[i] = (
+            m, r.get("c", 0.0), r.get("k", 0.0), r.get("load", 0.0), hold, r.get("mu_d", mu) * normal, r.get("k_t", 0.0), r.get("c_t", 0.0),
+            r.get("x0", 0.0) * (1.0 - 0.7 * nudge), r.get("v0", 0.0) * (1.0 + 0.4 * nudge), end, r.get("window_start", 0.0),
+            r.get("window_end", end), kind, 0,
+        )  # fmt: skip
+        tones[i, 0] = r.get("f0", 0.0) - r.get("m", 1.0) * r.get("a0", 0.0), r["omega"], r.get("phase", 0.0)
+        for j, (a, w, phi) in enumerate(zip(r.get("tone_a0", ()), r.get("tone_omega", ()), r.get("tone_phase", ()), strict=True)):
+            tones[i, j + 1] = -r.get("m", 1.0) * a, w, phi
+        if "k_n" not in r:
+            continue
+        own = {name: value for name, value in r.items() if not name.startswith("left_")}
+        other = {name.removeprefix("left_"): value for name, value in r.items() if name.startswith("left_")}
+        found = [(1.0, own)] + ([(-1.0, other)] if other else [(-1.0, own)] if r.get("sides", 1) == 2 else [])
+        p[i, WALLS] = len(found)
+        for j, (side, q) in enumerate(found):
+            buckles = "f_crit" in q
+            included = q.get("damping_criterion", "included") == "included"
+            walls[i, j] = side, q.get("gap", 0.0), q["k_n"], q.get("c_n", 0.0), buckles, included
+            if buckles:
+                table = _pieces(q)
+                pieces[i, j, : len(table)] = table
+    out, of_walls = np.zeros((n, 10)), np.zeros((n, 2, OF_WALL))
+    integrate_all(p, tones, walls, pieces, out, of_walls)
+    return _named(p, out, of_walls)
+
+
+def _named(p: np.ndarray, out: np.ndarray, of_walls: np.ndarray) -> dict[str, np.ndarray]:
+    """The results of every row by name."""
+    normal_slide, length = p[:, SLIDE], p[:, STOP] - p[:, START]
+    right, left = of_walls[:, 0], of_walls[:, 1]
+    first = np.where(np.nan_to_num(right[:, FIRST_T], nan=np.inf) <= np.nan_to_num(left[:, FIRST_T], nan=np.inf), 0, 1)
+    last = {name: np.where(np.nan_to_num(right[:, name], nan=-1.0) >= np.nan_to_num(left[:, name], nan=-1.0), 0, 1) for name in (SEPARATION,)}
+    rows = np.arange(len(p))
+    found = {
+        "slip_distance": out[:, DISTANCE], "stick_fraction": out[:, STUCK] / length, "slip_phases": out[:, PHASES],
+        "friction_power": normal_slide * out[:, DISTANCE] / length, "stops": out[:, STOPS], "max_slip_speed": out[:, TOP],
+        "drift": out[:, DRIFT], "x_end": out[:, X_END], "v_end": out[:, V_END], "status": out[:, STATUS], "events": out[:, EVENTS],
+        "impacts": right[:, IMPACTS] + left[:, IMPACTS], "contact_time": right[:, CONTACT] + left[:, CONTACT],
+        "impulse": right[:, IMPULSE] + left[:, IMPULSE], "peak_force": np.maximum(right[:, PEAK], left[:, PEAK]),
+        "max_compression": np.maximum(right[:, COMPRESSION], left[:, COMPRESSION]),
+        "first_contact_time": of_walls[rows, first, FIRST_T], "first_contact_velocity": of_walls[rows, first, FIRST_V],
+        "rebound_velocity": of_walls[rows, last[SEPARATION], REBOUND], "separation_time": of_walls[rows, last[SEPARATION], SEPARATION],
+        "exit_time": np.fmax(right[:, EXIT], left[:, EXIT]), "return_time": np.fmax(right[:, RETURN], left[:, RETURN]),
+        "buckling_time": right[:, BUCKLING], "plastic_set": right[:, PLASTIC_END],
+        "left_buckling_time": left[:, BUCKLING], "left_plastic_set": left[:, PLASTIC_END], "left_impacts": left[:, IMPACTS],
+        "left_peak_force": left[:, PEAK], "left_max_compression": left[:, COMPRESSION],
+    }  # fmt: skip
+    return found
