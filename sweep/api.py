@@ -78,11 +78,13 @@ class Run:
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 
-    def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95) -> pa.Table:
+    def over(
+        self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95, chances: Sequence[str] = ()
+    ) -> pa.Table:
         """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others; see `group_statistics`."""
         from sweep.analysis.group_statistics import group_statistics
 
-        return group_statistics(self.directory, parameter, observables, confidence)
+        return group_statistics(self.directory, parameter, observables, confidence, chances)
 
     def convergence(self) -> pa.Table:
         """The table of a convergence study, one row per point; FileNotFoundError for another run."""

@@ -279,11 +279,12 @@ class Wall(NamedTuple):
         second = whether(YIELDING, choose(last, nothing, guard(jnp.where(last, 0.0, piece_end) - y, -1.0)), second)
         second = whether(RELOADED, guard(memory.largest - y, -1.0), second)
         second = whether(CAPPED, guard(under_limit - y, -1.0), second)
-        third = whether(YIELDING, extreme, third)
-        fourth = choose((phase == ELASTIC) | ((phase == BEHIND) & included), reached, nothing)
-        if not self.varying_damping:
-            return Phase(force.stiffness, force.damping, (leaves, second, third, fourth))
+        third = whether(BEHIND, guard(turn * speed, 0.0, turn), third)
         slope = self.damping_slope(memory)
+        # where the damping varies an extreme of the force is no event: stretches are short there, and `hit` looks within them
+        steady = phase == YIELDING if slope is None else (phase == YIELDING) & (slope == 0.0)
+        third = choose(steady, extreme, third)
+        fourth = choose((phase == ELASTIC) | ((phase == BEHIND) & included), reached, nothing)
         return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, None if slope is None else slope * side)
 
     def start(self, at: Instant) -> tuple[Pressed, Array]:
@@ -295,9 +296,8 @@ class Wall(NamedTuple):
         memory = Pressed(jnp.where(inside, ELASTIC, OFF) + zero, side, jnp.maximum(y, 0.0), zero, zero, zero, zero, zero, zero)
         if self.envelope is not None:
             limit, _ = self._criterion(memory)
-            _, c = self._elastic(memory)
-            elastic = self.envelope.k_n * y + jnp.where(self.included > 0.0, c * speed, 0.0)
-            buckled = inside & ((elastic >= limit) | (y >= self.envelope.f_crit / self.envelope.k_n))
+            k, c = self._elastic(memory)
+            buckled = inside & (k * y + jnp.where(self.included > 0.0, c * speed, 0.0) >= limit)
             yielding = self._yielding(memory, y, speed, at.a * side)
             memory = _where(buckled, yielding, memory)
         k, c = self._elastic(memory)
@@ -388,6 +388,8 @@ class Wall(NamedTuple):
         loses = (phase == ELASTIC) & first
         after = _phase(after, loses, jnp.where(c > 0.0, LIFTED, outside))
         turns, extreme = (phase == ELASTIC) & second & ~first, third & ~first & ~second
+        if self.envelope is not None:
+            turns = turns | (phase == BEHIND) & extreme
         largest = jnp.where(turns | enters, jnp.maximum(here.largest, y), here.largest)
         jumps = enters
         v = jnp.where(turns, 0.0, at.v)

@@ -70,7 +70,7 @@ class Stretch(NamedTuple):
         before, v: velocity before and after the event that ends it [m/s].
         area: integral of the displacement since its start [m s].
         motion: time since its start [s] -> the motion. For a held mass, the fictitious motion that its guards are evaluated on.
-        start: anchor of `motion`. segment: constants of `motion`. damping_slope: see `law.Phase`.
+        start: anchor of `motion`. segment: constants of `motion`. damping_slope: see `law.Phase`; 0 for a held mass.
     """
 
     time: Array
@@ -139,8 +139,9 @@ def machine(
         ramp = None if record is None or s.sample is None else record.slope(s.sample) / p["m"]
         segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
         taylor, varies = None, jnp.zeros_like(limit, dtype=bool)
-        if phase.damping_slope is not None:
-            taylor, varies = TaylorSegment(alpha, omega, zeta, w2, phase.damping_slope / p["m"], ramp), phase.damping_slope != 0.0
+        slope = None if phase.damping_slope is None else moves * phase.damping_slope
+        if slope is not None:
+            taylor, varies = TaylorSegment(alpha, omega, zeta, w2, slope / p["m"], ramp), slope != 0.0
         search = limit if taylor is None else jnp.where(varies, 0.0, limit)
         if sampled is None:
             found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search))
@@ -196,7 +197,7 @@ def machine(
         memory = jax.tree.map(lambda value: fusion_barrier(value)[0], memory)
         time = jnp.where(passes, target, s.t + tau)
         stretch = Stretch(
-            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, phase.damping_slope
+            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, slope
         )
         return EventState(
             t=time,

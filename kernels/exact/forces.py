@@ -49,10 +49,9 @@ def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment
     def moment(tau: jax.Array) -> Moment:
         m = segment.motion(s.anchor, tau)
         if phase.damping_slope is not None:
-            taylor = TaylorSegment(alpha, omega, zeta, w2, phase.damping_slope / p["m"], ramp).motion(
-                s.anchor, jnp.where(phase.damping_slope != 0.0, tau, 0.0)
-            )
-            m = jax.tree.map(lambda other, one: jnp.where(phase.damping_slope != 0.0, other, one), taylor, m)
+            slope = moves * phase.damping_slope
+            taylor = TaylorSegment(alpha, omega, zeta, w2, slope / p["m"], ramp).motion(s.anchor, jnp.where(slope != 0.0, tau, 0.0))
+            m = jax.tree.map(lambda other, one: jnp.where(slope != 0.0, other, one), taylor, m)
         x, v = s.x + m.d * moves, m.v * moves
         friction = wall = reaction = jnp.zeros_like(x)
         driven = made.excitation.force(sincos(s.anchor.angle + omega * tau)[0])

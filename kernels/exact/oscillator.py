@@ -160,6 +160,11 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
     impulse = force.constant * now.duration + force.stiffness * area + viscous
     entered = (before.phase == OFF) & (after.phase != OFF)
     counts, left = pushes & now.inside, (before.phase != OFF) & (after.phase == OFF)
+    most = jnp.maximum(start, end)
+    slope = wall.damping_slope(before)
+    if slope is not None and now.damping_slope is not None:
+        bends = (slope != 0.0) & (now.damping_slope != 0.0)  # not while friction holds the mass
+        most = jnp.where(bends, jnp.maximum(most, quadrature.peak(_push(wall, before, y0, now), now)), most)
     return impacts.update(
         sums,
         Push(
@@ -174,7 +179,7 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
             within=Within(
                 now.inside,
                 now.inside,
-                force=jnp.where(counts & (now.duration > 0.0), jnp.maximum(start, end), zero),
+                force=jnp.where(counts & (now.duration > 0.0), most, zero),
                 pressed=jnp.where(counts, now.duration, zero),
                 impulse=jnp.where(counts, impulse, zero),
                 compression=jnp.where(inside & now.inside, jnp.maximum(y0, y), zero),
@@ -212,15 +217,19 @@ def _curves(friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Co
     curves = [(x, moves, zero, zero, zero), (force, spring, damper, inertia, zero)]
     pushes = []
     for wall, pressed in zip(walls, before.walls, strict=True):
-        y, side = wall.compression(pressed, x), pressed.side
-        push = wall.force(pressed, y)
-        slope = wall.damping_slope(pressed)
-        product = zero if slope is None else slope  # side^2 = 1
-        pushes.append((push.at(y, side * now.v0), side * push.stiffness * moves, side * push.damping * moves, zero, product))
+        value, on_d, on_v, on_a, on_dv = _push(wall, pressed, wall.compression(pressed, x), now)
+        pushes.append((value, on_d * moves, on_v * moves, on_a, on_dv * moves))
     if pushes:
         curves.append(_sum(pushes))
     value, on_d, on_v, on_a, on_dv = (jnp.stack(each) for each in zip(*curves, strict=True))
     return quadrature.Curves(value, on_d, on_v, on_a, on_dv, moves)
+
+
+def _push(wall: Wall, pressed: Pressed, y0: Array, now: Stretch) -> _Curve:
+    """The force of a wall along a stretch that starts at compression `y0` [m]."""
+    push, slope, side, zero = wall.force(pressed, y0), wall.damping_slope(pressed), pressed.side, jnp.zeros_like(y0)
+    product = zero if slope is None else slope  # side^2 = 1
+    return push.at(y0, side * now.v0), side * push.stiffness, side * push.damping, zero, product
 
 
 def _sum(curves: list[_Curve]) -> _Curve:

@@ -81,6 +81,28 @@ def _longest(segment: Damped, t: Array) -> Array:
     return _PANEL / jnp.where(lasting > 0.0, lasting, 1e-300)
 
 
+def peak(curve: tuple[Array, Array, Array, Array, Array], now: Stretch) -> Array:
+    """The largest value of a quantity within a stretch that is short against the time scales of the motion; its middle if it has no crest.
+
+    Args:
+        curve: value, on_d, on_v, on_a and on_dv of the quantity (see `Curves`), scalars.
+    """
+    fixed = jax.lax.stop_gradient
+    curves = Curves(*(jnp.reshape(each, (1,)) for each in curve), jnp.ones((1,)))
+    v0, a0, most = now.start.v, now.start.a, fixed(now.duration)
+
+    def at(time: Array) -> tuple[Array, Array, Array, Array]:
+        near = jax.tree.map(lambda each: jnp.reshape(each, (1, 1)), now.motion(time))
+        value, first, second, third = (each[0, 0] for each in curves.at(near, v0, a0))
+        return value, first, second, third
+
+    time = 0.5 * most
+    for _ in range(3):
+        _, *slopes = (fixed(each) for each in at(time))
+        time = jnp.clip(time + _to_extreme(jnp.ones_like(time), *slopes, most), 0.0, most)
+    return at(time)[0]
+
+
 def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
     """The statistics after a stretch. A stretch outside the window changes nothing."""
     fixed = jax.lax.stop_gradient

@@ -82,6 +82,7 @@ SHOCK_OBSERVABLES = (
 )  # fmt: skip
 
 BUCKLING_OBSERVABLES = (
+    Quantity("buckled", "", "1 if the force reached the criterion in the run, else 0", kind="integer"),
     Quantity("buckling_time", "s", "time when the force first reached the criterion in the run", r"t_\mathrm{buckling}", optional=True),
     Quantity("plastic_set", "m", "plastic set of the wall at the end of the run", r"d_p"),
     Quantity("wall_regime", "", "how far the wall was pressed in the run: not at all, elastically, into its plateau, into its softening or "

@@ -146,7 +146,8 @@ def of_wall(sums: Shock, plastic: Array, regime: Array, prefix: str) -> dict[str
         sums: of this wall. plastic: its plastic set [m]. regime: code of how far it was pressed.
         prefix: empty for the first wall. A wall with a prefix also has its own number of impacts, largest force and largest compression.
     """
-    found = {"buckling_time": sums.buckling_time, "plastic_set": plastic, "wall_regime": regime}
+    buckled = jnp.where(jnp.isnan(sums.buckling_time), 0.0, 1.0)
+    found = {"buckled": buckled, "buckling_time": sums.buckling_time, "plastic_set": plastic, "wall_regime": regime}
     if prefix:
         found |= {"impacts": sums.impacts, "peak_force": sums.peak, "max_compression": sums.compression}
     return {prefix + name: value for name, value in found.items()}

@@ -10,6 +10,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
+from sweep.analysis.event import read_events, share_interval
 from sweep.analysis.run_rows import have_results, varying_of
 from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.design.axis import SCHEME
@@ -24,33 +25,37 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 STATUS = "status"
 ABOUT = {
-    "observable": "observable to which the numbers belong",
+    "observable": "observable, or event, to which the numbers belong",
     "unit": "unit of the numbers",
-    "rows": "number of rows used: those that did not fail and have a value of the observable",
+    "rows": "number of rows used: those that did not fail and have a value of the observable; of an event all that did not fail",
     "failed": "number of rows that failed and are left out",
-    "mean": "arithmetic mean",
+    "void": "number of rows without a value, where nothing happened: left out of a mean, and without the event in a chance",
+    "mean": "arithmetic mean; of an event the part of the rows in which it happened",
     "std": "standard deviation of one row, with rows - 1 in its denominator; null for one row",
     "std_error": "standard deviation of the mean, std / sqrt(rows)",
-    "lower": "lower end of the interval of the mean (Student's t with rows - 1 degrees of freedom)",
+    "lower": "lower end of the interval of the mean (Student's t with rows - 1 degrees of freedom; of an event Clopper and Pearson)",
     "upper": "upper end of that interval",
 }
 
 
-def group_statistics(path: Path, over: str, observables: Sequence[str] = (), confidence: float = CONFIDENCE) -> pa.Table:
-    """Compute mean and spread over one parameter, at each point of the other parameters.
+def group_statistics(
+    path: Path, over: str, observables: Sequence[str] = (), confidence: float = CONFIDENCE, chances: Sequence[str] = ()
+) -> pa.Table:
+    """Compute mean and spread, and chances of events, over one parameter, at each point of the other parameters.
 
     Args:
         path: directory of a run, complete or not.
         over: name of a parameter that the run sweeps, such as "draw" or "record".
-        observables: names of the observables; if empty, all numeric observables that have a unit.
+        observables: names of the observables; if empty, and without `chances`, all numeric observables that have a unit.
         confidence: level of the intervals, in (0, 1).
+        chances: events such as "buckled=1" or "wear_power>2" (see `event.read_events`).
 
     Returns:
         One row for each point and observable, with the points in the order of the design. The columns are the other swept parameters (and
         `scheme`), then those of ABOUT. The intervals assume independent rows whose mean is nearly normal, such as the mean of many draws.
 
     Raises:
-        ConfigError: there is no run or no row, `over` is not swept, an observable is unknown, or `confidence` is not in (0, 1).
+        ConfigError: there is no run or no row, `over` is not swept, an observable or event is unknown, or `confidence` is not in (0, 1).
     """
     import pyarrow as pa
     import pyarrow.dataset as ds
@@ -72,7 +77,11 @@ def group_statistics(path: Path, over: str, observables: Sequence[str] = (), con
     if over not in varying:
         same = "is the same in every row" if over in names else "is nothing that this run sweeps"
         problems.append(Problem("--over", f"{over!r} {same}; {advise(over, varying)}"))
-    wanted = choose(model, dataset.schema.names, observables, problems)
+    wanted = [] if chances and not observables else choose(model, dataset.schema.names, observables, problems)
+    events = read_events("--chance", chances, model)
+    problems += [
+        Problem("--chance", f"{event.observable} is no column of this run") for event in events if event.observable not in dataset.schema.names
+    ]
     if problems:
         raise ConfigError(str(path), problems)
     keys = [name for name in varying if name != over]
@@ -81,8 +90,16 @@ def group_statistics(path: Path, over: str, observables: Sequence[str] = (), con
     first = np.unique(groups, return_index=True)[1]
     parts: list[dict[str, Any]] = []
     for quantity in wanted:
-        values = dataset.to_table(columns=[quantity.name]).column(quantity.name).to_numpy()
+        values = np.asarray(dataset.to_table(columns=[quantity.name]).column(quantity.name).to_numpy(), dtype=np.float64)
         parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, good, groups, len(first), confidence)})
+    for event in events:
+        values = event.values_in(model, dataset.to_table(columns=[event.observable]).column(event.observable))
+        happened = event.happens(by_name(model.observables)[event.observable], values)
+        numbers = numbers_of(happened.astype(float), good, groups, len(first), confidence)
+        hits = np.bincount(groups[good & happened], minlength=len(first))
+        numbers["lower"], numbers["upper"] = share_interval(hits, numbers["rows"], confidence)
+        numbers["void"] = np.bincount(groups[good & np.isnan(values)], minlength=len(first))
+        parts.append({"observable": str(event), "unit": "1", **numbers})
     place = np.arange(len(first) * len(parts)).reshape(len(parts), len(first)).T.ravel()  # all observables of a point follow each other
     heads = table.select(keys).take(first[place % len(first)])
     columns = [heads.column(name) for name in keys]
@@ -101,7 +118,7 @@ def field_of(model: Model, name: str) -> pa.Field:
 
 def choose(model: Model, columns: Sequence[str], observables: Sequence[str], problems: list[Problem]) -> list[Quantity]:
     """Choose the observables to average; add a problem for each unknown name."""
-    known = {quantity.name: quantity for quantity in model.observables if quantity.kind == "float" and quantity.name in columns}
+    known = {q.name: q for q in model.observables if q.name in columns and (q.kind == "float" or (q.kind == "integer" and q.name in observables))}
     problems += [
         Problem("--observable", f"{name!r} is no number of this run; {advise(name, known)}") for name in observables if name not in known
     ]
@@ -141,7 +158,8 @@ def numbers_of(values: np.ndarray, good: np.ndarray, groups: np.ndarray, count: 
         error = std / np.sqrt(rows)
         half = stats.t.ppf(0.5 + 0.5 * confidence, np.maximum(rows - 1, 1)) * error
     failed = np.bincount(groups[~good], minlength=count)
-    return {"rows": rows, "failed": failed, "mean": mean, "std": std, "std_error": error, "lower": mean - half, "upper": mean + half}
+    void = np.bincount(groups[good & ~np.isfinite(values)], minlength=count)
+    return {"rows": rows, "failed": failed, "void": void, "mean": mean, "std": std, "std_error": error, "lower": mean - half, "upper": mean + half}
 
 
 def keys_of(table: pa.Table) -> list[str]:

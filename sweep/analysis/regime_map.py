@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,9 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
+from sweep.analysis.event import read_events
 from sweep.analysis.run_rows import KINDS, RunRows, have_results, read_rows
+from sweep.analysis.run_state import model_of
 from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.capabilities import KEYS_OF_ASKED
@@ -50,6 +52,7 @@ class RegimeMap:
         measured: the boundaries that the run itself has found.
         rows: number of rows in the map. done: number of rows of the run so far. points: final number of rows, or a lower bound of it if the
             results decide. complete: whether the run has all its rows.
+        over: the parameter over whose values chances are taken, if any.
     """
 
     study: str
@@ -74,6 +77,7 @@ class RegimeMap:
     done: int
     points: int
     complete: bool
+    over: str | None = None
 
     @property
     def gridded(self) -> bool:
@@ -146,10 +150,45 @@ def map_of(path: Path, rows: RunRows, shade: Quantity | None, areas: Areas) -> R
     )  # fmt: skip
 
 
+CHANCES = ("never", "sometimes", "always")
+
+
+def read_chances(path: Path, event: str, over: str | None, x: str | None = None, y: str | None = None, at: Sequence[str] = ()) -> RegimeMap:
+    """Arrange the chance of an event over two of a run's parameters: the part of the rows of each place in which it happened.
+
+    Args:
+        path: directory of the run, complete or not. event: see `event.read_events`. over: the parameter whose values are the chances, such
+            as "draw"; without one the event happens at a place or it does not. x, y, at: see `run_rows.read_rows`.
+
+    Raises:
+        ConfigError: see `run_rows.read_rows`; or the event is not one of this run.
+    """
+    import pyarrow as pa
+
+    wished = read_events("--chance", [event], model_of(path))[0]
+    rows = read_rows(path, lambda _model, _problems: ["status", wished.observable], x, y, at, over=over)
+    if wished.observable not in rows.table.column_names:
+        raise ConfigError(str(path), [Problem("--chance", f"{wished.observable} is no column of this run")])
+    places = np.stack([rows.along(axis) for axis in rows.axes], axis=1)
+    values, first, group = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    good = have_results(rows.table.column("status"))
+    quantity = by_name(rows.model.observables)[wished.observable]
+    happened = wished.happens(quantity, wished.values_in(rows.model, rows.table.column(wished.observable)))
+    count, hits = (np.bincount(group.ravel()[mask], minlength=len(values)) for mask in (good, good & happened))
+    with np.errstate(invalid="ignore"):
+        chance = hits / count
+    codes_ = np.where(count == 0, FAILED, np.where(hits == 0, 0, np.where(hits == count, 2, 1))).astype(np.int8)
+    shade = Quantity(f"chance of {wished}", "1", "part of the rows of a place in which it happened")
+    table = rows.table.select([axis.name for axis in rows.axes]).take(first).append_column(shade.name, pa.array(chance))
+    of = replace(rows, table=table, state={**rows.state, "points": max(len(values), 1), "rows": len(values)} if over else rows.state)
+    drawn = map_of(path, of, shade, Areas("chance", CHANCES, codes_))
+    return replace(drawn, done=rows.state["rows"], points=rows.state["points"], rows=rows.table.num_rows, measured=(), over=over)
+
+
 def theory_of(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> list[BoundaryLine]:
     """The boundaries that theory gives for a map (see `known_boundaries`); none if parameters besides the axes vary."""
     fixed = drawn.fixed | drawn.held
-    return [] if drawn.loose else known_boundaries(drawn.model, (drawn.x, drawn.y), fixed, drawn.steady, x, y)
+    return [] if drawn.loose or drawn.over else known_boundaries(drawn.model, (drawn.x, drawn.y), fixed, drawn.steady, x, y)
 
 
 def lay(rows: RunRows) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:

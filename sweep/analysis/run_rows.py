@@ -73,8 +73,9 @@ class RunRows:
 
 
 def read_rows(
-    path: Path, wanted: Callable[[Model, list[Problem]], Sequence[str]], x: str | None, y: str | None, at: Sequence[str], fewest: int = 2
-) -> RunRows:
+    path: Path, wanted: Callable[[Model, list[Problem]], Sequence[str]], x: str | None, y: str | None, at: Sequence[str], fewest: int = 2,
+    over: str | None = None,
+) -> RunRows:  # fmt: skip
     """Read the rows of a run, complete or not.
 
     Args:
@@ -82,10 +83,10 @@ def read_rows(
         wanted: (the model, a list for problems) -> the columns to read besides the varied parameters.
         x, y: parameters for the axes; default: the varied parameters.
         at: "name=value" texts that hold further parameters at a value to make a slice.
-        fewest: required number of axes, 1 or 2.
+        fewest: required number of axes, 1 or 2. over: a parameter that may vary besides the axes.
 
     Raises:
-        ConfigError: there is no run or no row; an axis is not in it or holds no numbers; fewer parameters vary than axes are required; or
+        ConfigError: there is no run or no row; `over` does not vary; an axis is not in it or holds no numbers; fewer parameters vary than axes are required; or
             more parameters vary than there are axes, and `at` does not hold them.
     """
     import pyarrow.dataset as ds
@@ -109,9 +110,11 @@ def read_rows(
     table, held = slice_at(table, in_run, at, problems)
     varying = varying_of(table, swept)
     fixed |= {n: table.column(n)[0].as_py() for n in swept if n not in varying and n != SCHEME and table.column(n).null_count == 0}
-    numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS]
+    if over is not None and over not in varying:
+        problems.append(Problem("--over", f"{over!r} is nothing that this run varies; {advise(over, varying)}"))
+    numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS and name != over]
     axes = choose_axes(numeric, parameters, x, y, fewest, problems)
-    loose = [name for name in varying if name not in axes]
+    loose = [name for name in varying if name not in axes and name != over]
     if axes:
         problems += [must_be_held(table, name) for name in loose if name not in numeric or repeats(table.column(name))]
     problems += [

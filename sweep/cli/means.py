@@ -23,11 +23,13 @@ TABLES = (".csv", ".parquet")
 MOST_SHOWN = 200
 
 
-def show_means(directory: Path, over: str, observables: Sequence[str], confidence: float, out: Path | None, as_json: bool) -> None:
+def show_means(
+    directory: Path, over: str, observables: Sequence[str], chances: Sequence[str], confidence: float, out: Path | None, as_json: bool
+) -> None:
     """Print means over a parameter on stdout, or write them to a file.
 
     Args:
-        directory: of the run. over, observables, confidence: as in `group_statistics`; but without observables, a table on stdout and a
+        directory: of the run. over, observables, chances, confidence: as in `group_statistics`; but without observables, a table on stdout and a
             picture show only the main observable.
         out: a .csv or .parquet file, or a picture. as_json: whether to print one JSON value on stdout instead of a table.
 
@@ -38,7 +40,7 @@ def show_means(directory: Path, over: str, observables: Sequence[str], confidenc
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*TABLES, *SUFFIXES))}")])
     model = model_of(directory)
     whole = as_json or (out is not None and out.suffix.lower() in TABLES)
-    table = group_statistics(directory, over, observables if observables or whole else [model.main], confidence)
+    table = group_statistics(directory, over, observables if observables or chances or whole else [model.main], confidence, chances)
     if out is not None:
         write(table, model, state_of(directory)["study"], out)
         emit(str(out))
@@ -83,7 +85,8 @@ def print_means(table: pa.Table, over: str) -> None:
     """Print the table on stdout; only its first rows if it is long."""
     keys = keys_of(table)
     several = len(set(table.column("observable").to_pylist())) > 1
-    columns = [name for name in (*keys, *ABOUT) if name not in ("unit", "failed") and (several or name != "observable")]
+    without = {"unit", "failed"} | (set() if any(table.column("void").to_pylist()) else {"void"})
+    columns = [name for name in (*keys, *ABOUT) if name not in without and (several or name != "observable")]
     shown = table.slice(0, MOST_SHOWN)
     cells = [
         as_text(shown.column(name)).to_pylist() if not is_numeric(shown.column(name)) else shown.column(name).to_pylist()

@@ -9,6 +9,7 @@ import typer
 
 from sweep.cli.shared import AreasName, At
 from sweep.cli.terminal import emit, say
+from sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from sweep.analysis.regime_map import RegimeMap
@@ -24,13 +25,21 @@ def draw_map(
     log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable.")] = False,
     at: At = None,
     areas: AreasName = None,
+    chance: Annotated[
+        str | None, typer.Option(help="Shade by the chance of an event instead: buckled=1, 'impacts>=3', wall_regime=plateau.")
+    ] = None,
+    over: Annotated[str | None, typer.Option(help="With --chance: the parameter over which it is taken, such as draw.")] = None,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
 ) -> None:
-    """Draw the regimes of a run over two of its parameters."""
-    from sweep.analysis.regime_map import read_map
+    """Draw the regimes of a run, or the chance of an event, over two of its parameters."""
+    from sweep.analysis.regime_map import read_chances, read_map
     from sweep.plots.regime_map import draw
 
-    drawn = read_map(directory, x, y, color, at or [], areas)
+    if chance is None and over is not None:
+        raise ConfigError("--over", [Problem("", "needs --chance, the event whose chance is drawn")])
+    if chance is not None and (color is not None or areas is not None):
+        raise ConfigError("--chance", [Problem("", "shades by the chance and needs no --color and no --areas")])
+    drawn = read_map(directory, x, y, color, at or [], areas) if chance is None else read_chances(directory, chance, over, x, y, at or [])
     picture = out if out is not None else directory / "map.png"
     draw(drawn, picture, log)
     say_what_is_drawn(drawn)

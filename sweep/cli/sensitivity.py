@@ -21,6 +21,7 @@ from sweep.study.config import Config
 from sweep.study.load import load
 
 if TYPE_CHECKING:
+    from sweep.analysis.event import Event
     from sweep.analysis.sensitivity.results import Line, SensitivityResult
 
 Tell = Callable[[str], None]
@@ -71,18 +72,29 @@ def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
     return found
 
 
+def events_of(study: Config, exceeds: Sequence[str], chances: Sequence[str]) -> tuple[Event, ...]:
+    """The events of --exceeds NAME=NUMBER, or NAME=WORD for an observable that is a word, and of --chance."""
+    from sweep.analysis.event import read_events
+
+    words = {quantity.name for quantity in study.model.observables if quantity.kind == "word"}
+    above = [text if text.partition("=")[0].strip() in words else text.replace("=", ">", 1) for text in exceeds]
+    return (*read_events("--exceeds", above, study.model), *read_events("--chance", chances, study.model))
+
+
 def print_study(study: SensitivityResult) -> None:
     """Print the tables of a study on stdout."""
     from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY
 
+    chances = {event.measure for event in study.request.events}
     for quantity in study.quantities:
         own = {which: [line for line in lines if line.observable == quantity.name] for which, lines in study.lines.items()}
         if own[INDICES]:
             print_indices(study, quantity, own[INDICES])
-        if own[UNCERTAINTY]:
-            print_uncertainty(study, quantity, own[UNCERTAINTY])
+        if spread := [line for line in own[UNCERTAINTY] if line.estimate.measure not in chances]:
+            print_uncertainty(study, quantity, spread)
         if own[DERIVATIVES]:
             print_derivatives(quantity, own[DERIVATIVES])
+    print_chances(study)
 
 
 def heading(quantity: Quantity, lines: Sequence[Line], things: str) -> str:
@@ -127,15 +139,34 @@ def print_wide(title: str, lines: Sequence[Line]) -> None:
 
 
 def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
-    """Print mean, spread, quantiles and chances, each with the ends of its interval."""
+    """Print mean, spread and quantiles, each with the ends of its interval."""
     unit = f" [{quantity.unit}]" if quantity.unit not in ("", "1") else ""
     level = f"{100.0 * study.request.level:g} %"
     origin = f"{lines[0].groups:,} points" + (f" in {len(study.sample.parts)} replicates" if lines[0].method == "replicates" else "")
+    origin += ", those where it happened" if study.kept[quantity.name].void else ""
     header = ["number", "estimate", f"from ({level})", "to"]
     rows = [(e.measure, short(e.value, 7), short(e.low, 7), short(e.high, 7)) for e in (line.estimate for line in lines)]
     emit(f"{quantity.name}{unit}: uncertainty from {origin}")
     print_table("", header, rows, right=header[1:])
     emit("")
+
+
+def print_chances(study: SensitivityResult) -> None:
+    """Print the chance of each event with the ends of its interval, and the number of rows that count without a value."""
+    from sweep.analysis.sensitivity.results import UNCERTAINTY
+
+    found = {(line.observable, line.estimate.measure): line for line in study.lines[UNCERTAINTY]}
+    level = f"{100.0 * study.request.level:g} %"
+    rows = []
+    for event in study.request.events:
+        if line := found.get((event.observable, event.measure)):
+            e, void = line.estimate, study.without[event.observable]
+            rows.append((str(event), short(e.value, 7), short(e.low, 7), short(e.high, 7), f"{line.groups:,}", f"{void:,}"))
+    if rows:
+        header = ["event", "chance", f"from ({level})", "to", "rows", "without value"]
+        emit("chances; where an observable has no value, nothing happened: such a row counts as one without the event")
+        print_table("", header, rows, right=header[1:])
+        emit("")
 
 
 def print_derivatives(quantity: Quantity, lines: Sequence[Line]) -> None:
@@ -165,6 +196,9 @@ def sensitivity(
     observable: Annotated[list[str] | None, typer.Option(help="Observable to explain. Can be repeated.")] = None,
     regime: Annotated[str | None, typer.Option(help="Use only groups whose rows are all in this regime, such as slip-slip.")] = None,
     exceeds: Annotated[list[str] | None, typer.Option(help="Report the chance to exceed: wear_power=1.0. Can be repeated.")] = None,
+    chance: Annotated[
+        list[str] | None, typer.Option(help="Report the chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated.")
+    ] = None,
     quantile: Annotated[list[float] | None, typer.Option(help="Quantile, such as 0.99. Can be repeated; default 0.05, 0.5, 0.95.")] = None,
     derivatives: Annotated[int, typer.Option(help="Number of points of the sample for exact derivatives.")] = 0,
     at: Annotated[list[str] | None, typer.Option(help="Point for elasticities: mu=0.2; default the median. Can be repeated.")] = None,
@@ -180,14 +214,14 @@ def sensitivity(
     from sweep.analysis.sensitivity import analysis, results
     from sweep.plots.sensitivity import default_picture, draw
 
-    request = results.SensitivityRequest(
-        observables=tuple(observable or ()), regime=regime, exceeds=tuple(read_numbers("--exceeds", exceeds or [])),
-        quantiles=tuple(quantile or results.QUANTILES), derivatives=derivatives, at=dict(read_numbers("--at", at or [])),
-        resamples=resamples, level=confidence, seed=seed, sizes=picture is Picture.sizes,
-    )  # fmt: skip
     if picture is not None and out is None:
         raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
     study, directory, to_run = read_target(target, settings or [], say)
+    request = results.SensitivityRequest(
+        observables=tuple(observable or ()), regime=regime, events=events_of(study, exceeds or [], chance or []),
+        quantiles=tuple(quantile or results.QUANTILES), derivatives=derivatives, at=dict(read_numbers("--at", at or [])),
+        resamples=resamples, level=confidence, seed=seed, sizes=picture is Picture.sizes,
+    )  # fmt: skip
     analysis.check(request, study)
     if to_run:
         compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))

@@ -26,6 +26,9 @@ def show(
     observable: Annotated[
         list[str] | None, typer.Option(help="With --over: an observable. Can be repeated; default all in a file, the main one in a table.")
     ] = None,
+    chance: Annotated[
+        list[str] | None, typer.Option(help="With --over: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated.")
+    ] = None,
     confidence: Annotated[float, typer.Option(help="With --over: level of the interval of the mean.")] = 0.95,
     out: Annotated[
         Path | None, typer.Option(help="With --over: .csv or .parquet to write, or a picture, .png, .svg or .pdf, over one parameter.")
@@ -39,7 +42,7 @@ def show(
     from sweep.cli.means import show_means
 
     if over is not None:
-        show_means(directory, over, observable or [], confidence, out, as_json)
+        show_means(directory, over, observable or [], chance or [], confidence, out, as_json)
         return
     state = run_state.state_of(directory)
     if failed:

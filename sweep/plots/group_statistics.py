@@ -63,26 +63,29 @@ def labels_of(table: pa.Table, names: Sequence[str]) -> list[str]:
 def fill(figure: Figure, table: pa.Table, model: Model, study: str, x: str, lines: Sequence[str]) -> None:
     """Put the picture into an empty figure."""
     axes = figure.add_subplot()
+    name = table.column("observable")[0].as_py()
+    observable = by_name(model.observables).get(name)
     numbers = {name: table.column(name).to_numpy().astype(float) for name in (x, "mean", "std", "lower", "upper", "rows")}
     for place, line in enumerate(dict.fromkeys(lines)):
         inside = np.flatnonzero(np.array(lines, dtype=object) == line)
         inside = inside[np.argsort(numbers[x][inside], kind="stable")]
         at, mean, std, lower, upper = (numbers[name][inside] for name in (x, "mean", "std", "lower", "upper"))
         dark = OTHERS[(place + 1) % len(OTHERS)][1]
-        axes.fill_between(at, mean - std, mean + std, color=dark, alpha=0.16, linewidth=0.0, zorder=1)
+        if observable:  # the standard deviation of a chance says nothing that the chance does not
+            axes.fill_between(at, mean - std, mean + std, color=dark, alpha=0.16, linewidth=0.0, zorder=1)
         axes.fill_between(at, lower, upper, color=dark, alpha=0.35, linewidth=0.0, zorder=2)
         axes.plot(at, mean, color=dark, linewidth=1.6, label=line or "mean", zorder=3)
     if is_logarithmic(np.unique(numbers[x])):
         axes.set_xscale("log")
         label_plainly(axes.xaxis)
-    observable = by_name(model.observables)[table.column("observable")[0].as_py()]
     metadata = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
     rows = sorted(set(numbers["rows"].astype(int).tolist()))
     of = f"{rows[0]:,}" if len(rows) == 1 else f"{rows[0]:,} to {rows[-1]:,}"
     level = f"{100.0 * float(metadata['confidence']):g} %"
-    axes.set(xlabel=label(by_name(model.parameters)[x]), ylabel=f"mean {label(observable)}")
+    axes.set(xlabel=label(by_name(model.parameters)[x]), ylabel=f"mean {label(observable)}" if observable else f"chance of {name}")
     axes.set_title(
-        f"{study}: mean over {of} values of {metadata['over']}, its {level} interval, and one standard deviation", loc="left", fontsize=9.5
+        f"{study}: {'mean' if observable else 'chance'} over {of} values of {metadata['over']}, its {level} interval"
+        + (", and one standard deviation" if observable else ""), loc="left", fontsize=9.5
     )
     if any(lines):
         axes.legend(frameon=False, fontsize=9)

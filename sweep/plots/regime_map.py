@@ -82,7 +82,8 @@ def title(drawn: RegimeMap) -> str:
         done += " of a run that is not complete"
     held = [f"{name} = {value:.6g}" if isinstance(value, float | int) else f"{name} = {value}" for name, value in drawn.held.items()]
     loose = [f"{', '.join(drawn.loose)} {'varies' if len(drawn.loose) == 1 else 'vary'} too"] if drawn.loose else []
-    return "; ".join([f"{drawn.study}: {done}", *held, *loose])
+    over = [f"chances over {drawn.over}"] if drawn.over else []
+    return "; ".join([f"{drawn.study}: {done}", *held, *loose, *over])
 
 
 def scale(drawn: RegimeMap, logarithmic: bool) -> Normalize | None:

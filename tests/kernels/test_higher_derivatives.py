@@ -26,7 +26,7 @@ CASES: dict[str, tuple[str, str, dict[str, float], str, str]] = {
                       {"k_n": 200.0, "f_crit": 2.0, "f_post": 0.5, "k_post": 90.0, "v0": 0.8, "gap": 0.01, "end": 1.0}, "x_end", "v0"),
     "two walls": ("two_walls", "exact", HITS | {"left_k_n": 500.0, "left_gap": 0.04}, "v_end", "k_n"),
     "euler": ("rubbing_mass", "euler", RUBS | {"k": 5.0, "k_t": 1e3, "c_t": 10.0, "step": 1e-3}, "x_end", "k"),
-    "rk54": ("stop", "rk54", HITS | {"k_t": 1.0, "c_t": 0.0}, "v_end", "k"),
+    "rk54": ("stop", "rk54", HITS | {"gap": -0.2, "load": 180.0, "k_t": 1.0, "c_t": 0.0, "tolerance": 1e-10}, "v_end", "k"),
 }  # fmt: skip
 COMPOSITIONS: dict[str, Callable[[Function], Function]] = {
     "grad of grad": lambda f: jax.grad(jax.grad(f)),

@@ -30,7 +30,7 @@ import numpy as np
 
 ORDER = 16  # of the Taylor series
 REACH = 0.6  # step times the fastest rate
-NODES = 10  # of the mesh on which a guard is looked at, per step
+NODES = 32  # of the mesh on which a guard is looked at, per step, denser near its start
 ROUNDING = 1e-12  # of a coefficient, relative to the terms it is the sum of
 MOST_EVENTS = 20000
 
@@ -99,7 +99,7 @@ def first_root(series, sizes):
         return 0.0
     low, at_low, slope = 0.0, rest[0], rate(rest, 0.0)
     for i in range(1, NODES + 1):
-        high = i / NODES
+        high = (i / NODES) ** 2
         at_high, then = value(rest, high), rate(rest, high)
         if at_high < 0.0:
             return bisect(rest, low, high, False)

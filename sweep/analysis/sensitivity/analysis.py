@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
+from kernels.models.quantity import Quantity, by_name
 from sweep.analysis.sensitivity import indices
+from sweep.analysis.event import Event
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Line, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
-from sweep.analysis.sensitivity.uncertainty import LEAST, propagate
+from sweep.analysis.sensitivity.uncertainty import LEAST, chance, propagate
 from sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
@@ -32,7 +32,9 @@ def analyse(path: Path, config: Config, request: SensitivityRequest) -> Sensitiv
         ConfigError: the design does not sample, no group is left to analyse, or SALib is needed and missing.
     """
     quantities = check(request, config)
-    return analyse_sample(read_sample(path, config, quantities), quantities, request)
+    known = by_name(config.model.observables)
+    of_events = [known[event.observable] for event in request.events]
+    return analyse_sample(read_sample(path, config, list(dict.fromkeys([*quantities, *of_events]))), quantities, request)
 
 
 def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
@@ -48,18 +50,19 @@ def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
         problems.append(Problem("--derivatives", "needs oscillators that a sine shakes: leave it out in a study with [excitation]"))
     if request.seed < 1:
         problems.append(Problem("--seed", f"{request.seed} is out of bounds: must be >= 1"))
-    problems += [
-        Problem("--exceeds", f"{name}={value:g}: must be a finite number") for name, value in request.exceeds if not math.isfinite(value)
-    ]
+    known = by_name(config.model.observables)
+    of_events = [event.observable for event in request.events]
+    problems += [Problem("--chance", lacking) for name in of_events if (lacking := config.lacking(known[name]))]
     if problems:
         raise ConfigError("tribosweep sensitivity", problems)
-    return chosen(config, [*request.observables, *(name for name, _ in request.exceeds)])
+    return chosen(config, [*request.observables, *(name for name in of_events if known[name].kind != "word")])
 
 
 def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: SensitivityRequest) -> SensitivityResult:
     """Analyse rows that have been read; see `analyse`."""
     notes = [sentence for part in sample.parts for sentence in remarks_on(part)]
     kept = {quantity.name: sample.kept(quantity.name, request.regime) for quantity in quantities}
+    quantities = [q for q in quantities if len(kept[q.name].groups) or not only_in_events(q, request)]
     lines: dict[str, list[Line]] = {INDICES: [], UNCERTAINTY: [], DERIVATIVES: [], SIZES: []}
     for quantity in quantities:
         name = quantity.name
@@ -73,7 +76,46 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
         from sweep.analysis.sensitivity.derivatives import derivatives_of
 
         lines[DERIVATIVES] = derivatives_of(sample, [q for q in quantities if q.kind == "float"], kept, request, notes)
-    return SensitivityResult(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)))
+    without = {}
+    for event in request.events:
+        lines[UNCERTAINTY] += chance_of(sample, event, len(sample.missing) // sample.group_size, request)
+        void = sample.with_results(request.regime) & np.isnan(sample.values[event.observable])
+        without[event.observable] = int(np.count_nonzero(of_distribution(sample, void)))
+    if request.events and isinstance(sample.design, Morris | Fast):
+        notes.append(f"The points of a {sample.method} design are no sample of the distributions: they have no chances.")
+    return SensitivityResult(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)), without)
+
+
+def only_in_events(quantity: Quantity, request: SensitivityRequest) -> bool:
+    """Whether an observable is asked for in events only, and not by itself."""
+    return quantity.name not in request.observables and any(event.observable == quantity.name for event in request.events)
+
+
+def of_distribution(sample: Sample, rows: np.ndarray) -> np.ndarray:
+    """The entries of (N,) `rows` that sample the distributions, (groups, ...): of Saltelli's groups only the rows of A and B."""
+    return rows.reshape(-1, sample.group_size)[:, [0, -1] if isinstance(sample.design, Saltelli) else [0]]
+
+
+def chance_of(sample: Sample, event: Event, groups: int, request: SensitivityRequest) -> list[Line]:
+    """The chance of an event from the first `groups` groups; empty for Morris and FAST designs and without any row.
+
+    Every row with results counts. One in which the observable has no value is one in which the event did not happen.
+    """
+    if isinstance(sample.design, Morris | Fast):
+        return []
+    happened = event.happens(by_name(sample.config.model.observables)[event.observable], sample.values[event.observable])
+    rows, good = (of_distribution(sample, each)[:groups] for each in (happened, sample.with_results(request.regime)))
+    each = per_replicate(sample, rows, good)
+    if min(map(len, each)) == 0:
+        return []
+    method = "replicates" if len(each) > 1 else "points"
+    return [Line(event.observable, method, sum(map(len, each)), chance(each, event.measure, request.level))]
+
+
+def per_replicate(sample: Sample, rows: np.ndarray, good: np.ndarray) -> list[np.ndarray]:
+    """The entries of `rows` where `good`, one array for each replicate."""
+    length = len(rows) if len(sample.parts) == 1 else sample.design.count
+    return [rows[first : first + length][good[first : first + length]] for first in range(0, len(rows), length)]
 
 
 def group_noun(sample: Sample) -> str:
@@ -164,23 +206,19 @@ def indices_of(sample: Sample, name: str, groups: np.ndarray, request: Sensitivi
 
 
 def uncertainty_of(sample: Sample, name: str, groups: int, request: SensitivityRequest) -> list[Line]:
-    """Mean, spread, quantiles and chances of an observable, from the first `groups` groups; empty for Morris and FAST designs.
+    """Mean, spread and quantiles of an observable, from the first `groups` groups; empty for Morris and FAST designs.
 
     Each row counts by itself here, even if another row of its group failed. Of Saltelli's groups only the rows of A and B count, because
     the others repeat their coordinates. The points of Morris and FAST designs are no sample of the distributions.
     """
     if isinstance(sample.design, Morris | Fast):
         return []
-    columns = [0, -1] if isinstance(sample.design, Saltelli) else [0]
-    rows = sample.grouped(name)[:groups, columns]
-    good = sample.usable(name, request.regime).reshape(-1, sample.group_size)[:groups, columns]
-    share = len(rows) if len(sample.parts) == 1 else sample.design.count
-    values = [rows[first : first + share][good[first : first + share]] for first in range(0, len(rows), share)]
+    rows, good = (of_distribution(sample, each)[:groups] for each in (sample.values[name], sample.usable(name, request.regime)))
+    values = per_replicate(sample, rows, good)
     if min(map(len, values)) < LEAST:
         return []
-    thresholds = [value for of, value in request.exceeds if of == name]
     method = "replicates" if len(values) > 1 else "points"
-    found = propagate(values, request.quantiles, thresholds, request.level)
+    found = propagate(values, request.quantiles, request.level)
     return [Line(name, method, sum(map(len, values)), each) for each in found]
 
 
@@ -196,4 +234,6 @@ def by_size(sample: Sample, name: str, groups: np.ndarray, request: SensitivityR
         if np.ptp(sample.grouped(name)[first]) > 0.0:
             found += indices_of(sample, name, first, request)
         found += uncertainty_of(sample, name, int(first[-1]) + 1, request)
+        for event in request.events:
+            found += chance_of(sample, event, int(first[-1]) + 1, request) if event.observable == name else []
     return found

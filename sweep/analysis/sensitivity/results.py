@@ -13,6 +13,7 @@ import numpy as np
 
 from kernels.models.quantity import Quantity
 from sweep.analysis.sensitivity.estimates import Estimate
+from sweep.analysis.event import Event
 from sweep.analysis.sensitivity.sample import Kept, Sample
 from sweep.io.atomic import write_whole
 
@@ -30,7 +31,7 @@ class SensitivityRequest:
     Attributes:
         observables: names; if empty, the main observable of the model.
         regime: if given, only groups with all rows in this regime are used.
-        exceeds: (observable, threshold) pairs whose exceedance probabilities are computed.
+        events: the events whose chances are computed.
         quantiles: the probabilities of quantiles.
         derivatives: number of sample points at which derivatives are computed; 0 for none.
         at: parameter -> its value at the point of elasticities; default: its median.
@@ -40,7 +41,7 @@ class SensitivityRequest:
 
     observables: tuple[str, ...] = ()
     regime: str | None = None
-    exceeds: tuple[tuple[str, float], ...] = ()
+    events: tuple[Event, ...] = ()
     quantiles: tuple[float, ...] = QUANTILES
     derivatives: int = 0
     at: Mapping[str, float] = field(default_factory=dict)
@@ -74,7 +75,8 @@ class SensitivityResult:
         sample: the rows. request: the request.
         quantities: the observables.
         kept: observable -> the groups that were used for it.
-        lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines.
+        lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines. Chances of events are among those of UNCERTAINTY.
+        without: observable of an event -> number of rows that count for its chance without a value, because it did not happen there.
         notes: sentences for the reader.
     """
 
@@ -84,6 +86,7 @@ class SensitivityResult:
     kept: dict[str, Kept]
     lines: dict[str, list[Line]]
     notes: list[str]
+    without: dict[str, int] = field(default_factory=dict)
 
     @property
     def failed(self) -> int:
@@ -126,7 +129,10 @@ def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
     dropped = {
         name: {key: getattr(kept, key) for key in ("total", "missing", "failed", "void", "elsewhere")} for name, kept in study.kept.items()
     }
-    facts = {"config_hash": study.sample.config.digest, "request": json.dumps(request), "groups": json.dumps(dropped)}
+    facts = {
+        "config_hash": study.sample.config.digest, "request": json.dumps(request), "groups": json.dumps(dropped),
+        "without_value": json.dumps(study.without),
+    }  # fmt: skip
     return pa.Table.from_pylist(records(study.lines[which]), schema=pa.schema(fields, metadata=facts))
 
 

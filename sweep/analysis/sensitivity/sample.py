@@ -53,7 +53,7 @@ class Sample:
     Attributes:
         config: the study.
         parts: its design; several designs if they are replicates with different seeds.
-        values: observable -> (N,) float64 of all points of the design, NaN without a value.
+        values: observable -> (N,) float64 of all points of the design, codes for words, NaN without a value.
         failed, missing: (N,) masks.
         regimes: (N,) positions in the words of `regime`, -1 for none; None if the model has no regimes.
     """
@@ -113,6 +113,11 @@ class Sample:
     def usable(self, observable: str, regime: str | None) -> np.ndarray:
         """(N,) mask of the rows that can be used for an observable, regardless of their groups."""
         return np.asarray(~np.any(self.reasons(observable, regime), axis=0))
+
+    def with_results(self, regime: str | None) -> np.ndarray:
+        """(N,) mask of the rows that have results, whether or not an observable has a value there."""
+        elsewhere = np.zeros_like(self.missing) if regime is None else self.regimes != self.code_of(regime)
+        return np.asarray(~(self.missing | self.failed | elsewhere))
 
     def code_of(self, regime: str) -> int:
         """The code of a regime; ConfigError if the name is unknown."""
@@ -174,7 +179,7 @@ def read_sample(path: Path, config: Config, observables: Sequence[Quantity]) -> 
 
     parts = parts_of(config)
     regime = by_name(config.model.observables).get(REGIME)
-    columns = ["point", *(quantity.name for quantity in observables), "status", *([REGIME] if regime else [])]
+    columns = list(dict.fromkeys(["point", *(quantity.name for quantity in observables), "status", *([REGIME] if regime else [])]))
     directory = RunDirectory(path)
     files = sorted(directory.points.glob("part-*.parquet")) if directory.points.is_dir() else []
     if not files:
@@ -189,7 +194,12 @@ def read_sample(path: Path, config: Config, observables: Sequence[Quantity]) -> 
     values = {}
     for quantity in observables:
         values[quantity.name] = np.full(count, np.nan)
-        values[quantity.name][places] = table.column(quantity.name).to_numpy(zero_copy_only=False)
+        column = table.column(quantity.name)
+        if quantity.kind == "word":
+            found = codes(column, quantity.words)
+            values[quantity.name][places] = np.where(found < 0, np.nan, found)
+        else:
+            values[quantity.name][places] = column.to_numpy(zero_copy_only=False)
     regimes = None
     if regime is not None:
         regimes = np.full(count, -1)

@@ -16,23 +16,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sweep.analysis.event import share_interval
 from sweep.analysis.sensitivity.estimates import Estimate, factor_of
 
 LEAST = 2  # fewest values that have a spread
 
 
-def propagate(values: Sequence[np.ndarray], quantiles: Sequence[float], thresholds: Sequence[float], level: float) -> list[Estimate]:
-    """Compute mean, standard deviation, quantiles and chances of an observable.
+def propagate(values: Sequence[np.ndarray], quantiles: Sequence[float], level: float) -> list[Estimate]:
+    """Compute mean, standard deviation and quantiles of an observable.
 
     Args:
         values: (n,) for each replicate; a single array for a single sample.
-        quantiles: the probabilities of the quantiles, in (0, 1). thresholds: in the observable's unit.
-        level: level of the confidence intervals.
+        quantiles: the probabilities of the quantiles, in (0, 1). level: level of the confidence intervals.
 
     Returns:
-        "mean", "std", "quantile 0.05" ..., "P(> 1)" ...
+        "mean", "std", "quantile 0.05" ...
     """
-    each = [describe(one, quantiles, thresholds, level) for one in values]
+    return over_replicates([describe(one, quantiles, level) for one in values], level)
+
+
+def chance(happened: Sequence[np.ndarray], measure: str, level: float) -> Estimate:
+    """The chance of an event, named `measure`, from (n,) masks of the rows in which it happened, one for each replicate."""
+    return over_replicates([[share(int(np.count_nonzero(one)), len(one), measure, level)] for one in happened], level)[0]
+
+
+def share(hits: int, n: int, measure: str, level: float) -> Estimate:
+    """The chance of an event that happened in `hits` of `n` independent rows, with the interval of Clopper and Pearson."""
+    low, high = share_interval(hits, n, level)
+    return Estimate(measure, hits / n, float(low), float(high))
+
+
+def over_replicates(each: Sequence[list[Estimate]], level: float) -> list[Estimate]:
+    """The estimates of one sample as they are; of several replicates their means with Student's interval."""
     if len(each) == 1:
         return each[0]
     from scipy.special import stdtrit
@@ -46,10 +61,8 @@ def propagate(values: Sequence[np.ndarray], quantiles: Sequence[float], threshol
     return found
 
 
-def describe(values: np.ndarray, quantiles: Sequence[float], thresholds: Sequence[float], level: float) -> list[Estimate]:
+def describe(values: np.ndarray, quantiles: Sequence[float], level: float) -> list[Estimate]:
     """The estimates from one sample, with the errors of independent points."""
-    from scipy.special import betaincinv
-
     n, ordered = len(values), np.sort(values)
     mean, z = float(values.mean()), factor_of(level)
     offsets = values - mean
@@ -65,12 +78,6 @@ def describe(values: np.ndarray, quantiles: Sequence[float], thresholds: Sequenc
         low = float(ordered[first - 1]) if first >= 1 else -math.inf
         high = float(ordered[last - 1]) if last <= n else math.inf
         found.append(Estimate(f"quantile {p:g}", float(np.quantile(ordered, p)), low, high))
-    for threshold in thresholds:
-        hits = n - int(np.searchsorted(ordered, threshold, side="right"))
-        tail = 0.5 * (1.0 - level)
-        low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
-        high = float(betaincinv(hits + 1, n - hits, 1.0 - tail)) if hits < n else 1.0
-        found.append(Estimate(f"P(> {threshold:g})", hits / n, low, high))
     return found
 
 

@@ -26,8 +26,9 @@ from scipy.stats import binom, gamma, qmc
 from kernels.models.status import Status
 from sweep import ConfigError, load
 from sweep.analysis.sensitivity.analysis import analyse
+from sweep.analysis.event import Event
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
-from sweep.analysis.sensitivity.uncertainty import describe, order_statistics, propagate
+from sweep.analysis.sensitivity.uncertainty import chance, describe, order_statistics, propagate
 from sweep.api import run
 from sweep.cli import main
 from sweep.design.sobol import BITS
@@ -221,7 +222,7 @@ def test_rows_that_are_not_computed_yet_drop_their_groups(ishigami: FakeIshigami
 
 @pytest.mark.parametrize("shard_points", [7, 64, 1000])
 def test_the_tables_do_not_depend_on_the_shards(shard_points: int, ishigami: FakeIshigami) -> None:
-    request = SensitivityRequest(exceeds=(("wear_power", 2.0),), sizes=True)
+    request = SensitivityRequest(events=(Event("wear_power", ">", 2.0),), sizes=True)
     first = study("saltelli", 64, request)
     config = load({**document("saltelli", 64), "output": {"shard_points": shard_points}})
     run(config, "other")
@@ -252,7 +253,7 @@ def test_intervals_of_random_samples_hold_the_truth_as_often_as_they_say() -> No
     truth = {"mean": 4.0, "std": 2.0, "quantile 0.9": gamma.ppf(0.9, 4.0), "P(> 6)": gamma.sf(6.0, 4.0)}
     hits = dict.fromkeys(truth, 0)
     for _ in range(400):
-        for each in describe(rng.gamma(4.0, size=400), [0.9], [6.0], 0.9):
+        for each in [*describe(drawn := rng.gamma(4.0, size=400), [0.9], 0.9), chance([drawn > 6.0], "P(> 6)", 0.9)]:
             hits[each.measure] += each.low <= truth[each.measure] <= each.high
     for measure, count in hits.items():
         assert count / 400 == pytest.approx(0.91, abs=0.05), measure
@@ -267,7 +268,7 @@ def test_replicates_tell_their_own_error(ishigami: FakeIshigami) -> None:
     mean = next(line for line in made.lines[UNCERTAINTY] if line.estimate.measure == "mean")
     assert (mean.method, mean.groups) == ("replicates", 4096)
     assert mean.estimate.low <= 3.5 <= mean.estimate.high
-    independent = propagate([made.sample.values["wear_power"]], [], [], 0.95)[0]
+    independent = propagate([made.sample.values["wear_power"]], [], 0.95)[0]
     assert mean.estimate.half_width < 0.3 * independent.half_width  # what one scramble cannot know
     parts[1] = {**parts[1], "count": 256}
     with pytest.raises(ConfigError, match="differ in their seed alone"):
@@ -275,7 +276,7 @@ def test_replicates_tell_their_own_error(ishigami: FakeIshigami) -> None:
 
 
 def test_one_sample_is_told_the_error_of_independent_points(ishigami: FakeIshigami) -> None:
-    made = study("sobol", 4096, SensitivityRequest(exceeds=(("wear_power", 5.0),), quantiles=(0.5,)))
+    made = study("sobol", 4096, SensitivityRequest(events=(Event("wear_power", ">", 5.0),), quantiles=(0.5,)))
     found = {line.estimate.measure: line.estimate for line in made.lines[UNCERTAINTY]}
     variance = 49 / 8 + 0.1 * PI**4 / 5 + 0.01 * PI**8 / 18 + 0.5
     assert found["mean"].value == pytest.approx(3.5, abs=0.01)
@@ -291,7 +292,7 @@ def test_the_command_runs_a_study_and_says_what_it_finds(ishigami: FakeIshigami,
     said = capsys.readouterr()
     assert "wear_power: Sobol indices from 100 Saltelli groups" in said.out
     assert "second order" in said.out
-    assert "P(> 10)" in said.out
+    assert "wear_power > 10" in said.out
     assert "Note: 100 groups of a Sobol sequence are no power of two" in said.err
     assert Path("bars.png").stat().st_size > 10_000
     assert len(ishigami.calls) == 1
@@ -372,8 +373,8 @@ BAD = {
         "'wear_pwer' is no observable that is a number; did you mean 'wear_power'?",
     ),
     "a word is no number": (["--observable", "regime"], "'regime' is no observable that is a number"),
-    "a threshold": (["--exceeds", "wear_power"], "'wear_power' must be NAME=NUMBER"),
-    "a threshold that is finite": (["--exceeds", "wear_power=nan"], "--exceeds: wear_power=nan: must be a finite number"),
+    "a threshold": (["--exceeds", "wear_power"], "'wear_power' must be an observable, one of"),
+    "a threshold that is finite": (["--exceeds", "wear_power=nan"], "'wear_power>nan': 'nan' must be a finite number"),
     "a probability": (["--quantile", "1.5"], "--quantile: 1.5 is out of bounds: must be > 0 and < 1"),
     "a level": (["--confidence", "95"], "--confidence: 95 is out of bounds: must be > 0 and < 1"),
     "resamples": (["--resamples", "1"], "--resamples: 1 is out of bounds: must be >= 2"),
