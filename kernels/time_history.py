@@ -124,6 +124,7 @@ def trace(
     samples: int = 600,
     most: int = event_loop.MOST_EVENTS,
     records: Records | None = None,
+    at: ArrayLike | None = None,
 ) -> dict[str, np.ndarray]:
     """One oscillator in time: at equal steps, just before and just after every event, and more closely between events that are close.
 
@@ -134,10 +135,15 @@ def trace(
         start: time at which the trace begins [s], before the end of the run.
         samples: number of instants at equal steps, the first and the last included.
         most: number of events after which the trace may end (checked every CHUNK events).
+        at: (n,) times [s] of the run, in any order, instead of `start` and `samples`: the trace is at these times alone, in their order, and
+            just after an event that happens at one of them. For data that were sampled at times of their own.
 
     Returns:
-        The columns of TRACE_COLUMNS, (n,) each, n >= samples, ascending in time. Forces are 0 without such a contact. Of two bodies, x and
-        v are those of the first minus the second.
+        The columns of TRACE_COLUMNS, (n,) each. n is the length of `at`; without it n >= samples, ascending in time. Forces are 0 without
+        such a contact. Of two bodies, x and v are those of the first minus the second.
+
+    Raises:
+        ValueError: a time of `at` is not a number of the run, or as for `event_log`.
     """
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
@@ -147,6 +153,40 @@ def trace(
         parts.append(jax.tree.map(np.asarray, part))
     states: Any = jax.tree.map(lambda *values: np.concatenate(values), *parts)
     begins: np.ndarray = states.t
+    if at is None:
+        times, since = _instants(begins, start, samples)
+    else:
+        times = _times_within(at, float(begins[-1]))
+        since = np.searchsorted(begins, times, side="right") - 1
+    room = -len(times) % PER_CALL
+    padded = np.concatenate([since, np.zeros(room, int)]), np.concatenate([times, np.zeros(room)])
+    found = []
+    for place in range(0, len(times), PER_CALL):
+        which, when = (values[place : place + PER_CALL] for values in padded)
+        chosen = jax.tree.map(lambda values, which=which: values[which], states)
+        found.append(jax.tree.map(np.asarray, _moments(kind, resolved, chosen, when)))
+    names = ("x", "v", "friction", "wall")
+    columns = [np.concatenate([np.empty(0), *(getattr(m, name) for m in found)])[: len(times)] for name in names]
+    return dict(zip((quantity.name for quantity in TRACE_COLUMNS), (times, *columns), strict=True))
+
+
+def _times_within(at: ArrayLike, end: float) -> np.ndarray:
+    """The times asked for, (n,) float64; ValueError if one is not in the run, which ends at `end` [s]."""
+    times = np.array(at, dtype=np.float64)
+    if times.ndim != 1:
+        raise ValueError(f"at: must be a list of times [s], not an array of {times.ndim} dimensions")
+    wrong = np.flatnonzero(~((times >= 0.0) & (times <= end)))
+    if wrong.size:
+        raise ValueError(f"at: entry {wrong[0]} is {times[wrong[0]]:g} s: must be >= 0 and <= {end:.9g} s, the end of the run")
+    return times
+
+
+def _instants(begins: np.ndarray, start: float, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Instants [s] at equal steps, around events and between close events, and the position of the state that each follows from.
+
+    Args:
+        begins: (e,) times of the states [s]. start, samples: see `trace`.
+    """
     evenly = np.linspace(min(start, begins[-1]), begins[-1], samples)
     after = 1 + np.flatnonzero((np.diff(begins) > 0.0) & (begins[1:] > evenly[0]))  # events at one instant are one here
     knots = np.concatenate([evenly[:1], begins[after]])
@@ -157,16 +197,7 @@ def trace(
     # each instant is computed from an earlier state: just before an event the preceding one, just after it the last one at that instant
     since = np.concatenate([after - 1, *(np.searchsorted(begins, times, side="right") - 1 for times in (begins[after], evenly))])
     order = np.lexsort((since, at))
-    at, since = at[order], since[order]
-    room = -len(at) % PER_CALL
-    padded = np.concatenate([since, np.zeros(room, int)]), np.concatenate([at, np.zeros(room)])
-    found = []
-    for place in range(0, len(at), PER_CALL):
-        which, times = (values[place : place + PER_CALL] for values in padded)
-        chosen = jax.tree.map(lambda values, which=which: values[which], states)
-        found.append(jax.tree.map(np.asarray, _moments(kind, resolved, chosen, times)))
-    x, v, friction, wall = (np.concatenate([getattr(m, name) for m in found])[: len(at)] for name in ("x", "v", "friction", "wall"))
-    return dict(zip((quantity.name for quantity in TRACE_COLUMNS), (at, x, v, friction, wall), strict=True))
+    return at[order], since[order]
 
 
 def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[oscillator.Kind, dict[str, np.ndarray]]:

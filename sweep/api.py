@@ -78,9 +78,7 @@ class Run:
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 
-    def over(
-        self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95, chances: Sequence[str] = ()
-    ) -> pa.Table:
+    def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95, chances: Sequence[str] = ()) -> pa.Table:
         """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others; see `group_statistics`."""
         from sweep.analysis.group_statistics import group_statistics
 

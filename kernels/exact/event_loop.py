@@ -196,9 +196,7 @@ def machine(
         v, a = fusion_barrier(v, a)
         memory = jax.tree.map(lambda value: fusion_barrier(value)[0], memory)
         time = jnp.where(passes, target, s.t + tau)
-        stretch = Stretch(
-            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, slope
-        )
+        stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, slope)
         return EventState(
             t=time,
             stage=jnp.where(ends, s.stage + 1.0, s.stage),

@@ -18,6 +18,7 @@ from kernels.models.quantity import Quantity, Values
 from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, STEP_RULES, WINDOW_RULES
 from kernels.models.schemes import SCHEMES
 from kernels.models.walls import (
+    ALONG,
     BUCKLING_OBSERVABLES,
     BUCKLING_PARAMETERS,
     BUCKLING_RULES,
@@ -133,7 +134,7 @@ _OF_RIGHT = tuple(replace(q, description=f"of the wall at the right: {q.descript
 TWO_WALLS = Model(
     name="two_walls",
     description="a mass between two walls, at x = gap and x = -left_gap, each with its own stiffness, damping and, where its f_crit is "
-    "given, buckling",
+    f"given, buckling{ALONG}",
     parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *_parameters(""), *_parameters(LEFT), *WEAR_LAW, *TIME),
     observables=(
         *_BOTH,

@@ -34,6 +34,9 @@ PRESSED_OSCILLATOR = tuple(
     replace(q, default=0.0) if q.name == "mu" else replace(q, default_rule=_PRESSED) if q.name == "normal_force" else q for q in OSCILLATOR
 )
 
+# of every model with a wall: said where a user reads what the model is
+ALONG = "; friction, if any, acts along the impact under a constant normal force"
+
 STOP_PARAMETERS = (
     Quantity("k_n", "N/m", "stiffness of the wall", "k_n", default=1.0, lower=0.0, lower_open=True),
     Quantity("c_n", "N s/m", "damping of the wall", "c_n", default=0.0, lower=0.0),
@@ -234,7 +237,7 @@ BUCKLING_RULES = (
 STOP = Model(
     name="stop",
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
-    "F = max(0, k_n (x - gap) + c_n v) for x > gap",
+    f"F = max(0, k_n (x - gap) + c_n v) for x > gap{ALONG}",
     parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
     observables=(
         *SHOCK_OBSERVABLES,
@@ -255,7 +258,7 @@ STOP = Model(
 
 BUCKLING_WALL = Model(
     name="buckling_wall",
-    description="a mass that hits a wall which buckles: elastic up to f_crit, then plastic along a plateau, a softening and f_post",
+    description=f"a mass that hits a wall which buckles: elastic up to f_crit, then plastic along a plateau, a softening and f_post{ALONG}",
     parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *WEAR_LAW, *TIME),
     observables=(
         *SHOCK_OBSERVABLES,

@@ -80,7 +80,9 @@ def group_statistics(
     wanted = [] if chances and not observables else choose(model, dataset.schema.names, observables, problems)
     events = read_events("--chance", chances, model)
     problems += [
-        Problem("--chance", f"{event.observable} is no column of this run") for event in events if event.observable not in dataset.schema.names
+        Problem("--chance", f"{event.observable} is no column of this run")
+        for event in events
+        if event.observable not in dataset.schema.names
     ]
     if problems:
         raise ConfigError(str(path), problems)
@@ -118,7 +120,9 @@ def field_of(model: Model, name: str) -> pa.Field:
 
 def choose(model: Model, columns: Sequence[str], observables: Sequence[str], problems: list[Problem]) -> list[Quantity]:
     """Choose the observables to average; add a problem for each unknown name."""
-    known = {q.name: q for q in model.observables if q.name in columns and (q.kind == "float" or (q.kind == "integer" and q.name in observables))}
+    known = {
+        q.name: q for q in model.observables if q.name in columns and (q.kind == "float" or (q.kind == "integer" and q.name in observables))
+    }
     problems += [
         Problem("--observable", f"{name!r} is no number of this run; {advise(name, known)}") for name in observables if name not in known
     ]
@@ -159,7 +163,16 @@ def numbers_of(values: np.ndarray, good: np.ndarray, groups: np.ndarray, count: 
         half = stats.t.ppf(0.5 + 0.5 * confidence, np.maximum(rows - 1, 1)) * error
     failed = np.bincount(groups[~good], minlength=count)
     void = np.bincount(groups[good & ~np.isfinite(values)], minlength=count)
-    return {"rows": rows, "failed": failed, "void": void, "mean": mean, "std": std, "std_error": error, "lower": mean - half, "upper": mean + half}
+    return {
+        "rows": rows,
+        "failed": failed,
+        "void": void,
+        "mean": mean,
+        "std": std,
+        "std_error": error,
+        "lower": mean - half,
+        "upper": mean + half,
+    }
 
 
 def keys_of(table: pa.Table) -> list[str]:

@@ -112,6 +112,7 @@ def study_results(table: pa.Table | None, curves: BoundarySummary | None) -> dic
 def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
     """Report on stderr failed rows, rows with a remark and unsettled points; return whether no row failed and all points settled."""
     from sweep.analysis import run_state
+    from sweep.analysis.run_notes import notes_on
 
     design, rows = finished.config.design, sum(finished.statuses.values())
     if finished.failed:
@@ -119,6 +120,8 @@ def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
         say(f"{finished.failed:,} of {total:,} {what} failed; their column `status` says why.")
     for remark, count in finished.remarks.items():
         say(f"{count:,} of {rows:,} rows have results with a remark in their column `status`: {remark}.")
+    for note in notes_on(finished.directory):
+        say(note)
     unsettled = 0 if table is None else run_state.count_unsettled(table)
     if unsettled and isinstance(design, Convergence):
         say(

@@ -27,7 +27,8 @@ def show(
         list[str] | None, typer.Option(help="With --over: an observable. Can be repeated; default all in a file, the main one in a table.")
     ] = None,
     chance: Annotated[
-        list[str] | None, typer.Option(help="With --over: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated.")
+        list[str] | None,
+        typer.Option(help="With --over: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated."),
     ] = None,
     confidence: Annotated[float, typer.Option(help="With --over: level of the interval of the mean.")] = 0.95,
     out: Annotated[
@@ -38,6 +39,7 @@ def show(
     """Show a run: state, progress, statuses, times and first rows; or means over one of its parameters."""
     from sweep.analysis import run_state
     from sweep.analysis.boundary_summary import curves_of
+    from sweep.analysis.run_notes import notes_on
     from sweep.cli import tables
     from sweep.cli.means import show_means
 
@@ -50,8 +52,9 @@ def show(
         return
     table = run_state.study_table(directory) if state["design"] == CONVERGENCE else None
     curves = curves_of(directory) if state["design"] == BOUNDARY and state["state"] == "complete" else None
+    notes = notes_on(directory)
     if as_json:
-        print_json({**state, **study_results(table, curves)})
+        print_json({**state, **study_results(table, curves), "notes": notes})
         return
     model = run_state.model_of(directory)
     print_table(str(state["study"]), ["fact", "value"], run_state.facts_of(state), prose=["value"])
@@ -68,6 +71,8 @@ def show(
         few = state["points_done"] <= run_state.FEW
         emit("")
         tables.print_rows(run_state.first_rows(directory, run_state.FEW if few else run_state.FIRST), model, "" if few else "first rows")
+    for note in notes:
+        say(note)
 
 
 def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:

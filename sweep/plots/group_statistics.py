@@ -85,7 +85,9 @@ def fill(figure: Figure, table: pa.Table, model: Model, study: str, x: str, line
     axes.set(xlabel=label(by_name(model.parameters)[x]), ylabel=f"mean {label(observable)}" if observable else f"chance of {name}")
     axes.set_title(
         f"{study}: {'mean' if observable else 'chance'} over {of} values of {metadata['over']}, its {level} interval"
-        + (", and one standard deviation" if observable else ""), loc="left", fontsize=9.5
+        + (", and one standard deviation" if observable else ""),
+        loc="left",
+        fontsize=9.5,
     )
     if any(lines):
         axes.legend(frameon=False, fontsize=9)

@@ -31,6 +31,7 @@ from sweep.analysis.regime_map import (
     theory_of,
 )
 from sweep.analysis.regime_map import codes as codes_of
+from sweep.analysis.run_notes import notes_on
 from sweep.analysis.run_rows import RunRows, is_numeric, read_rows
 from sweep.analysis.run_state import POINT
 from sweep.analysis.theory import BoundaryLine
@@ -107,6 +108,7 @@ def read_content(
     if len(order) > MOST_FINE:
         notes.append(f"Numbers are kept to {DIGITS[COARSE]} digits here; the run has them all.")
     notes += [note] if note else []
+    notes += notes_on(path)
     state = rows.state
     if state["state"] != "complete":
         of = f" of {state['points']:,}" if state["rows"] < state["points"] else ""

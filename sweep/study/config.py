@@ -41,6 +41,7 @@ class Config:
         excitation: records or random draws; None for neither.
         paths: parameter -> key that sets it, for messages.
         document: the study as nested tables, in canonical order, with absolute paths.
+        unused: a sentence for each nominal value that no row uses, because an axis gives the parameter.
         digest: SHA-256 of the study's name and of everything that determines its rows. Files count by their content, not by their path.
     """
 
@@ -59,6 +60,7 @@ class Config:
     document: dict[str, Any] = field(repr=False)
     digest: str
     excitation: Excitation | None = None
+    unused: tuple[str, ...] = ()
 
     def to_toml(self) -> str:
         """The study as a TOML file, with the defaults that apply as comments."""

@@ -105,7 +105,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     check_parameters(document.parameters, model, fixed, paths, problems)
     check_time(document.time, model, fixed, paths, problems)
     read = read_sweep(document.sweep, model, scheme, fixed, folder, problems)
-    check_axes(read, paths, problems)
+    unused = check_axes(read, fixed, paths, problems)
     excitations.check_choice(model, raw, paths, problems)
     design = read.design
     window = STEADY if document.time.window == STEADY else None
@@ -143,6 +143,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         document=canonical,
         digest=hashlib.sha256(content.encode()).hexdigest(),
         excitation=excitation,
+        unused=unused,
     )
     problems += check_sought(config)
     problems += check_rules(config)
@@ -204,13 +205,23 @@ def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[st
             fixed[name] = read
 
 
-def check_axes(read: ParsedSweep, paths: dict[str, str], problems: list[Problem]) -> None:
-    """Add the axes to `paths`; report keys that [parameters] or [time] set as well, unless some part of the design lacks the axis."""
-    given = dict(paths)
+def check_axes(read: ParsedSweep, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> tuple[str, ...]:
+    """Add the axes to `paths`, and remove nominal values from `fixed` that no row uses because an axis of every part gives the key.
+
+    Returns:
+        One sentence for each nominal value that is not used.
+    """
+    given, unused = dict(paths), {}
     for name, path, everywhere in read.paths:
-        if name in given and (everywhere or given[name] == "study.scheme"):
+        if name in given and given[name] in (f"parameters.{name}", f"time.{name}"):
+            if everywhere:
+                unused[name] = f"{given[name]} is a nominal value that no row uses: {path} gives {name}"
+        elif name in given and (everywhere or given[name] == "study.scheme"):
             problems.append(Problem(path, f"given twice: also in {given[name]}"))
         paths[name] = path
+    for name in unused:
+        fixed.pop(name, None)
+    return tuple(unused.values())
 
 
 def check_sought(config: Config) -> list[Problem]:

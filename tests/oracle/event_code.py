@@ -47,7 +47,9 @@ SLIP, HELD = 1, 0  # of friction
 LARGEST, PLASTIC, PIECE, AWAY = range(4)
 # results of a row, and of each of its two walls
 DISTANCE, STUCK, PHASES, STOPS, TOP, DRIFT, X_END, V_END, STATUS, EVENTS = range(10)
-IMPACTS, PEAK, CONTACT, IMPULSE, FIRST_T, FIRST_V, COMPRESSION, REBOUND, SEPARATION, EXIT, RETURN, BUCKLING, PLASTIC_END, X_LARGEST = range(14)
+IMPACTS, PEAK, CONTACT, IMPULSE, FIRST_T, FIRST_V, COMPRESSION, REBOUND, SEPARATION, EXIT, RETURN, BUCKLING, PLASTIC_END, X_LARGEST = range(
+    14
+)
 OF_WALL = 14
 
 _jit = numba.njit(cache=True)
@@ -600,7 +602,9 @@ def _named(p: np.ndarray, out: np.ndarray, of_walls: np.ndarray) -> dict[str, np
     normal_slide, length = p[:, SLIDE], p[:, STOP] - p[:, START]
     right, left = of_walls[:, 0], of_walls[:, 1]
     first = np.where(np.nan_to_num(right[:, FIRST_T], nan=np.inf) <= np.nan_to_num(left[:, FIRST_T], nan=np.inf), 0, 1)
-    last = {name: np.where(np.nan_to_num(right[:, name], nan=-1.0) >= np.nan_to_num(left[:, name], nan=-1.0), 0, 1) for name in (SEPARATION,)}
+    last = {
+        name: np.where(np.nan_to_num(right[:, name], nan=-1.0) >= np.nan_to_num(left[:, name], nan=-1.0), 0, 1) for name in (SEPARATION,)
+    }
     rows = np.arange(len(p))
     found = {
         "slip_distance": out[:, DISTANCE], "stick_fraction": out[:, STUCK] / length, "slip_phases": out[:, PHASES],

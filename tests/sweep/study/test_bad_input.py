@@ -151,10 +151,6 @@ CASES = {
     "an unknown axis names the nearest parameter": ("[sweep.axes]\nomga = [1.0]", ["sweep.axes.omga", "did you mean 'omega'?"]),
     "a scheme axis holds schemes": ("[sweep.axes]\nscheme = ['exact', 'eular', 3]", ["scheme[1]: 'eular'", "'euler'", "scheme[2]: 3"]),
     "a scheme axis is a list": ("[sweep.axes]\nscheme = 'exact'", ["sweep.axes.scheme: must be a list of words"]),
-    "an axis that is also a parameter is given twice": (
-        "[parameters]\nmu = 0.1\n[sweep.axes]\nmu = [0.1]",
-        ["given twice: also in parameters.mu"],
-    ),
     "a window that is also an axis is given twice": (
         "[time]\nwindow = [1.0, 2.0]\n[sweep.axes]\nwindow_start = [0.0]",
         ["sweep.axes.window_start: given twice: also in time.window[0]"],
@@ -205,10 +201,6 @@ CASES = {
         "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[[sweep]]\n[sweep.axes]\nmu = [0.1]\n[[sweep]]\ndesign = 'convergence'",
         ["sweep[1].design: a convergence study stands alone"],
     ),
-    "an axis of every part that is also a parameter is given twice": (
-        "[parameters]\nmu = 0.1\n[[sweep]]\n[sweep.axes]\nmu = [0.1]\n[[sweep]]\n[sweep.axes]\nmu = [0.2]",
-        ["sweep[0].axes.mu: given twice: also in parameters.mu", "sweep[1].axes.mu: given twice"],
-    ),
     "a list of no designs has no points": ("sweep = []", ["sweep: an empty list of designs: 0 points"]),
     "a list of designs holds tables": ("sweep = [3]", ["sweep[0]: must be a table of keys, not 3"]),
     "a shard has at least one point": (
@@ -240,7 +232,6 @@ CASES = {
 TABLES = {
     "a column that is no parameter names the nearest": ("omga\n1.0\n", ["column omga: unknown parameter; did you mean 'omega'?"]),
     "a column given twice is refused": ("mu,mu\n1.0,2.0\n", ["column mu: given twice"]),
-    "a column that is also a parameter is given twice": ("m\n1.0\n", ["sweep.file: column m: given twice: also in parameters.m"]),
     "a cell that is no number is named by its row": ("mu\n0.1\nhigh\n", ["column mu, row 2: 'high' is not a number", "unit 1"]),
     "a cell out of bounds is named by its row": ("mu\n0.1\n-0.5\n", ["column mu, row 2: -0.5 is out of bounds: must be >= 0"]),
     "a cell that is no scheme is named by its row": ("scheme\nexact\neular\n", ["column scheme, row 2: 'eular' is not a scheme"]),
