@@ -15,12 +15,16 @@ from kernels.runtime import jax_setup
 
 if TYPE_CHECKING:
     from kernels.api import moment, simulate
+    from kernels.imposed_path import hysteresis
     from kernels.time_history import event_log, impacts, trace
 
 jax_setup.prepare()
 
-__all__ = ["MODELS", "REGIMES", "SCHEMES", "Records", "event_log", "impacts", "moment", "simulate", "trace"]
-_STARTS_JAX = {"moment": "api", "simulate": "api", "event_log": "time_history", "impacts": "time_history", "trace": "time_history"}
+__all__ = ["MODELS", "REGIMES", "SCHEMES", "Records", "event_log", "hysteresis", "impacts", "moment", "simulate", "trace"]
+_STARTS_JAX = {
+    "moment": "api", "simulate": "api", "hysteresis": "imposed_path",
+    "event_log": "time_history", "impacts": "time_history", "trace": "time_history",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

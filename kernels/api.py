@@ -177,12 +177,12 @@ def _refused(chosen: Model, params: Mapping[str, Any], resolved: Mapping[str, An
             else np.broadcast_to(value, shape).reshape(count)
             for name, value in arrays.items()
         }
-        codes = check(chosen, scheme, flat, {name: flat[name] for name in params}, {}, count)
-        if not shape and codes[0] == Status.RULE_BROKEN:
+        found = check(chosen, scheme, flat, {name: flat[name] for name in params}, {}, count)
+        if not shape and found[0] == Status.RULE_BROKEN:
             one = {name: value[0] if name in chosen.tables else float(value[0]) for name, value in flat.items()}
             rule = next(rule for rule in chosen.rules if np.any(rule.broken(flat, scheme)))
             raise ValueError("; ".join(part for part in (rule.sentence, rule.advice(one, scheme)) if part))
-    return jnp.asarray(codes.reshape(shape)) if codes.any() else None
+    return jnp.asarray(found.reshape(shape)) if found.any() else None
 
 
 @functools.partial(jax.jit, static_argnums=0)

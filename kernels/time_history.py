@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernels.batch.program_key import groups
 from kernels.batch.programs import contacts_of
@@ -135,8 +136,8 @@ def trace(
         start: time at which the trace begins [s], before the end of the run.
         samples: number of instants at equal steps, the first and the last included.
         most: number of events after which the trace may end (checked every CHUNK events).
-        at: (n,) times [s] of the run, in any order, instead of `start` and `samples`: the trace is at these times alone, in their order, and
-            just after an event that happens at one of them. For data that were sampled at times of their own.
+        at: (n,) times [s] of the run, in any order, instead of `start` and `samples`: the trace is at these times alone, in their order,
+            and just after an event that happens at one of them. For data that were sampled at times of their own.
 
     Returns:
         The columns of TRACE_COLUMNS, (n,) each. n is the length of `at`; without it n >= samples, ascending in time. Forces are 0 without

@@ -32,6 +32,12 @@ SHAKES = {"stuck": 2.0, "slipping": 6.0}  # m/s^2
 TIMES = np.arange(0.01, 0.605, 0.01)  # s
 RESOLUTION = 2e-5  # m
 
+# The contact of configs/calibrate_loop.toml on a rig that imposes the displacement, at two amplitudes.
+PUNCH = {"k_t": 2.5e7, "mu": 0.6}
+PUNCH_KNOWN = {"normal_force": 500.0}
+STROKES = {"short": 8e-6, "long": 40e-6}  # m
+CELL = 5.0  # N, noise of the load cell
+
 # The quakes: largest acceleration [m/s^2], and how long each is strong and then dies away [s].
 QUAKES = {"main_shock": (0.35 * 9.80665, 6.0, 4.0), "aftershock": (0.2 * 9.80665, 2.0, 3.0)}
 GROUND, DAMPING = 2.5, 0.6  # Hz, and part of the critical damping, of the ground
@@ -50,6 +56,18 @@ def drops(noise: float, seed: int) -> pd.DataFrame:
     if noise:
         frame.loc[3, "plastic_set"] = np.nan
     return frame
+
+
+def loops(noise: float, seed: int) -> dict[str, pd.DataFrame]:
+    """Forces over one cycle of a sinusoidal displacement, in its steady state."""
+    rng = np.random.default_rng(seed)
+    angles = 2.0 * np.pi * np.arange(120) / 120.0
+    found = {}
+    for name, stroke in STROKES.items():
+        x = stroke * np.sin(angles)
+        force = np.asarray(kernels.hysteresis("rubbing_mass", {**PUNCH, **PUNCH_KNOWN}, x, steady=True)["force"])
+        found[name] = pd.DataFrame({"x": x, "force": force + noise * rng.standard_normal(len(x))})
+    return found
 
 
 def shakes(noise: float, seed: int) -> dict[str, pd.DataFrame]:
@@ -84,6 +102,8 @@ if __name__ == "__main__":
     drops(NOISE, 105).to_csv(FOLDER / "wall_drops.csv", index=False, float_format="%.6g")
     for which, trace in shakes(RESOLUTION, 104).items():
         trace.to_csv(FOLDER / f"shoe_{which}.csv", index=False, float_format="%.6g")
+    for which, loop in loops(CELL, 103).items():
+        loop.to_csv(FOLDER / f"loop_{which}.csv", index=False, float_format="%.6g")
     for which, record in quakes().items():
         text = record.to_csv(index=False, float_format="%.6g")
         (FOLDER / f"{which}.csv").write_text(

@@ -88,7 +88,8 @@ def peak(curve: tuple[Array, Array, Array, Array, Array], now: Stretch) -> Array
         curve: value, on_d, on_v, on_a and on_dv of the quantity (see `Curves`), scalars.
     """
     fixed = jax.lax.stop_gradient
-    curves = Curves(*(jnp.reshape(each, (1,)) for each in curve), jnp.ones((1,)))
+    value, on_d, on_v, on_a, on_dv = (jnp.reshape(each, (1,)) for each in curve)
+    curves = Curves(value, on_d, on_v, on_a, on_dv, jnp.ones((1,)))
     v0, a0, most = now.start.v, now.start.a, fixed(now.duration)
 
     def at(time: Array) -> tuple[Array, Array, Array, Array]:
@@ -98,8 +99,8 @@ def peak(curve: tuple[Array, Array, Array, Array, Array], now: Stretch) -> Array
 
     time = 0.5 * most
     for _ in range(3):
-        _, *slopes = (fixed(each) for each in at(time))
-        time = jnp.clip(time + _to_extreme(jnp.ones_like(time), *slopes, most), 0.0, most)
+        _, first, second, third = (fixed(each) for each in at(time))
+        time = jnp.clip(time + _to_extreme(jnp.ones_like(time), first, second, third, most), 0.0, most)
     return at(time)[0]
 
 

@@ -45,6 +45,7 @@ class Event:
         return f"P({self.relation} {self.value if isinstance(self.value, str) else format(self.value, 'g')})"
 
     def __str__(self) -> str:
+        """The event in words: "buckling_time > 0.5"."""
         return f"{self.observable} {self.measure[2:-1]}"
 
     def values_in(self, model: Model, column: pa.ChunkedArray) -> np.ndarray:

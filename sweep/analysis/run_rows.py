@@ -86,8 +86,8 @@ def read_rows(
         fewest: required number of axes, 1 or 2. over: a parameter that may vary besides the axes.
 
     Raises:
-        ConfigError: there is no run or no row; `over` does not vary; an axis is not in it or holds no numbers; fewer parameters vary than axes are required; or
-            more parameters vary than there are axes, and `at` does not hold them.
+        ConfigError: there is no run or no row; `over` does not vary; an axis is not in it or holds no numbers; fewer parameters vary than
+            axes are required; or more parameters vary than there are axes, and `at` does not hold them.
     """
     import pyarrow.dataset as ds
 

@@ -29,8 +29,8 @@ def show_means(
     """Print means over a parameter on stdout, or write them to a file.
 
     Args:
-        directory: of the run. over, observables, chances, confidence: as in `group_statistics`; but without observables, a table on stdout and a
-            picture show only the main observable.
+        directory: of the run. over, observables, chances, confidence: as in `group_statistics`; but without observables and chances, a
+            table on stdout and a picture show only the main observable.
         out: a .csv or .parquet file, or a picture. as_json: whether to print one JSON value on stdout instead of a table.
 
     Raises:

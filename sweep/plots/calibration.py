@@ -25,7 +25,7 @@ TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
 
 
 def draw_fit(result: CalibrationResult, out: Path) -> None:
-    """Draw measured over computed values, one column of panels per observable, with residuals below; traces are drawn over time.
+    """Draw measured over computed values, a column of panels per observable, with residuals; traces over time, loops over displacement.
 
     Raises:
         ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
@@ -52,7 +52,7 @@ def draw_fit(result: CalibrationResult, out: Path) -> None:
 def panels_of(result: CalibrationResult) -> list[tuple[Quantity, np.ndarray, bool]]:
     """(observable, positions of its numbers, whether they belong to traces), one per panel."""
     data = result.calibration.data
-    traced = np.isfinite(data.times[data.run])
+    traced = np.isfinite(data.abscissa[data.run])
     found = []
     for place, name in enumerate(data.names):
         for kind in (False, True):
@@ -75,11 +75,11 @@ def against(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: 
 
 
 def in_time(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: np.ndarray) -> None:
-    """Draw measured values as points and computed values as lines, over time."""
+    """Draw measured values as points and computed values as lines, over time or over the imposed displacement."""
     data, point = result.calibration.data, result.fits.point
     for place, own in enumerate(by_test(result, numbers)):
-        times = data.times[data.run[own]]
-        order = np.argsort(times)
+        times = data.abscissa[data.run[own]]
+        order = np.argsort(times) if data.paths is None else np.arange(len(times))
         look: Any = {"color": HUES[place % len(HUES)], "marker": MARKS[place % len(MARKS)], "markersize": 3.5, "alpha": 0.75}
         axes.plot(times, data.measured[own], linestyle="", label=data.runs[int(data.run[own[0]])].rpartition(",")[0], **look)
         axes.plot(times[order], point.predicted[result.best, own][order], color=INK, linewidth=0.9, label=None if place else "fitted")
@@ -101,10 +101,10 @@ def residuals(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers
     axes.axhspan(-2.0, 2.0, color="#e4e2dd", linewidth=0)
     axes.axhline(0.0, color=GREY, linewidth=0.9)
     for place, own in enumerate(by_test(result, numbers) if traced else [numbers]):
-        x = data.times[data.run[own]] if traced else point.predicted[result.best, own]
+        x = data.abscissa[data.run[own]] if traced else point.predicted[result.best, own]
         look: Any = {"color": HUES[place % len(HUES)], "marker": MARKS[place % len(MARKS)], "markersize": 3 if traced else 4}
         axes.plot(x, point.residuals[result.best, own], linestyle="", **look)
-    axes.set_xlabel("time [s]" if traced else f"fitted{unit_of(quantity)}")
+    axes.set_xlabel(("time [s]" if data.paths is None else "displacement [m]") if traced else f"fitted{unit_of(quantity)}")
     axes.set_ylabel("residual [sd]")
 
 

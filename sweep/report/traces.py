@@ -80,8 +80,7 @@ def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | N
     end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
     start = max(0.0, end - PERIODS * period) if math.isfinite(period) else 0.0
     shaken, records = record_of_row(excitation, given)
-    known = {} if records is None else {"records": records}
-    columns = kernels.trace(model.name, shaken, start, SAMPLES, MOST_EVENTS, **known)
+    columns = kernels.trace(model.name, shaken, start, SAMPLES, MOST_EVENTS, records)
     return (columns, period) if columns["time"][-1] >= end * (1.0 - 1e-12) else None
 
 

@@ -124,7 +124,7 @@ def compare(model: Model, c: Columns, friction: bool) -> tuple[dict[str, float],
     """
     numba = pytest.importorskip("numba")
     assert numba
-    from tests.oracle import event_code  # noqa: PLC0415 (needs numba)
+    from tests.oracle import event_code
 
     n = c["m"].size
     found = solve(model, "exact", c, count=n)

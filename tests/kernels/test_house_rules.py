@@ -85,7 +85,9 @@ def test_xla_options_join_those_of_the_user_and_never_replace_them() -> None:
     joined = jax_setup.xla_flags(user, wide=False).split()
     assert joined[0] == "--xla_dump_to=there"
     assert joined[1] == "--xla_backend_extra_options=xla_cpu_other=1,xla_cpu_small_while_loop_byte_threshold=1000000"
-    assert joined[2:] == ["--xla_backend_optimization_level=3"]
+    assert joined[2] == "--xla_backend_optimization_level=3"
+    assert all(flag.endswith("metadata=false") for flag in joined[3:])
+    assert len(joined) == 5
     chosen = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=7"
     assert jax_setup.xla_flags(chosen, wide=False).split()[0] == chosen
 

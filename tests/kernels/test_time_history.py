@@ -66,3 +66,25 @@ def test_short_stretches_are_resolved() -> None:
     pressed = trace["wall_force"] > 0.0
     entries = np.count_nonzero(np.diff(pressed.astype(int)) == 1)
     assert np.count_nonzero(pressed) >= 7 * entries > 0
+
+
+def test_a_trace_at_given_times_is_the_motion_there() -> None:
+    params = {"a0": 3.0, "mu": 0.1, "omega": 2.0 * np.pi, "end": 2.0}  # slips from asin(1/3)/omega on: v in closed form
+    start = np.arcsin(1.0 / 3.0) / (2.0 * np.pi)
+    times = np.array([0.4, 0.01, start + 0.05, 0.2, 0.2])
+    found = kernels.trace("rubbing_mass", params, at=times)
+    np.testing.assert_array_equal(found["time"], times)
+    slips = times > start
+    speed = np.where(slips, 3.0 / (2.0 * np.pi) * (np.cos(2.0 * np.pi * times) - np.cos(2.0 * np.pi * start)) + (times - start), 0.0)
+    np.testing.assert_allclose(found["v"], speed, rtol=1e-12, atol=1e-15)
+    for time, x in zip(times[:3], found["x"][:3], strict=True):
+        assert float(kernels.simulate("rubbing_mass", params | {"end": time})["x_end"]) == pytest.approx(x, rel=1e-12, abs=1e-16)
+    assert kernels.trace("rubbing_mass", params, at=[])["x"].shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"), [([0.1, 2.5], "entry 1 is 2.5 s"), ([-0.1], ">= 0 and <= 2 s"), ([np.nan], "nan"), ([[0.1]], "2 dimensions")]
+)
+def test_a_trace_at_times_outside_the_run_is_refused(at: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        kernels.trace("rubbing_mass", {"a0": 3.0, "end": 2.0}, at=at)

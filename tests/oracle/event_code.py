@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numba
@@ -99,7 +100,7 @@ def first_root(series, sizes):
     rest = series[lead:]
     if rest[0] < 0.0:
         return 0.0
-    low, at_low, slope = 0.0, rest[0], rate(rest, 0.0)
+    low, slope = 0.0, rate(rest, 0.0)
     for i in range(1, NODES + 1):
         high = (i / NODES) ** 2
         at_high, then = value(rest, high), rate(rest, high)
@@ -109,7 +110,7 @@ def first_root(series, sizes):
             valley = bisect(rest, low, high, True)
             if value(rest, valley) < 0.0:
                 return bisect(rest, low, valley, False)
-        low, at_low, slope = high, at_high, then
+        low, slope = high, then
     return 2.0
 
 
@@ -187,7 +188,7 @@ def settled(pieces, state, y):
 
 
 @_jit
-def integrate(p, tones, walls, pieces, out, of_walls):
+def integrate(p, tones, walls, pieces, out, of_walls):  # noqa: C901 (numba: one function, no objects)
     """One oscillator. Writes into `out` and `of_walls`."""
     m, hold, slide = p[M], p[HOLD], p[SLIDE]
     kind, count = int(p[FRICTION]), int(p[WALLS])
@@ -270,7 +271,6 @@ def integrate(p, tones, walls, pieces, out, of_walls):
         h = until - t
         if size > 0.0:
             h = min(h, REACH / size)
-        power = 1.0
         for j in range(ORDER + 1):
             drive[j] = drive_sizes[j] = 0.0
         for i in range(tones.shape[0]):
@@ -550,7 +550,7 @@ def _pieces(p: Mapping[str, Any]) -> list[tuple[float, ...]]:
     nodes = [(u1, plateau, buckled)]
     damping = p.get("post_damping", [buckled] * len(p["post_set"]))
     nodes += [(d + post / k, d, c) for d, k, c in zip(p["post_set"], p["post_stiffness"], damping, strict=True)]
-    for (a, d_a, c_a), (b, d_b, c_b) in zip(nodes, nodes[1:], strict=False):
+    for (a, d_a, c_a), (b, d_b, c_b) in pairwise(nodes):
         found.append((a, b, post, 0.0, d_a, (d_b - d_a) / (b - a), c_a, (c_b - c_a) / (b - a)))
     return [*found, (nodes[-1][0], math.inf, post, 0.0, nodes[-1][1], 1.0, nodes[-1][2], 0.0)]
 
@@ -606,7 +606,7 @@ def _named(p: np.ndarray, out: np.ndarray, of_walls: np.ndarray) -> dict[str, np
         name: np.where(np.nan_to_num(right[:, name], nan=-1.0) >= np.nan_to_num(left[:, name], nan=-1.0), 0, 1) for name in (SEPARATION,)
     }
     rows = np.arange(len(p))
-    found = {
+    return {
         "slip_distance": out[:, DISTANCE], "stick_fraction": out[:, STUCK] / length, "slip_phases": out[:, PHASES],
         "friction_power": normal_slide * out[:, DISTANCE] / length, "stops": out[:, STOPS], "max_slip_speed": out[:, TOP],
         "drift": out[:, DRIFT], "x_end": out[:, X_END], "v_end": out[:, V_END], "status": out[:, STATUS], "events": out[:, EVENTS],
@@ -620,4 +620,3 @@ def _named(p: np.ndarray, out: np.ndarray, of_walls: np.ndarray) -> dict[str, np
         "left_buckling_time": left[:, BUCKLING], "left_plastic_set": left[:, PLASTIC_END], "left_impacts": left[:, IMPACTS],
         "left_peak_force": left[:, PEAK], "left_max_compression": left[:, COMPRESSION],
     }  # fmt: skip
-    return found

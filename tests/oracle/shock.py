@@ -132,7 +132,7 @@ def _shock(run_: Oscillator, impacts: list[Impact]) -> dict[str, Any]:
         plastic = max(mpf(0), wall.piece.plastic(run_.segments[-1].jet(run_.end)[0] - wall.gap))
     elif wall.phase == "RELOAD":
         plastic = run_.segments[-1].jet(run_.end)[0] - wall.gap - wall.stretch
-    x0, v0, _, _ = run_.segments[0].jet(mpf(0))
+    x0, v0 = run_.released
     comes_out = sum(w.side * x0 > w.gap and w.side * v0 <= 0 for w in run_.walls)  # a start inside that does not move inwards
     reach = [w.side * jet[0] - w.gap for s in run_.segments for w in s.walls for jet in (s.jet(s.start), s.jet(s.stop))]
     reach += [w.side * jet[0] - w.gap for s in run_.segments for w in s.walls for _, jet in s.mesh]

@@ -107,7 +107,8 @@ class Oscillator:
         self.end, self.margin = mpf(end), mpf(1)
         self.segments: list[Segment] = []
         self.events: list[tuple[mpf, str, mpf, mpf]] = []
-        self._run(p["x0"], p["v0"])
+        self.released = p["x0"], p["v0"]  # exactly: a path at t = 0 has rounding errors
+        self._run(*self.released)
 
     def note(self, margin: mpf) -> None:
         """Keep the smallest margin."""

@@ -129,6 +129,10 @@ def notes_on(result: CalibrationResult) -> list[str]:
         notes.append(f"{len(near)} more optima fit nearly as well (chi^2 within 9 of the best): the intervals are those of the best alone.")
     total = len(result.fits.outcome)
     notes += [f"{count} of {total} fits {OUTCOMES[word]}." for word, count in result.counts().items() if word in OUTCOMES and count]
+    if data.paths is not None:
+        notes.append("Loops are compared at the displacements of their samples; inertia, k, c and the excitation count for nothing there.")
+    elif moments := int(np.count_nonzero(np.isfinite(data.times))):
+        notes.append(f"Traces are compared at the times of their own {moments:,} samples: nothing is interpolated.")
     if data.skipped:
         notes.append(f"{data.skipped} samples at t = 0 say nothing and are left out.")
     return notes + notes_on_crossings(result)

@@ -14,6 +14,26 @@ FORCES = ("friction_force", "wall_force")
 
 
 @dataclass(frozen=True, slots=True)
+class ImposedPaths:
+    """The paths of loops, one row per measured sample; paths of different lengths end with copies of their last sample.
+
+    Attributes:
+        x: (runs, L) displacement [m]. times: (runs, L) [s]. at: (runs,) position of the sample.
+        timed: whether the times were measured; else they only number the samples.
+    """
+
+    x: np.ndarray
+    times: np.ndarray
+    at: np.ndarray
+    timed: bool
+
+    @property
+    def here(self) -> np.ndarray:
+        """(runs,) displacement of each sample [m]."""
+        return np.asarray(self.x[np.arange(len(self.at)), self.at])
+
+
+@dataclass(frozen=True, slots=True)
 class Measurements:
     """All measured numbers, and the runs to which they belong.
 
@@ -26,6 +46,7 @@ class Measurements:
         run, observable: (data,) positions of each number in `runs` and `observables`.
         measured, sd, weight: (data,) the number and its standard deviation, in the unit of its observable, and its weight as a count.
         skipped: how many samples at t = 0 are left out, because they carry no information.
+        paths: of loops of an imposed displacement, where all runs are samples of such loops; else None.
     """
 
     observables: Mapping[str, Quantity]
@@ -39,6 +60,7 @@ class Measurements:
     sd: np.ndarray
     weight: np.ndarray
     skipped: int = 0
+    paths: ImposedPaths | None = None
 
     @property
     def count(self) -> int:
@@ -56,6 +78,11 @@ class Measurements:
         return np.asarray(self.sd / np.sqrt(self.weight))
 
     @property
+    def abscissa(self) -> np.ndarray:
+        """(runs,) what a run is drawn over: the time of a sample of a trace [s], the displacement of one of a loop [m]; else NaN."""
+        return self.times if self.paths is None else self.paths.here
+
+    @property
     def forces(self) -> bool:
         """Whether the observables include forces in time."""
-        return any(name in FORCES for name in self.observables)
+        return self.paths is None and any(name in FORCES for name in self.observables)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kernels.models import MODELS, Model
+from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import DOUBLE, EXACT, SINGLE
 from sweep.analysis.calibration.data import Measurements
@@ -25,9 +26,10 @@ from sweep.study.capabilities import KEYS_OF_ASKED
 from sweep.study.config import Config
 from sweep.study.schema import TIME_KEYS, belongs
 
+SCHEMED, STEPPED = (*PRESLIDING, "stribeck_speed"), "rk54"  # what scheme exact does not have
 NOISES = ("known", "estimated")
 SCALES = ("log", "linear")
-KEYS = ("data", "starts", "seed", "confidence", "noise", "free", "compare", "traces")
+KEYS = ("data", "starts", "seed", "confidence", "noise", "free", "compare", "traces", "loops")
 FREE_KEYS = ("from", "to", "scale", "start", "prior")
 NODE = re.compile(r"(\w+)\[(\d+)\]")
 SPREAD = Quantity("std", "", "standard deviation of the prior", lower=0.0, lower_open=True)
@@ -120,7 +122,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     data, parts = read
     before = len(problems)
     varied = [(axes, each) for axes, each in zip(parts, sources, strict=True) if axes]
-    config = studies.check(with_tests(study, [axes for axes, _ in varied], frees), source, folder, stem, problems)
+    tests = with_tests(study, [axes for axes, _ in varied], frees)
+    config = studies.check(tests if data.paths is None else with_scheme(tests, frees), source, folder, stem, problems)
     problems[before:] = [in_words(problem, [each for _, each in varied], data) for problem in problems[before:]]
     if config is not None and data is not None:
         known = by_name(config.model.observables)
@@ -276,6 +279,13 @@ def with_tests(study: Mapping[str, Any], parts: Sequence[Mapping[str, list[Any]]
     return {**changed, "sweep": designs[0] if len(designs) == 1 else designs} if designs else changed
 
 
+def with_scheme(tests: dict[str, Any], frees: Sequence[Free]) -> dict[str, Any]:
+    """A study of loops with the scheme that its friction needs as a study; loops themselves need none."""
+    if not any(name in SCHEMED for name in (*tests.get("parameters", {}), *(free.name for free in frees))):
+        return tests
+    return {**tests, "study": {**tests.get("study", {}), "scheme": STEPPED}}
+
+
 def in_words(problem: Problem, sources: Sequence[Source], data: Measurements) -> Problem:
     """A problem of the generated study, reworded to name the file and the test instead of the design and the point."""
     first = {test: data.runs[run] for run, test in reversed(list(enumerate(data.tests.tolist())))}
@@ -296,6 +306,7 @@ def absolute(section: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     found = dict(section)
     if isinstance(found.get("data"), str):
         found["data"] = str((folder / found["data"]).absolute())
-    if "traces" in found:
-        found["traces"] = [{**trace, "file": str((folder / trace["file"]).absolute())} for trace in found["traces"]]
+    for key in ("traces", "loops"):
+        if key in found:
+            found[key] = [{**each, "file": str((folder / each["file"]).absolute())} for each in found[key]]
     return found

@@ -1,4 +1,4 @@
-"""Reading the measured data of a calibration: columns with standard deviations and weights, tests and traces."""
+"""Reading the measured data of a calibration: columns with standard deviations and weights; tests, traces and loops."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
+from kernels.models.loops import check_loop
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import STEADY
-from sweep.analysis.calibration.data import Measurements
+from sweep.analysis.calibration.data import ImposedPaths, Measurements
 from sweep.analysis.calibration.sheet import (
     Sheet,
     check_columns,
@@ -22,7 +23,7 @@ from sweep.analysis.calibration.sheet import (
     read_setting,
     read_sheet,
 )
-from sweep.analysis.calibration.sources import IN_TIME, Compared, Source
+from sweep.analysis.calibration.sources import IN_TIME, ON_PATH, Compared, Source
 from sweep.io.errors import Problem, advise, report
 from sweep.io.values import padded, read_value, written
 from sweep.study.schema import TIME_KEYS, belongs
@@ -89,11 +90,20 @@ class SourceRuns:
 
     Attributes:
         settings: parameter -> (runs,) values, or (runs, L) of a table. labels: names of the runs. times: of samples [s], else NaN.
+        path: of a loop, its displacement [m] and its times [s], (L,) each, and the position of its first measured sample; else None.
+        timed: whether the times of a loop are those of its file.
     """
 
     settings: dict[str, np.ndarray]
     labels: list[str]
     times: np.ndarray
+    path: tuple[np.ndarray, np.ndarray, int] | None = None
+    timed: bool = False
+
+    @property
+    def one_test(self) -> bool:
+        """Whether its runs are the samples of one test."""
+        return self.path is not None or bool(np.isfinite(self.times).any())
 
 
 def read_data(
@@ -117,11 +127,15 @@ def read_data(
         if sheet is None:
             continue
         # columns of observables that are not compared are ignored
-        measurable = [*IN_TIME] if source.traced else [quantity.name for quantity in model.observables]
+        loop = source.displacement is not None
+        measurable = [*IN_TIME] if source.traced else [*ON_PATH] if loop else [quantity.name for quantity in model.observables]
         known = {name for each in source.compared for name in (*each.columns, f"{each.column}_sd")}
         known |= {name for each in measurable for name in (each, f"{each}_sd")}
         if source.traced:
             part, keep = read_trace(source, sheet, model, free, known, problems)
+        elif loop:
+            part = read_loop(source, sheet, model, free, known, study, problems)
+            keep = np.ones(sheet.count, dtype=bool)
         else:
             part, keep = read_tests(sheet, model, free, known, problems), np.ones(sheet.count, dtype=bool)
         for compared in source.compared:
@@ -133,11 +147,13 @@ def read_data(
         problems.append(Problem("time.window", f'"{STEADY}" is of motions without a beginning, and traces begin at t = 0: leave it out'))
     if not sum(map(len, rows.measured)) and len(problems) == before:
         problems.append(Problem(sources[0].path if sources else "calibration.data", "nothing was measured: every cell is empty"))
-    if len(problems) > before:
+    if len(problems) > before or len({part.path is None for part in parts}) > 1:  # `read_sources` has reported a mixture
         return None
     settings = joined(parts, model, study, problems)
     names = dict.fromkeys(rows.name)
-    observables = {**by_name(model.observables), **IN_TIME}
+    observables = {**by_name(model.observables), **IN_TIME, **(ON_PATH if parts[0].path is not None else {})}
+    if len({part.timed for part in parts if part.path is not None}) > 1:
+        problems.append(Problem("calibration.loops", f"some files have a column {TIME_COLUMN!r} and others do not: all of them, or none"))
     place = {name: position for position, name in enumerate(names)}
     data = Measurements(
         observables={name: observables[name] for name in names},
@@ -151,6 +167,7 @@ def read_data(
         sd=np.concatenate(rows.sd),
         weight=np.concatenate(rows.weight),
         skipped=skipped,
+        paths=paths_of(parts),
     )
     return (data, designs_of(parts, model)) if len(problems) == before else None
 
@@ -170,7 +187,6 @@ def read_trace(
 ) -> tuple[SourceRuns, np.ndarray]:
     """The runs of a trace, one per sample, and the positions of these samples; samples at t = 0 are skipped."""
     check_columns(sheet, [TIME_COLUMN, *known], problems)
-    quantities = by_name(model.parameters)
     path = source.path.removesuffix(".file")
     times = np.zeros(sheet.count)
     if TIME_COLUMN not in sheet.columns:
@@ -184,20 +200,76 @@ def read_trace(
         found += [Problem(sheet.place(TIME_COLUMN, row), f"{float(times[row])!r}: a sample has a time >= 0 (unit s)") for row in wrong]
         report(found, sheet.place(TIME_COLUMN), problems)
     keep = times > 0.0
-    settings = {}
+    settings = settings_of(source, path, model, free, int(keep.sum()), problems)
+    kept = times[keep]
+    settings |= {"end": kept, "window_start": np.zeros(len(kept)), "window_end": kept}
+    return SourceRuns(settings, [f"{source.file.name}, {time:g} s" for time in kept], kept), keep
+
+
+def settings_of(source: Source, path: str, model: Model, free: set[str], count: int, problems: list[Problem]) -> dict[str, np.ndarray]:
+    """The settings of a trace or a loop, repeated for each of its `count` samples."""
+    settings, quantities = {}, by_name(model.parameters)
     for name, value in source.settings.items():
         where = f"{path}.settings.{name}"
         if name not in quantities:
             problems.append(Problem(where, belongs(str(name), model)))
         elif name in free:
-            problems.append(Problem(where, "is free: a setting of a trace is known"))
+            problems.append(Problem(where, "is free: a setting of a trace or a loop is known"))
         elif name in TIME_KEYS:
-            problems.append(Problem(where, "a trace has times of its own: leave it out"))
+            problems.append(Problem(where, "a trace or a loop has times of its own: leave it out"))
         else:
-            settings[name] = np.array([read_value(quantities[name], where, value, problems)] * int(keep.sum()))
-    kept = times[keep]
-    settings |= {"end": kept, "window_start": np.zeros(len(kept)), "window_end": kept}
-    return SourceRuns(settings, [f"{source.file.name}, {time:g} s" for time in kept], kept), keep
+            settings[name] = np.array([read_value(quantities[name], where, value, problems)] * count)
+    return settings
+
+
+def read_loop(
+    source: Source, sheet: Sheet, model: Model, free: set[str], known: set[str], study: Mapping[str, Any], problems: list[Problem]
+) -> SourceRuns:
+    """The runs of a loop of an imposed displacement, one per sample, in the order of the samples."""
+    path, column = source.path.removesuffix(".file"), str(source.displacement)
+    check_columns(sheet, [column, TIME_COLUMN, *known], problems)
+    timed, found = TIME_COLUMN in sheet.columns, []
+    x, times = np.zeros(sheet.count), np.arange(float(sheet.count))
+    if column not in sheet.columns:
+        found.append(Problem(f"{path}.displacement", f"{sheet.label} has no column {column!r} [m]; {advise(column, list(sheet.columns))}"))
+    else:
+        x = read_measured(sheet, column, Quantity(column, "m", "imposed displacement"), found)
+        found += [Problem(sheet.place(column, row), "missing: every sample of a loop has a displacement")
+                  for row in np.flatnonzero(~np.isfinite(x)).tolist()]  # fmt: skip
+    if timed:
+        times = read_measured(sheet, TIME_COLUMN, Quantity(TIME_COLUMN, "s", "time of a sample"), found)
+        late = np.flatnonzero(~(np.diff(times) > 0.0)).tolist()
+        found += [Problem(sheet.place(TIME_COLUMN, row + 1), "the times of a loop ascend from sample to sample") for row in late]
+    if sheet.count < 2:
+        found.append(Problem(source.path, f"{sheet.label} has {sheet.count} samples: a loop has two at least"))
+    report(found, sheet.place(column), problems)
+    settings = settings_of(source, path, model, free, sheet.count, problems)
+    parameters = study.get("parameters", {})
+    given = {*(parameters if isinstance(parameters, dict) else {}), *settings, *free}
+    friction = model.resolve({name: value for name, value in {**parameters, **source.settings}.items() if name in ("mu", "mu_s")})
+    rubs = not free.isdisjoint(("mu", "mu_s")) or bool(np.any(np.asarray(friction["mu_s"]) > 0.0))
+    if why := check_loop(given, timed, rubs):
+        problems.append(Problem(f"parameters.{why[0]}", why[1]))
+    first = 0
+    if source.steady and not found:
+        step = times[-1] - times[-2]
+        x, times, first = np.concatenate([x, x]), np.concatenate([times, times + times[-1] - times[0] + step]), sheet.count
+    labels = [f"{source.file.name}, sample {sample + 1}" for sample in range(sheet.count)]
+    return SourceRuns(settings, labels, np.full(sheet.count, math.nan), (x, times, first), timed)
+
+
+def paths_of(parts: Sequence[SourceRuns]) -> ImposedPaths | None:
+    """The paths of all samples of loops; None where the runs are no loops."""
+    if parts[0].path is None:
+        return None
+    longest = max(len(part.path[0]) for part in parts if part.path is not None)
+    rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for part in parts:
+        x, times, first = part.path or (np.zeros(2), np.zeros(2), 0)
+        both = (np.pad(each, (0, longest - len(each)), mode="edge") for each in (x, times))
+        rows.append((*(np.tile(each, (len(part.labels), 1)) for each in both), first + np.arange(len(part.labels))))  # type: ignore[arg-type]
+    x, times, at = (np.concatenate(each) for each in zip(*rows, strict=True))
+    return ImposedPaths(x, times, at, parts[0].timed)
 
 
 def joined(parts: Sequence[SourceRuns], model: Model, study: Mapping[str, Any], problems: list[Problem]) -> dict[str, np.ndarray]:
@@ -240,15 +312,15 @@ def tests_of(parts: Sequence[SourceRuns]) -> np.ndarray:
     found: list[np.ndarray] = []
     for part in parts:
         first = 0 if not found else int(found[-1][-1]) + 1
-        found.append(np.full(len(part.labels), first) if np.isfinite(part.times).any() else first + np.arange(len(part.labels)))
+        found.append(np.full(len(part.labels), first) if part.one_test else first + np.arange(len(part.labels)))
     return np.concatenate(found)
 
 
 def designs_of(parts: Sequence[SourceRuns], model: Model) -> list[dict[str, list[Any]]]:
-    """The parts of a design: one point for each test, and one for the last sample of each trace."""
+    """The parts of a design: one point for each test, and one for the last sample of each trace or loop."""
     designs = []
     for part in parts:
-        rows = [int(np.argmax(part.times))] if np.isfinite(part.times).any() else range(len(part.labels))
+        rows = range(len(part.labels)) if not part.one_test else [-1] if part.path is not None else [int(np.argmax(part.times))]
         axes = {name: [written(model.parameter(name), values[row]) for row in rows] for name, values in part.settings.items()}
         designs.append(axes)
     return designs

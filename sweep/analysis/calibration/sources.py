@@ -1,19 +1,22 @@
-"""The sources of measurements: the tables [[calibration.compare]] and [[calibration.traces]]."""
+"""The sources of measurements: [calibration.compare], [[calibration.traces]] and [[calibration.loops]]."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kernels.models import Model
-from kernels.models.quantity import Quantity
+from kernels.models.loops import LOOP_COLUMNS
+from kernels.models.quantity import Quantity, by_name
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import read_number
 
 COMPARED_KEYS = ("column", "sd", "relative_sd", "weight")
 TRACE_KEYS = ("file", "settings", "compare")
+LOOP_KEYS = (*TRACE_KEYS, "displacement", "steady")
+ON_PATH = by_name(LOOP_COLUMNS)
 IN_TIME = {
     "x": Quantity("x", "m", "displacement", "x"),
     "v": Quantity("v", "m/s", "velocity", "v"),
@@ -47,12 +50,14 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file of measurements: the tests, or one trace.
+    """A file of measurements: the tests, one trace, or one loop of an imposed displacement.
 
     Attributes:
         path: its key. file: path of the file.
         compared: the comparisons made with it.
-        settings: for a trace, parameter -> value in the format of the study. traced: whether it is a trace.
+        settings: for a trace or a loop, parameter -> value in the format of the study. traced: whether it is a trace.
+        displacement: of a loop, the column of the imposed displacement [m]; None for tests and traces.
+        steady: of a loop, whether its path is closed and was repeated before it was measured.
     """
 
     path: str
@@ -60,6 +65,8 @@ class Source:
     compared: tuple[Compared, ...]
     settings: Mapping[str, Any]
     traced: bool
+    displacement: str | None = None
+    steady: bool = False
 
 
 def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problems: list[Problem]) -> list[Source]:
@@ -69,27 +76,54 @@ def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problem
     if "data" in section:
         compared = read_compared(section.get("compare"), "calibration.compare", quantities, problems)
         sources.append(source_of("calibration.data", section["data"], compared, {}, folder, problems))
-    traces = section.get("traces", [])
-    if not isinstance(traces, list):
-        problems.append(Problem("calibration.traces", f"must be tables, [[calibration.traces]], not {shorten(traces)}"))
-        traces = []
-    for place, trace in enumerate(traces):
-        path = f"calibration.traces[{place}]"
-        if not isinstance(trace, dict) or not {"file", "compare"} <= trace.keys():
-            problems.append(Problem(path, f"must be a table with file and compare, not {shorten(trace)}"))
-            continue
-        problems += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), TRACE_KEYS)}") for key in trace if key not in TRACE_KEYS]
+    for path, trace in tables_of(section, "traces", TRACE_KEYS, problems):
         compared = read_compared(trace["compare"], f"{path}.compare", IN_TIME, problems)
-        settings = trace.get("settings", {})
-        if not isinstance(settings, dict):
-            problems.append(Problem(f"{path}.settings", f"must be a table, {{ a0 = 3.0 }}, not {shorten(settings)}"))
-            settings = {}
-        sources.append(source_of(f"{path}.file", trace["file"], compared, settings, folder, problems))
-    if not sources and not traces:
-        problems.append(Problem("calibration.data", "missing: a file of measurements, .csv or .parquet, or [[calibration.traces]]"))
+        sources.append(source_of(f"{path}.file", trace["file"], compared, settings_of(path, trace, problems), folder, problems))
+    loops = tables_of(section, "loops", LOOP_KEYS, problems)
+    for path, loop in loops:
+        compared = read_compared(loop["compare"], f"{path}.compare", ON_PATH, problems)
+        found = source_of(f"{path}.file", loop["file"], compared, settings_of(path, loop, problems), folder, problems)
+        column, steady = loop.get("displacement", "x"), loop.get("steady", False)
+        if not isinstance(column, str):
+            problems.append(Problem(f"{path}.displacement", f"must be the name of a column, not {shorten(column)}"))
+        elif not isinstance(steady, bool):
+            problems.append(Problem(f"{path}.steady", f"must be true or false, not {shorten(steady)}"))
+        elif found is not None:
+            sources.append(replace(found, traced=False, displacement=column, steady=steady))
+    if loops and ("data" in section or section.get("traces")):
+        problems.append(Problem("calibration.loops", "loops of an imposed displacement stand alone: leave out data and traces"))
+    if not any(section.get(key) for key in ("data", "traces", "loops")):
+        message = "missing: a file of measurements, .csv or .parquet, or [[calibration.traces]], or [[calibration.loops]]"
+        problems.append(Problem("calibration.data", message))
     if "compare" in section and "data" not in section:
         problems.append(Problem("calibration.data", "missing: the file whose columns calibration.compare names"))
     return [source for source in sources if source is not None]
+
+
+def tables_of(section: Mapping[str, Any], key: str, keys: Sequence[str], problems: list[Problem]) -> list[tuple[str, dict[str, Any]]]:
+    """The tables of one kind of sources that have a file and comparisons, with their paths; add problems for the others."""
+    found = []
+    raw = section.get(key, [])
+    if not isinstance(raw, list):
+        problems.append(Problem(f"calibration.{key}", f"must be tables, [[calibration.{key}]], not {shorten(raw)}"))
+        raw = []
+    for place, table in enumerate(raw):
+        path = f"calibration.{key}[{place}]"
+        if not isinstance(table, dict) or not {"file", "compare"} <= table.keys():
+            problems.append(Problem(path, f"must be a table with file and compare, not {shorten(table)}"))
+            continue
+        problems += [Problem(f"{path}.{name}", f"unknown key; {advise(str(name), keys)}") for name in table if name not in keys]
+        found.append((path, table))
+    return found
+
+
+def settings_of(path: str, table: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """The settings of a trace or a loop; add a problem if they are no table."""
+    settings = table.get("settings", {})
+    if not isinstance(settings, dict):
+        problems.append(Problem(f"{path}.settings", f"must be a table, {{ a0 = 3.0 }}, not {shorten(settings)}"))
+        return {}
+    return settings
 
 
 def source_of(

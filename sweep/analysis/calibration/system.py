@@ -20,6 +20,7 @@ from sweep.study.config import Config
 
 # lanes of a block; a fit has few rows (rows/s of the wall with seven derivatives on one core: 2100 at 8 lanes, 1200 at 16, 960 at 32)
 WIDTH = 8
+PATH = ("path", "path_times", "path_at")  # columns of a run that is a sample of a loop
 COUNTED = ("integer", "word")  # kinds of observables that jump where a regime ends
 
 
@@ -69,12 +70,15 @@ class System:
     def __init__(self, config: Config, space: Space, data: Measurements) -> None:
         """Choose the program; the first call compiles it."""
         self.space, self.data, self.model = space, data, config.model
-        self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives)
+        self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives) if data.paths is None else ()
         self.window, self.asked = config.window, config.asked
-        self.names = tuple(data.names if data.forces else (TRACED.get(name, name) for name in data.names))
+        self.names = tuple(data.names if data.forces or data.paths else (TRACED.get(name, name) for name in data.names))
         swept = set(data.settings)
         self.fixed = {name: value for name, value in config.fixed.items() if name not in swept}
+        self.scheme = config.scheme
         self.columns = columns_of(config.model, self.fixed, data, space)
+        paths = data.paths
+        self.paths = {} if paths is None else dict(zip(PATH, (paths.x, paths.times, paths.at), strict=True))
         free = {free.name for free in space.frees}
         words = {q.name for q in config.model.parameters if q.kind != "float"}
         # zeros and words select the program; other numbers are columns, so that one program serves them all
@@ -92,7 +96,7 @@ class System:
     def rows(self, values: np.ndarray, runs: np.ndarray) -> ComputedRows:
         """Run the engine for free parameters (rows, n); `runs` (rows,) gives the run of the data for each row."""
         along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
-        columns = {name: each[runs] for name, each in self.columns.items()}
+        columns = {name: each[runs] for name, each in {**self.columns, **self.paths}.items()}
         with nullcontext() if self.program is not None else stderr_filter.without_false_alarm():  # about loaded programs
             self.program = self.program or program_of(self)
             found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
@@ -100,7 +104,7 @@ class System:
         return ComputedRows(
             values=np.stack([found[name] for name in self.names], axis=1),
             slopes=np.stack([np.stack([found[name, each] for each in self.space.names], axis=1) for name in self.names], axis=1),
-            codes=np.stack([found[name] for name in self.words], axis=1).astype(float),
+            codes=np.stack([found[name] for name in self.words], axis=1).astype(float) if self.words else np.zeros((len(runs), 0)),
             good=np.isin(found["status"], RESULTS),
         )
 
@@ -133,7 +137,7 @@ class System:
         columns = placed(repeated, {name: np.repeat(values[:, place], runs) for place, name in enumerate(self.space.names)}, self.space)
         with np.errstate(all="ignore"):
             resolved = self.model.resolve({**self.constants, **columns})
-            broken = [np.broadcast_to(np.asarray(rule.broken(resolved, EXACT)), (lanes * runs,)) for rule in self.model.rules]
+            broken = [np.broadcast_to(np.asarray(rule.broken(resolved, self.scheme)), (lanes * runs,)) for rule in self.model.rules]
         outside = [free.quantity.out_of_bounds(values[:, place]) for place, free in enumerate(self.space.frees)]
         return np.asarray(~np.any(broken, axis=0).reshape(lanes, runs).any(axis=1) & ~np.any(outside, axis=0))
 
@@ -174,8 +178,21 @@ def program_of(system: System) -> Any:
     name, constants, space, window = system.model.name, system.constants, system.space, system.window
     asked = system.asked.keywords
 
+    paths = system.data.paths
+
     def place(along: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
         return {**constants, **placed({key: jnp.asarray(each) for key, each in columns.items()}, along, space)}
+
+    def sample(parameters: dict[str, Any]) -> dict[str, Any]:
+        path, times, at = (parameters.pop(key) for key in PATH)
+        found = along_path(name, parameters, path, times, timed)
+        return {**{key: values[at] for key, values in found.items()}, "status": jnp.zeros((), int)}
+
+    if paths is not None:
+        from kernels.imposed_path import along_path
+
+        timed = paths.timed
+        return compiled(sample, place, system.names, ())
 
     def run(parameters: dict[str, Any]) -> dict[str, Any]:
         return moment(name, parameters) if system.data.forces else simulate(name, parameters, EXACT, window, **asked)

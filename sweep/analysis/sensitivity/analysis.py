@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.sensitivity import indices
 from sweep.analysis.event import Event
+from sweep.analysis.sensitivity import indices
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Line, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
 from sweep.analysis.sensitivity.uncertainty import LEAST, chance, propagate

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.quantity import Quantity
-from sweep.analysis.sensitivity.estimates import Estimate
 from sweep.analysis.event import Event
+from sweep.analysis.sensitivity.estimates import Estimate
 from sweep.analysis.sensitivity.sample import Kept, Sample
 from sweep.io.atomic import write_whole
 

@@ -39,7 +39,7 @@ def test_steady_windows_of_several_periods_are_those_of_long_runs() -> None:
     print(rows.size, "rows, periods", np.unique(period[rows], return_counts=True), "not settled", np.count_nonzero(~settled))
     assert np.count_nonzero(settled) >= 0.95 * rows.size
     other = settled & ~same(steady, rows, long)
-    # a run may jump into the basin of another stable motion while the search looks for the orbit: that orbit must attract a long run from it
+    # the search may jump into the basin of another stable motion: that motion must attract a long run from it
     x, v = (np.array([each[0] for each in steady.observables[name][rows[other]]]) for name in ("poincare_x", "poincare_v"))
     again = {name: value[other] if isinstance(value, np.ndarray) else value for name, value in (chosen | window).items()}
     confirmed = solve(STOP, "exact", again | {"x0": x, "v0": v}, count=int(other.sum()))

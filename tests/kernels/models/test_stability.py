@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import jax
 import numpy as np
 import pytest
 
@@ -69,7 +70,8 @@ def test_a_stuck_mass_rests_below_the_bound_and_slips_above(scheme: str) -> None
     row = {"k_t": 9e6, "c_t": 6000.0, "x0": 1e-9, "end": 0.5, "a0": 0.1}
     bound = largest(scheme, 1.0, (0.0, 6000.0, 9e6))
     calm = kernels.simulate("rubbing_mass", row | {"step": 0.98 * bound}, scheme=scheme)
-    wild = kernels.simulate("rubbing_mass", row | {"step": 1.02 * bound}, scheme=scheme)
+    # a plain number would be refused, a traced one is not
+    wild = jax.jit(lambda step: kernels.simulate("rubbing_mass", row | {"step": step}, scheme=scheme))(1.02 * bound)
     assert calm["slip_distance"] == 0.0
     assert abs(calm["x_end"]) < 2e-8
     assert wild["slip_distance"] > 0.0

@@ -206,7 +206,10 @@ TRACES: list[tuple[dict[str, Any], str]] = [
         {"file": "trace.csv", "compare": {"x_end": {"sd": 1.0}}},
         r"calibration.traces\[0\].compare.x_end: no observable .* Known: x, v, fric",
     ),
-    ({"file": "trace.csv", "compare": {"x": {"sd": 1.0}}, "settings": {"end": 3.0}}, r"traces\[0\].settings.end: a trace has times"),
+    (
+        {"file": "trace.csv", "compare": {"x": {"sd": 1.0}}, "settings": {"end": 3.0}},
+        r"traces\[0\].settings.end: a trace or a loop has times",
+    ),
     ({"file": "trace.csv", "compare": {"x": {"sd": 1.0}}, "settings": {"k_n": 3.0}}, r"traces\[0\].settings.k_n: is free"),
     ({"file": "trace.csv", "compare": {"x": {"sd": 1.0}}, "settings": {"v": 3.0}}, r"traces\[0\].settings.v: unknown parameter"),
     ({"file": "trace.csv", "compare": {"x": {"sd": 1.0}}, "setting": {}}, r"traces\[0\].setting: unknown key; did you mean 'settings'"),
@@ -222,7 +225,7 @@ def test_traces_that_are_wrong_are_refused(trace: dict[str, Any], pattern: str) 
     assert re.search(pattern, said(study))
 
 
-@pytest.mark.parametrize("name", ["calibrate_wall", "calibrate_friction"])
+@pytest.mark.parametrize("name", ["calibrate_wall", "calibrate_friction", "calibrate_loop"])
 def test_the_calibrations_of_the_project_are_sound(name: str) -> None:
     found = reading.load(CONFIGS / f"{name}.toml")
     assert found.data.count > len(found.space.names)

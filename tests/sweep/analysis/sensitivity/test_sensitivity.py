@@ -25,8 +25,8 @@ from scipy.stats import binom, gamma, qmc
 
 from kernels.models.status import Status
 from sweep import ConfigError, load
-from sweep.analysis.sensitivity.analysis import analyse
 from sweep.analysis.event import Event
+from sweep.analysis.sensitivity.analysis import analyse
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.uncertainty import chance, describe, order_statistics, propagate
 from sweep.api import run

@@ -1,0 +1,132 @@
+"""The force of contacts whose displacement is imposed, as on a rig that measures a hysteresis loop: no mass, no spring, no excitation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernels.contact.friction_law import FrictionLaw
+from kernels.contact.friction_registry import LAWS, friction_law
+from kernels.contact.penalised import Penalised
+from kernels.contact.presliding import Presliding
+from kernels.contact.wall import Wall, new_crush
+from kernels.models import MODELS, Model
+from kernels.models.arguments import check_given, nearest
+from kernels.models.contacts import WallContact
+from kernels.models.features import VARIED
+from kernels.models.loops import check_loop
+from kernels.models.presliding import PRESLIDING
+from kernels.numerics.numbers import Array
+
+
+def hysteresis(
+    model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayLike | None = None, steady: bool = False
+) -> dict[str, jax.Array]:
+    """The force that imposes a displacement on the contacts of a model: friction, walls, or both.
+
+    The displacement is straight between its samples. The contacts start unloaded at the first one. What moves the mass in a run counts
+    for nothing here: inertia, k, c, gravity beside normal_force, and the excitation.
+
+    Args:
+        model, params: see `simulate`; the numbers of one contact, SI units. Friction needs k_t, or dahl_stiffness or bristle_stiffness.
+        x: (n,) displacement relative to the support [m].
+        time: (n,) times of the samples [s], ascending. Without them the path counts as slow: dampers (c_t, c_n) have no force, and laws
+            whose force depends on the slip speed are refused. The damper of the contact acts only if c_t is given: its default is that of
+            a mass.
+        steady: whether the path is a closed loop that is repeated: the result is that of its second pass.
+
+    Returns:
+        The columns of LOOP_COLUMNS, (n,) each [N]. Differentiable in the parameters, with both modes; works under jit and vmap.
+
+    Raises:
+        KeyError: unknown model or parameter. ValueError: a value that is no number or out of bounds, an array of parameters, fewer than two
+            samples, a path or times that are not finite, times that do not ascend, friction without a stiffness, or friction that varies in
+            time.
+
+    Source: the laws of SDND104 and SDND105 (V5.01.104, V5.01.105), one evaluation per sample, which is exact on straight pieces of a slow
+    path; validated by tests/kernels/test_imposed_path.py.
+    """
+    if model not in MODELS:
+        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
+    check_given(MODELS[model], params, one=True)
+    traced = {name for name, value in params.items() if isinstance(value, jax.core.Tracer)}
+    plain = MODELS[model].resolve({name: value for name, value in params.items() if name not in traced})
+    if why := check_loop(params, time is not None, rubs=not traced.isdisjoint(("mu", "mu_s")) or float(plain["mu_s"]) > 0.0):
+        raise ValueError(f"{why[0]}: {why[1]}")
+    path = np.asarray(x, dtype=np.float64)
+    times = np.arange(path.size, dtype=np.float64) if time is None else np.asarray(time, dtype=np.float64)
+    if path.ndim != 1 or path.size < 2 or times.shape != path.shape:
+        raise ValueError(f"x and time must be lists of the same length, of two samples at least, not of shapes {path.shape}, {times.shape}")
+    if not np.isfinite(path).all() or not np.isfinite(times).all() or not np.all(np.diff(times) > 0.0):
+        raise ValueError("x and time must be finite numbers, and the times must ascend")
+    passes = 2 if steady else 1
+    if steady:
+        path, times = np.concatenate([path, path]), np.concatenate([times, times + times[-1] - times[0] + np.diff(times)[-1]])
+    found = along_path(model, params, jnp.asarray(path), jnp.asarray(times), time is not None)
+    return {name: values[(passes - 1) * len(values) // passes :] for name, values in found.items()}
+
+
+def along_path(model: str, params: Mapping[str, Any], path: Array, times: Array, timed: bool) -> dict[str, Array]:
+    """The columns of LOOP_COLUMNS along a path (n,) [m] sampled at times (n,) [s], for parameters that are checked; see `hysteresis`.
+
+    Without `timed` dampers have no force. Samples at one time, as after the end of a shorter path, repeat the state before them.
+    """
+    chosen = MODELS[model]
+    resolved = {
+        name: jnp.asarray(value, float)
+        for name, value in chosen.resolve({name: jnp.asarray(value, float) for name, value in params.items()}, xp=jnp).items()
+    }
+    if "c_t" not in params:
+        resolved["c_t"] = jnp.zeros(())
+    law = _friction_of(resolved, params)
+    walls = [Wall.of(resolved, _buckles(chosen, params, wall), False, wall.prefix, wall.sides) for wall in chosen.walls]
+    zero = jnp.zeros(())
+
+    def follow(states: Any, sample: tuple[Array, Array, Array]) -> tuple[Any, tuple[Array, Array]]:
+        x, moved, h = sample
+        v = moved / jnp.where(h > 0.0, h, 1.0)
+        speed = v if timed else 0.0 * v
+        grip, crushed = states
+        friction = zero
+        if law is not None:
+            friction, grip = _rub(law, grip, moved, v, speed, h)
+        pushes = [wall.evaluate(memory, x, speed) for wall, memory in zip(walls, crushed, strict=True)]
+        wall_force = sum((force for force, _ in pushes), zero)
+        return (grip, tuple(after for _, after in pushes)), (friction, wall_force)
+
+    start = (None if law is None else law.at_start(zero), tuple(new_crush(zero) for _ in walls))
+    steps = jnp.concatenate([jnp.zeros(1), jnp.diff(path)]), jnp.concatenate([jnp.zeros(1), jnp.diff(times)])
+    _, (friction, push) = jax.lax.scan(follow, start, (path, *steps))
+    return {"force": -friction - push, "friction_force": friction, "wall_force": jnp.abs(push)}
+
+
+def _buckles(model: Model, params: Mapping[str, Any], wall: WallContact) -> bool:
+    """Whether a wall of the model may buckle: its f_crit is given, or has a default."""
+    name = f"{wall.prefix}f_crit"
+    return wall.buckles and (name in params or model.parameter(name).default is not None)
+
+
+def _friction_of(resolved: Mapping[str, Array], params: Mapping[str, Any]) -> FrictionLaw | None:
+    """The friction law of resolved parameters; None where nothing rubs."""
+    if not {"k_t", *PRESLIDING} & params.keys():
+        return None
+    unread = {name for name in (*VARIED, *LAWS) if name not in params}
+    return friction_law({name: value for name, value in resolved.items() if name not in unread})
+
+
+def _rub(law: FrictionLaw, grip: Any, moved: Array, v: Array, speed: Array, h: Array) -> tuple[Array, Any]:
+    """The friction after a straight piece of the path, and the state of the law there.
+
+    A spring and damper slip by the direction of the motion, however slow it is; `speed` is the velocity that the damper sees.
+    """
+    if isinstance(law, Penalised):
+        slow = law._replace(c_t=law.c_t * jnp.abs(speed))
+        return slow.evaluate(grip, moved, jnp.sign(moved), jnp.zeros_like(moved))
+    if isinstance(law, Presliding):
+        grip = grip._replace(speed=v)  # the velocity is constant along the piece, and jumps at its beginning
+    return law.evaluate(grip, moved, v, jnp.zeros_like(moved), None, h)

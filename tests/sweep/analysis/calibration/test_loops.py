@@ -1,0 +1,148 @@
+"""Loops of an imposed displacement: fits find known contacts again, and what is wrong with a loop is said."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import kernels
+from sweep import ConfigError
+from sweep.analysis.calibration import load as reading
+from sweep.analysis.calibration.analysis import carry_out
+from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
+from sweep.cli import main
+
+CONFIGS = Path(__file__).parents[4] / "configs"
+pytestmark = pytest.mark.xdist_group("loops")
+
+
+def cycle(amplitude: float, samples: int = 80) -> np.ndarray:
+    """One cycle of a sine."""
+    return amplitude * np.sin(2.0 * math.pi * np.arange(samples) / samples)
+
+
+def parallelogram(x: np.ndarray, k_t: float, slide: float) -> np.ndarray:
+    """The force over a path from an unloaded spring: what the spring gains, cut off at the friction (Prandtl's element)."""
+    force, found = 0.0, [0.0]
+    for step in np.diff(x):
+        force = min(slide, max(-slide, force + k_t * step))
+        found.append(force)
+    return np.array(found)
+
+
+def fitted(document: dict[str, Any]) -> tuple[CalibrationResult, dict[str, float]]:
+    """A calibration, and the values of its best fit."""
+    calibration = reading.load(document)
+    result = carry_out(calibration, CalibrationRequest())
+    values = result.space.values(result.optima[0].coordinates)
+    return result, dict(zip(result.space.names, values, strict=True))
+
+
+def loop_study(files: list[str], free: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A study of loops of one contact."""
+    loops = [{"file": file, "compare": {"force": {"column": "F", "sd": 1.0}}, **more} for file in files]
+    return {
+        "study": {"model": "rubbing_mass"}, "parameters": {"normal_force": 200.0},
+        "calibration": {"starts": 6, "seed": 2, "free": free, "loops": loops},
+    }  # fmt: skip
+
+
+def test_a_fit_finds_stiffness_and_friction_of_parallelograms_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, samples, amplitude in (("a.csv", 80, 1e-3), ("b.csv", 50, 1e-4)):  # slips, and sticks; of different lengths
+        x = cycle(amplitude, samples)
+        pd.DataFrame({"x": x, "F": parallelogram(x, 5e5, 60.0)}).to_csv(name, index=False, float_format="%.17g")
+    result, found = fitted(loop_study(["a.csv", "b.csv"], {"k_t": {"from": 1e5, "to": 2e6}, "mu": {"from": 0.05, "to": 1.0}}))
+    assert found["k_t"] == pytest.approx(5e5, rel=1e-8)
+    assert found["mu"] == pytest.approx(0.3, rel=1e-8)
+    assert result.converged > 0
+    assert any("displacements of their samples" in note for note in result.notes)
+
+
+def test_a_fit_finds_a_dahl_contact_and_a_steady_loop_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    x = cycle(5e-4)
+    known = {"normal_force": 200.0, "mu": 0.4, "dahl_stiffness": 3e5}
+    pd.DataFrame({"x": x, "F": np.asarray(kernels.hysteresis("rubbing_mass", known, x, steady=True)["force"])}).to_csv(
+        "loop.csv", index=False, float_format="%.17g"
+    )
+    free = {"dahl_stiffness": {"from": 5e4, "to": 1e6}, "mu": {"from": 0.1, "to": 1.0}}
+    _, found = fitted(loop_study(["loop.csv"], free, steady=True))
+    assert found["dahl_stiffness"] == pytest.approx(3e5, rel=1e-7)
+    assert found["mu"] == pytest.approx(0.4, rel=1e-7)
+
+
+def test_a_fit_finds_a_wall_again_that_was_crushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    x = np.concatenate([np.linspace(0.0, 3.0, 60), np.linspace(2.95, 0.5, 40)])
+    known = {"k_n": 1.2, "f_crit": 0.9, "f_post": 0.4, "k_post": 0.7, "softening": 0.5}
+    pd.DataFrame({"u": x, "F": np.asarray(kernels.hysteresis("buckling_wall", known, x)["force"])}).to_csv("wall.csv", index=False)
+    document = {
+        "study": {"model": "buckling_wall"}, "parameters": {"softening": 0.5},
+        "calibration": {
+            "starts": 6, "free": {"k_n": {"from": 0.8, "to": 3.0}, "f_crit": {"from": 0.6, "to": 1.5}, "f_post": {"from": 0.2, "to": 0.5},
+                                  "k_post": {"from": 0.5, "to": 2.0}},
+            "loops": [{"file": "wall.csv", "displacement": "u", "compare": {"force": {"column": "F", "sd": 0.01}}}],
+        },
+    }  # fmt: skip
+    _, found = fitted(document)
+    assert found == {name: pytest.approx(known[name], rel=1e-6) for name in found}
+
+
+def test_the_example_is_solved_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["calibrate", str(CONFIGS / "calibrate_loop.toml"), "--picture", "loop.png"]) == 0
+    assert "240 numbers from 240 runs" in capsys.readouterr().out
+    assert (tmp_path / "loop.png").stat().st_size > 10_000
+    table = pq.read_table(tmp_path / "runs" / "calibrate_loop" / "calibration.parquet").to_pylist()
+    values = {row["parameter"]: (row["low"], row["high"]) for row in table[:2]}
+    assert values["k_t"][0] < 2.5e7 < values["k_t"][1]
+    assert values["mu"][0] < 0.6 < values["mu"][1]
+
+
+LOOP = {"x": [0.0, 1e-4, 2e-4], "F": [0.0, 1.0, 2.0]}
+FREE = {"mu": {"from": 0.1, "to": 1.0}}
+K_T = {"k_t": {"from": 1e5, "to": 1e6}}
+
+
+@pytest.mark.parametrize(
+    ("data", "free", "changes", "said"),
+    [
+        (LOOP, FREE, {}, "k_t: rigid friction has no force of its own"),
+        ({"u": [0.0, 1.0], "F": [0.0, 1.0]}, K_T, {}, "has no column 'x'"),
+        ({"x": [0.0, None, 1e-4], "F": [0.0, 1.0, 2.0]}, K_T, {}, "every sample of a loop has a displacement"),
+        (LOOP | {"time": [0.0, 1.0, 1.0]}, K_T, {}, "the times of a loop ascend"),
+        ({"x": [0.0], "F": [0.0]}, K_T, {}, "a loop has two at least"),
+        (LOOP, K_T, {"steady": 1}, "must be true or false"),
+        (LOOP, K_T, {"displacement": 3}, "must be the name of a column"),
+        (LOOP, K_T, {"compare": {"wear_power": "F"}}, "no observable that can be compared"),
+        (LOOP, K_T, {"settings": {"end": 3.0}}, "has times of its own"),
+        (LOOP, K_T, {"speed": 3}, "unknown key"),
+        (LOOP, K_T | {"bristle_stiffness": {"from": 1.0, "to": 2.0}}, {}, "give the times of the samples"),
+    ],
+)
+def test_what_is_wrong_with_a_loop_is_said(
+    data: dict[str, list[Any]], free: dict[str, Any], changes: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(data).to_csv("loop.csv", index=False)
+    document = loop_study(["loop.csv"], free)
+    document["calibration"]["loops"][0] |= changes
+    with pytest.raises(ConfigError, match=said):
+        reading.load(document)
+
+
+def test_loops_stand_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(LOOP).to_csv("loop.csv", index=False)
+    pd.DataFrame({"time": [0.0, 1.0], "x": [0.0, 1.0]}).to_csv("trace.csv", index=False)
+    document = loop_study(["loop.csv"], K_T)
+    document["calibration"]["traces"] = [{"file": "trace.csv", "compare": {"x": {"column": "x", "sd": 1.0}}}]
+    with pytest.raises(ConfigError, match="stand alone"):
+        reading.load(document)
