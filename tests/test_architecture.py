@@ -37,7 +37,7 @@ PACKAGES = {
         "stepping": 5,
         "batch": 6,
         "api": 7,
-        "time_history": 7,
+        "time_history": 7, "imposed_path": 7,
     },
 }
 
