@@ -37,7 +37,8 @@ PACKAGES = {
         "stepping": 5,
         "batch": 6,
         "api": 7,
-        "time_history": 7, "imposed_path": 7,
+        "time_history": 7,
+        "imposed_path": 7,
     },
 }
 

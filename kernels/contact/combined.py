@@ -62,6 +62,10 @@ class Combined(NamedTuple):
             force = _total([*pushes, held])
         if len(self.walls) > 1:
             walls = tuple(wall.refreshed(each, at.x, at.v, at.a + force / wall.m) for wall, each in zip(self.walls, walls, strict=True))
+        free = at._replace(a=at.a + force / self.walls[0].m) if self.walls else at
+        if friction is not None and self.friction is not None and self.friction.spring is None:
+            free = free._replace(a=jnp.where(friction.direction == 0.0, 0.0, free.a))  # rigid friction holds the mass
+        walls = tuple(wall.touched(each, free) for wall, each in zip(self.walls, walls, strict=True))
         return Contacts(friction, walls), force
 
     def phase(self, memory: Contacts, x: Array, v: Array, a: Array) -> Phase:

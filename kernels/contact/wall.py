@@ -306,6 +306,19 @@ class Wall(NamedTuple):
         force = -side * self.force(memory, y).at(y, speed)
         return self._flags(memory, y, at.v, at.a + force / self.m), force
 
+    def touched(self, memory: Pressed, at: Instant) -> Pressed:
+        """The wall at t = 0 where a mass starts at rest at its face and is driven inwards: in contact, without an event at which v is 0.
+
+        Args:
+            memory: what `start` returned. at: the motion at release, with the acceleration under all forces.
+        """
+        first = (self.stands * at.x == self.gap) & (self.stands * at.a > 0.0)
+        second = (self.two_sided > 0.0) & (-self.stands * at.x == self.gap) & (self.stands * at.a < 0.0)
+        meets = (memory.phase == OFF) & (at.v == 0.0) & (first | second)
+        side = jnp.where(first, self.stands, -self.stands)
+        pressed = memory._replace(phase=jnp.where(meets, ELASTIC, memory.phase), side=jnp.where(meets, side, memory.side))
+        return _where(meets, self._flags(pressed, jnp.zeros_like(at.x), at.v, at.a), memory)
+
     def _piece(self, X: Array) -> Array:
         """Piece of the envelope at X."""
         if self.envelope is None:

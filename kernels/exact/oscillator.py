@@ -95,9 +95,12 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
     rubs = None if friction is None else rubbing.init(zero)
     pressed = law.start(_released(p, excitation))[0].walls
     hits = tuple(
-        impacts.init(zero, wall.compression(each, p["x0"] + zero), p["v0"] + zero, each.side, each.buckled > 0.0, p["window_start"])
+        impacts.init(
+            zero, wall.compression(each, p["x0"] + zero), p["v0"] + zero, each.side, each.buckled > 0.0, p["window_start"],
+            pressed=each.phase != OFF,
+        )
         for wall, each in zip(walls, pressed, strict=True)
-    )
+    )  # fmt: skip
 
     instants = block_means.bounds(p, kind.asked.blocks) if kind.asked.blocks else None
     worn = block_means.init(zero, kind.asked.blocks) if kind.asked.blocks else None

@@ -51,8 +51,9 @@ WEAR_OBSERVABLES = (
              r"P_\mathrm{friction}"),
     Quantity("slip_distance", "m", "distance slipped in the window", r"d_\mathrm{slip}"),
     Quantity("stick_fraction", "1", "part of the window during which the contact sticks"),
-    Quantity("slip_phases", "", "number of stretches of slip in one direction that overlap the window; a new one begins where the direction "
-             "changes, and after a rest: where slip stops and the force that holds the mass there is within mu_s F_n", kind="integer"),
+    Quantity("slip_phases", "", "number of stretches of slip in one direction that overlap the window; a new one begins where the "
+             "direction changes, and after a rest: where slip stops and the force that holds the mass there is within mu_s F_n",
+             kind="integer"),
     Quantity("stops", "", "number of rests in the window, after the first slip; 0 where the mass does not slip in the window; a steady "
              "window is `period` periods long", kind="integer"),
     Quantity("regime", "", "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip does not "

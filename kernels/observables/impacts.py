@@ -39,21 +39,25 @@ class Shock(NamedTuple):
     returned: Array
 
 
-def init(like: Array, compression: Array, velocity: Array, side: Array | float, buckled: Array, window_start: Array | float = 0.0) -> Shock:
+def init(
+    like: Array, compression: Array, velocity: Array, side: Array | float, buckled: Array, window_start: Array | float = 0.0,
+    pressed: Array | bool = False,
+) -> Shock:  # fmt: skip
     """Sums before the run.
 
     A mass that starts inside the wall, or at rest at its face, is in contact from t = 0 on. It has an impact there if it moves inwards from
-    inside; an entry from the face is an event of the run.
+    inside, or is driven inwards from rest at the face; another entry from the face is an event of the run.
 
     Args:
         compression: of the wall at t = 0 [m], negative outside. velocity: of the mass [m/s]. side: +1 or -1, the side of the wall.
         buckled: whether the wall has buckled at t = 0. window_start: start of the window [s].
+        pressed: whether the wall pushes at t = 0; a start at rest at its face, if it is driven inwards.
     """
     zero = jnp.zeros_like(like)
     never = zero + jnp.nan
     inside, inwards = compression > 0.0, side * velocity
     touches = inside | ((compression == 0.0) & (velocity == 0.0))
-    hits = inside & (inwards > 0.0) & (window_start <= 0.0)
+    hits = (inside & (inwards > 0.0) | touches & ~inside & pressed) & (window_start <= 0.0)
     return Shock(
         jnp.where(touches, zero, never), jnp.where(touches, velocity, never), jnp.where(buckled, zero, never), zero,
         jnp.where(hits, 1.0, zero), zero, zero, zero, zero, never, never, never, never,
