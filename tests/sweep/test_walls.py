@@ -235,13 +235,16 @@ def test_a_remark_is_said_and_is_no_failure(shocked: FakeKernels, tmp_path: Path
     said = capsys.readouterr()
     assert "1 of 2 rows have results with a remark in their column `status`: the wall was pressed beyond" in said.err
     assert "failed" not in said.err
+    assert "Note: friction of this model acts along the impact" in said.err
     assert "max_compression" in said.out
     assert "wear_power" not in said.out
     assert said.out.split("\n")[0].split()[:2] == ["point", "c_n"]
     assert main(["show", "runs/wall", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["statuses"] == {"ok": 1, Status.BEYOND_TABLE.sentence: 1}
     assert main(["show", "runs/wall"]) == 0
-    assert "beyond the last node" in " ".join(capsys.readouterr().out.split())
+    said = capsys.readouterr()
+    assert "beyond the last node" in " ".join(said.out.split())
+    assert "its impacts cause no wear" in " ".join(said.err.split())
     assert main(["run", str(tmp_path / "wall.toml"), "--set", "sweep.axes.v0=[1.0, 2.0]", "--out", "runs/more", "--json"]) == 3
     printed = json.loads(capsys.readouterr().out)
     assert (printed["failed"], len(printed["statuses"])) == (1, 3)

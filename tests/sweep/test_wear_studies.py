@@ -12,6 +12,7 @@ import pytest
 from kernels.models.outputs import Asked
 from sweep import load, run
 from sweep.analysis.regime_map import read_map
+from sweep.analysis.run_notes import notes_on
 from sweep.io.errors import ConfigError
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -103,6 +104,15 @@ def test_volumes_are_columns_with_units_and_empty_where_a_row_has_no_service(tmp
     assert np.isnan(frame["wear_volume_edf_mz"].to_numpy()).tolist() == [False, True, True, False]  # no service; 0.2 mW is too little
     schema = ds.dataset(tmp_path / "run" / "points").schema
     assert schema.field("wear_volume_edf_mz").metadata[b"unit"] == b"m^3"
+
+
+def test_depths_that_no_contact_survives_have_a_note(tmp_path: Path) -> None:
+    rows = run(study({"service_time": "1 year", "archard_k": 1e-9, "contact_area": 1e-6}), tmp_path / "deep").to_pandas()
+    deep = int((rows["wear_depth"] > 0.01).sum())
+    assert 0 < deep < 4
+    assert f"{deep} of 4 rows have a wear_depth above 10 mm, which is implausible in service" in notes_on(tmp_path / "deep")[0]
+    run(study({**SERVICE, "service_time": "1 hour"}), tmp_path / "plausible")
+    assert notes_on(tmp_path / "plausible") == []
 
 
 @pytest.mark.slow

@@ -93,10 +93,10 @@ def whole(c: dict[str, Any]) -> dict[str, Any]:
     return c
 
 
-def like(c: dict[str, Any], **given: Any) -> dict[str, Any]:
-    """Oscillators with the columns of `c`, all numbers 0 but those given (m and omega are 1)."""
+def like(template: dict[str, Any], /, **given: Any) -> dict[str, Any]:
+    """Oscillators with the columns of `template`, all numbers 0 but those given (m and omega are 1)."""
     n = len(np.atleast_1d(given["v0"]))
-    plain = {name: np.zeros(n) for name in c if np.ndim(c[name])} | {name: value for name, value in c.items() if not np.ndim(value)}
+    plain = {name: value if np.ndim(value) == 0 else np.zeros(n) for name, value in template.items()}
     return plain | {"m": np.ones(n), "omega": np.ones(n), "sides": np.ones(n)} | {k: np.broadcast_to(v, n) * 1.0 for k, v in given.items()}
 
 

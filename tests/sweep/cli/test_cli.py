@@ -75,6 +75,10 @@ def test_a_dry_run_prints_the_study_and_writes_nothing(fake: FakeKernels, study:
     assert said.err.startswith("6 points")
     assert list(Path.cwd().iterdir()) == []
     assert fake.calls == []
+    assert main(["run", study, "--dry-run", "--set", "parameters.k=0.5"]) == 0  # k is an axis
+    said = capsys.readouterr()
+    assert "Note: parameters.k is a nominal value that no row uses: sweep.axes.k gives k." in said.err
+    assert "k" not in tomllib.loads(said.out)["parameters"]
 
 
 def test_failed_rows_are_status_3(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:

@@ -237,3 +237,19 @@ def test_whatever_is_set_it_is_accepted_or_its_problems_are_listed(override: str
         load(STUDY, [override])
     except ConfigError as error:
         assert error.problems
+
+
+def test_an_axis_wins_over_a_nominal_value_and_the_study_says_so() -> None:
+    axes = {"sweep": {"axes": {"mu": [0.1, 0.2]}}}
+    config = load({"parameters": {"mu": 0.3}, **axes})
+    assert config.unused == ("parameters.mu is a nominal value that no row uses: sweep.axes.mu gives mu",)
+    assert "mu" not in config.fixed
+    assert config.digest == load(axes).digest
+    assert load(axes).unused == ()
+    assert load(axes, ["parameters.mu=0.3"]).unused == config.unused
+
+
+def test_a_nominal_value_serves_the_parts_without_such_an_axis() -> None:
+    config = load({"parameters": {"mu": 0.3}, "sweep": [{"axes": {"mu": [0.1, 0.2]}}, {"axes": {"a0": [1.0]}}]})
+    assert config.unused == ()
+    assert config.fixed == {"mu": 0.3}
