@@ -95,7 +95,7 @@ def program(penalised: bool, order: int) -> Callable[..., Any]:
             return run(penalised, p)
 
         def value(p: dict[str, Any]) -> Any:
-            found, _ = program_of(ProgramKey("exact", friction="penalised" if penalised else "rigid"))(p)
+            found, _ = program_of(ProgramKey("exact", friction="penalised" if penalised else "rigid"), nested=order > 1)(p)
             return {name: found[name] for name in SMOOTH}
 
         function: Callable[..., Any] = value
