@@ -177,12 +177,23 @@ def _refused(chosen: Model, params: Mapping[str, Any], resolved: Mapping[str, An
             else np.broadcast_to(value, shape).reshape(count)
             for name, value in arrays.items()
         }
-        found = check(chosen, scheme, flat, {name: flat[name] for name in params}, {}, count)
+        found = check(chosen, scheme, flat, {name: flat[name] for name in params}, _left_out(chosen, params, flat, shape), count)
         if not shape and found[0] == Status.RULE_BROKEN:
             one = {name: value[0] if name in chosen.tables else float(value[0]) for name, value in flat.items()}
             rule = next(rule for rule in chosen.rules if np.any(rule.broken(flat, scheme)))
             raise ValueError("; ".join(part for part in (rule.sentence, rule.advice(one, scheme)) if part))
     return jnp.asarray(found.reshape(shape)) if found.any() else None
+
+
+def _left_out(chosen: Model, params: Mapping[str, Any], flat: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """Parameters that are not finite where that is their default -> mask of these rows: f_crit = inf N is a wall that does not buckle."""
+    found = {}
+    for name in params:
+        if name not in chosen.tables and not np.isfinite(flat[name]).all():
+            others = {other: np.asarray(value, np.float64) for other, value in params.items() if other != name}
+            default = np.broadcast_to(np.asarray(chosen.resolve(others)[name]), shape).reshape(-1)
+            found[name] = ~np.isfinite(default) & ((flat[name] == default) | (np.isnan(flat[name]) & np.isnan(default)))
+    return found
 
 
 @functools.partial(jax.jit, static_argnums=0)

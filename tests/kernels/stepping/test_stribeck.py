@@ -121,7 +121,7 @@ def test_rubbing_is_that_of_an_independent_implementation(solve: Solve, scheme: 
 
 @pytest.mark.slow
 def test_a_stribeck_speed_of_nothing_is_dynamic_friction(solve: Solve) -> None:
-    row = {"a0": 3.0, "mu_s": 0.13, "mu_d": 0.1, "k_t": 1e5, "end": 2.0, "step": 5e-4}
+    row = {"v0": 0.3, "a0": 3.0, "mu_s": 0.13, "mu_d": 0.1, "k_t": 1e5, "end": 2.0, "step": 5e-4}  # a start at rest would stick or slip
     plain = solve([row], "euler")
     found = solve([row | {"stribeck_speed": 1e-12, "belt_speed": 1e-300}], "euler")
     for name in ("wear_power", "friction_power", "x_end", "v_end", "stick_fraction", "slip_phases", "stops", "regime"):
