@@ -92,6 +92,13 @@ def lanes(loop: str, precision: str = "float64") -> int:
     return LANES.get((loop, precision), _LANES_OF_OTHERS) if on_cpu() else _LANES_OF_ACCELERATOR
 
 
+def rows_at_once(stepping: bool) -> int:
+    """Rows that fill the lanes of all devices once, by a time scheme (`stepping`) or by slow programs of `exact`. Starts JAX."""
+    import jax
+
+    return lanes("queue" if stepping else "") * len(jax.devices())
+
+
 def steps(little: bool) -> int:
     """Number of fixed steps in one iteration of a loop; `little` says whether a step is little work."""
     if not on_cpu():

@@ -1,22 +1,23 @@
-"""Store of compiled programs between processes: programs of batches as a whole, all others in JAX's persistent compilation cache.
+"""Store of compiled programs between processes: programs of batches as a whole, all others as JAX's persistent compilation cache.
 
 The programs lie in the user's cache folder (XDG_CACHE_HOME/tribosweep or ~/.cache/tribosweep on Linux). Only its owner may write there,
-because its files are executed. Each kind of CPU has a subfolder, because a program is made for one kind. Nothing is kept if JAX's own
-variables choose another cache, or if the folder cannot be written.
+because its files are executed: `private_files` says what that means, and bounds their size. Each kind of CPU has a subfolder, because a
+program is made for one kind. Nothing is kept if JAX's own variables choose another cache, or if others could write to the folder.
 
 JAX finds a program by its text, and must trace and lower it first: 1 to 2 s for the programs of a study. The programs of `batch` are found
-by their origin instead: the files of this package, versions, options and shapes (`kept`).
+by their origin instead: the files of this package, versions, options and shapes (`kept`). Their arguments and results are described by a
+pickle, of which only the records that JAX describes programs with are read (`RECORDS`). A StableHLO export would need no pickle. But it
+must be compiled unless JAX's cache has its executable, and then it takes 1.6 to 2.8 times as long, for machine code of the same folder.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import io
 import os
 import pickle
 import platform
-import secrets
-import stat
 import sys
 import threading
 import time
@@ -24,29 +25,73 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import platformdirs
 
+from kernels.runtime.private_files import PrivateFiles
+
 WORTH_KEEPING = 0.2  # compile time [s] from which a program is kept; the default of JAX is 1 s
 JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")
-FORGOTTEN = 30 * 86400.0  # time [s] after which an unused program is removed; programs of other versions would stay for ever
 HIT = "/jax/compilation_cache/cache_hits"  # the event of JAX when it loads a program from its own cache
+# What a kept program is described with: classes that hold values and do nothing (jax 0.10.1). Another JAX may need more; then programs are
+# loaded from its cache only, and `test_a_second_process_takes_what_the_first_has_compiled` fails.
+RECORDS = {
+    "jax": {"P"},
+    "jax._src.core": {"ManualAxisType", "MemorySpace", "ShapedArray"},
+    "jax._src.interpreters.pxla": {"AllArgsInfo", "UnloadedMeshExecutable"},
+    "jax._src.layout": {"Layout"},
+    "jax._src.linear_util": {"DebugInfo"},
+    "jax._src.mesh": {"AbstractDevice", "AbstractMesh", "AxisType", "Mesh"},
+    "jax._src.named_sharding": {"_unpickle_named_sharding"},
+    "jax._src.sharding_impls": {"_unpickle_gspmd_sharding", "_unpickle_single_device_sharding"},
+    "jax._src.stages": {"ArgInfo"},
+    "jax._src.tree_util": {"default_registry", "tracing_registry"},
+    "jaxlib._jax": {"DeviceList", "OpSharding"},
+    "jaxlib._jax.pytree": {"PyTreeDef"},
+    "numpy": {"dtype", "ndarray"},
+    "numpy._core.multiarray": {"_reconstruct"},
+}
+
+
+def use() -> Path | None:
+    """Keep the programs that this process compiles from now on, and load kept ones. Returns their folder; None: nothing is kept."""
+    files = _files()
+    return files.folder if isinstance(files, PrivateFiles) else None
+
+
+def why_not() -> str:
+    """Why `use` keeps nothing, in words; empty if it keeps programs."""
+    files = _files()
+    return "" if isinstance(files, PrivateFiles) else files
+
+
+def in_use() -> bool:
+    """Whether this process keeps programs: `use` was called, and found a folder."""
+    return _files.cache_info().currsize > 0 and use() is not None
 
 
 @functools.lru_cache(maxsize=1)
-def use() -> Path | None:
-    """Keep the programs that this process compiles from now on, and load kept ones. Returns their folder; None: nothing is kept."""
+def _files() -> PrivateFiles | str:
+    """The kept programs; or why nothing is kept."""
     import jax
 
-    if any(name in os.environ for name in JAX_VARIABLES) or jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
-        return None
-    folder = private_folder(cache_home(), cpu())
-    if folder is not None:
-        jax.config.update("jax_compilation_cache_dir", str(folder))
-        if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
-            jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
-    return folder
+    chosen = next((name for name in JAX_VARIABLES if name in os.environ), None)
+    if chosen or jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
+        return f"{chosen or 'jax_compilation_cache_dir'} is set, and JAX keeps programs as it says"
+    try:
+        files = PrivateFiles(cache_home() / cpu())
+    except OSError as error:
+        if error.errno is not None:  # there is no such place, or no right to it
+            return str(error)
+        return f"{error}; once only you can write there, remove {cache_home()}: others may have put programs there"
+    with suppress(ImportError):  # JAX has no public way to say how its files are read; one that does not look here keeps nothing
+        from jax._src import compilation_cache
+
+        compilation_cache._cache, compilation_cache._cache_initialized = cast("Any", files), True  # noqa: SLF001
+    if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
+    return files
 
 
 def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object]) -> Any:
@@ -59,45 +104,44 @@ def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object]
     """
     import jax
 
-    folder = use() if use.cache_info().currsize else None  # nothing is kept before `use` is called
-    if folder is None or jax.default_backend() != "cpu":  # untested on other devices
+    files = _files() if _files.cache_info().currsize else ""  # nothing is kept before `use` is called
+    if isinstance(files, str) or jax.default_backend() != "cpu":  # untested on other devices
         return make("program")
     digest = hashlib.sha256(f"{key}\n{setup()}".encode()).hexdigest()
-    file = folder / f"{digest}.program"
-    with suppress(Exception):  # missing, cut short, or of a JAX that cannot read it: then it is made again
-        program = _read(file)
-        works(program)
-        os.utime(file)
-        return program
+    data = files.get(digest)
+    if data is not None:
+        with suppress(Exception):  # of a JAX that cannot read it: then it is made again
+            program = _loaded(data)
+            works(program)
+            return program
     begun, hits = time.perf_counter(), _hits()
     # a unique name: JAX's cache stores the program as well, and must never give it to another version of this package
     program = make(f"program_{digest[:16]}")
     # a program from JAX's cache cannot be serialized again: XLA would leave out functions that it calls
     if time.perf_counter() - begun > WORTH_KEEPING and _hits() == hits:
         with suppress(Exception):
-            _write(file, program)
+            from jax.experimental import serialize_executable
+
+            files.put(digest, zlib.compress(pickle.dumps(serialize_executable.serialize(program)), 1))
     return program
 
 
-def _read(file: Path) -> Any:
+def _loaded(data: bytes) -> Any:
+    """The program whose serialized form, pickled and compressed, is `data`; as `serialize_executable.deserialize_and_load`."""
+    import jax
     from jax.experimental import serialize_executable
 
-    return serialize_executable.deserialize_and_load(*pickle.loads(zlib.decompress(file.read_bytes())))  # noqa: S301 - our owner's alone
+    class Reader(serialize_executable._JaxPjrtUnpickler):  # noqa: SLF001
+        def find_class(self, module: str, name: str) -> Any:
+            if name not in RECORDS.get(module, ()):
+                raise pickle.UnpicklingError(f"{module}.{name} is no part of a program")
+            return super().find_class(module, name)
 
-
-def _write(file: Path, program: Any) -> None:
-    from jax.experimental import serialize_executable
-
-    data = zlib.compress(pickle.dumps(serialize_executable.serialize(program)), 1)
-    temporary = file.with_suffix(f".{secrets.token_hex(4)}.tmp")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
-    for other in file.parent.iterdir():
-        if other.suffix in (".program", ".tmp") and other.stat().st_mtime < time.time() - FORGOTTEN:
-            other.unlink(missing_ok=True)
+    read: Any = Reader
+    client = jax.devices()[0].client
+    serialized, in_tree, out_tree = read(io.BytesIO(zlib.decompress(data)), client).load()
+    unloaded, arguments, no_kwargs = read(io.BytesIO(serialized), client).load()
+    return jax.stages.Compiled(unloaded.load(), [], in_tree.unflatten(arguments), out_tree, no_kwargs=no_kwargs)
 
 
 _told = threading.local()  # number of hits that JAX has reported to this thread
@@ -147,23 +191,6 @@ def sources() -> str:
 def cache_home() -> Path:
     """The cache folder of this user, whose files can be made again; see `platformdirs.user_cache_path`."""
     return platformdirs.user_cache_path("tribosweep", appauthor=False)
-
-
-def private_folder(parent: Path, name: str) -> Path | None:
-    """The folder `name` in `parent`, both created if missing; None if another user owns `parent`, or if the folder cannot be written."""
-    if not parent.is_absolute():  # no home directory
-        return None
-    try:
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = parent.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-            return None
-        parent.chmod(0o700)
-        folder = parent / name
-        folder.mkdir(mode=0o700, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else None
 
 
 def cpu() -> str:

@@ -72,8 +72,7 @@ def runtime_findings() -> list[Finding]:
         described = jax_setup.describe()
     except Exception as error:
         return [Finding("runtime", cannot_start(error), good=False)]
-    kept = program_cache.use() or "nowhere: JAX's own variables say otherwise, or the folder is not this user's alone"
-    facts = [Finding("compiled programs", str(kept))]
+    facts = [Finding("compiled programs", str(program_cache.use() or f"not kept: {program_cache.why_not()}"))]
     facts += [Finding(name, str(value)) for name, value in described.items() if name not in PACKAGES]
     problems = [Finding("problem", problem, good=False) for problem in jax_setup.problems()]
     return facts + (problems or [Finding("runtime", "no known problem")])

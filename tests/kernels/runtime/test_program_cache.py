@@ -1,12 +1,15 @@
-"""Compiled programs are kept for their owner alone, where the user says, and without alarming anybody."""
+"""Compiled programs are kept for their owner alone, where the user says, and without alarming anybody; what others planted does not run."""
 
 from __future__ import annotations
 
 import functools
 import os
+import pickle
+import shutil
 import subprocess
 import sys
-import time
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from kernels.runtime import program_cache, stderr_filter
+from kernels.runtime.private_files import PrivateFiles
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
@@ -44,12 +48,13 @@ def modes(folder: Path) -> set[int]:
 
 
 @pytest.mark.slow
-def test_a_second_process_takes_what_the_first_has_compiled(tmp_path: Path) -> None:
-    first = solve_elsewhere(XDG_CACHE_HOME=str(tmp_path))
+@pytest.mark.parametrize("devices", ["1", "2"])
+def test_a_second_process_takes_what_the_first_has_compiled(tmp_path: Path, devices: str) -> None:
+    first = solve_elsewhere(XDG_CACHE_HOME=str(tmp_path), JAX_NUM_CPU_DEVICES=devices)
     assert modes(tmp_path / "tribosweep") == {0o700}
     files = sorted((tmp_path / "tribosweep").rglob("*"))
-    assert [path.suffix for path in files].count(".program") == 1
-    second = solve_elsewhere(XDG_CACHE_HOME=str(tmp_path))
+    assert len([path for path in files if len(path.stem) == 64]) == 1  # and JAX's own
+    second = solve_elsewhere(XDG_CACHE_HOME=str(tmp_path), JAX_NUM_CPU_DEVICES=devices)
     assert sorted((tmp_path / "tribosweep").rglob("*")) == files
     assert second[1] < 0.4 * first[1]  # less than a tenth: neither traced nor compiled
     assert (second[0], second[2]) == (first[0], first[2])
@@ -81,15 +86,16 @@ class Maker:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where programs are kept; every one is worth it."""
+    files = PrivateFiles(tmp_path / "cpu")
 
     @functools.lru_cache(maxsize=1)
-    def use() -> Path:
-        return tmp_path
+    def kept_there() -> PrivateFiles:
+        return files
 
-    use()
-    monkeypatch.setattr(program_cache, "use", use)
+    kept_there()
+    monkeypatch.setattr(program_cache, "_files", kept_there)
     monkeypatch.setattr(program_cache, "WORTH_KEEPING", 0.0)
-    return tmp_path
+    return files.folder
 
 
 def test_a_kept_program_is_made_once_for_each_key_and_version_of_the_package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,12 +131,142 @@ def test_what_jax_had_kept_is_not_kept_again(folder: Path) -> None:
     assert not list(folder.iterdir())
 
 
-def test_programs_that_nobody_uses_are_removed(folder: Path) -> None:
-    for name, age in (("old.program", 40), ("young.program", 20), ("old.tmp", 40), ("of-jax-cache", 40)):
-        (folder / name).write_bytes(b"")
-        os.utime(folder / name, (0.0, time.time() - age * 86400.0))
+class Planted:
+    """As a pickle, it makes a file when it is read."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.mark,)
+
+
+def test_a_pickle_that_is_no_program_is_not_run(folder: Path, tmp_path: Path) -> None:
     Maker().kept()
-    assert {path.name for path in folder.iterdir() if path.stem in ("old", "young", "of-jax-cache")} == {"young.program", "of-jax-cache"}
+    (file,) = folder.iterdir()
+    mark = tmp_path / "was here"
+    pickle.loads(pickle.dumps(Planted(mark)))
+    assert mark.exists()
+    mark.unlink()
+    for planted in (Planted(mark), (pickle.dumps(Planted(mark)), None, None)):
+        PrivateFiles(folder).put(file.stem, zlib.compress(pickle.dumps(planted)))
+        maker = Maker()
+        assert (maker.kept(), maker.made) == (1.0, 1)
+    assert not mark.exists()
+
+
+TWO_PROGRAMS = """
+import sys, jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from kernels.runtime import jax_setup, program_cache as cache
+jax_setup.prepare()
+cache.WORTH_KEEPING = 0.0
+folder, number = cache.use(), float(sys.argv[1])
+
+def make(name):
+    def program(x):
+        return x + number
+    program.__name__ = name
+    everywhere = NamedSharding(Mesh(np.asarray(jax.devices()), ("device",)), PartitionSpec())
+    return jax.jit(program, in_shardings=everywhere, out_shardings=everywhere).lower(jax.ShapeDtypeStruct((3,), np.float64)).compile()
+
+@jax.jit
+def ours(x):
+    return x + 1.0
+
+@jax.jit
+def planted(x):
+    return x + 666.0
+
+whole = cache.kept("sum", make, lambda program: program(np.zeros(3)))(np.zeros(3))[0]
+if number == 666.0:
+    planted(np.zeros(3))
+print(float(whole), float(ours(np.zeros(3))[0]), folder, cache.why_not(), sep="|")
+"""
+
+
+def two_programs(cache: Path, number: float = 1.0) -> tuple[float, float, str]:
+    """The results of two programs in a process of its own, one kept by its origin and one by JAX; and why nothing was kept."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
+    clean |= {"XDG_CACHE_HOME": str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    command = [sys.executable, "-W", "error", "-c", TWO_PROGRAMS, str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=clean)
+    whole, ours, _, why = done.stdout.strip().split("|")
+    return float(whole), float(ours), why
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which both programs add 666, where they should add 1."""
+    cache = tmp_path_factory.mktemp("planted")
+    assert two_programs(cache, 666.0)[0] == 666.0
+    (folder,) = (cache / "tribosweep").iterdir()
+    (wrong,) = folder.glob("jit_planted-*")
+    (right,) = folder.glob("jit_ours-*")
+    data = PrivateFiles(folder).get(wrong.stem)
+    assert data is not None
+    PrivateFiles(folder).put(right.stem, data)
+    assert two_programs(cache) == (666.0, 666.0, "")  # where this user has done it, it runs
+    return cache
+
+
+def everything(change: Callable[[Path], object]) -> Callable[[Path], None]:
+    """The change, done to all files in a cache."""
+
+    def changed(cache: Path) -> None:
+        for file in cache.glob("tribosweep/*/*"):
+            change(file)
+
+    return changed
+
+
+def link(path: Path) -> None:
+    """Another user's symbolic link, to a place that he can write to."""
+    place = path.parent / f"place of {path.name}"
+    place.mkdir()
+    path.rename(place / path.name)
+    place.chmod(0o777)
+    path.symlink_to(place / path.name)
+
+
+def give_away(path: Path) -> None:
+    os.chown(path, 12345, 12345, follow_symlinks=False)
+
+
+def shared(cache: Path) -> None:
+    """XDG_CACHE_HOME is a folder like /tmp, in which another user was there first."""
+    cache.chmod(0o1777)
+    give_away(cache / "tribosweep")
+
+
+as_root = pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="only root can give files to another user")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        pytest.param(lambda cache: (cache / "tribosweep").chmod(0o777), "tribosweep can be written to by others", id="folder open"),
+        pytest.param(lambda cache: cache.chmod(0o775), "can be written to by others (mode 0775)", id="folder above open"),
+        pytest.param(lambda cache: link(cache / "tribosweep"), "can be written to by others", id="folder a link"),
+        pytest.param(everything(lambda file: file.chmod(0o666)), "", id="files open"),
+        pytest.param(everything(link), "", id="files links"),
+        pytest.param(everything(lambda file: os.link(file, f"{file}.second")), "", id="files with second names"),
+        pytest.param(everything(give_away), "", id="files of another", marks=as_root),
+        pytest.param(lambda cache: give_away(cache / "tribosweep"), "belongs to another user", id="folder of another", marks=as_root),
+        pytest.param(shared, "belongs to another user", id="shared", marks=as_root),
+    ],
+)
+def test_a_program_that_another_can_have_planted_does_not_run(
+    planted: Path, tmp_path: Path, change: Callable[[Path], object], said: str
+) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(planted, cache)
+    change(cache)
+    whole, ours, why = two_programs(cache)
+    assert (whole, ours) == (1.0, 1.0)
+    assert said in why
+    assert bool(said) == bool(why)
 
 
 @pytest.mark.slow
@@ -140,19 +276,6 @@ def test_the_variables_of_jax_win(tmp_path: Path) -> None:
     assert own[0] == off[0] == "None"
     assert not (tmp_path / "xdg").exists()
     assert list((tmp_path / "own").iterdir())
-
-
-def test_a_folder_that_others_could_read_is_closed_and_one_of_others_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "open").mkdir(mode=0o755)
-    assert program_cache.private_folder(tmp_path / "open", "cpu") == tmp_path / "open" / "cpu"
-    assert modes(tmp_path / "open") == {0o700}
-    (tmp_path / "link").symlink_to(tmp_path / "open")
-    assert program_cache.private_folder(tmp_path / "link", "cpu") is None
-    (tmp_path / "file").write_text("")
-    assert program_cache.private_folder(tmp_path / "file" / "below", "cpu") is None
-    assert program_cache.private_folder(Path("relative"), "cpu") is None
-    monkeypatch.setattr("os.getuid", lambda: 12345)
-    assert program_cache.private_folder(tmp_path / "open", "cpu") is None
 
 
 def test_the_folder_is_that_of_the_specification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
