@@ -23,6 +23,7 @@ from kernels.models.features import FEATURES, VARIED, varied
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import EXACT
 from kernels.observables.impacts import Shock
+from kernels.runtime.stderr_filter import without_false_alarm
 from kernels.segments.damped import highest
 
 CHUNK = 256
@@ -76,7 +77,8 @@ def event_log(
     Args:
         model: name of a model (`kernels.MODELS`).
         params: parameter name -> number (a table: its numbers), SI units; omitted names take their documented default.
-        most: number of events after which the log may end (checked every CHUNK events). records: what the parameter `record` numbers.
+        most: number of events after which the log may end (checked every CHUNK events); it also ends where time no longer advances.
+        records: what the parameter `record` numbers.
 
     Returns:
         The columns of EVENT_COLUMNS, (n,) each. Forces and compression are 0 without such a contact. Of two bodies, x and v are those of
@@ -118,6 +120,7 @@ def impacts(
     return {quantity.name: np.array([row[i] for row in rows]) for i, quantity in enumerate(IMPACT_COLUMNS)}
 
 
+@without_false_alarm()
 def trace(
     model: str,
     params: Mapping[str, Any],
@@ -218,14 +221,18 @@ def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> 
     return contacts_of(key), {name: value for name, value in resolved.items() if name not in unread}
 
 
+@without_false_alarm()
 def _follow(model: str, params: Mapping[str, Any], most: int, records: Records | None) -> dict[str, np.ndarray]:
     """All columns of all events, among them those that only `impacts` reads."""
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
     parts = [jax.tree.map(lambda value: np.asarray(value)[None], _seen(kind, resolved, state))]
     while float(state.stage) < len(STAGES) and int(state.events) < most:
+        before = float(state.stage), float(state.t)
         state, part = _chunk(kind, resolved, state)
         parts.append(jax.tree.map(np.asarray, part))
+        if (float(state.stage), float(state.t)) == before:  # CHUNK events at one instant: rounding keeps the run where it is
+            break
     columns: dict[str, np.ndarray] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     made, _ = _machine(kind, resolved)
     names = np.array([*made.law.kinds, *reversed(STAGES)], dtype=object)
@@ -263,8 +270,8 @@ def _chunk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, dict[
     made, machine = _machine(kind, p)
 
     def one(s: Any, _: None) -> tuple[Any, dict[str, jax.Array]]:
-        live = s.stage < len(STAGES)
-        after = jax.tree.map(lambda new, old: jnp.where(live, new, old), machine.next_event(s), s)
+        live = (s.stage < len(STAGES)) & (s.events < event_loop.MOST_EVENTS)
+        after = jax.lax.cond(live, machine.next_event, lambda s: s, s)
         works = _works(made, s, jnp.where(live, after.t - s.t, 0.0))
         return after, {**_columns(made, s, after), **works, "live": live}
 
@@ -277,7 +284,8 @@ def _walk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
     machine = _machine(kind, p)[1]
 
     def one(s: Any, _: None) -> tuple[Any, Any]:
-        after = jax.tree.map(lambda new, old: jnp.where(s.stage < len(STAGES), new, old), machine.next_event(s), s)
+        live = (s.stage < len(STAGES)) & (s.events < event_loop.MOST_EVENTS)
+        after = jax.lax.cond(live, machine.next_event, lambda s: s, s)
         return after, after
 
     return jax.lax.scan(one, s, None, length=CHUNK)
