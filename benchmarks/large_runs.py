@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from sweep import load
-from sweep.execution.shard import compute_shard
+from sweep import Config, load
+from sweep.execution.shard import compute_piece
 
 SIZES = (1_000, 1_000), (1_000, 1_000), (4_000, 5_000)  # of the grid; the first run compiles
 STUDY = """
@@ -54,6 +54,14 @@ def measure(folder: Path, number: int, size: tuple[int, int]) -> None:
     split = " | ".join(f"{seconds[part]:.2f}" for part in ("compiling", "computing", "encoding", "writing", "waiting", "total"))
     disk = sum(path.stat().st_size for path in out.rglob("*.parquet")) / 1e6
     print(f"| {manifest['points']:,} | {split} | {peak} | {disk:.0f} |", flush=True)
+
+
+def compute_shard(study: Config, number: int) -> None:
+    """Compute all pieces of a shard."""
+    first, rest = 0, 1
+    while rest:
+        piece = compute_piece(study, number, first)
+        first, rest = piece.end, piece.rest
 
 
 def main() -> None:

@@ -17,13 +17,15 @@ from kernels.models.status import RESULTS
 from sweep.design.designs import Adaptive
 from sweep.design.refinement import Convergence
 from sweep.execution import executors
+from sweep.execution.dataset import Dataset, read_table
 from sweep.execution.directory import RunDirectory, count_failed, total_statuses
 from sweep.execution.executors import WorkerPool
 from sweep.execution.extension import claim
-from sweep.execution.job import Progress, begin_job, compute_shards, mark_complete, tidy
+from sweep.execution.job import Progress, begin_job, compute_shards, mark_complete, tidied, tidy
 from sweep.execution.job_share import Share
 from sweep.execution.lock import hold
 from sweep.execution.shard_check import describe_faults, inspect_run, is_complete
+from sweep.io.atomic import remove
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
 from sweep.study.load import load
@@ -68,10 +70,12 @@ class Run:
         return {status.sentence: self.statuses[status.sentence] for status in RESULTS[1:] if status.sentence in self.statuses}
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows in the order of the points, with all or the named columns; the fields' metadata hold units and descriptions."""
-        import pyarrow.dataset as ds
+        """The rows in the order of the points, with all or the named columns; the fields' metadata hold units and descriptions.
 
-        return ds.dataset(self.directory / "points", format="parquet").to_table(columns=None if columns is None else list(columns))
+        Raises:
+            ConfigError: a shard is not as it was written, or there is none.
+        """
+        return Dataset(self.directory).table(columns)
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows in the order of the points as a pandas DataFrame; `regime`, `scheme` and `status` are categorical."""
@@ -86,9 +90,8 @@ class Run:
 
     def convergence(self) -> pa.Table:
         """The table of a convergence study, one row per point; FileNotFoundError for another run."""
-        import pyarrow.parquet as pq
-
-        return pq.ParquetFile(RunDirectory(self.directory).convergence).read()
+        directory = RunDirectory(self.directory)
+        return read_table(directory, directory.convergence)
 
     def boundaries(self) -> pa.Table:
         """The curves of a boundary study, one row per place; FileNotFoundError for another or an incomplete run."""
@@ -168,7 +171,7 @@ def load_run(path: Path, tell: Tell) -> Config:
         raise ConfigError(str(directory.manifest), [Problem("config", f"the study cannot be read: {error}")]) from error
     except ConfigError as error:
         raise ConfigError(str(directory.config), error.problems) from error
-    if directory.config.exists() and directory.config.read_text(encoding="utf-8", errors="replace") != manifest["config"]:
+    if directory.config.exists() and not directory.has_config(manifest["config"]):
         tell(f"Note: {directory.config} differs from the study of this run and is ignored; a changed study needs its own --out.")
     return config
 
@@ -187,18 +190,23 @@ def run_with(
         message = "one process extends a run: give --extend without --shard; you may interrupt it and then resume with --shard"
         raise ConfigError("--extend", [Problem("", message)])
     claim(directory, config, extend)
-    if directory.success.exists():
+    if directory.is_marked(directory.stored_manifest()):
         found = inspect_run(directory, config)
         if is_complete(directory, config, found):
             return Run(path, config, True, total_statuses(found.whole), directory.read_manifest().get("seconds", {}), 0)
-    with hold(path, share):
+    with hold(path, share), tidied(directory, alone=share is None):
         claim(directory, config, extend)  # another process may have written in the meantime
         found = inspect_run(directory, config, share)
+        if directory.manifest.exists() and not directory.stored_manifest():
+            tell(f"{directory.manifest}: it is not as it was written; it is rebuilt from the shards.")
         for sentence in describe_faults(directory, found):
             tell(sentence)
+        remove(directory.success)  # if it is there, it is false
         tidy(directory, found.strays, alone=share is None)
         every = range(0 if adaptive else config.shards)
-        missing = [number for number in every if number not in found.whole and (share is None or number in share)]
+        begun_rows = {number: facts["rows"] for number, facts in found.begun.items()}
+        mine = [number for number in every if number not in found.whole and (share is None or number in share)]
+        missing = {number: begun_rows.get(number, 0) for number in mine}
         computed, seconds = 0, dict[str, float]()
         problems: tuple[str, ...] = ()
         if missing or adaptive:
@@ -216,4 +224,4 @@ def run_with(
         complete = adaptive or len(found.whole) == config.shards
         if complete:
             mark_complete(directory, found.whole, seconds, computed)
-        return Run(path, config, complete, total_statuses(found.whole), seconds, computed, problems)
+        return Run(path, config, complete, total_statuses(found.whole | found.begun), seconds, computed, problems)

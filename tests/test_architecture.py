@@ -5,6 +5,7 @@ circle.
 """
 
 import ast
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -99,3 +100,17 @@ def test_no_imports_go_in_circles(package):
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"imports in a circle: {' <- '.join(error.args[1])}")
+
+
+def test_files_change_through_one_module():
+    writes = re.compile(
+        r"\.(write_text|write_bytes|unlink|mkdir|rmdir|rename|touch)\(|\bos\.(replace|rename|remove|unlink|mkdir|write|fsync)\("
+    )
+    found = {
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / "sweep").rglob("*.py")
+        if path.name != "system.py"
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if writes.search(line)
+    }
+    assert not found, f"files are changed past sweep/io/system.py: {sorted(found)}"

@@ -15,6 +15,7 @@ from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import STEADY
 from sweep.analysis.run_rows import KINDS, fixed_parameters, have_results, varies
 from sweep.analysis.run_state import model_of, state_of
+from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
 
@@ -61,7 +62,6 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
     """
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.dataset as ds
 
     state, document = state_of(path), RunDirectory(path).read_document()
     if document.get("time", {}).get("window") != STEADY:
@@ -70,12 +70,12 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
     if not state["points_done"]:
         raise ConfigError(str(path), [Problem("", "no shard is written yet: nothing to draw")])
     model, fixed = model_of(path), fixed_parameters(document)
-    dataset = ds.dataset(path / "points", format="parquet")
+    dataset = Dataset(path)
     parameters = by_name(model.parameters)
-    swept = [name for name in dataset.schema.names if name in parameters and name not in fixed]
+    swept = [name for name in dataset.names if name in parameters and name not in fixed]
     problems: list[Problem] = []
-    drawn = choose_observable(model, dataset.schema.names, y, problems)
-    table = dataset.to_table(columns=[*swept, "period", "status", *([drawn.name] if drawn else [])])
+    drawn = choose_observable(model, dataset.names, y, problems)
+    table = dataset.table([*swept, "period", "status", *([drawn.name] if drawn else [])])
     varying = [name for name in swept if varies(table.column(name))]
     fixed |= {name: table.column(name)[0].as_py() for name in swept if name not in varying and table.column(name).null_count == 0}
     axis = choose_parameter(varying, parameters, x, problems)

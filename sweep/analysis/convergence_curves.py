@@ -98,7 +98,11 @@ def read_curves(path: Path) -> ConvergenceCurves:
     if not visible:
         raise ConfigError(str(path), [Problem("", "no point has two results that differ: nothing to draw")])
     drawn = [visible[place] for place in np.unique(np.linspace(0, len(visible) - 1, MOST).round().astype(int))]
-    notes = [] if directory.success.exists() else ["The run is not complete: what is written is drawn, and nothing is known of exact yet."]
+    notes = (
+        []
+        if directory.is_marked(directory.read_manifest())
+        else ["The run is not complete: what is written is drawn, and nothing is known of exact yet."]
+    )
     if len(visible) < design.count:
         notes.append(f"{design.count - len(visible):,} of {design.count:,} points have no difference above 0 to draw.")
     if len(drawn) < len(visible):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from kernels.models.schemes import EXACT, STEADY
 from sweep.execution.directory import RunDirectory
+from sweep.io.atomic import make_folders, write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
 from sweep.study.load import load
@@ -18,6 +20,7 @@ from sweep.study.rules import check_fixed
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_EVENTS = 100_000  # of a point, some ten seconds
 FORMATS = (".csv", ".parquet")
 POINT = "point"
 
@@ -52,11 +55,12 @@ def parameters_of(config: Config, point: int) -> dict[str, Any]:
     return fixed | {name: values[0] for name, values in row.columns.items() if name not in row.absent or not row.absent[name][0]}
 
 
-def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
+def events_of(config: Config, points: list[int], impacts: bool, most: int = MOST_EVENTS) -> pd.DataFrame:
     """The events or impacts of some points from the exact engine, in the order of the points and of time.
 
     Args:
         config: the study. points: numbers of its points. impacts: whether to return impacts instead of events.
+        most: number of events of a point after which its events may end; impacts are those of the whole run.
 
     Returns:
         One row per event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
@@ -75,7 +79,7 @@ def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
     for row in rows:
         if problems := check_fixed(config.model, EXACT, row, config.paths, set()):
             raise ConfigError(config.source, problems)
-    ask = time_history.impacts if impacts else time_history.event_log
+    ask = time_history.impacts if impacts else functools.partial(time_history.event_log, most=most)
     frames = []
     for point, row in zip(points, rows, strict=True):
         shaken, records = record_of_row(config.excitation, row)
@@ -85,15 +89,26 @@ def events_of(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def unfinished(table: pd.DataFrame) -> list[str]:
+    """A sentence for each point whose events do not reach the end of its run; none for a table of impacts."""
+    if "event" not in table:
+        return []
+    last = table.groupby(POINT, sort=False).last()
+    return [
+        f"Point {point} has no end: its events stop at t = {time:g} s, because it has more of them (--most), no longer advances, or is not "
+        "finite: see the column `status` of its row."
+        for point, time, event in zip(last.index, last["time"], last["event"], strict=True)
+        if event != "end"
+    ]
+
+
 def write(table: pd.DataFrame, path: Path) -> None:
     """Write a table of events as CSV or Parquet, according to the ending of `path`.
 
     Raises:
         ConfigError: the ending is unknown. OSError: the file cannot be written.
     """
-    from sweep.io.atomic import write_whole
-
     if path.suffix not in FORMATS:
         raise ConfigError(str(path), [Problem("--out", f"must end in {' or '.join(FORMATS)}")])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda temporary: table.to_csv(temporary, index=False) if path.suffix == ".csv" else table.to_parquet(temporary))
+    make_folders(path.parent)
+    write_whole(path, table.to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet())

@@ -14,6 +14,7 @@ from sweep.analysis.event import read_events, share_interval
 from sweep.analysis.run_rows import have_results, varying_of
 from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.design.axis import SCHEME
+from sweep.execution.dataset import Dataset
 from sweep.execution.parquet import WORDS, column, described
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.convergence import CONVERGENCE
@@ -58,10 +59,9 @@ def group_statistics(
         ConfigError: there is no run or no row, `over` is not swept, an observable or event is unknown, or `confidence` is not in (0, 1).
     """
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
     state, model = state_of(path), model_of(path)
-    dataset = ds.dataset(path / "points", format="parquet") if state["rows"] else None
+    dataset = Dataset(path) if state["rows"] else None
     problems: list[Problem] = []
     if dataset is None:
         problems.append(Problem("", "no shard is written yet: nothing to average"))
@@ -71,18 +71,16 @@ def group_statistics(
         problems.append(Problem("--confidence", f"{confidence:g} is out of bounds: must be > 0 and < 1"))
     if problems or dataset is None:
         raise ConfigError(str(path), problems)
-    names = [name for name in dataset.schema.names if name in by_name(model.parameters) or name == SCHEME]
-    table = dataset.to_table(columns=[*names, STATUS])
+    names = [name for name in dataset.names if name in by_name(model.parameters) or name == SCHEME]
+    table = dataset.table([*names, STATUS])
     varying = varying_of(table, names)
     if over not in varying:
         same = "is the same in every row" if over in names else "is nothing that this run sweeps"
         problems.append(Problem("--over", f"{over!r} {same}; {advise(over, varying)}"))
-    wanted = [] if chances and not observables else choose(model, dataset.schema.names, observables, problems)
+    wanted = [] if chances and not observables else choose(model, dataset.names, observables, problems)
     events = read_events("--chance", chances, model)
     problems += [
-        Problem("--chance", f"{event.observable} is no column of this run")
-        for event in events
-        if event.observable not in dataset.schema.names
+        Problem("--chance", f"{event.observable} is no column of this run") for event in events if event.observable not in dataset.names
     ]
     if problems:
         raise ConfigError(str(path), problems)
@@ -92,10 +90,10 @@ def group_statistics(
     first = np.unique(groups, return_index=True)[1]
     parts: list[dict[str, Any]] = []
     for quantity in wanted:
-        values = np.asarray(dataset.to_table(columns=[quantity.name]).column(quantity.name).to_numpy(), dtype=np.float64)
+        values = np.asarray(dataset.table([quantity.name]).column(quantity.name).to_numpy(), dtype=np.float64)
         parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, good, groups, len(first), confidence)})
     for event in events:
-        values = event.values_in(model, dataset.to_table(columns=[event.observable]).column(event.observable))
+        values = event.values_in(model, dataset.table([event.observable]).column(event.observable))
         happened = event.happens(by_name(model.observables)[event.observable], values)
         numbers = numbers_of(happened.astype(float), good, groups, len(first), confidence)
         hits = np.bincount(groups[good & happened], minlength=len(first))

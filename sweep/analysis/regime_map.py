@@ -276,7 +276,7 @@ def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pc.index_in(column.cast(pa.string()), pa.array(words))
+    found = pc.index_in(column.cast(pa.string()), pa.array(words, pa.string()))
     return np.array(found.fill_null(FAILED).to_numpy(), np.int8)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kernels.models import Model
 from sweep.analysis.run_state import model_of
+from sweep.execution.dataset import Dataset
 
 DEEP = 0.01  # m: a contact worn deeper than this has another geometry, and other forces, than the model
 DEPTHS = ("wear_depth", "wear_depth_edf_mz")
@@ -25,19 +26,15 @@ def notes_on(path: Path) -> list[str]:
 def notes_on_depths(path: Path, model: Model) -> list[str]:
     """One sentence for each wear depth that is implausible in some rows."""
     import pyarrow.compute as pc
-    import pyarrow.dataset as ds
 
-    files = sorted((path / "points").glob("part-*.parquet"))
-    if not files:
-        return []
-    dataset, notes = ds.dataset(files, format="parquet"), []
     known = {quantity.name for quantity in model.observables}
+    dataset, notes = Dataset(path), []
     for name in DEPTHS:
-        if name in known and name in dataset.schema.names:
-            deep = pc.field(name) > DEEP
-            if count := dataset.count_rows(filter=deep):
+        if name in known and name in dataset.names:
+            depths = dataset.table([name]).column(name)
+            if count := pc.sum(pc.greater(depths, DEEP)).as_py():
                 notes.append(
-                    f"{count:,} of {dataset.count_rows():,} rows have a {name} above {DEEP * 1e3:g} mm, which is implausible in service: "
+                    f"{count:,} of {len(depths):,} rows have a {name} above {DEEP * 1e3:g} mm, which is implausible in service: "
                     "the contact would change long before. Check service_time, contact_area and the wear law."
                 )
     return notes

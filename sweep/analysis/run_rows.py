@@ -16,6 +16,7 @@ from kernels.models.schemes import STEADY
 from kernels.models.status import RESULTS
 from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.design.axis import SCHEME
+from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.convergence import CONVERGENCE
@@ -89,8 +90,6 @@ def read_rows(
         ConfigError: there is no run or no row; `over` does not vary; an axis is not in it or holds no numbers; fewer parameters vary than
             axes are required; or more parameters vary than there are axes, and `at` does not hold them.
     """
-    import pyarrow.dataset as ds
-
     state = state_of(path)
     if state["design"] == CONVERGENCE:
         message = f"a convergence study has no map; its picture: tribosweep convergence {path}"
@@ -99,13 +98,13 @@ def read_rows(
         raise ConfigError(str(path), [Problem("", "no shard is written yet: nothing to draw")])
     model, document = model_of(path), RunDirectory(path).read_document()
     fixed = fixed_parameters(document)
-    dataset = ds.dataset(path / "points", format="parquet")
+    dataset = Dataset(path)
     parameters = by_name(model.parameters)
-    swept = [name for name in dataset.schema.names if name in parameters and name not in fixed]
-    swept += [SCHEME] if SCHEME in dataset.schema.names else []
+    swept = [name for name in dataset.names if name in parameters and name not in fixed]
+    swept += [SCHEME] if SCHEME in dataset.names else []
     problems: list[Problem] = []
-    there = [name for name in wanted(model, problems) if name in dataset.schema.names]
-    table = dataset.to_table(columns=list(dict.fromkeys([*swept, *there])))
+    there = [name for name in wanted(model, problems) if name in dataset.names]
+    table = dataset.table(list(dict.fromkeys([*swept, *there])))
     in_run = varying_of(table, swept)
     table, held = slice_at(table, in_run, at, problems)
     varying = varying_of(table, swept)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import MODELS, Model
 from kernels.models.status import RESULTS
-from sweep.execution.directory import RunDirectory, count_failed, total_statuses
+from sweep.execution.dataset import Dataset
+from sweep.execution.directory import RunDirectory, count_failed, total_statuses, total_words
 from sweep.execution.job import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
 from sweep.execution.lock import describe_writer, holders
-from sweep.execution.shard_check import ExpectedShards, inspect_shards
+from sweep.execution.shard_check import expected_by, inspect_shards
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.boundary import BOUNDARY
 from sweep.study.convergence import CONVERGENCE
@@ -23,7 +22,6 @@ from sweep.study.load import load
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 FEW = 24
 FIRST = 6
@@ -39,12 +37,12 @@ def state_of(path: Path) -> dict[str, Any]:
     """
     directory = RunDirectory(path)
     manifest = directory.read_run(to_continue=False)
-    study, levelled = manifest.get("design") == CONVERGENCE, manifest.get("design") in (CONVERGENCE, BOUNDARY)
-    digests = {**manifest.get("extends", {}), manifest["config_hash"]: manifest["points"]}
-    points = None if levelled else manifest["points"]
-    found = inspect_shards(directory, ExpectedShards(digests, manifest["shards"], manifest["shard_points"], points), trust=True)
-    shards = found.whole
-    whole = directory.success.exists() and len(shards) == manifest["shards"]
+    study = manifest.get("design") == CONVERGENCE
+    found = inspect_shards(directory, expected_by(manifest), trust=True)
+    rebuilt = "is missing or not as it was written; what is shown comes from the shards"
+    manifest_fault = {} if directory.stored_manifest() else {directory.manifest.name: rebuilt}
+    shards = found.whole | found.begun
+    whole = directory.is_marked(manifest) and len(found.whole) == manifest["shards"]
     writers = holders(path)
     rows = sum(shard["rows"] for shard in shards.values())
     seconds = {part: sum(shard["seconds"][part] for shard in shards.values()) for part in (COMPILING, COMPUTING, ENCODING)}
@@ -58,9 +56,10 @@ def state_of(path: Path) -> dict[str, Any]:
         "points_done": rows if not study else manifest["points"] if whole else settled_points(path),
         "rows": rows,
         "shards": manifest["shards"],
-        "shards_done": len(shards),
-        "faulty": found.faulty | dict.fromkeys(found.strays, "not of this run"),
+        "shards_done": len(found.whole),
+        "faulty": manifest_fault | found.faulty | dict.fromkeys(found.strays, "not of this run"),
         "statuses": total_statuses(shards),
+        "words": total_words(shards),
         "seconds_of_shards": seconds,
         "rows_per_second": rate,
         "writers": writers,
@@ -88,23 +87,13 @@ def failed_rows(path: Path, most: int | None) -> pa.Table:
     """The first `most` rows of a run that have no results; only shards that hold such rows are read."""
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
-    from sweep.execution import parquet
-
-    directory = RunDirectory(path)
     results = pa.array([status.sentence for status in RESULTS])
     found: list[pa.Table] = []
-    for shard in sorted(directory.points.glob("part-*.parquet")):
-        try:
-            facts = parquet.read_facts(shard)
-        except (OSError, pa.ArrowException):
-            continue
-        if facts and count_failed(facts["statuses"]):
-            rows = pq.ParquetFile(shard).read()
-            found.append(rows.filter(pc.invert(pc.is_in(rows.column("status").cast(pa.string()), results))))
-            if most is not None and sum(rows.num_rows for rows in found) >= most:
-                break
+    for rows in Dataset(path).shards(having=count_failed):
+        found.append(rows.filter(pc.invert(pc.is_in(rows.column("status").cast(pa.string()), results))))
+        if most is not None and sum(rows.num_rows for rows in found) >= most:
+            break
     if not found:
         return pa.table({})
     rows = pa.concat_tables(found)
@@ -141,22 +130,12 @@ def first_rows(path: Path, count: int) -> pa.Table:
     """The first `count` rows of a run's dataset, or all of them if it has fewer. The dataset must hold at least one row."""
     import pyarrow as pa
 
-    found: list[pa.RecordBatch] = []
-    for shard in shards_of(path):
-        left = count - sum(batch.num_rows for batch in found)
-        if not left:
+    found: list[pa.Table] = []
+    for shard in Dataset(path).shards():
+        found.append(shard.slice(0, count - sum(rows.num_rows for rows in found)))
+        if sum(rows.num_rows for rows in found) == count:
             break
-        found += [batch.slice(0, left) for batch in islice(shard.iter_batches(left), 1)]
-    return pa.concat_tables([pa.Table.from_batches([batch]) for batch in found])
-
-
-def shards_of(path: Path) -> Iterator[pq.ParquetFile]:
-    """The shards of a run in order. This avoids `pyarrow.dataset`, which imports pandas and so takes 0.3 s."""
-    import pyarrow.parquet as pq
-
-    for shard in sorted(RunDirectory(path).points.glob("part-*.parquet")):
-        with pq.ParquetFile(shard) as file:
-            yield file
+    return pa.concat_tables(found, promote_options="default")
 
 
 def model_of(path: Path) -> Model:

@@ -15,6 +15,8 @@ from kernels.models.features import DRIVES
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity
 from sweep.design.axis import DRAW, RECORD
+from sweep.execution.dataset import read_table
+from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
 
 ETA_AXES = {"a0", "mu", "g", "m"}
@@ -216,13 +218,12 @@ def read_measured(path: Path, x: str, y: str) -> tuple[BoundaryLine, ...]:
         ConfigError: the file cannot be read, or holds boundaries over other parameters.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     file = path / MEASURED
     if not file.exists():
         return ()
     try:
-        table = pq.ParquetFile(file).read()
+        table = read_table(RunDirectory(path), file)
         curves, names = table.column("curve").to_numpy(), table.column("between").to_pylist()
         places = np.stack([table.column(name).to_numpy() for name in (x, y)], axis=1)
     except (OSError, KeyError, pa.ArrowException) as error:

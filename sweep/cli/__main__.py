@@ -1,5 +1,5 @@
 """`python -m sweep.cli`: the same as the command `tribosweep`."""
 
-from sweep.cli.process import console
+from sweep.cli import console
 
 console()

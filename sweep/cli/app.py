@@ -38,6 +38,7 @@ def options(
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": runs.run,
     "resume": runs.resume,
+    "check": runs.check,
     "verify": checks.verify,
     "list": checks.list_topics,
     "show": show.show,

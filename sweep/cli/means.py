@@ -11,7 +11,7 @@ from sweep.analysis.group_statistics import ABOUT, group_statistics, keys_of
 from sweep.analysis.run_rows import as_text, is_numeric
 from sweep.analysis.run_state import model_of, records, state_of
 from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.io.atomic import write_whole
+from sweep.io.atomic import make_folders, write_text, write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.plots.figure import SUFFIXES
 from sweep.plots.group_statistics import draw
@@ -69,16 +69,15 @@ def say_how_many(table: pa.Table, state: dict[str, Any], over: str) -> None:
 
 def write(table: pa.Table, model: Model, study: str, out: Path) -> None:
     """Write the table as CSV, Parquet or a picture, according to the ending of the file."""
-    import pyarrow.parquet as pq
+    from sweep.io import sealed_parquet
 
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(out.parent)
     if out.suffix.lower() in SUFFIXES:
         draw(table, model, study, out)
     elif out.suffix.lower() == ".parquet":
-        write_whole(out, lambda temporary: pq.write_table(table, temporary))
+        write_whole(out, sealed_parquet.to_bytes(table))
     else:
-        text = table.to_pandas().to_csv(index=False)
-        write_whole(out, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+        write_text(out, table.to_pandas().to_csv(index=False))
 
 
 def print_means(table: pa.Table, over: str) -> None:

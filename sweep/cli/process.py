@@ -1,11 +1,12 @@
 """The process `tribosweep`: signals, error messages and the exit status.
 
-Exit status: 0 done, 2 wrong configuration or unreadable or unwritable files, 3 failed rows, 4 failed check, 70 internal error,
-130 interrupted, 143 terminated.
+docs/runs.md lists the exit statuses; their names are in `shared`.
 """
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import signal
 import sys
@@ -14,28 +15,37 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
+
+import typer
 
 from sweep.cli.app import app
-from sweep.cli.shared import BAD_CONFIG, INTERRUPTED, OUR_FAULT, TERMINATED, Terminated, reason
+from sweep.cli.shared import BAD_CONFIG, CLOSED_PIPE, INTERRUPTED, NO_RESOURCES, OUR_FAULT, TERMINATED, Terminated, reason, shortage
 from sweep.cli.terminal import say
 from sweep.io.errors import ConfigError, RunError
 
+UsageError: Any = typer.BadParameter.__base__  # typer has no public name for the base of its errors
+
 
 @contextmanager
-def terminable() -> Iterator[None]:
-    """Let SIGTERM raise Terminated in the main thread, as SIGINT raises KeyboardInterrupt."""
+def stoppable() -> Iterator[list[int]]:
+    """Let SIGTERM raise Terminated in the main thread, as SIGINT raises KeyboardInterrupt; yield the signals received so far."""
+    received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield received
         return
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise Terminated
+    def stop(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
-        yield
+        yield received
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,38 +57,75 @@ def main(arguments: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    received: list[int] = []
     try:
-        with terminable():
-            app(args=arguments, prog_name="tribosweep")
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    except Terminated:
-        return TERMINATED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except (ConfigError, RunError, OSError) as error:
-        say(reason(error))
+        with stoppable() as received:
+            status = run(arguments)
+    except KeyboardInterrupt as error:
+        status = TERMINATED if isinstance(error, Terminated) else INTERRUPTED
+    return 128 + received[0] if received else status  # packages may turn the exception of a signal into another one
+
+
+def run(arguments: list[str] | None) -> int:
+    """Run a command and return its exit status; only signals are not caught."""
+    if any("\0" in word for word in arguments or ()):
+        say("tribosweep: an argument holds a null character")
         return BAD_CONFIG
+    try:
+        status = app(args=arguments, prog_name="tribosweep", standalone_mode=False)
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # typer ends so when the reader of stdout is gone
+            return CLOSED_PIPE
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except Exception as error:
+        return explain(error)
+    return status if isinstance(status, int) else 0
+
+
+def explain(error: Exception) -> int:
+    """Say why a command failed, and return its exit status."""
+    if isinstance(error, UsageError):
+        told = io.StringIO()
+        error.show(file=told)
+        say(told.getvalue().rstrip())
+    elif lacking := shortage(error):
+        say(f"tribosweep: {lacking}")
+        return NO_RESOURCES
+    elif isinstance(error, ConfigError | RunError | OSError):
+        say(reason(error))
+    else:
         if os.environ.get("TRIBOSWEEP_TRACEBACK"):
             traceback.print_exc()
         say(f"tribosweep failed: {type(error).__name__}: {error}. Please report this with the output of TRIBOSWEEP_TRACEBACK=1.")
         return OUR_FAULT
-    return 0
+    return BAD_CONFIG
 
 
 def console() -> None:
-    """Entry point of the command. It exits at once: a stopped run does not wait for its shards, and Python skips its clean-up (0.2 s)."""
+    """The process of the command. It exits at once: a stopped run does not wait for its shards, and Python skips its clean-up (0.2 s)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    sys.unraisablehook = stop_or_tell
     status = main()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     try:
-        if sys.stdout:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except OSError as error:  # the reader of a pipe is gone, or the disk is full
-        say(reason(error))
-        status = BAD_CONFIG
+        status = CLOSED_PIPE if error.errno == errno.EPIPE else BAD_CONFIG
+        if status == BAD_CONFIG:
+            say(f"stdout: {error.strerror}")
     with suppress(OSError):
-        if sys.stderr:
-            sys.stderr.flush()
+        sys.stderr.flush()
     if stderr_filter := sys.modules.get("kernels.runtime.stderr_filter"):
         stderr_filter.flush_stderr()
     os._exit(status)
+
+
+def stop_or_tell(found: Any) -> None:
+    """End the process if a signal arrived where Python cannot raise its exception, as in the clean-up of an object."""
+    if isinstance(found.exc_value, KeyboardInterrupt):
+        os._exit(TERMINATED if isinstance(found.exc_value, Terminated) else INTERRUPTED)
+    sys.__unraisablehook__(found)

@@ -73,7 +73,7 @@ def summarise(finished: Run, as_json: bool) -> bool:
     elif rows <= run_state.FEW and rows:
         tables.print_rows(run_state.first_rows(finished.directory, rows), finished.config.model)
     elif rows:
-        tables.print_counts(finished.directory, finished.statuses, finished.config.model)
+        tables.print_counts(run_state.state_of(finished.directory))
     well = say_what_to_know(finished, table)
     if finished.computed:
         for problem in finished.problems:

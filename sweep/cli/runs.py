@@ -1,4 +1,4 @@
-"""`tribosweep run` and `resume`."""
+"""`tribosweep run`, `resume` and `check`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,24 @@ import typer
 
 from sweep.api import Run, default_directory, load_run, run_with
 from sweep.cli.run_summary import describe_study, summarise
-from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS, INTERRUPTED, TERMINATED, AsJson, Terminated, reason
-from sweep.cli.terminal import progress, say
+from sweep.cli.shared import (
+    BAD_CONFIG,
+    FAILED_CHECK,
+    FAILED_ROWS,
+    INTERRUPTED,
+    NO_RESOURCES,
+    TERMINATED,
+    AsJson,
+    Terminated,
+    reason,
+    shortage,
+)
+from sweep.cli.terminal import emit, print_json, progress, say
 from sweep.design.sensitivity import remarks_on
-from sweep.execution import executors
+from sweep.execution import dask_pool, executors
 from sweep.execution.directory import RunDirectory
 from sweep.execution.executors import WorkerPool
+from sweep.execution.integrity import check_run, restore
 from sweep.execution.job_share import Share
 from sweep.io.errors import ConfigError, Problem, RunError
 from sweep.study.config import Config
@@ -60,7 +72,7 @@ class ExecutorOptions:
             problems.append(Problem("--workers", "are those of the scheduler: give either --workers or --scheduler"))
         if problems:
             raise ConfigError("command line", problems)
-        return executors.dask(self.scheduler, self.workers) if dask else executors.in_process()
+        return dask_pool.dask(self.scheduler, self.workers, say) if dask else executors.in_process()
 
     def words(self) -> list[str]:
         """The options as words of a command line."""
@@ -75,14 +87,17 @@ def compute(study: Config, directory: Path, means: ExecutorOptions, extend: bool
     try:
         with progress() as update:
             return run_with(pool, study, directory, extend, share, update, say)
-    except (KeyboardInterrupt, OSError, RunError) as error:
+    except (KeyboardInterrupt, OSError, RunError, MemoryError, RuntimeError) as error:
+        lacking = shortage(error)
+        if isinstance(error, RuntimeError) and not lacking:
+            raise
         begun = "config_hash" in RunDirectory(directory).read_manifest()
         going_on = f"What is written is whole; to go on:\n  {shlex.join(['tribosweep', 'resume', str(directory), *means.words()])}"
         if isinstance(error, KeyboardInterrupt):
             say(f"\nInterrupted. {going_on if begun else 'Nothing was written.'}")
             raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
-        say(f"{reason(error)}{f'. {going_on}' if begun else ''}")
-        raise typer.Exit(BAD_CONFIG) from None
+        say(f"{lacking or reason(error)}{f'. {going_on}' if begun else ''}")
+        raise typer.Exit(NO_RESOURCES if lacking else BAD_CONFIG) from None
 
 
 def carry_out(study: Config, directory: Path, means: ExecutorOptions, as_json: bool, extend: bool = False) -> None:
@@ -130,3 +145,36 @@ def resume(
 ) -> None:
     """Compute only the missing part of a run; damaged shards are computed again."""
     carry_out(load_run(directory, say), directory, ExecutorOptions(executor, workers, scheduler, shard), as_json)
+
+
+def check(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Write damaged files again; compute the rows of damaged and missing shards.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Verify every file of a run against its checksum."""
+    found = check_run(directory)
+    before = dict(found.faults)
+    for file, fault in before.items():
+        say(f"{file}: {fault}.")
+    if repair and (before or not found.complete):
+        restore(directory)
+        compute(load_run(directory, say), directory, ExecutorOptions(ExecutorName.local, None, None, None))
+        found = check_run(directory)
+        for file, fault in found.faults.items():
+            say(f"{file}: still {fault}. The command that wrote it writes it again.")
+    if as_json:
+        faults = {str(file): fault for file, fault in found.faults.items()}
+        print_json(
+            {"directory": str(directory), "files": found.files, "shards": found.shards, "complete": found.complete, "faults": faults}
+        )
+    else:
+        of = "" if found.expected is None else f" of {found.expected:,}"
+        state = "complete" if found.complete else "not complete"
+        emit(f"{found.files:,} files, {found.shards:,}{of} shards intact, {len(found.faults):,} damaged; the run is {state}.")
+    if found.faults:
+        if not repair:
+            say(f"To compute it again:\n  {shlex.join(['tribosweep', 'check', str(directory), '--repair'])}")
+        raise typer.Exit(FAILED_CHECK)

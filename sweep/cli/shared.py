@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ AreasName = Annotated[
     str | None, typer.Option("--areas", help="Observable whose words or whole numbers are the areas; default regime, or wall_regime.")
 ]
 
-BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, INTERRUPTED, TERMINATED = 2, 3, 4, 70, 130, 143
+BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, NO_RESOURCES, INTERRUPTED, CLOSED_PIPE, TERMINATED = 2, 3, 4, 70, 71, 130, 141, 143
 
 
 class Terminated(KeyboardInterrupt):
@@ -22,3 +23,14 @@ class Terminated(KeyboardInterrupt):
 def reason(error: Exception) -> str:
     """The message of an error; for a file error, its name and the message of the system."""
     return f"{error.filename or 'tribosweep'}: {error.strerror or error}" if isinstance(error, OSError) else str(error)
+
+
+def shortage(error: BaseException) -> str:
+    """What the system does not grant, if that is why something failed: memory or a thread; else empty."""
+    words = str(error)
+    if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in words or getattr(error, "errno", None) == errno.ENOMEM:
+        return f"there is not enough memory{f' ({words})' if words else ''}"
+    thread = "can't start new thread" in words or "can't allocate lock" in words
+    if (isinstance(error, RuntimeError) and thread) or getattr(error, "errno", None) == errno.EAGAIN:
+        return f"the system grants no more threads or processes ({words}); the limits of the shell: ulimit -u, ulimit -v"
+    return ""

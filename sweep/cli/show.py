@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from sweep.cli.run_summary import study_results
-from sweep.cli.shared import AsJson
+from sweep.cli.shared import FAILED_ROWS, AsJson
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.execution.directory import count_failed
 from sweep.study.boundary import BOUNDARY
 from sweep.study.convergence import CONVERGENCE
+
+LONGEST_TABLE = 10_000  # rows of events that are printed
 
 
 def show(
@@ -67,7 +69,7 @@ def show(
         tables.say_curves(curves, state["rows"])
     elif state["points_done"]:
         emit("")
-        tables.print_counts(directory, state["statuses"], model)
+        tables.print_counts(state)
         few = state["points_done"] <= run_state.FEW
         emit("")
         tables.print_rows(run_state.first_rows(directory, run_state.FEW if few else run_state.FIRST), model, "" if few else "first rows")
@@ -95,13 +97,14 @@ def show_events(
     study: Annotated[Path, typer.Argument(help="The study, a TOML file, or the directory of a run.")],
     point: Annotated[list[int] | None, typer.Option(help="Number of a point, from 0 on. Can be repeated; default the first.")] = None,
     impacts: Annotated[bool, typer.Option("--impacts", help="Impacts on the wall instead of all events.")] = False,
+    most: Annotated[int, typer.Option(min=1, help="Events of a point after which its log may end.")] = 100_000,
     out: Annotated[Path | None, typer.Option(help="File to write instead of a table, .csv or .parquet.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the events or impacts of single points of a study; the exact engine computes them for any scheme."""
     from sweep.analysis import event_log
 
-    table = event_log.events_of(event_log.read_study(study), point or [0], impacts)
+    table = event_log.events_of(event_log.read_study(study), point or [0], impacts, most)
     if out is not None:
         event_log.write(table, out)
         emit(str(out))
@@ -110,4 +113,12 @@ def show_events(
     else:
         columns = list(table.columns)
         narrow = [*reversed(columns[columns.index("a") :])] if "a" in columns else []
-        print_table("", columns, table.itertuples(index=False, name=None), right=[c for c in columns if c != "event"], spare=narrow)
+        rows = table.head(LONGEST_TABLE).itertuples(index=False, name=None)
+        print_table("", columns, rows, right=[c for c in columns if c != "event"], spare=narrow)
+        if len(table) > LONGEST_TABLE:
+            say(f"The first {LONGEST_TABLE:,} of {len(table):,} are listed; --json and --out give all.")
+    cut = event_log.unfinished(table)
+    for sentence in cut:
+        say(sentence)
+    if cut:
+        raise typer.Exit(FAILED_ROWS)

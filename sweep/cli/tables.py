@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import REGIMES, Model
 from kernels.models.status import Status
-from sweep.analysis.run_state import FEW, POINT, shards_of, shown_table, varies
+from sweep.analysis.run_state import FEW, POINT, shown_table, varies
 from sweep.cli.terminal import print_table, say
 from sweep.design.axis import SCHEME
 from sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, WIDTH
@@ -101,17 +100,10 @@ def shown(cell: Any, style: str) -> Any:
     return (None if math.isnan(cell) else f"{cell:.{style}}") if isinstance(cell, float) else cell
 
 
-def print_counts(path: Path, statuses: dict[str, int], model: Model) -> None:
-    """Print on stdout the number of rows per status, and per word of every word observable."""
-    words = [quantity.name for quantity in model.observables if quantity.kind == "word"]
-    counts = {name: Counter[Any]() for name in words}
-    for shard in shards_of(path):
-        table = shard.read(words)
-        for name in words:
-            for pair in table.column(name).value_counts().to_pylist():
-                counts[name][pair["values"]] += pair["counts"]
-    rows = [(name, word, f"{count:,}") for name in words for word, count in counts[name].most_common() if word is not None]
-    rows += [("status", status, f"{count:,}") for status, count in statuses.items()]
+def print_counts(state: dict[str, Any]) -> None:
+    """Print on stdout the number of rows per status, and per word of every word observable; `state` is that of the run."""
+    rows = [(name, word, f"{count:,}") for name, counts in state["words"].items() for word, count in Counter(counts).most_common()]
+    rows += [("status", status, f"{count:,}") for status, count in state["statuses"].items()]
     print_table("", ["column", "value", "points"], rows, right=["points"])
 
 

@@ -1,12 +1,15 @@
-"""The terminal: data on stdout, messages on stderr, progress only if stderr is a terminal."""
+"""The terminal: data on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +19,10 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from sweep.io.text import visible, visible_json
+
 PIPE_WIDTH = 100
+LINE = 5.0  # s between lines of progress
 GAP = 2  # spaces between columns; half as many at either edge
 
 
@@ -26,18 +32,19 @@ def stdout() -> Console:
 
 
 def emit(text: str) -> None:
-    """Print text that is no table on stdout, unchanged."""
-    print(text)  # noqa: T201 - the place where data leaves
+    """Print lines of text that are no table on stdout; what would command the terminal is shown as an escape."""
+    print(visible(text, lines=True))  # noqa: T201 - the place where data leaves
 
 
 def say(sentence: str) -> None:
-    """Print a sentence for the user on stderr, without wrapping."""
-    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - the place where talk leaves
+    """Print a sentence for the user on stderr, without wrapping, as `emit` does; if nobody can read it any more, the work goes on."""
+    with suppress(OSError):
+        print(visible(sentence, lines=True), file=sys.stderr, flush=True)  # noqa: T201 - the place where talk leaves
 
 
 def print_json(data: Any) -> None:
     """Print one JSON value on stdout."""
-    emit(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+    emit(visible_json(json.dumps(data, indent=2, ensure_ascii=False, default=str)))
 
 
 def print_table(
@@ -67,11 +74,18 @@ def print_table(
         if needed_width(columns, prose) > limit:
             columns.pop(name, None)
     console.width = max(limit, needed_width(columns, prose))
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, show_edge=False, collapse_padding=True)
+    table = Table(
+        title=Text(visible(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        collapse_padding=True,
+    )
     widths = prose_widths(columns, prose, console.width)
     for name in columns:
         side: Literal["left", "right"] = "right" if name in right else "left"
-        table.add_column(name, justify=side, no_wrap=name not in prose, overflow="fold", width=widths.get(name))
+        table.add_column(Text(visible(name, lines=True)), justify=side, no_wrap=name not in prose, overflow="fold", width=widths.get(name))
     for row in zip(*columns.values(), strict=True):
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
@@ -108,7 +122,7 @@ def show(cell: Any) -> str:
     """A cell as text: 7 significant digits, "-" for a missing value."""
     if cell is None:
         return "-"
-    return f"{cell:.7g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.7g}" if isinstance(cell, float) else visible(str(cell))
 
 
 class Rate(ProgressColumn):
@@ -126,7 +140,7 @@ class Rate(ProgressColumn):
 
 @contextmanager
 def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on stderr with rate and remaining time; silent if stderr is no terminal.
+    """Show on stderr how far something is: a bar with rate and remaining time, or a line every few seconds if stderr is no terminal.
 
     Args:
         things: noun of the counted things.
@@ -134,15 +148,55 @@ def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
     Yields:
         A function of (number of things done, total number).
     """
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), TimeRemainingColumn())
     console = Console(file=sys.stderr)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    if not console.is_terminal:
+        with lines_of_progress(things) as update:
+            yield update
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("compiling and computing", total=None)
 
-        def update(done: int, total: int) -> None:
+        def show_bar(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, description=f"{done:,} of {total:,} {things}")
 
+        yield show_bar
+
+
+@contextmanager
+def lines_of_progress(things: str) -> Iterator[Callable[[int, int], None]]:
+    """Print a line of progress every LINE seconds, less often in a long run; see `progress`."""
+    begun, ended = time.monotonic(), threading.Event()
+    known: list[tuple[float, int, int]] = []  # when, done, total: at first and now
+
+    def update(done: int, total: int) -> None:
+        known[1:] = [(time.monotonic(), done, total)]
+
+    def talk() -> None:
+        while not ended.wait(max(LINE, 0.01 * (time.monotonic() - begun))):
+            say(describe_progress(known, things, time.monotonic() - begun))
+
+    speaker = threading.Thread(target=talk, name="progress", daemon=True)
+    try:
+        speaker.start()
+    except RuntimeError:  # the system grants no more threads
+        ended.set()
+    try:
         yield update
+    finally:
+        ended.set()
+
+
+def describe_progress(known: Sequence[tuple[float, int, int]], things: str, elapsed: float) -> str:
+    """A line of progress, from the (time, done, total) at first and now, after `elapsed` seconds."""
+    if not known:
+        return f"{elapsed:.0f} s: compiling and computing"
+    (since, before, _), (now, done, total) = known[0], known[-1]
+    line = f"{elapsed:.0f} s: {done:,} of {total:,} {things}, {int(100.0 * done / total) if total else 0} %"
+    if done > before and now > since:
+        rate = (done - before) / (now - since)
+        line += f", {rate:,.3g} {things}/s, {timedelta(seconds=round((total - done) / rate))} left"
+    return line
 
 
 def say_notes(notes: Sequence[str], files: Sequence[Path | None]) -> None:

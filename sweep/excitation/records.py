@@ -10,7 +10,7 @@ import numpy as np
 
 from sweep.io import tables
 from sweep.io.columns import Wanted, read_columns
-from sweep.io.errors import Problem, report
+from sweep.io.errors import Findings, Problem
 
 TIME, ACCELERATION = "time", "acceleration"
 UNEVEN = 0.02  # part of the interval: tolerance for rounded times
@@ -66,25 +66,28 @@ def check_record(path: Path, times: np.ndarray, samples: np.ndarray, where: str,
     if len(times) < 2:
         problems.append(Problem(label, f"has {len(times)} row{'' if len(times) == 1 else 's'}: a record has at least 2"))
         return None
-    found: list[Problem] = []
+    found = Findings()
     if times[0] != 0.0:
         message = (
             f"the first time is {times[0]:g} s: a record begins at t = 0, when the run does; subtract {times[0]:g} s from all its times"
         )
-        found.append(Problem(f"{label}, row 1", message))
+        found.add(f"{label}, row 1", message)
     steps = np.diff(times)
-    for row in map(int, np.flatnonzero(steps <= 0.0)):
-        how = "is repeated" if steps[row] == 0.0 else f"comes after {times[row]:.9g} s"
-        found.append(Problem(f"{label}, row {row + 2}", f"time {times[row + 1]:.9g} s {how}: times must increase from row to row"))
     interval = float(np.median(steps))
-    if not found:
-        for row in map(int, np.flatnonzero(np.abs(steps - interval) > UNEVEN * interval)):
-            missing = f"; about {steps[row] / interval - 1.0:.0f} samples are missing" if steps[row] > 1.5 * interval else ""
-            message = (
-                f"from {times[row]:.9g} to {times[row + 1]:.9g} s the step is {steps[row]:.6g} s, where most are {interval:.6g} s{missing}"
-            )
-            found.append(Problem(f"{label}, row {row + 2}", f"{message}; {RESAMPLE}"))
-    if report(found, label, problems):
+
+    def out_of_order(row: int) -> Problem:
+        how = "is repeated" if steps[row] == 0.0 else f"comes after {times[row]:.9g} s"
+        return Problem(f"{label}, row {row + 2}", f"time {times[row + 1]:.9g} s {how}: times must increase from row to row")
+
+    def uneven(row: int) -> Problem:
+        missing = f"; about {steps[row] / interval - 1.0:.0f} samples are missing" if steps[row] > 1.5 * interval else ""
+        span = f"from {times[row]:.9g} to {times[row + 1]:.9g} s the step is {steps[row]:.6g} s, where most are {interval:.6g} s{missing}"
+        return Problem(f"{label}, row {row + 2}", f"{span}; {RESAMPLE}")
+
+    found.add_all(np.flatnonzero(steps <= 0.0).tolist(), out_of_order)
+    if not found.count:
+        found.add_all(np.flatnonzero(np.abs(steps - interval) > UNEVEN * interval).tolist(), uneven)
+    if found.report(label, problems):
         return None
     interval = float(f"{times[-1] / (len(times) - 1):.12g}")  # times in files are rounded
     astray = np.abs(times - interval * np.arange(len(times)))

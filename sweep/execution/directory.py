@@ -1,7 +1,22 @@
-"""The directory of a run: its files, its study, and its manifest."""
+"""The directory of a run: its files, its study, and its manifest.
+
+Every change of a run follows one order, and every step is on the disk before the next begins:
+
+1. the mark `_SUCCESS` is removed, then `config.toml` if it holds another study;
+2. `manifest.json` is replaced, then `config.toml`;
+3. shards are written or replaced, each as a whole; shards that the run has no more are removed;
+4. the table of an adaptive design is written;
+5. the manifest is replaced again, now with the results of the run;
+6. the mark is written. It names the study and its number of shards.
+
+So a reader may conclude, at any instant and after any crash: a file that is there is whole, or its checksum tells; a mark that fits the
+manifest means that the run is complete; without it the shards are rows of the study of the manifest or of one that it extends, and some may
+be missing, as may `config.toml`.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tomllib
 from collections import Counter
@@ -11,8 +26,11 @@ from typing import Any
 
 from kernels.models.status import RESULTS
 from sweep.design.boundary import Boundary
-from sweep.design.designs import Adaptive, Design
+from sweep.design.designs import CONCATENATION, Adaptive, Design
+from sweep.execution.recovery import rebuild_manifest
+from sweep.io.atomic import write_text
 from sweep.io.errors import ConfigError, Problem, advise_path, shorten
+from sweep.io.files import read_bytes
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
 
@@ -26,11 +44,12 @@ class RunDirectory:
     Attributes:
         path: the directory itself.
         config: the resolved study; running it again gives the same rows.
-        manifest: JSON with the study, its hash, the number of points and shards, and versions; in the end also statuses and times.
+        manifest: JSON with the study, its hash, the number of points and shards, versions and a checksum; in the end also statuses and
+            times.
         points: the dataset.
         convergence: the table of a convergence study.
         boundaries: the curves found by a boundary study.
-        success: the mark of a complete run, written last.
+        success: the mark of a complete run, written last: JSON with the hash of the study and the number of shards.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,12 +71,45 @@ class RunDirectory:
         return self.points / f"part-{number:06d}.parquet"
 
     def read_manifest(self) -> dict[str, Any]:
-        """The manifest; empty if it is missing or cannot be read."""
+        """The manifest; rebuilt from the footers of the shards if it is missing or damaged; empty if they do not help either."""
+        if manifest := self.stored_manifest():
+            return manifest
+        return rebuild_manifest(self.points)
+
+    def stored_manifest(self) -> dict[str, Any]:
+        """The manifest in its file; empty if that is missing or not as it was written."""
         try:
-            manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            manifest = json.loads(read_bytes(self.manifest))
+        except (OSError, ValueError, RecursionError):
             return {}
-        return manifest if isinstance(manifest, dict) else {}
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("schema_version"), int):
+            return {}
+        if manifest["schema_version"] == SCHEMA_VERSION and manifest.get("checksum") != checksum(manifest):
+            return {}
+        return manifest
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Write the manifest and its checksum."""
+        write_text(self.manifest, json.dumps({**manifest, "checksum": checksum(manifest)}, indent=2))
+
+    def has_config(self, text: str) -> bool:
+        """Whether the file `config` holds this study."""
+        try:
+            return read_bytes(self.config) == text.encode()
+        except OSError:
+            return False
+
+    def is_marked(self, manifest: dict[str, Any]) -> bool:
+        """Whether the run of a manifest is marked as complete."""
+        try:
+            mark = json.loads(read_bytes(self.success))
+        except (OSError, ValueError, RecursionError):
+            return False
+        return bool(mark == mark_of(manifest))
+
+    def write_mark(self, manifest: dict[str, Any]) -> None:
+        """Mark the run of a manifest as complete."""
+        write_text(self.success, json.dumps(mark_of(manifest)))
 
     def claim(self, config: Config) -> None:
         """Check that the directory is free or holds a run of this study; nothing is written.
@@ -91,11 +143,10 @@ class RunDirectory:
             ConfigError: there is no run, or this version cannot read or continue it.
         """
         manifest = self.read_manifest()
-        if "config_hash" not in manifest:
+        if not manifest:
             if self.manifest.exists():
-                raise ConfigError(
-                    str(self.manifest), [Problem("", "cannot be read: the directory holds no run of tribosweep, or a damaged one")]
-                )
+                message = "holds no run of tribosweep, or is damaged, and there is no shard from which it could be rebuilt"
+                raise ConfigError(str(self.manifest), [Problem("", message)])
             if not self.path.exists():
                 raise ConfigError(
                     str(self.path), [Problem("", f"holds no run of tribosweep: there is no such directory{advise_path(self.path)}")]
@@ -123,6 +174,33 @@ class RunDirectory:
             return {}
 
 
+def identity(config: Config) -> dict[str, Any]:
+    """What a study says of its run: the part of the manifest that is known before the run, and that every footer repeats."""
+    sweeps = config.document.get("sweep", {})
+    return {
+        "version": VERSION,
+        "schema_version": SCHEMA_VERSION,
+        "study": config.name,
+        "config_hash": config.digest,
+        "design": CONCATENATION if isinstance(sweeps, list) else sweeps.get("design", "grid"),
+        "points": config.design.count,
+        "shards": config.shards,
+        "shard_points": config.shard_points,
+        "config": config.to_toml(),
+    }
+
+
+def checksum(manifest: dict[str, Any]) -> str:
+    """SHA-256 of a manifest without its checksum, in hexadecimal digits."""
+    content = {key: value for key, value in manifest.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def mark_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The mark of a complete run."""
+    return {"config_hash": manifest.get("config_hash"), "shards": manifest.get("shards")}
+
+
 def may_extend(manifest: dict[str, Any], config: Config) -> bool:
     """Whether a study may extend the run of a manifest: only [sweep] differs, it has more points, and neither study is adaptive."""
     try:
@@ -140,6 +218,15 @@ def total_statuses(shards: dict[int, dict[str, Any]]) -> dict[str, int]:
     for _, facts in sorted(shards.items()):
         total.update(facts["statuses"])
     return dict(total)
+
+
+def total_words(shards: dict[int, dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Rows per word of every word observable over the shards."""
+    total: dict[str, Counter[str]] = {}
+    for _, facts in sorted(shards.items()):
+        for name, counts in facts["words"].items():
+            total.setdefault(name, Counter()).update(counts)
+    return {name: dict(counts) for name, counts in total.items()}
 
 
 def count_failed(statuses: Mapping[str, int]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sweep.execution.directory import RunDirectory, may_extend
 from sweep.execution.shard import span
-from sweep.execution.shard_check import ExpectedShards, inspect_shards
+from sweep.execution.shard_check import expected_by, inspect_shards
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
 
@@ -22,13 +22,7 @@ def check_extension(directory: RunDirectory, config: Config) -> None:
     manifest = directory.read_run()
     if not may_extend(manifest, config):
         directory.claim(config)  # this raises an error that lists the differences
-    expected = ExpectedShards(
-        {manifest["config_hash"]: manifest["points"], **manifest.get("extends", {})},
-        manifest["shards"],
-        manifest["shard_points"],
-        manifest["points"],
-    )
-    for number, facts in sorted(inspect_shards(directory, expected).whole.items()):
+    for number, facts in sorted(inspect_shards(directory, expected_by(manifest)).whole.items()):
         first = span(config, number)[0]
         if config.design.points(first, first + facts["rows"]).digest() != facts["points_hash"]:
             what = f"{directory.shard(number).name} holds other points than points {first} to {first + facts['rows'] - 1} of this study"

@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from sweep.design.designs import CONCATENATION
 from sweep.design.points import Points
-from sweep.execution.directory import RunDirectory, total_statuses
-from sweep.execution.executors import WorkerPool
-from sweep.execution.shard import Setting, Shard, compute_shard, compute_shard_of, describe_runtime
-from sweep.io.atomic import write_text, write_whole
-from sweep.io.version import SCHEMA_VERSION, VERSION
+from sweep.execution.directory import RunDirectory, identity, total_statuses
+from sweep.execution.executors import WorkerDeathError, WorkerPool
+from sweep.execution.shard import Piece, Setting, compute_piece, compute_piece_of, describe_runtime
+from sweep.io.atomic import make_folders, remove, rename, write_text, write_whole
+from sweep.io.errors import RunError
 from sweep.study.config import Config
 
 Progress = Callable[[int, int], None]
 COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL = "compiling", "computing", "encoding", "writing", "waiting", "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A shard of which a piece has been written.
+
+    Attributes:
+        number: its number.
+        facts: its facts, of all its rows so far.
+        rows: number of rows of the piece.
+        whole: whether the shard has all its rows.
+    """
+
+    number: int
+    facts: dict[str, Any]
+    rows: int
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deadly:
+    """A shard whose workers die.
+
+    Attributes:
+        first: its first row that is not written.
+        why: what is known of it.
+    """
+
+    first: int
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,43 +76,75 @@ class Job:
     seconds: dict[str, float]
     begun: float
 
-    def compute(self, numbers: Iterable[int], points: Mapping[int, Points] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Compute and write shards; yield the number and the facts of each shard once it is written, in any order.
+    def compute(self, begun: Mapping[int, int], points: Mapping[int, Points] | None = None) -> Iterator[Written]:
+        """Compute and write shards; yield each piece of a shard once it is written, in any order of the shards.
+
+        A shard whose workers die is left out until the others are written. If there are several, each is computed alone, because they may
+        have been on the same workers as the one that is the cause.
 
         Args:
-            numbers: numbers of the shards.
+            begun: numbers of the shards -> number of their rows that are already written.
             points: shard number -> its points; needed if the design alone does not determine them.
 
         Raises:
-            OSError: a shard cannot be written. Shards that have not begun are cancelled; written shards are complete.
+            OSError: a shard cannot be written. Shards that have not begun are cancelled; what is written is whole.
+            RunError: the workers of a shard die, or no worker is left.
         """
+        deadly: dict[int, Deadly] = {}
+        try:
+            yield from self.compute_beside(begun, points, deadly)
+            if len(deadly) > 1:
+                suspects, deadly = deadly, {}
+                for number, suspect in suspects.items():
+                    yield from self.compute_beside({number: suspect.first}, points, deadly)
+        except RunError as error:
+            raise RunError("; ".join([*self.lost(deadly), str(error)])) from error
+        if deadly:
+            raise RunError(f"{'; '.join(self.lost(deadly))}; all other shards are computed")
 
-        def submit(number: int) -> Future[Shard]:
+    def lost(self, deadly: Mapping[int, Deadly]) -> list[str]:
+        """A sentence on each shard whose workers die."""
+        return [f"shard {number} ({self.directory.shard(number).name}) was lost: {each.why}" for number, each in sorted(deadly.items())]
+
+    def compute_beside(self, begun: Mapping[int, int], points: Mapping[int, Points] | None, deadly: dict[int, Deadly]) -> Iterator[Written]:
+        """Compute and write shards side by side, as `compute`; those whose workers die are put into `deadly`."""
+
+        def submit(number: int, first: int) -> None:
             if points is None:
-                return self.pool.executor.submit(compute_shard, self.config, number)
-            return self.pool.executor.submit(compute_shard_of, self.config, number, points[number])
+                future = self.pool.executor.submit(compute_piece, self.config, number, first)
+            else:
+                future = self.pool.executor.submit(compute_piece_of, self.config, number, points[number], first)
+            futures[future] = number, first
 
-        queue = iter(numbers)
-        futures = {submit(number) for number in islice(queue, self.pool.ahead)}
+        queue = iter(begun.items())
+        futures: dict[Future[Piece], tuple[int, int]] = {}
+        for number, first in islice(queue, self.pool.ahead):
+            submit(number, first)
         try:
             while futures:
-                ready, futures = wait(futures, return_when=FIRST_COMPLETED)
-                for number in islice(queue, len(ready)):
-                    futures.add(submit(number))
-                for future in ready:
-                    shard = future.result()
-                    yield shard.number, self.write(shard)
+                for future in wait(futures, return_when=FIRST_COMPLETED).done:
+                    number, first = futures.pop(future)
+                    try:
+                        piece = future.result()
+                    except WorkerDeathError as error:
+                        deadly[number] = Deadly(first, str(error))
+                        piece = None
+                    for following in [(number, piece.end)] if piece is not None and piece.rest else islice(queue, 1):
+                        submit(*following)
+                    if piece is not None:
+                        yield self.write(piece)
         finally:
             for future in futures:
                 future.cancel()
 
-    def write(self, shard: Shard) -> dict[str, Any]:
-        """Write a shard and return its facts; OSError if it cannot be written."""
-        start = time.perf_counter()
-        write_whole(self.directory.shard(shard.number), lambda temporary: temporary.write_bytes(shard.data))
-        for part, seconds in {**shard.facts["seconds"], WRITING: time.perf_counter() - start}.items():
+    def write(self, piece: Piece) -> Written:
+        """Write a piece of a shard behind those that are written; OSError if it cannot be written, or if they have changed."""
+        start, path = time.perf_counter(), self.directory.shard(piece.number)
+        data, facts = (piece.data, piece.facts) if piece.first == 0 else lengthened(path, piece)
+        write_whole(path, data)
+        for part, seconds in {**piece.facts["seconds"], WRITING: time.perf_counter() - start}.items():
             self.seconds[part] += seconds
-        return shard.facts
+        return Written(piece.number, {**facts, "rows": piece.end}, piece.end - piece.first, piece.rest == 0)
 
     def split(self) -> dict[str, float]:
         """Return how the time of the job divides into stages [s].
@@ -93,6 +154,17 @@ class Job:
         total = time.perf_counter() - self.begun
         busy = self.seconds[COMPILING] + self.seconds[COMPUTING]
         return {**self.seconds, WAITING: max(0.0, total * self.pool.places - busy), TOTAL: total}
+
+
+def lengthened(path: Path, piece: Piece) -> tuple[bytes, dict[str, Any]]:
+    """The bytes and the facts of a shard with one more piece; OSError if what is written of it cannot be read or has changed."""
+    from sweep.execution import parquet
+    from sweep.io import sealed_parquet
+
+    try:
+        return parquet.lengthen(sealed_parquet.verified(path), piece.data, piece.facts)
+    except sealed_parquet.DamageError as damage:
+        raise OSError(f"{path} was changed by somebody else: {damage}") from damage
 
 
 def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: float, tell: Callable[[str], None]) -> Job:
@@ -109,34 +181,27 @@ def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: 
         here = setting.provenance.get(name)
         if here != there:
             tell(f"Note: the run was begun with {name} {there}, now it is {here}: the last digits of its rows may differ.")
-    # the manifest comes first, so that the directory belongs to this run, whatever happens later
-    write_text(directory.manifest, json.dumps(manifest, indent=2))
+    # in the order of `directory`; the manifest comes first, so that the directory belongs to this run, whatever happens later
+    remove(directory.success)
+    if not directory.has_config(manifest["config"]):
+        remove(directory.config)
+    directory.write_manifest(manifest)
     write_text(directory.config, manifest["config"])
-    directory.points.mkdir(exist_ok=True)
-    directory.success.unlink(missing_ok=True)
+    make_folders(directory.points)
     seconds = dict.fromkeys((COMPILING, COMPUTING, ENCODING, WRITING), 0.0)
     return Job(config, directory, pool, setting, manifest, seconds, begun)
 
 
 def new_manifest(config: Config, before: dict[str, Any], setting: Setting) -> dict[str, Any]:
     """The manifest of a run before its end. A resumed run keeps its time of creation, its provenance and the studies that it extends."""
-    sweeps = config.document.get("sweep", {})
     extends = dict(before.get("extends", {}))
     if before and before["config_hash"] != config.digest:
         extends[before["config_hash"]] = before["points"]
     return {
-        "version": VERSION,
-        "schema_version": SCHEMA_VERSION,
-        "study": config.name,
-        "config_hash": config.digest,
+        **identity(config),
         "extends": extends,
-        "design": CONCATENATION if isinstance(sweeps, list) else sweeps.get("design", "grid"),
-        "points": config.design.count,
-        "shards": config.shards,
-        "shard_points": config.shard_points,
         "created": before.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
         "provenance": before.get("provenance") or setting.provenance,
-        "config": config.to_toml(),
     }
 
 
@@ -155,8 +220,10 @@ def mark_complete(directory: RunDirectory, shards: dict[int, dict[str, Any]], se
         "computed": computed,
         **({"seconds": seconds} if seconds else {}),
     }
-    write_text(directory.manifest, json.dumps({**directory.read_manifest(), **finished}, indent=2))
-    write_text(directory.success, "")
+    manifest = {**directory.read_manifest(), **finished}
+    remove(directory.success)
+    directory.write_manifest(manifest)
+    directory.write_mark(manifest)
 
 
 def tidy(directory: RunDirectory, strays: Iterable[str], alone: bool) -> None:
@@ -169,20 +236,32 @@ def tidy(directory: RunDirectory, strays: Iterable[str], alone: bool) -> None:
     """
     for name in strays:
         with suppress(FileNotFoundError):
-            (directory.points / name).rename(directory.points / f".{name}.foreign")
+            rename(directory.points / name, directory.points / f".{name}.foreign")
     if alone:
         for folder in (directory.path, directory.points, directory.boundaries.parent):
             for path in folder.glob(".*.tmp"):
-                path.unlink(missing_ok=True)
+                remove(path)
 
 
-def compute_shards(job: Job, missing: Collection[int], done: dict[int, dict[str, Any]], progress: Progress) -> int:
-    """Compute the `missing` shards, add them to `done`, and return the number of their rows."""
+@contextmanager
+def tidied(directory: RunDirectory, alone: bool) -> Iterator[None]:
+    """After an error or a signal, which may come between the creation of a file and all that follows, remove half-written files."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            tidy(directory, (), alone)
+        raise
+
+
+def compute_shards(job: Job, missing: Mapping[int, int], done: dict[int, dict[str, Any]], progress: Progress) -> int:
+    """Compute the `missing` shards (number -> rows that are written), add them to `done`, and return the number of computed rows."""
     total = job.config.design.count
-    rows, computed = sum(shard["rows"] for shard in done.values()), 0
+    rows, computed = sum(shard["rows"] for shard in done.values()) + sum(missing.values()), 0
     progress(rows, total)
-    for number, facts in job.compute(missing):
-        done[number] = facts
-        computed += facts["rows"]
+    for written in job.compute(missing):
+        if written.whole:
+            done[written.number] = written.facts
+        computed += written.rows
         progress(rows + computed, total)
     return computed

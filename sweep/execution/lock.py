@@ -7,7 +7,6 @@ therefore checks that the file still has its name.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -20,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from sweep.execution.job_share import Share
+from sweep.io import system
+from sweep.io.atomic import make_folders
 from sweep.io.errors import ConfigError, Problem
+from sweep.io.files import read_bytes
 
 LOCK = ".lock"
 PATIENCE = 0.5  # s: a process that only checks a lock holds it for an instant
@@ -42,7 +44,7 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
     made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            make_folders(directory)
         except OSError as error:
             raise OSError(error.errno, f"cannot be made: {error.strerror}; give another one with --out", str(directory)) from error
         with ExitStack() as stack:
@@ -58,7 +60,7 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
     finally:
         for path in made:
             with suppress(OSError):
-                path.rmdir()
+                system.remove_folder(path)
 
 
 def share_lock(share: Share) -> str:
@@ -69,44 +71,28 @@ def share_lock(share: Share) -> str:
 @contextmanager
 def locked(directory: Path, name: str, alone: bool, says: dict[str, Any]) -> Iterator[None]:
     """Hold the lock of one file, exclusively (`alone`) or shared; ConfigError if another process holds it."""
-    import fcntl
-
     path = directory / name
-    kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
     deadline = time.monotonic() + PATIENCE
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-            if is_file(descriptor, path):
-                break
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                os.close(descriptor)
-                raise OSError(error.errno, f"cannot be locked: {error.strerror}", str(path)) from error
+            descriptor = system.open_locked(path, alone)
+            break
+        except BlockingIOError:
             if time.monotonic() > deadline:
-                os.close(descriptor)
                 raise ConfigError(str(directory), [Problem("", describe(holders(directory)))]) from None
-        os.close(descriptor)
+        except OSError as error:
+            raise OSError(error.errno, f"cannot be locked: {error.strerror}", str(path)) from error
         time.sleep(PAUSE)
     try:
         if says:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(says).encode(), 0)
+            system.truncate(descriptor)
+            system.write(descriptor, json.dumps(says).encode())
         yield
     finally:
         with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # succeeds only for the last holder
-            path.unlink()
-        os.close(descriptor)
-
-
-def is_file(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the file with that name."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
+            system.lock(descriptor, alone=True)  # succeeds only for the last holder
+            system.remove(path)  # Windows does not remove an open file, which does no harm
+        system.close(descriptor)
 
 
 def whoami() -> dict[str, Any]:
@@ -120,21 +106,19 @@ def holders(directory: Path) -> list[dict[str, Any]]:
     for path in sorted(directory.glob(f"{LOCK}*")):
         if re.fullmatch(rf"{re.escape(LOCK)}(-\d+-of-\d+)?", path.name) and is_locked(path):
             with suppress(OSError, ValueError):
-                says = json.loads(path.read_text(encoding="utf-8"))
+                says = json.loads(read_bytes(path))
                 found += [says] if isinstance(says, dict) and "pid" in says else []
     return found
 
 
 def is_locked(path: Path) -> bool:
     """Whether a process holds the lock of a file."""
-    import fcntl
-
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = system.open_to_read(path)
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        system.lock(descriptor, alone=False)
     except OSError:
         return True
     finally:

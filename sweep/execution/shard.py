@@ -1,4 +1,7 @@
-"""A shard: a block of a study's points that is computed and encoded as one. Its rows do not depend on the worker."""
+"""A shard: a block of a study's points that is one file. It is computed piece by piece if it takes long.
+
+The number of rows of a piece depends on the speed of the machine. The rows do not: neither on the worker, nor on those computed with them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernels.models.schemes import EXACT
 from sweep.design.designs import Adaptive
 from sweep.design.points import Points, SchemeRows, by_scheme
 from sweep.execution.record_bank import bind_records
@@ -20,19 +24,30 @@ from sweep.study.excitation import kernel_model
 if TYPE_CHECKING:
     from kernels.batch.solve import Solution
 
+SECONDS_OF_A_PIECE = 3.0
+FIRST_OF_QUICK = 1024  # rows of the first piece, whose pace is unknown, of a study whose rows take milliseconds
+
+_pace: dict[str, float] = {}  # hash of a study -> rows per second of the last piece in this process
+
 
 @dataclass(frozen=True, slots=True)
-class Shard:
-    """A shard that is ready to be written.
+class Piece:
+    """Rows of a shard that were computed together, encoded: all of a shard, or what took some seconds.
 
     Attributes:
-        number: its number in the run.
-        data: its Parquet file.
-        facts: the content of its footer: the study's `config_hash`, `number`, `points_hash`, rows by status (`statuses`), `seconds` spent
-            compiling, computing and encoding; and the number of its `rows`.
+        number: number of the shard.
+        first, end: its first row in the shard, and the row after its last.
+        rest: number of rows of the shard after them.
+        data: a Parquet file of these rows.
+        facts: the content of its footer: the study's `config_hash`, `number`, `points_hash` of the shard's points from the first one up to
+            `end`; of the rows of this piece: how many by status (`statuses`) and by words of every word observable (`words`), and
+            `seconds` spent compiling, computing and encoding.
     """
 
     number: int
+    first: int
+    end: int
+    rest: int
     data: bytes
     facts: dict[str, Any]
 
@@ -67,30 +82,53 @@ def span(config: Config, number: int) -> tuple[int, int]:
     return number * config.shard_points, min((number + 1) * config.shard_points, config.design.count)
 
 
-def compute_shard(config: Config, number: int) -> Shard:
-    """Compute and encode one shard of a study, given only its number."""
-    return compute_shard_of(config, number, config.design.points(*span(config, number)))
+def compute_piece(config: Config, number: int, first: int) -> Piece:
+    """Compute and encode the rows of a shard of a study from row `first` on, given only its number: as many as take some seconds."""
+    return compute_piece_of(config, number, config.design.points(*span(config, number)), first)
 
 
-def compute_shard_of(config: Config, number: int, points: Points) -> Shard:
-    """Compute and encode the given points as shard `number` of a study."""
+def compute_piece_of(config: Config, number: int, points: Points, first: int) -> Piece:
+    """Compute and encode the given points from row `first` on, as rows of shard `number` of a study: as many as take some seconds."""
     from kernels.runtime import jax_setup, program_cache
 
     jax_setup.prepare()
     program_cache.use()
-    solution = solve_points(config, points)
+    end = first + rows_of_a_piece(config, points.count - first)
+    own = points.part(slice(first, end))
+    solution = solve_points(config, own)
+    if solution.run_seconds > 0.0:
+        _pace[config.digest] = own.count / solution.run_seconds
     begun = time.perf_counter()
     from sweep.execution import parquet
 
     facts = {
         "config_hash": config.digest,
         "number": number,
-        "points_hash": points.digest(),
-        "statuses": parquet.count_statuses(solution.status),
+        "points_hash": points.part(slice(end)).digest(),
+        "statuses": parquet.count_words(solution.status),
+        "words": {
+            quantity.name: parquet.count_words(solution.observables[quantity.name], quantity.words)
+            for quantity in config.returns
+            if quantity.kind == "word"
+        },
         "seconds": {"compiling": solution.compile_seconds, "computing": solution.run_seconds},
     }
-    table = parquet.encode(config, parquet.schema(config, jax_setup.describe()), points, solution)
-    return Shard(number, parquet.serialise(table, facts, begun), {**facts, "rows": points.count})
+    table = parquet.encode(config, parquet.schema(config, jax_setup.describe()), own, solution)
+    return Piece(number, first, end, points.count - end, parquet.serialise(table, facts, begun), facts)
+
+
+def rows_of_a_piece(config: Config, rest: int) -> int:
+    """The number of rows to be computed next, of the `rest` of a shard: by the pace of the last piece that this process has computed."""
+    pace = _pace.get(config.digest)
+    rows = max(least_rows(config), (FIRST_OF_QUICK if config.quick else 0) if pace is None else int(pace * SECONDS_OF_A_PIECE))
+    return rest if rest < 1.5 * rows else rows
+
+
+def least_rows(config: Config) -> int:
+    """The rows of the smallest piece: fewer would take as long, because they leave lanes of the devices empty."""
+    from kernels.runtime import jax_setup
+
+    return jax_setup.rows_at_once(not config.schemes <= {EXACT})
 
 
 def solve_points(config: Config, points: Points) -> Solution:

@@ -13,7 +13,9 @@ from typing import Any
 from sweep.design.designs import Adaptive
 from sweep.execution.directory import RunDirectory
 from sweep.execution.job_share import Share
+from sweep.study.boundary import BOUNDARY
 from sweep.study.config import Config
+from sweep.study.convergence import CONVERGENCE
 
 SHOWN = 20
 
@@ -27,11 +29,13 @@ class ShardStates:
 
     Attributes:
         whole: number -> facts of the intact shards.
+        begun: number -> facts of intact shards that have only their first rows.
         faulty: file name -> its fault.
         strays: names of files that do not belong to the dataset but would be found by readers.
     """
 
     whole: dict[int, dict[str, Any]] = field(default_factory=dict)
+    begun: dict[int, dict[str, Any]] = field(default_factory=dict)
     faulty: dict[str, str] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
 
@@ -41,11 +45,13 @@ class ExpectedShards:
     """The expected shards of a run.
 
     Attributes:
+        digest: hash of this study.
         digests: hash -> number of points, for this study and those that it extends; their points are the first points of this run.
         shards: number of shards.
         shard_points, points: points per shard and in the run. `points` is None for adaptive designs, because results decide it.
     """
 
+    digest: str
     digests: Mapping[str, int]
     shards: int
     shard_points: int
@@ -55,6 +61,10 @@ class ExpectedShards:
         """The number of rows of a shard; None if unknown."""
         return None if self.points is None else min(self.shard_points, self.points - number * self.shard_points)
 
+    def is_whole(self, number: int, facts: Mapping[str, Any]) -> bool:
+        """Whether an intact shard has all its rows; of an adaptive design, only its points tell."""
+        return self.rows(number) in (None, facts["rows"])
+
 
 def inspect_shards(directory: RunDirectory, expected: ExpectedShards, share: Share | None = None, trust: bool = False) -> ShardStates:
     """Inspect every shard of a run.
@@ -63,7 +73,7 @@ def inspect_shards(directory: RunDirectory, expected: ExpectedShards, share: Sha
         directory: directory of the run.
         expected: the expected shards.
         share: inspect only these shards; default: all.
-        trust: read only footers, which reveal a truncated or foreign shard but not changed bytes.
+        trust: verify only footers, which reveal a truncated or foreign shard but not changed rows.
     """
     found = ShardStates()
     files: dict[Path, int] = {}
@@ -80,45 +90,49 @@ def inspect_shards(directory: RunDirectory, expected: ExpectedShards, share: Sha
             if isinstance(result, str):
                 found.faulty[path.name] = result
             elif result is not None:
-                found.whole[number] = result
+                (found.whole if expected.is_whole(number, result) else found.begun)[number] = result
     return found
 
 
 def examine_shard(path: Path, number: int, expected: ExpectedShards, trust: bool) -> dict[str, Any] | str | None:
     """The facts of a shard, or its fault; None if the file is missing, or if the extended study has more rows in this shard."""
     facts = read_shard(path, trust)
-    if not isinstance(facts, dict):
-        return facts
+    return place_of(facts, number, expected) if isinstance(facts, dict) else facts
+
+
+def place_of(facts: dict[str, Any], number: int, expected: ExpectedShards) -> dict[str, Any] | str | None:
+    """The facts of an intact shard if it belongs in place `number` of a run, with all or its first rows; see `examine_shard`."""
     points = expected.digests.get(str(facts.get("config_hash")))
     if points is None:
         return "it belongs to another study"
-    rows = expected.rows(number)
-    if facts.get("number") == number and (rows is None or (facts["rows"] == rows and number * expected.shard_points + rows <= points)):
-        return facts
-    # an extended study has more rows in what was its last shard
-    extended = points < (expected.points or 0) and number * expected.shard_points + facts["rows"] == points
-    return None if extended else "it holds other points"
+    rows, end = expected.rows(number), number * expected.shard_points + facts["rows"]
+    if facts.get("number") != number or (rows is not None and (facts["rows"] > rows or end > points)):
+        return "it holds other points"
+    # the rows of an extended study in a shard that has more now are computed again
+    return facts if expected.is_whole(number, facts) or facts["config_hash"] == expected.digest else None
 
 
 def read_shard(path: Path, trust: bool) -> dict[str, Any] | str | None:
     """The facts of a shard file, or its fault; None if the file is missing."""
-    import pyarrow as pa
-
     from sweep.execution import parquet
+    from sweep.io import sealed_parquet
 
     try:
-        data = None if trust else path.read_bytes()
-        intact = data is None or parquet.is_intact(data)
-        facts = parquet.read_facts(path if data is None else data) if intact is not False else None
+        metadata = sealed_parquet.read_metadata(path if trust else sealed_parquet.verified(path))
     except FileNotFoundError:
         return None
-    except PermissionError as error:
-        return str(error.strerror)
-    except (OSError, pa.ArrowException):
-        return "it is cut short, or no Parquet file"
-    if intact is False:
-        return "its bytes are not those that were written (the checksum differs)"
-    return facts if facts and intact else "it was not written by tribosweep, or by an older version"
+    except OSError as error:
+        return str(error.strerror or error)
+    except sealed_parquet.DamageError as damage:
+        return str(damage)
+    return parquet.read_facts(metadata) or sealed_parquet.FOREIGN
+
+
+def expected_by(manifest: Mapping[str, Any]) -> ExpectedShards:
+    """The expected shards of the run of a manifest."""
+    digests = {**manifest.get("extends", {}), manifest["config_hash"]: manifest["points"]}
+    points = None if manifest.get("design") in (CONVERGENCE, BOUNDARY) else manifest["points"]
+    return ExpectedShards(manifest["config_hash"], digests, manifest["shards"], manifest["shard_points"], points)
 
 
 def inspect_run(directory: RunDirectory, config: Config, share: Share | None = None, trust: bool = False) -> ShardStates:
@@ -126,17 +140,28 @@ def inspect_run(directory: RunDirectory, config: Config, share: Share | None = N
     manifest = directory.read_manifest()
     digests = {**manifest.get("extends", {}), **({manifest["config_hash"]: manifest["points"]} if manifest else {})}
     points = None if isinstance(config.design, Adaptive) else config.design.count
-    expected = ExpectedShards({**digests, config.digest: config.design.count}, config.shards, config.shard_points, points)
+    expected = ExpectedShards(config.digest, {**digests, config.digest: config.design.count}, config.shards, config.shard_points, points)
     return inspect_shards(directory, expected, share, trust)
 
 
 def is_complete(directory: RunDirectory, config: Config, found: ShardStates) -> bool:
     """Whether a run that is marked as complete is in fact complete."""
-    if found.faulty or found.strays:
+    if found.faulty or found.strays or found.begun:
         return False
     if isinstance(config.design, Adaptive):
-        return directory.table(config.design).exists() and len(found.whole) == directory.read_manifest().get("shards")
+        return is_sealed(directory.table(config.design)) and len(found.whole) == directory.read_manifest().get("shards")
     return len(found.whole) == config.shards
+
+
+def is_sealed(table: Path) -> bool:
+    """Whether the table of an adaptive design is there and as it was written."""
+    from sweep.io import sealed_parquet
+
+    try:
+        sealed_parquet.verified(table)
+    except (OSError, sealed_parquet.DamageError):
+        return False
+    return True
 
 
 def describe_faults(directory: RunDirectory, found: ShardStates) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.io import tables
-from sweep.io.errors import Problem, advise, report, shorten
+from sweep.io.errors import Findings, Problem, advise, shorten
 from sweep.io.units import in_unit, spelled
 
 if TYPE_CHECKING:
@@ -57,13 +57,11 @@ def read_columns(path: Path, wanted: Sequence[Wanted], where: str, problems: lis
 
     if path.suffix.lower() not in tables.READERS:
         problems.append(Problem(where, f"{path}: must end in {' or '.join(tables.READERS)}"))
-    elif path.is_dir():
-        problems.append(Problem(where, f"{path} is a directory: name the files in it"))
     else:
         try:
             return read_open(path, wanted, f"{where}: {path.name}", problems)
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-            problems.append(Problem(where, f"cannot read {path}: {' '.join(str(error).split())}"))
+        except (OSError, pa.ArrowException, UnicodeError) as error:
+            problems.append(Problem(where, f"cannot read {path}: {tables.why(error)}"))
     return None
 
 
@@ -84,7 +82,7 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
     if len(problems) > before:
         return None
     parts: list[list[np.ndarray]] = [[np.empty(0)] for _ in wanted]
-    found: list[Problem] = []
+    found = Findings()
     rows = 0
     for piece in pieces:
         for part, unit, (column, place, where) in zip(parts, units, chosen, strict=True):
@@ -93,7 +91,7 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
         if rows > MOST_ROWS:
             problems.append(Problem(label, f"more than {MOST_ROWS:,} rows"))
             return None
-    if report(found, label, problems):
+    if found.report(label, problems):
         return None
     return [factor * np.concatenate(part) for factor, part in zip(factors, parts, strict=True)]
 
@@ -148,11 +146,14 @@ def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) 
     return factors[0] if factors else 1.0
 
 
-def read_cells(cells: pa.ChunkedArray, meaning: str, label: str, before: int, found: list[Problem]) -> np.ndarray:
-    """Read numbers, after `before` rows; add problems that name their `meaning` if a cell is empty, no number or not finite."""
-    values, empty, words = tables.cells_as_numbers(cells, meaning, label, before, found)
-    for row in map(int, np.flatnonzero(~np.isfinite(values))):
+def read_cells(cells: pa.ChunkedArray, meaning: str, label: str, before: int, found: Findings) -> np.ndarray:
+    """Read numbers, after `before` rows; add to `found`, with their `meaning`, where a cell is empty, no number or not finite."""
+    values, empty, words = tables.cells_as_numbers(cells, meaning, label, before, found, [""])
+
+    def problem(row: int) -> Problem:
         comma = "; numbers have a decimal point" if "," in words.get(row, "") else ""
         said = f"{shorten(words[row])} is no number{comma}" if row in words else "is empty" if empty[row] else f"{float(values[row])!r}"
-        found.append(Problem(f"{label}, row {before + row + 1}", f"{said}: must be a finite number {meaning}"))
+        return Problem(f"{label}, row {before + row + 1}", f"{said}: must be a finite number {meaning}")
+
+    found.add_all(np.flatnonzero(~np.isfinite(values)).tolist(), problem)
     return np.asarray(values, float)

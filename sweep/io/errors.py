@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-SHOWN = 5
+from sweep.io.text import visible
+
+SHOWN = 5  # wrong values of one column or axis that are worded
+LISTED = 20  # other problems of one kind that are worded
+MOST = 100  # problems of all kinds that are printed
+KNOWN = 100  # words that a message lists
+LONGEST_PATH, LONGEST_MESSAGE = 200, 4000  # characters
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +33,8 @@ class Problem:
 
     def __str__(self) -> str:
         """The line for the user."""
-        return f"{self.path}: {self.message}" if self.path else self.message
+        path, message = cut(self.path, LONGEST_PATH), cut(self.message, LONGEST_MESSAGE)
+        return visible(f"{path}: {message}" if path else message)
 
 
 class ConfigError(Exception):
@@ -44,21 +54,23 @@ class ConfigError(Exception):
     def __str__(self) -> str:
         """A heading and one line per problem."""
         count = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
-        return "\n".join([f"{self.source}: {count}", *(f"  {problem}" for problem in self.problems)])
+        more = [f"  and {len(self.problems) - MOST:,} more"] if len(self.problems) > MOST else []
+        return "\n".join([f"{visible(self.source)}: {count}", *(f"  {problem}" for problem in self.problems[:MOST]), *more])
 
 
-def advise(word: str, known: Iterable[str]) -> str:
+def advise(word: object, known: Iterable[str]) -> str:
     """The nearest of the `known` words and the list of all: "did you mean 'mu'? Known: m, g, mu"."""
-    names = list(known)
-    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.5)
-    return (f"did you mean {near[0]!r}? " if near else "") + f"Known: {', '.join(names)}"
+    names, text = list(known), word if isinstance(word, str) else shorten(word)
+    near = difflib.get_close_matches(text.lower(), names, n=1, cutoff=0.5) if len(text) <= LONGEST_PATH else []
+    more = f" and {len(names) - KNOWN:,} more" if len(names) > KNOWN else ""
+    return (f"did you mean {near[0]!r}? " if near else "") + f"Known: {', '.join(names[:KNOWN])}{more}"
 
 
 def advise_path(path: Path) -> str:
     """Advice on the existing path nearest to a missing one: "; did you mean 'runs/big'?"; empty if none is near."""
     try:
         there = [] if path.exists() else [entry.name for entry in path.parent.iterdir()]
-    except OSError:
+    except (OSError, ValueError):
         return ""
     near = difflib.get_close_matches(path.name, there, n=1, cutoff=0.7)
     return f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
@@ -66,17 +78,64 @@ def advise_path(path: Path) -> str:
 
 def shorten(value: object, limit: int = 40) -> str:
     """A value as text for messages: booleans as in TOML, and at most `limit` characters."""
-    text = ("true" if value else "false") if isinstance(value, bool) else repr(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    try:
+        text = repr(value[: limit + 1] if isinstance(value, str | list) else value)
+    except (ValueError, RecursionError):  # Python writes no whole number of more than 4300 digits
+        text = f"a whole number of {value.bit_length()} bits" if isinstance(value, int) else f"such a {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, without its middle if it is longer than `limit`."""
+    return text if len(text) <= limit else f"{text[: limit // 2]} ... {text[-limit // 2 :]}"
 
 
 class RunError(Exception):
     """A run that cannot continue; the written files are intact, and resuming continues from there."""
 
 
+@dataclass(slots=True)
+class Findings:
+    """Problems of one kind: the first few are worded, the others are only counted, however many there are.
+
+    Attributes:
+        most: how many are worded. worded: these. count: how many there are.
+    """
+
+    most: int = SHOWN
+    worded: list[Problem] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, path: str, message: str) -> None:
+        """Add a problem."""
+        self.add_all([path], lambda each: Problem(each, message))
+
+    def add_all(self, wrong: Sequence[T], word: Callable[[T], Problem]) -> None:
+        """Add everything that is wrong; `word` makes a problem of it, and is called for the first few only."""
+        self.worded += [word(each) for each in wrong[: max(0, self.most - len(self.worded))]]
+        self.count += len(wrong)
+
+    def report(self, path: str, problems: list[Problem], what: str = "values") -> bool:
+        """Add what was found to `problems`; return whether there was anything."""
+        problems += self.worded
+        if self.count > len(self.worded):
+            problems.append(Problem(path, f"and {self.count - len(self.worded):,} more {what} like these"))
+        return self.count > 0
+
+
+def first_of(wrong: Sequence[T], word: Callable[[T], Problem], path: str, what: str) -> list[Problem]:
+    """The problems of everything that is wrong in one way: the first few are worded, the others are counted."""
+    found, problems = Findings(LISTED), list[Problem]()
+    found.add_all(wrong, word)
+    found.report(path, problems, what)
+    return problems
+
+
 def report(found: list[Problem], path: str, problems: list[Problem]) -> bool:
     """Add what was found to `problems`, limited to a screenful; return whether there was anything."""
     problems += found[:SHOWN]
     if len(found) > SHOWN:
-        problems.append(Problem(path, f"and {len(found) - SHOWN} more values like these"))
+        problems.append(Problem(path, f"and {len(found) - SHOWN:,} more values like these"))
     return bool(found)

@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import hashlib
-import itertools
 import math
-from collections.abc import Iterator
+import mmap
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernels.models.quantity import Quantity
-from sweep.io.errors import Problem, shorten
-from sweep.io.values import DEFAULT, code_of
+from sweep.io.errors import Findings, Problem, advise, shorten
+from sweep.io.files import MEBIBYTE, require_regular
+from sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+LONGEST_LINE = MEBIBYTE // 2  # bytes of the header or of a comment; a line of cells must fit into a block
+BLOCK = MEBIBYTE
+MOST_COMMENTS = 100_000
+MOST_COLUMNS = 10_000
+QUOTED = rb'"[^"]*+(?:""[^"]*+)*+"(?=[,\r\n]|\Z)'
+# cells of which those in quotes are whole; elsewhere than at the start of a cell a quote is a character as any other
+CELLS = re.compile(rb'(?:%s|(?!"))[^"]*+(?:(?:(?<=[,\r\n])%s|(?<=[^,\r\n])")[^"]*+)*+' % (QUOTED, QUOTED))
 
 
 def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     """The names and the pieces of a CSV file. Cells are text, so that a wrong one can be reported with its row; empty cells are null.
 
     Lines before the header that begin with # are skipped.
+
+    Raises:
+        OSError: it is no regular file, or its header or comments are too long. pyarrow.ArrowException: it is no CSV file.
     """
     import pyarrow as pa
     from pyarrow import csv
 
-    with path.open("rb") as file:
-        remarks = sum(1 for _ in itertools.takewhile(lambda line: line.removeprefix(codecs.BOM_UTF8).startswith(b"#"), file))
-    reading = csv.ReadOptions(skip_rows=remarks)
+    remarks, start = find_header(path)
+    check_quotes(path, start)
+    reading = csv.ReadOptions(skip_rows=remarks, block_size=BLOCK)
     with csv.open_csv(path, reading) as reader:
         names = list(reader.schema.names)
     convert = csv.ConvertOptions(
@@ -45,74 +59,163 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     return names, pieces()
 
 
+def find_header(path: Path) -> tuple[int, int]:
+    """The number of lines before the header of a CSV file, and the position of its first byte; OSError if they or it are too long."""
+    require_regular(path)
+    with path.open("rb") as file:
+        for remarks in range(MOST_COMMENTS + 1):
+            line = file.readline(LONGEST_LINE + 1)
+            if len(line) > LONGEST_LINE:
+                raise OSError(errno.EFBIG, f"line {remarks + 1} has more than {LONGEST_LINE:,} bytes", str(path))
+            text = line.removeprefix(codecs.BOM_UTF8)
+            if not text.startswith(b"#"):
+                if line.count(b",") >= MOST_COLUMNS:
+                    message = f"its header names {line.count(b',') + 1:,} columns: at most {MOST_COLUMNS:,} are read"
+                    raise OSError(errno.EFBIG, message, str(path))
+                return remarks, file.tell() - len(text)
+    raise OSError(errno.EFBIG, f"has more than {MOST_COMMENTS:,} lines of comments before its header", str(path))
+
+
+def check_quotes(path: Path, start: int) -> None:
+    """OSError if a cell of a CSV file goes on after its closing quote, or has none: Arrow would read "1"5 as 15.
+
+    Args:
+        path: the file. start: position of its header.
+    """
+    if path.stat().st_size <= start:
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if data.find(b'"', start) < 0:
+            return
+        cells = CELLS.match(data, start)
+        end = start if cells is None else cells.end()
+        if end < len(data):
+            line = data[:end].count(b"\n") + 1
+            raise OSError(errno.EILSEQ, f"line {line}: a cell in quotes must end with a quote, before the next comma", str(path))
+
+
 def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a Parquet file of any types."""
+    """The names and the pieces of a Parquet file of any types; errors as of `read_csv`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    require_regular(path)
 
     def pieces() -> Iterator[pa.Table]:
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches():
+                batch.validate(full=True)  # text may be no UTF-8
                 yield pa.Table.from_batches([batch])
 
-    return list(pq.read_schema(path).names), pieces()
+    names = list(pq.read_schema(path).names)
+    if len(names) > MOST_COLUMNS:
+        raise OSError(errno.EFBIG, f"has {len(names):,} columns: at most {MOST_COLUMNS:,} are read", str(path))
+    return names, pieces()
+
+
+def why(error: Exception) -> str:
+    """Why a file cannot be read, without its name, on one line."""
+    if isinstance(error, UnicodeEncodeError):
+        return "its path is no UTF-8 text: rename the file or its folder"
+    return " ".join(str(error.strerror or error if isinstance(error, OSError) else error).split())
 
 
 READERS = {".csv": read_csv, ".parquet": read_parquet}
+EMPTY = ("", DEFAULT)  # cells of parameters that stand for the documented default
 
 
 def cells_as_numbers(
-    column: pa.ChunkedArray, meaning: str, label: str, before: int, problems: list[Problem]
+    column: pa.ChunkedArray, meaning: str, label: str, before: int, found: Findings, empty: Sequence[str] = EMPTY
 ) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
     """The values of a column (NaN for no number), the mask of its empty cells, and row -> word for cells that are no numbers.
 
-    If the column has another type, a problem with the `meaning` is added once: when `before`, the number of rows read so far, is 0.
+    If the column has another type, a problem with the `meaning` is added once: when `before`, the number of rows read so far, is 0. Text is
+    as `empty` as a cell of nothing if it is one of these words.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return parse_numbers(column)
+        return parse_numbers(column, empty)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_null(column.type):
         return pc.cast(column, pa.float64(), safe=False).fill_null(math.nan).to_numpy(), column.is_null().to_numpy(), {}
     if before == 0:
-        problems.append(Problem(label, f"must hold numbers, not {column.type} {meaning}"))
+        found.add(label, f"must hold numbers, not {shorten_type(column.type)} {meaning}")
     return np.empty(0), np.empty(0, bool), {}
 
 
+def shorten_type(kind: pa.DataType) -> str:
+    """A type of Arrow in messages; those of nested columns have no end."""
+    text = " ".join(str(kind).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
 def read_numbers(
-    column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
+    column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, found: Findings, empty: Sequence[str] = EMPTY
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and absent mask of numbers, after `before` rows; add problems if a cell is no number or out of bounds."""
+    """Values and absent mask of numbers, after `before` rows; add to `found` where a cell is no number or out of bounds."""
     meaning = f"({quantity.description}, unit {quantity.unit})"
-    values, absent, words = cells_as_numbers(column, meaning, label, before, problems)
-    for row, word in words.items():
-        problems.append(Problem(f"{label}, row {before + row + 1}", f"{shorten(word)} is not a number {meaning}"))
-    for row in np.flatnonzero(quantity.out_of_bounds(values)).tolist():
-        message = f"{float(values[row])!r} is out of bounds: must be {quantity.bounds} {meaning}"
-        problems.append(Problem(f"{label}, row {before + row + 1}", message))
+    values, absent, words = cells_as_numbers(column, meaning, label, before, found, empty)
+
+    def problem(row: int) -> Problem:
+        value = f"{float(values[row])!r} is out of bounds: must be {quantity.bounds}"
+        return Problem(
+            f"{label}, row {before + row + 1}", f"{f'{shorten(words[row])} is not a number' if row in words else value} {meaning}"
+        )
+
+    found.add_all(list(words), problem)
+    found.add_all(np.flatnonzero(quantity.out_of_bounds(values)).tolist(), problem)
     return values, absent
 
 
-def read_words(
-    column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and absent mask of words, after `before` rows; add problems if a cell is none of the words."""
-    codes = np.full(len(column), math.nan)
-    for row, cell in enumerate(column.to_pylist()):
-        text: Any = cell.strip() if isinstance(cell, str) else cell
-        if text not in (None, "", DEFAULT):
-            try:
-                codes[row] = code_of(quantity, text)
-            except ValueError as error:
-                problems.append(Problem(f"{label}, row {before + row + 1}", str(error)))
+def read_words(column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, found: Findings) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and absent mask of words, after `before` rows; add to `found` where a cell is none of the words."""
+    known = {word: code for code, word in enumerate(quantity.words)}
+    codes = codes_of(column, known, "a word of it", f" ({quantity.description})", label, before, found)
     return codes, np.isnan(codes)
 
 
-def read_lists(
-    column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, problems: list[Problem]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Tables (n, L), padded with NaN, and absent mask, after `before` rows; add problems if a node is not finite or out of bounds."""
+def codes_of(
+    column: pa.ChunkedArray, known: Mapping[str, int], what: str, meaning: str, label: str, before: int, found: Findings
+) -> np.ndarray:
+    """The codes of the cells, NaN for an empty one, after `before` rows; add to `found` where a cell is none of the `known` words."""
+    cells = read_text(column, label, before, found)
+    empty = np.array([cell is None or (isinstance(cell, str) and cell in EMPTY) for cell in cells], bool)
+    codes = np.array([known.get(cell, -1) if isinstance(cell, str) else -1 for cell in cells], float)
+    codes[empty] = math.nan
+
+    def problem(row: int) -> Problem:
+        message = f"{shorten(cells[row])} is not {what}; {advise(cells[row], known)}{meaning}"
+        return Problem(f"{label}, row {before + row + 1}", message)
+
+    found.add_all(np.flatnonzero(codes == -1).tolist(), problem)
+    return codes
+
+
+def read_text(column: pa.ChunkedArray, label: str, before: int, found: Findings) -> list[Any]:
+    """The cells of a column of words, None for an empty one, after `before` rows; add to `found` if its type has none.
+
+    Numbers are as they are. Dates and times become text, because Python has not all those that files may hold.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    try:
+        if pa.types.is_temporal(kind):
+            column, kind = pc.cast(column.cast(kind), pa.string()), pa.string()
+    except pa.ArrowException:  # a time without a date, or of an unknown zone
+        pass
+    plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_null, pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating)
+    if any(check(kind) for check in plain):
+        return [cell.strip() if isinstance(cell, str) else cell for cell in column.to_pylist()]
+    if before == 0:
+        found.add(label, f"must hold words, not {shorten_type(column.type)}")
+    return [None] * len(column)
+
+
+def read_lists(column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, found: Findings) -> tuple[np.ndarray, np.ndarray]:
+    """Tables (n, L), padded with NaN, and absent mask, after `before` rows; add to `found` where a node is not finite or out of bounds."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -120,24 +223,27 @@ def read_lists(
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind):
         text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-        absent = pc.or_kleene(text.is_null(), pc.is_in(text, pa.array(["", DEFAULT]))).to_numpy()
+        absent = pc.or_kleene(text.is_null(), pc.is_in(text, pa.array(EMPTY))).to_numpy()
         cells = pc.split_pattern(pc.if_else(pa.chunked_array([absent]), None, text), ";")
-        values, empty, words = parse_numbers(pc.list_flatten(cells))
+        values, empty, words = parse_numbers(pc.list_flatten(cells), EMPTY)
     elif is_list(kind) and any(check(kind.value_type) for check in (pa.types.is_null, pa.types.is_integer, pa.types.is_floating)):
         absent, cells, words = column.is_null().to_numpy(), column, {}
         nodes = pc.list_flatten(cells)
         values, empty = pc.cast(nodes, pa.float64(), safe=False).fill_null(math.nan).to_numpy(), nodes.is_null().to_numpy()
     else:
         if before == 0:
-            problems.append(Problem(label, f"must hold lists of numbers, such as 2;3;4;5 in CSV, not {kind} {meaning}"))
+            found.add(label, f"must hold lists of numbers, such as 2;3;4;5 in CSV, not {shorten_type(kind)} {meaning}")
         return np.empty((0, 0)), np.empty(0, bool)
     lengths = pc.list_value_length(cells).fill_null(0).to_numpy()
     rows = np.repeat(np.arange(len(lengths)), lengths)
     node = np.arange(len(values)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    for place in map(int, np.flatnonzero(~np.isfinite(values) | quantity.out_of_bounds(values))):
+
+    def problem(place: int) -> Problem:
         said = shorten(words[place]) if place in words else "an empty cell" if empty[place] else f"{float(values[place])!r}"
         wrong = f"is out of bounds: must be {quantity.bounds}" if np.isfinite(values[place]) else "is not a finite number"
-        problems.append(Problem(f"{label}, row {before + rows[place] + 1}, node {node[place]}", f"{said} {wrong} {meaning}"))
+        return Problem(f"{label}, row {before + rows[place] + 1}, node {node[place]}", f"{said} {wrong} {meaning}")
+
+    found.add_all(np.flatnonzero(~np.isfinite(values) | quantity.out_of_bounds(values)).tolist(), problem)
     tables = np.full((len(lengths), int(lengths.max(initial=0))), math.nan)
     tables[rows, node] = values
     return tables, absent
@@ -150,19 +256,21 @@ def is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def parse_numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
-    """Text cells as (values, absent mask, row -> word that is not a number)."""
+def parse_numbers(column: pa.ChunkedArray, empty: Sequence[str]) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
+    """Text cells as (values, mask of the absent ones, which are null or one of the `empty` words, row -> word that is not a number)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     text = pc.utf8_trim_whitespace(column)
-    absent = pc.or_(text.is_null(), pc.is_in(text, pa.array(["", DEFAULT]))).to_numpy()
+    absent = pc.or_(text.is_null(), pc.is_in(text, pa.array(empty))).to_numpy()
     filled = pc.if_else(pa.chunked_array([absent]), "nan", text)
     try:
-        return pc.cast(filled, pa.float64()).to_numpy(), absent, {}
+        values = pc.cast(filled, pa.float64()).to_numpy().copy()
+        doubted = np.flatnonzero(np.isnan(values) & ~absent)  # Arrow reads "nan(1)" as a number too
     except pa.ArrowInvalid:
-        values, words = np.full(len(absent), math.nan), {}
-    for row, word in enumerate(filled.to_pylist()):
+        values, doubted = np.full(len(absent), math.nan), np.flatnonzero(~absent)
+    words = {}
+    for row, word in zip(doubted.tolist(), filled.take(doubted).to_pylist(), strict=True):
         try:
             values[row] = number_in(word)
         except ValueError:
@@ -179,5 +287,6 @@ def number_in(text: str) -> float:
 
 def digest(path: Path) -> str:
     """SHA-256 of the file's bytes. It is part of the hash of a study, because a study with other points is another study."""
+    require_regular(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

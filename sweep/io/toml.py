@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from sweep.io.errors import ConfigError, Problem, advise_path
+from sweep.io.files import MOST_TEXT, read_bytes
+from sweep.io.text import visible_json
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+DEEPEST = 32  # levels of tables and lists
+PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+TOO_DEEP = re.compile(rf"{PART}(?:[ \t]*+\.[ \t]*+{PART}){{{DEEPEST}}}")
 
 
 def to_toml(tables: dict[str, Any]) -> str:
@@ -53,8 +58,8 @@ def inline(value: Any) -> str:
 
 
 def text(value: str) -> str:
-    """Format a basic string; TOML escapes as JSON does, but also the delete character."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Format a basic string; TOML escapes as JSON does. What would command a terminal or hide text is escaped too."""
+    return visible_json(json.dumps(value, ensure_ascii=False))
 
 
 def apply_overrides(raw: dict[str, Any], overrides: Sequence[str], problems: list[Problem]) -> list[str]:
@@ -122,14 +127,42 @@ def read_source(source: Mapping[str, Any] | str | os.PathLike[str]) -> tuple[str
 def read_toml(path: Path) -> dict[str, Any]:
     """Parse a file; ConfigError if it cannot be read or is not TOML."""
     try:
-        return tomllib.loads(path.read_bytes().decode() + "\n")  # so that an error in the last line is reported with that line
-    except tomllib.TOMLDecodeError as error:
-        twice = str(error).startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate"))
-        message = f"a key is given twice {str(error)[str(error).rfind('(') :]}" if twice else f"not TOML: {error}"
-    except UnicodeDecodeError as error:
-        message = f"not TOML: not UTF-8 text (byte {error.start})"
-    except RecursionError:
-        message = "not TOML: nested too deeply"
-    except (OSError, ValueError) as error:
-        message = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}{advise_path(path)}"
+        return parse_toml(read_bytes(path, MOST_TEXT))
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}{advise_path(path)}"
+    except ValueError as error:
+        message = str(error)
     raise ConfigError(str(path), [Problem("", message)])
+
+
+def parse_toml(data: bytes | str) -> dict[str, Any]:
+    """Parse the content of a file; ValueError if it is not TOML, or if its tables are nested more deeply than those of any study."""
+    try:
+        text = data if isinstance(data, str) else data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not TOML: not UTF-8 text (byte {error.start})") from None
+    if (deep := TOO_DEEP.search(text)) is not None:  # the parser would take a time that grows as the square of the depth
+        line = text.count("\n", 0, deep.start()) + 1
+        raise ValueError(f"not TOML of a study: a key of more than {DEEPEST} parts (line {line})")
+    try:
+        tables = tomllib.loads(text + "\n")  # so that an error in the last line is reported with that line
+    except tomllib.TOMLDecodeError as error:
+        said = str(error)
+        twice = said.startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate"))
+        raise ValueError(f"a key is given twice {said[said.rfind('(') :]}" if twice else f"not TOML: {said}") from None
+    except RecursionError:
+        raise ValueError("not TOML: nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"not TOML: {str(error).partition(' for integer string')[0]}") from None
+    if depth_of(tables) > DEEPEST:
+        raise ValueError(f"not TOML of a study: nested more than {DEEPEST} deep")
+    return tables
+
+
+def depth_of(tables: Any) -> int:
+    """How deeply tables and lists are nested, without recursion."""
+    depth, level = 0, [tables]
+    while level and depth <= DEEPEST:
+        depth += 1
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each) if isinstance(inner, dict | list)]
+    return depth

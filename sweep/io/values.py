@@ -50,7 +50,7 @@ def number(quantity: Quantity, value: Any) -> float:
 def code_of(quantity: Quantity, value: Any) -> float:
     """The code of a word of the file; ValueError if it is none of the quantity's words."""
     if not isinstance(value, str) or value not in quantity.words:
-        raise ValueError(f"{shorten(value)} is not a word of it; {advise(str(value), quantity.words)} ({quantity.description})")
+        raise ValueError(f"{shorten(value)} is not a word of it; {advise(value, quantity.words)} ({quantity.description})")
     return float(quantity.words.index(value))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations
 from sweep.analysis.run_rows import is_logarithmic
-from sweep.plots.figure import INK, label, label_plainly, save
+from sweep.plots.figure import INK, label, label_plainly, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def fill(figure: Figure, drawn: Bifurcation) -> None:
     axes.set(xlabel=label(drawn.x), ylabel=y_label(drawn.y))
     handles += draw_known(axes, drawn, values)
     done = f"{drawn.points:,} points" if drawn.rows == drawn.points else f"{drawn.rows:,} of {drawn.points:,} points"
-    axes.set_title(f"{drawn.study}: {done}", loc="left", fontsize=10.5)
+    axes.set_title(f"{plain(drawn.study)}: {done}", loc="left", fontsize=10.5)
     figure.legend(handles=handles, loc="outside right upper", fontsize=9, frameon=False)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sweep.analysis.calibration.results import CalibrationResult, Landscape
 from sweep.io.units import raised
-from sweep.plots.figure import HUES, INK, MARKS, label, save
+from sweep.plots.figure import HUES, INK, MARKS, label, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,11 +81,16 @@ def in_time(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: 
         times = data.abscissa[data.run[own]]
         order = np.argsort(times) if data.paths is None else np.arange(len(times))
         look: Any = {"color": HUES[place % len(HUES)], "marker": MARKS[place % len(MARKS)], "markersize": 3.5, "alpha": 0.75}
-        axes.plot(times, data.measured[own], linestyle="", label=data.runs[int(data.run[own[0]])].rpartition(",")[0], **look)
+        axes.plot(times, data.measured[own], linestyle="", label=legend_name(data.runs[int(data.run[own[0]])].rpartition(",")[0]), **look)
         axes.plot(times[order], point.predicted[result.best, own][order], color=INK, linewidth=0.9, label=None if place else "fitted")
     axes.set_ylabel(label(quantity))
     axes.legend(fontsize=9, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
     axes.grid(linewidth=0.4, alpha=0.5)
+
+
+def legend_name(text: str) -> str:
+    """A name for a legend, which leaves out names that begin with an underscore."""
+    return plain(f" {text}" if text.startswith("_") else text)
 
 
 def by_test(result: CalibrationResult, numbers: np.ndarray) -> list[np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.analysis.convergence_curves import ConvergenceCurves
 from sweep.design.refinement import LARGEST_STEP, STEP, TOLERANCE
-from sweep.plots.figure import INK, save
+from sweep.plots.figure import INK, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def fill(figure: Figure, drawn: ConvergenceCurves, panels: list[tuple[str, ...]]
     for axes, names in zip(every_axes, panels, strict=True):
         draw_slopes(axes, PANELS[names])
     every_axes[0].set_ylabel(f"relative difference of the {drawn.observable.name.replace('_', ' ')}")
-    every_axes[0].set_title(drawn.title, loc="left", fontsize=10.5)
+    every_axes[0].set_title(plain(drawn.title), loc="left", fontsize=10.5)
     style = {**STYLES[0], "color": INK}
     if any(np.isfinite(curve.from_exact).any() for curve in drawn.curves):
         handles.append(Line2D([], [], label="from exact", **style))

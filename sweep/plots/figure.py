@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models.quantity import Quantity
+from sweep.io.atomic import write_whole
 from sweep.io.errors import ConfigError, Problem
+from sweep.io.text import visible
 from sweep.io.units import raised
 
 if TYPE_CHECKING:
@@ -49,18 +53,26 @@ def save(out: Path, size: tuple[float, float], fill: Callable[[Figure], None], c
             raise
         message = "a picture needs matplotlib, which is not installed: pip install 'tribosweep[plot]'"
         raise ConfigError(f"tribosweep {command}", [Problem("", message)]) from None
-    with rc_context(STYLE):
+    with rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # of a study's name; it is drawn as a box
         figure = Figure(figsize=size, layout="constrained")
         fill(figure)
         # without the date, so that the same run gives the same file
         metadata: Any = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix.lower(), {})
-        figure.savefig(out, dpi=DPI, metadata=metadata)
+        picture = BytesIO()
+        figure.savefig(picture, format=out.suffix.lower().removeprefix("."), dpi=DPI, metadata=metadata)
+    write_whole(out, picture.getvalue())
 
 
 def label(quantity: Quantity) -> str:
     """Axis label of a quantity, with superscript exponents in its unit."""
     head, bracket, unit = quantity.label.rpartition("[")
     return f"{head}{bracket}{raised(unit)}" if bracket else quantity.label
+
+
+def plain(text: str) -> str:
+    """A text that a file or a user gave, as it is: matplotlib takes what stands between two dollar signs for a formula."""
+    return visible(text, lines=True).replace("$", r"\$")
 
 
 def label_plainly(axis: Axis) -> None:

@@ -14,7 +14,7 @@ from sweep.analysis.group_statistics import keys_of
 from sweep.analysis.palette import OTHERS
 from sweep.analysis.run_rows import as_text, is_logarithmic, is_numeric
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import label, label_plainly, save
+from sweep.plots.figure import label, label_plainly, plain, save
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +84,7 @@ def fill(figure: Figure, table: pa.Table, model: Model, study: str, x: str, line
     level = f"{100.0 * float(metadata['confidence']):g} %"
     axes.set(xlabel=label(by_name(model.parameters)[x]), ylabel=f"mean {label(observable)}" if observable else f"chance of {name}")
     axes.set_title(
-        f"{study}: {'mean' if observable else 'chance'} over {of} values of {metadata['over']}, its {level} interval"
+        f"{plain(study)}: {'mean' if observable else 'chance'} over {of} values of {metadata['over']}, its {level} interval"
         + (", and one standard deviation" if observable else ""),
         loc="left",
         fontsize=9.5,

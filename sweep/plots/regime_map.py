@@ -11,7 +11,7 @@ import numpy as np
 from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
 from sweep.analysis.regime_map import RegimeMap, limits_of, nearest_rows, spread
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import INK, label, label_plainly, save
+from sweep.plots.figure import INK, label, label_plainly, plain, save
 from sweep.plots.map_labels import Place, add_labels, draw_boundaries, name_areas, thinned
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
         if drawn.gridded:
             draw_levels(axes, drawn, norm, taken)
     draw_boundaries(axes, drawn, places, taken)
-    axes.set_title(title(drawn), loc="left", fontsize=10.5)
+    axes.set_title(plain(title(drawn)), loc="left", fontsize=10.5)
 
 
 def title(drawn: RegimeMap) -> str:

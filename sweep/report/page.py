@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from sweep.io.atomic import write_text
 from sweep.io.errors import ConfigError, Problem
+from sweep.io.text import visible
 from sweep.report.content import Content
 
 SCRIPTS = ("data.js", "picture.js", "charts.js", "page.js")
@@ -41,15 +45,17 @@ def check_suffix(out: Path) -> None:
 
 def render(content: Content) -> str:
     """The HTML file as text."""
+    plotly, script = plotly_script(), "\n".join(['"use strict";', *(read(name) for name in SCRIPTS)])
     places = {
-        "title": html.escape(content.title),
+        "policy": policy(plotly, script),
+        "title": html.escape(visible(content.title)),
         "style": read("page.css"),
-        "plotly": plotly_script(),
+        "plotly": plotly,
         "content": as_json(content.facts),
         "columns": "\n".join(
             f'<script type="text/plain" data-column="{html.escape(name)}">{text}</script>' for name, text in content.columns.items()
         ),
-        "script": "\n".join(read(name) for name in SCRIPTS),
+        "script": script,
     }
     # the template is cut at its places before they are filled, so that "{{" in a filled-in part is not taken for a place
     pieces = []
@@ -59,14 +65,34 @@ def render(content: Content) -> str:
     return "".join(pieces)
 
 
+def policy(*scripts: str) -> str:
+    """The Content-Security-Policy of the page: it runs its own `scripts` and no other, asks for nothing, and sends nothing."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts)
+    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+
+
 def read(name: str) -> str:
-    """Read a file of the page."""
-    return (files("sweep.report") / "web" / name).read_text(encoding="utf-8")
+    """Read a file of the page, with the ends of lines that a browser makes of any."""
+    return with_line_feeds((files("sweep.report") / "web" / name).read_text(encoding="utf-8"))
+
+
+def with_line_feeds(text: str) -> str:
+    """The text as a browser reads it, so that the hash of a script is the same."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def shown(value: Any) -> Any:
+    """JSON values with every text as it can be shown; see `visible`."""
+    if isinstance(value, str):
+        return visible(value, lines=True)
+    if isinstance(value, dict):
+        return {name: shown(each) for name, each in value.items()}
+    return [shown(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def as_json(facts: object) -> str:
     """JSON that is safe in a script element."""
-    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False).replace("<", "\\u003c")
+    return json.dumps(shown(facts), ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False).replace("<", "\\u003c")
 
 
 def plotly_script() -> str:
@@ -82,4 +108,4 @@ def plotly_script() -> str:
             raise
         message = "a report needs plotly, which is not installed: pip install 'tribosweep[report]'"
         raise ConfigError("tribosweep report", [Problem("", message)]) from None
-    return source.read_text(encoding="utf-8").replace("</script", "<\\/script")
+    return with_line_feeds(source.read_text(encoding="utf-8")).replace("</script", "<\\/script")

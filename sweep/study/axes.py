@@ -10,7 +10,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.quantity import Quantity
 from sweep.design.axis import INTEGER, SCHEME, SCHEME_NAMES, Axis, Continuous, Listed, Spaced, Whole
-from sweep.io.errors import Problem, advise, report, shorten
+from sweep.io.errors import Findings, Problem, advise, report, shorten
 from sweep.io.values import DEFAULT, Value, padded, read_number, read_value
 from sweep.study.schema import Range, read_range
 
@@ -42,15 +42,24 @@ def read_list(quantity: Quantity, path: str, raw: list[Any], problems: list[Prob
 
 def read_schemes(model: Model, path: str, raw: list[Any], scheme: str, problems: list[Problem]) -> Listed | None:
     """Read the axis "scheme", a list of words; "default" stands for the study's scheme."""
-    found: list[Problem] = []
+    found, wrong = Findings(), []
     codes = np.zeros(len(raw), dtype=np.int8)
     for position, word in enumerate(raw):
         name = scheme if word == DEFAULT else word
         if isinstance(name, str) and name in model.schemes:
             codes[position] = SCHEME_NAMES.index(name)
         else:
-            found.append(Problem(f"{path}[{position}]", f"{shorten(word)} is not a scheme; {advise(str(word), model.schemes)}"))
-    return Listed(SCHEME, codes, np.zeros(len(raw), dtype=bool)) if not report(found, path, problems) else None
+            wrong.append(position)
+
+    def problem(position: int) -> Problem:
+        word = raw[position]
+        return Problem(
+            f"{path}[{position}]",
+            f"{shorten(word)} is not a scheme; {advise(word, model.schemes)}",
+        )
+
+    found.add_all(wrong, problem)
+    return Listed(SCHEME, codes, np.zeros(len(raw), dtype=bool)) if not found.report(path, problems) else None
 
 
 def forms(quantity: Quantity, sampled: bool) -> str:

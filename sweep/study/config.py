@@ -18,7 +18,7 @@ from sweep.io.toml import inline, to_toml
 from sweep.io.values import Value, written
 from sweep.study.capabilities import KEYS_OF_ASKED
 from sweep.study.excitation import Excitation
-from sweep.study.shard_size import MOST_SHARDS
+from sweep.study.shard_size import MOST_SHARDS, is_quick
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,16 @@ class Config:
             if q.name not in known and not (self.window == STEADY and q.name in RUN)
         ]
         return to_toml(self.document) + "\n" + "\n".join(defaults) + "\n"
+
+    @property
+    def schemes(self) -> set[str]:
+        """The schemes of the points."""
+        return set(schemes_of(self.design, self.scheme))
+
+    @property
+    def quick(self) -> bool:
+        """Whether a row takes some milliseconds at most."""
+        return is_quick(self.schemes, self.window, self.asked, self.excitation)
 
     @property
     def ignored(self) -> list[str]:

@@ -19,7 +19,7 @@ from sweep.design.grid import Grid, Zip
 from sweep.design.points import Missing, widened
 from sweep.design.sensitivity import OPTIONS, SAMPLERS, Sampling, settings_of
 from sweep.io import tables
-from sweep.io.errors import Problem, advise, shorten
+from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.values import Value, number_like
 from sweep.study import point_table
 from sweep.study.axes import forms, read_list, read_schemes, read_spacing
@@ -115,7 +115,15 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
         message = "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"
         problems.append(Problem(f"{where}.axes", message))
     sampled = sweep.design in SAMPLERS
-    read = [read_axis(model, f"{where}.axes.{name}", raw, scheme, sampled, problems) for name, raw in (sweep.axes or {}).items()]
+    known = [*(quantity.name for quantity in model.parameters), SCHEME]
+    unknown = [str(name) for name in sweep.axes or () if name not in known]
+
+    def problem(name: str) -> Problem:
+        return Problem(f"{where}.axes.{name}", of_another(name, model) or f"unknown parameter; {advise(name, known)}")
+
+    problems += first_of(unknown, problem, f"{where}.axes", "keys")
+    named = {name: raw for name, raw in (sweep.axes or {}).items() if name in known}
+    read = [read_axis(model, f"{where}.axes.{name}", raw, scheme, sampled, problems) for name, raw in named.items()]
     axes = tuple(axis for axis in read if axis is not None)
     if sampled:
         return read_sample(sweep, where, axes, problems) or Grid(()), ""
@@ -172,7 +180,7 @@ def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, pro
 
     Args:
         model: the model whose parameters are swept.
-        path: key of the entry, which ends in a parameter or in "scheme".
+        path: key of the entry, which ends in a parameter of the model or in "scheme".
         raw: its value: a list, or a table of from, to, count, spacing.
         scheme: the scheme that the word "default" stands for.
         sampled: whether the design draws values from ranges, so that ranges have no count.
@@ -183,9 +191,7 @@ def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, pro
     """
     name = path.rpartition(".axes.")[2]
     quantities = {quantity.name: quantity for quantity in model.parameters}
-    if name not in quantities and name != SCHEME:
-        problems.append(Problem(path, of_another(name, model) or f"unknown parameter; {advise(name, [*quantities, SCHEME])}"))
-    elif isinstance(raw, list) and not raw:
+    if isinstance(raw, list) and not raw:
         problems.append(Problem(path, "empty: an axis needs at least one value, or the design has 0 points"))
     elif isinstance(raw, list):
         return read_schemes(model, path, raw, scheme, problems) if name == SCHEME else read_list(quantities[name], path, raw, problems)

@@ -18,7 +18,7 @@ from kernels.models.quantity import by_name
 from kernels.models.schemes import DOUBLE, SINGLE, STEADY
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive, schemes_of
-from sweep.io.errors import ConfigError, Problem, advise, shorten
+from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
 from sweep.io.toml import apply_overrides, read_source
 from sweep.io.values import Value, read_number, read_value, written
 from sweep.io.version import SCHEMA_VERSION, VERSION
@@ -123,6 +123,11 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
     canonical = canonical_document(document, name, model, fixed, read, excitation, folder)
+    if unwritable(canonical):
+        problems.append(
+            Problem("", "the path of one of its files is no UTF-8 text, so that no file can name it: rename the file or its folder")
+        )
+        return None
     nameless = {**canonical, "sweep": without_files(canonical.get("sweep"))}
     if excitation is not None:
         nameless["excitation"] = excitations.without_paths(canonical["excitation"])
@@ -173,12 +178,12 @@ def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str
 def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
     """Read [parameters] into `fixed` and `paths`."""
     quantities = {quantity.name: quantity for quantity in model.parameters if quantity.name not in TIME_KEYS}
+    unknown = [str(name) for name in raw if name not in quantities]
+    problems += first_of(unknown, lambda name: Problem(f"parameters.{name}", belongs(name, model)), "parameters", "keys")
     for name, value in raw.items():
-        path = f"parameters.{name}"
         if name not in quantities:
-            problems.append(Problem(path, belongs(str(name), model)))
             continue
-        paths[name] = path
+        path = paths[name] = f"parameters.{name}"
         found: list[Problem] = []
         read = read_value(quantities[name], path, value, found)
         if not found:
@@ -257,6 +262,15 @@ def canonical_document(
         "output": {key: value for key, value in dict(document.output).items() if value not in (None, False)},
     }
     return {key: table for key, table in tables.items() if table}
+
+
+def unwritable(document: dict[str, Any]) -> bool:
+    """Whether a study names a file by bytes that are no UTF-8, which Python reads as halves of surrogate pairs."""
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def without_files(sweeps: dict[str, Any] | list[dict[str, Any]] | None) -> Any:

@@ -7,16 +7,15 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
-from sweep.io.errors import Problem, advise, report, shorten
-from sweep.io.tables import READERS, read_lists, read_numbers, read_words
-from sweep.io.values import DEFAULT
+from sweep.io.errors import Findings, Problem, advise, first_of
+from sweep.io.tables import READERS, codes_of, read_lists, read_numbers, read_words, why
 from sweep.study.schema import of_another
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Column:
     values: IO[bytes]
     absent: IO[bytes]
     shapes: list[tuple[int, ...]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: Findings = field(default_factory=Findings)
 
     def add(self, values: np.ndarray, absent: np.ndarray) -> None:
         """Append cells."""
@@ -95,8 +94,8 @@ def read_points(path: Path, model: Model, scheme: str, where: str, problems: lis
     with ExitStack() as files:
         try:
             return read_columns(path, model, scheme, where, problems, files)
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-            problems.append(Problem(where, f"cannot read {path}: {' '.join(str(error).split())}"))
+        except (OSError, pa.ArrowException, UnicodeError) as error:
+            problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
             return ()
 
 
@@ -117,7 +116,7 @@ def read_columns(path: Path, model: Model, scheme: str, where: str, problems: li
     if rows == 0:
         problems.append(Problem(where, f"{path} has no rows: 0 points"))
     for column in columns.values():
-        report(column.problems, f"{where}: {path.name}, column {column.name}", problems)
+        column.problems.report(f"{where}: {path.name}, column {column.name}", problems)
     return tuple(column.axis() for column in columns.values()) if len(problems) == before else ()
 
 
@@ -125,30 +124,32 @@ def choose_columns(names: list[str], model: Model, label: str, problems: list[Pr
     """Choose the columns that can be read, by position, and give them temporary `files`; add problems for the others."""
     known: dict[str, Quantity | None] = {**by_name(model.parameters), SCHEME: None}
     columns: dict[int, Column] = {}
+    seen: set[str] = set()
+    twice, unknown = [], []
     for position, name in enumerate(names):
-        if name in names[:position]:
-            problems.append(Problem(f"{label}, column {name}", "given twice"))
+        if name in seen:
+            twice.append(name)
         elif name in known:
             values, absent = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))  # noqa: SIM115 - `files` closes them
             columns[position] = Column(name, known[name], values, absent)
         else:
-            separator = "; columns are separated by commas" if ";" in name else ""
-            unknown = of_another(name, model) or f"unknown parameter; {advise(name, known)}{separator}"
-            problems.append(Problem(f"{label}, column {name}", unknown))
+            unknown.append(name)
+        seen.add(name)
+
+    def problem(name: str) -> Problem:
+        separator = "; columns are separated by commas" if ";" in name else ""
+        message = of_another(name, model) or f"unknown parameter; {advise(name, known)}{separator}"
+        return Problem(f"{label}, column {name}", message)
+
+    problems += first_of(unknown, problem, label, "columns")
+    problems += first_of(twice, lambda name: Problem(f"{label}, column {name}", "given twice"), label, "columns")
     return columns
 
 
 def read_schemes(
-    column: pa.ChunkedArray, model: Model, scheme: str, label: str, before: int, problems: list[Problem]
+    column: pa.ChunkedArray, model: Model, scheme: str, label: str, before: int, found: Findings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of the column "scheme", after `before` rows, none of them absent; add problems if a cell is no scheme."""
-    codes = np.zeros(len(column), dtype=np.int8)
-    for row, cell in enumerate(column.to_pylist()):
-        word: Any = cell.strip() if isinstance(cell, str) else cell
-        name = scheme if word in (None, "", DEFAULT) else word
-        if name in model.schemes:
-            codes[row] = SCHEME_NAMES.index(name)
-        else:
-            message = f"{shorten(word)} is not a scheme; {advise(str(word), model.schemes)}"
-            problems.append(Problem(f"{label}, row {before + row + 1}", message))
-    return codes, np.zeros(len(codes), dtype=bool)
+    """Codes of the column "scheme", after `before` rows, none of them absent; add to `found` where a cell is no scheme."""
+    known = {name: SCHEME_NAMES.index(name) for name in model.schemes}
+    codes = codes_of(column, known, "a scheme", "", label, before, found)
+    return np.where(np.isnan(codes), known.get(scheme, 0), codes).astype(np.int8), np.zeros(len(codes), dtype=bool)

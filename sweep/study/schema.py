@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kernels.models import MODELS, TIME, Model
 from kernels.models.schemes import DOUBLE
 from sweep.design.axis import DRAW, RECORD
-from sweep.io.errors import Problem, advise, shorten
+from sweep.io.errors import Problem, advise, first_of, shorten
+
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as in TOML
 
 
 class TableSchema(BaseModel):
@@ -38,25 +40,25 @@ class Time(TableSchema):
     tolerance: Any = None
     retries: Any = None
     window: Any = None
-    blocks: int | None = None
+    blocks: Whole | None = None
 
 
 class Sweep(TableSchema):
     """[sweep]: the design and its points."""
 
     design: str = "grid"
-    count: int | None = None
-    seed: int | None = None
+    count: Whole | None = None
+    seed: Whole | None = None
     file: str | None = None
     observable: str | None = None
-    digits: int | None = None
-    halvings: int | None = None
+    digits: Whole | None = None
+    halvings: Whole | None = None
     level: Any = None
     width: Any = None
     seeds: Any = None
     second_order: bool | None = None
-    levels: int | None = None
-    harmonics: int | None = None
+    levels: Whole | None = None
+    harmonics: Whole | None = None
     correlations: list[Any] | None = None
     axes: dict[str, Any] | None = None
 
@@ -66,7 +68,7 @@ class Range(TableSchema):
 
     start: Any = Field(default=None, alias="from")
     stop: Any = Field(default=None, alias="to")
-    count: int | None = None
+    count: Whole | None = None
     spacing: str = "linear"
 
 
@@ -88,7 +90,7 @@ class Random(TableSchema):
     rms: Any = Field(default=None, description="root mean square of the acceleration, for a band [m/s^2], such as 0.3 g in quotes")
     duration: Any = Field(default=None, description="duration of a draw [s]")
     interval: Any = Field(default=None, description="time between samples [s]; 1 / (2 interval) exceeds every frequency of the spectrum")
-    seed: int | None = Field(default=None, description="seed of all draws, at least 0; default 1; it and n determine draw n")
+    seed: Whole | None = Field(default=None, description="seed of all draws, at least 0; default 1; it and n determine draw n")
     taper: Any = Field(default=None, description="ramps of half a cosine at both ends [s], or [at the beginning, at the end]; default none")
 
 
@@ -112,7 +114,7 @@ class Output(TableSchema):
     """[output]: additional observables, and the size of shards."""
 
     statistics: bool | None = None
-    shard_points: int | None = None
+    shard_points: Whole | None = None
 
 
 class Document(TableSchema):
@@ -132,6 +134,7 @@ NEEDED = {
 }  # parameter -> message if the study lacks what the parameter needs
 EXCITATION: dict[str, type[TableSchema]] = {"excitation": Excitation, "excitation.random": Random}
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
+TYPES |= dict.fromkeys(("greater_than_equal", "less_than"), "a whole number of at most 64 bits")
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
 WINDOW = ("window_start", "window_end")
 TIME_KEYS = {q.name: "window = [start, end]" if q.name in WINDOW else q.name for q in TIME}
@@ -155,9 +158,16 @@ def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
         return Document.model_validate(listed)
     except ValidationError as error:
         found = error.errors(include_url=False)
-    for item in found:
+
+    def problem(item: Mapping[str, Any]) -> Problem:
         location = [part for part in item["loc"] if part != "[key]"]
-        problems.append(Problem(dotted(location, single), describe(item, [str(part) for part in location if not isinstance(part, int)])))
+        return Problem(dotted(location, single), describe(item, [str(part) for part in location if not isinstance(part, int)]))
+
+    kinds: dict[Any, list[Any]] = {}
+    for item in found:
+        kinds.setdefault((item["loc"][:-1], item["type"]), []).append(item)
+    for (location, _), items in kinds.items():
+        problems += first_of(items, problem, dotted([part for part in location if part != "[key]"], single), "keys")
     remaining = {key: value for key, value in listed.items() if key in Document.model_fields}
     for item in found:
         prune(remaining, [part for part in item["loc"] if part != "[key]"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kernels.models.outputs import Asked
 from kernels.models.schemes import EXACT, STEADY
 from sweep.design.designs import Adaptive, Design, most_draws
@@ -27,12 +29,13 @@ def check_shards(
 ) -> int:
     """The points of a shard: the number in [output], or a number that takes seconds on a small machine and fills a large one.
 
+    A shard that takes longer is written piece by piece; see `execution.shard`.
+
     The size depends only on the study, so that every worker computes the same shards. The random draws of a shard must fit into
     memory.
     """
     least, most = SHARD_POINTS
-    quick = set(schemes) <= {EXACT} and window != STEADY and not asked.names and excitation is None
-    points = given if given is not None else (SHARD_OF_EXACT if quick else SHARD_OF_STEPS)
+    points = given if given is not None else (SHARD_OF_EXACT if is_quick(schemes, window, asked, excitation) else SHARD_OF_STEPS)
     if excitation is not None and not problems:
         points = fitting(design, excitation, points, given is not None, problems)
     if given is not None and not least <= given <= most:
@@ -44,6 +47,11 @@ def check_shards(
         message = f"{points} is too few for {design.count:.7g} points: must be >= {need}, for a study has at most {MOST_SHARDS:,} shards"
         problems.append(Problem("output.shard_points", message))
     return points
+
+
+def is_quick(schemes: Iterable[str], window: str | None, asked: Asked, excitation: Excitation | None) -> bool:
+    """Whether a row takes some milliseconds at most: exact, over a given window, without records and statistics."""
+    return set(schemes) <= {EXACT} and window != STEADY and not asked.names and excitation is None
 
 
 def fitting(design: Design, excitation: Excitation, points: int, given: bool, problems: list[Problem]) -> int:

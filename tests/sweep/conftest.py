@@ -14,7 +14,7 @@ import pytest
 
 from kernels.models import Model
 from kernels.models.status import Status
-from sweep.execution import executors
+from sweep.execution import executors, shard
 from sweep.study import shard_size
 
 
@@ -34,12 +34,14 @@ class FakeKernels:
     Attributes:
         calls: number of rows of each call. windows: the window of each call.
         fail_at: the call (from 0) that raises `error`.
+        words_by_value: words depend on the numbers of a row, otherwise on its place in the call.
     """
 
     def __init__(self) -> None:
         self.calls: list[int] = []
         self.windows: list[str | None] = []
         self.fail_at = -1
+        self.words_by_value = False
         self.error: BaseException = KeyboardInterrupt()
 
     def solve(
@@ -62,10 +64,11 @@ class FakeKernels:
         row = values["a0"] + 100.0 * values["mu"] + 0.0 * values["f0"] + 1000.0 * (scheme == "euler")
         row = np.broadcast_to(row, (count,)).astype(np.float64)
         failed = ~np.isfinite(row)
+        codes = np.floor(np.nan_to_num(1000.0 * row)) if self.words_by_value else np.arange(count)
         observables = {}
         for quantity in model.returns(window):
             if quantity.kind == "word":
-                observables[quantity.name] = np.where(failed, -1, np.arange(count) % len(quantity.words)).astype(np.int8)
+                observables[quantity.name] = np.where(failed, -1, codes % len(quantity.words)).astype(np.int8)
             elif quantity.kind == "list":
                 observables[quantity.name] = np.where(failed[:, None], np.nan, row[:, None] + np.array([0.0, 1.0, np.nan]))
             else:
@@ -77,9 +80,8 @@ class FakeKernels:
 COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from sweep.cli import console; console()"
 
 
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
-    """Stands in for `kernels.batch.solve` and `kernels.runtime.jax_setup`."""
+def install_fake(patch: pytest.MonkeyPatch) -> FakeKernels:
+    """Put a stand-in in the place of `kernels.batch.solve` and `kernels.runtime.jax_setup`."""
     stand_in = FakeKernels()
     batch = types.ModuleType("kernels.batch.solve")
     runtime = types.ModuleType("kernels.runtime.jax_setup")
@@ -87,18 +89,37 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
     runtime.__dict__.update(prepare=lambda: None, describe=lambda: {"jax": "0", "device": "none", "dtype": "float64"}, problems=list)
     for module in (batch, runtime):
         folder, name = module.__name__.rsplit(".", maxsplit=1)
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-        monkeypatch.setattr(importlib.import_module(folder), name, module, raising=False)
+        patch.setitem(sys.modules, module.__name__, module)
+        patch.setattr(importlib.import_module(folder), name, module, raising=False)
+    patch.setattr(shard, "least_rows", lambda _: shard_size.SHARD_POINTS[1])  # its times say nothing
     return stand_in
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
+    """Stands in for `kernels.batch.solve` and `kernels.runtime.jax_setup`."""
+    return install_fake(monkeypatch)
+
+
+def install_small_pieces(patch: pytest.MonkeyPatch, rows: int) -> None:
+    """Write shards in pieces of so many rows."""
+    patch.setattr(shard, "least_rows", lambda _: rows)
+    patch.setattr(shard, "FIRST_OF_QUICK", 0)
+    patch.setattr(shard, "SECONDS_OF_A_PIECE", 0.0)
+
+
+def install_small_shards(patch: pytest.MonkeyPatch) -> int:
+    """Ten points to a shard, one after the other."""
+    patch.setattr(executors, "THREADS", 1)
+    patch.setattr(shard_size, "SHARD_OF_EXACT", 10)
+    patch.setattr(shard_size, "SHARD_OF_STEPS", 10)
+    return 10
 
 
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> int:
     """Ten points to a shard, one after the other."""
-    monkeypatch.setattr(executors, "THREADS", 1)
-    monkeypatch.setattr(shard_size, "SHARD_OF_EXACT", 10)
-    monkeypatch.setattr(shard_size, "SHARD_OF_STEPS", 10)
-    return 10
+    return install_small_shards(monkeypatch)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -18,7 +18,7 @@ from sweep.analysis.calibration.data import Measurements
 from sweep.analysis.calibration.measured import read_data
 from sweep.analysis.calibration.parameters import Free, Prior, Space
 from sweep.analysis.calibration.sources import Source, read_sources
-from sweep.io.errors import ConfigError, Problem, advise, shorten
+from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
 from sweep.io.toml import apply_overrides, read_source
 from sweep.io.values import read_number
 from sweep.study import load as studies
@@ -35,6 +35,7 @@ NODE = re.compile(r"(\w+)\[(\d+)\]")
 SPREAD = Quantity("std", "", "standard deviation of the prior", lower=0.0, lower_open=True)
 CONFIDENCE = Quantity("confidence", "1", "level of the intervals", lower=0.0, upper=1.0, lower_open=True, upper_open=True)
 MOST_STARTS = 10_000
+MOST_FREE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
         problems.append(Problem("excitation", "a calibration needs oscillators that a sine shakes: leave [excitation] out"))
         study.pop("excitation")
     model = model_of(study)
-    if model is None:  # the check of the study gives a better message
+    tables = all(isinstance(study.get(key, {}), dict) for key in ("study", "parameters", "time"))
+    if model is None or not tables:  # the check of the study gives a better message
         studies.check(study, source, folder, stem, problems)
         return None
     scheme = study.get("study", {}).get("scheme", EXACT)
@@ -101,16 +103,15 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
         problems.append(Problem("study.scheme", f"a calibration follows the derivatives of {EXACT!r}, not {shorten(scheme)}: leave it out"))
     if study.get("study", {}).get("precision", DOUBLE) == SINGLE:
         problems.append(Problem("study.precision", f"a calibration follows derivatives, which are {DOUBLE}: leave it out"))
-    problems += [Problem(f"calibration.{key}", f"unknown key; {advise(key, KEYS)}") for key in section if key not in KEYS]
+    unknown = [key for key in section if key not in KEYS]
+    problems += first_of(unknown, lambda key: Problem(f"calibration.{key}", f"unknown key; {advise(key, KEYS)}"), "calibration", "keys")
     starts = whole(section, "starts", 16, 1, MOST_STARTS, "fits from different starts", problems)
     seed = whole(section, "seed", 1, 0, 2**31 - 1, "of the random starts", problems)
     confidence = fraction(section.get("confidence", 0.95), problems)
     noise = section.get("noise", NOISES[0])
     if noise not in NOISES:
         problems.append(Problem("calibration.noise", f"{shorten(noise)} is none of {', '.join(NOISES)}"))
-    parameters = study.get("parameters", {})
-    parameters = parameters if isinstance(parameters, dict) else {}
-    frees = read_free(section.get("free"), model, parameters, problems)
+    frees = read_free(section.get("free"), model, study.get("parameters", {}), problems)
     sources = read_sources(section, model, folder, problems)
     read = read_data(sources, model, {free.quantity.name for free in frees}, study, problems) if sources else None
     if read is not None and frees and read[0].count + sum(free.prior is not None for free in frees) < len(frees):
@@ -164,6 +165,9 @@ def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: l
     if not isinstance(raw, dict) or not raw:
         message = "missing: which parameters are to be found, such as k_n = { from = 0.1, to = 10.0 }"
         problems.append(Problem("calibration.free", message))
+        return []
+    if len(raw) > MOST_FREE:
+        problems.append(Problem("calibration.free", f"names {len(raw):,} parameters: at most {MOST_FREE} can be found together"))
         return []
     found = [read_one(str(name), each, model, parameters, problems) for name, each in raw.items()]
     return [free for free in found if free is not None]

@@ -24,7 +24,7 @@ from sweep.analysis.calibration.sheet import (
     read_sheet,
 )
 from sweep.analysis.calibration.sources import IN_TIME, ON_PATH, Compared, Source
-from sweep.io.errors import Problem, advise, report
+from sweep.io.errors import Findings, Problem, advise, first_of
 from sweep.io.values import padded, read_value, written
 from sweep.study.schema import TIME_KEYS, belongs
 
@@ -51,7 +51,7 @@ class MeasuredRows:
         if missing:
             return
         quantity = compared.observable
-        measured = read_measured(sheet, compared.column, quantity, problems)
+        measured = np.where(keep, read_measured(sheet, compared.column, quantity, problems), math.nan)
         sd: Any = compared.sd
         own = f"{compared.column}_sd"
         if sd is None and compared.relative is None and own in sheet.columns:
@@ -60,9 +60,10 @@ class MeasuredRows:
             spread = read_positive(sheet, sd, quantity, "sd", measured, problems)
         elif compared.relative is not None:
             spread = compared.relative * np.abs(measured)
-            for row in np.flatnonzero(spread == 0.0).tolist():
-                message = "0, whose relative standard deviation is 0: give sd as a number or a column"
-                problems.append(Problem(sheet.place(compared.column, row), message))
+            found = Findings()
+            message = "0, whose relative standard deviation is 0: give sd as a number or a column"
+            found.add_all(np.flatnonzero(spread == 0.0).tolist(), lambda row: Problem(sheet.place(compared.column, row), message))
+            found.report(sheet.place(compared.column), problems)
         elif sd is not None:
             spread = np.full(sheet.count, sd)
         else:
@@ -75,7 +76,7 @@ class MeasuredRows:
             if isinstance(compared.weight, str)
             else np.full(sheet.count, compared.weight)
         )
-        rows = np.flatnonzero(np.isfinite(measured) & keep)
+        rows = np.flatnonzero(np.isfinite(measured))
         places = np.cumsum(keep) - 1
         self.run.append(first + places[rows])
         self.name += [quantity.name] * len(rows)
@@ -179,7 +180,8 @@ def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], prob
     names = [name for name in sheet.columns if name in quantities and name not in known]
     problems += [Problem(sheet.place(name), "is free: a setting of the tests is known") for name in names if name in free]
     read = {name: read_setting(sheet, quantities[name], problems) for name in names if name not in free}
-    return SourceRuns({name: each for name, each in read.items() if each is not None}, read_labels(sheet), np.full(sheet.count, math.nan))
+    settings = {name: each for name, each in read.items() if each is not None}
+    return SourceRuns(settings, read_labels(sheet, problems), np.full(sheet.count, math.nan))
 
 
 def read_trace(
@@ -194,11 +196,12 @@ def read_trace(
             Problem(source.path, f"{sheet.label} has no column {TIME_COLUMN!r} [s]; {advise(TIME_COLUMN, list(sheet.columns))}")
         )
     else:
-        found: list[Problem] = []
-        times = read_measured(sheet, TIME_COLUMN, Quantity(TIME_COLUMN, "s", "time of a sample"), found)
-        wrong = np.flatnonzero(~(times >= 0.0)).tolist() if not found else []
-        found += [Problem(sheet.place(TIME_COLUMN, row), f"{float(times[row])!r}: a sample has a time >= 0 (unit s)") for row in wrong]
-        report(found, sheet.place(TIME_COLUMN), problems)
+        before, found = len(problems), Findings()
+        times = read_measured(sheet, TIME_COLUMN, Quantity(TIME_COLUMN, "s", "time of a sample"), problems)
+        wrong = np.flatnonzero(~(times >= 0.0)).tolist() if len(problems) == before else []
+        message = "a sample has a time >= 0 (unit s)"
+        found.add_all(wrong, lambda row: Problem(sheet.place(TIME_COLUMN, row), f"{float(times[row])!r}: {message}"))
+        found.report(sheet.place(TIME_COLUMN), problems)
     keep = times > 0.0
     settings = settings_of(source, path, model, free, int(keep.sum()), problems)
     kept = times[keep]
@@ -209,11 +212,14 @@ def read_trace(
 def settings_of(source: Source, path: str, model: Model, free: set[str], count: int, problems: list[Problem]) -> dict[str, np.ndarray]:
     """The settings of a trace or a loop, repeated for each of its `count` samples."""
     settings, quantities = {}, by_name(model.parameters)
+    unknown = [name for name in source.settings if name not in quantities]
+    place = f"{path}.settings"
+    problems += first_of(unknown, lambda name: Problem(f"{place}.{name}", belongs(name, model)), place, "keys")
     for name, value in source.settings.items():
-        where = f"{path}.settings.{name}"
+        where = f"{place}.{name}"
         if name not in quantities:
-            problems.append(Problem(where, belongs(str(name), model)))
-        elif name in free:
+            continue
+        if name in free:
             problems.append(Problem(where, "is free: a setting of a trace or a loop is known"))
         elif name in TIME_KEYS:
             problems.append(Problem(where, "a trace or a loop has times of its own: leave it out"))
@@ -228,30 +234,33 @@ def read_loop(
     """The runs of a loop of an imposed displacement, one per sample, in the order of the samples."""
     path, column = source.path.removesuffix(".file"), str(source.displacement)
     check_columns(sheet, [column, TIME_COLUMN, *known], problems)
-    timed, found = TIME_COLUMN in sheet.columns, []
+    timed, found, before = TIME_COLUMN in sheet.columns, Findings(), len(problems)
     x, times = np.zeros(sheet.count), np.arange(float(sheet.count))
     if column not in sheet.columns:
-        found.append(Problem(f"{path}.displacement", f"{sheet.label} has no column {column!r} [m]; {advise(column, list(sheet.columns))}"))
+        found.add(f"{path}.displacement", f"{sheet.label} has no column {column!r} [m]; {advise(column, list(sheet.columns))}")
     else:
-        x = read_measured(sheet, column, Quantity(column, "m", "imposed displacement"), found)
-        found += [Problem(sheet.place(column, row), "missing: every sample of a loop has a displacement")
-                  for row in np.flatnonzero(~np.isfinite(x)).tolist()]  # fmt: skip
+        x = read_measured(sheet, column, Quantity(column, "m", "imposed displacement"), problems)
+        gaps = np.flatnonzero(~np.isfinite(x)).tolist() if len(problems) == before else []
+        found.add_all(gaps, lambda row: Problem(sheet.place(column, row), "missing: every sample of a loop has a displacement"))
     if timed:
-        times = read_measured(sheet, TIME_COLUMN, Quantity(TIME_COLUMN, "s", "time of a sample"), found)
-        late = np.flatnonzero(~(np.diff(times) > 0.0)).tolist()
-        found += [Problem(sheet.place(TIME_COLUMN, row + 1), "the times of a loop ascend from sample to sample") for row in late]
+        told = len(problems)
+        times = read_measured(sheet, TIME_COLUMN, Quantity(TIME_COLUMN, "s", "time of a sample"), problems)
+        late = np.flatnonzero(~(np.diff(times) > 0.0)).tolist() if len(problems) == told else []
+        message = "the times of a loop ascend from sample to sample"
+        found.add_all(late, lambda row: Problem(sheet.place(TIME_COLUMN, row + 1), message))
     if sheet.count < 2:
-        found.append(Problem(source.path, f"{sheet.label} has {sheet.count} samples: a loop has two at least"))
-    report(found, sheet.place(column), problems)
+        found.add(source.path, f"{sheet.label} has {sheet.count} samples: a loop has two at least")
+    found.report(sheet.place(column), problems)
     settings = settings_of(source, path, model, free, sheet.count, problems)
-    parameters = study.get("parameters", {})
-    given = {*(parameters if isinstance(parameters, dict) else {}), *settings, *free}
-    friction = model.resolve({name: value for name, value in {**parameters, **source.settings}.items() if name in ("mu", "mu_s")})
+    stated = {**study.get("parameters", {}), **source.settings}
+    given = {*stated, *settings, *free}
+    rubbing = {q.name: read_value(q, q.name, stated[q.name], []) for q in model.parameters if q.name in ("mu", "mu_s") and q.name in stated}
+    friction = model.resolve(rubbing)  # what is wrong with these is said where the study is checked
     rubs = not free.isdisjoint(("mu", "mu_s")) or bool(np.any(np.asarray(friction["mu_s"]) > 0.0))
     if why := check_loop(given, timed, rubs):
         problems.append(Problem(f"parameters.{why[0]}", why[1]))
     first = 0
-    if source.steady and not found:
+    if source.steady and len(problems) == before:
         step = times[-1] - times[-2]
         x, times, first = np.concatenate([x, x]), np.concatenate([times, times + times[-1] - times[0] + step]), sheet.count
     labels = [f"{source.file.name}, sample {sample + 1}" for sample in range(sheet.count)]

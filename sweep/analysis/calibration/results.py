@@ -18,7 +18,7 @@ from sweep.analysis.calibration.optima import Optimum
 from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.calibration.system import System
 from sweep.analysis.calibration.uncertainty import Knowledge, Profile
-from sweep.io.atomic import write_text, write_whole
+from sweep.io.atomic import make_folders, write_together
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.toml import to_toml
 from sweep.study.config import Config
@@ -218,28 +218,22 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
 
 
 def write(result: CalibrationResult, directory: Path) -> list[Path]:
-    """Write config.toml, fitted.toml and the tables into a directory, each atomically; remove tables of an earlier call that are obsolete.
+    """Write config.toml, fitted.toml and the tables into a directory. At any instant all that are there belong together.
 
     Raises:
         ConfigError: the directory holds a run. OSError: a file cannot be written.
     """
-    import pyarrow.parquet as pq
+    from sweep.io import sealed_parquet
 
     check_directory(directory)
-    directory.mkdir(parents=True, exist_ok=True)
+    make_folders(directory)
     document = {key: value for key, value in result.calibration.config.document.items() if key != "sweep"}
     texts = {"config.toml": to_toml({**document, "calibration": result.calibration.section}), "fitted.toml": result.fitted().to_toml()}
-    files = []
-    for name, content in texts.items():
-        write_text(directory / name, content)
-        files.append(directory / name)
-    tables = to_arrow(result)
-    for name, table in tables.items():
-        write_whole(directory / name, lambda temporary, table=table: pq.write_table(table, temporary))  # type: ignore[misc]
-        files.append(directory / name)
-    if "profiles.parquet" not in tables:
-        (directory / "profiles.parquet").unlink(missing_ok=True)
-    return files
+    files = {directory / name: content.encode() for name, content in texts.items()}
+    files |= {directory / name: sealed_parquet.to_bytes(table) for name, table in to_arrow(result).items()}
+    profiles = directory / "profiles.parquet"
+    write_together(files, [] if profiles in files else [profiles])
+    return [*files]
 
 
 def check_directory(directory: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernels.models.quantity import Quantity
-from sweep.io.errors import Problem, advise, report, shorten
-from sweep.io.tables import READERS, read_lists, read_numbers, read_words
+from sweep.io.errors import Findings, Problem, advise, first_of, shorten
+from sweep.io.tables import READERS, read_lists, read_numbers, read_text, read_words, why
 from sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
@@ -52,26 +53,26 @@ def read_sheet(path: Path, where: str, problems: list[Problem]) -> Sheet | None:
     try:
         names, pieces = READERS[path.suffix.lower()](path)
         table = pa.concat_tables(pieces, promote_options="permissive")
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        problems.append(Problem(where, f"cannot read {path}: {' '.join(str(error).split())}"))
+    except (OSError, pa.ArrowException, UnicodeError) as error:
+        problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
         return None
     label = f"{where}: {path.name}"
     names = [name.strip() for name in names]
-    problems += [Problem(f"{label}, column {name}", "given twice") for name in dict.fromkeys(names) if names.count(name) > 1]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    problems += first_of(twice, lambda name: Problem(f"{label}, column {name}", "given twice"), label, "columns")
     if table.num_rows == 0:
         problems.append(Problem(where, f"{path} has no rows: nothing was measured"))
-    if not table.num_rows or len(set(names)) < len(names):
+    if not table.num_rows or twice:
         return None
     return Sheet(label, dict(zip(names, table.columns, strict=True)), table.num_rows)
 
 
 def check_columns(sheet: Sheet, known: Iterable[str], problems: list[Problem]) -> None:
     """Check that every column is known or gives the unit of a known column."""
-    names = [*known, LABEL]
-    for column in sheet.columns:
-        if column not in names and column.removesuffix(UNIT) not in names:
-            message = f"neither a parameter of the model nor compared with an observable; {advise(column, names)}"
-            problems.append(Problem(sheet.place(column), message))
+    names = dict.fromkeys([*known, LABEL])
+    unknown = [column for column in sheet.columns if column not in names and column.removesuffix(UNIT) not in names]
+    message = "neither a parameter of the model nor compared with an observable"
+    problems += first_of(unknown, lambda name: Problem(sheet.place(name), f"{message}; {advise(name, names)}"), sheet.label, "columns")
 
 
 def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> np.ndarray | None:
@@ -81,17 +82,17 @@ def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> n
     """
     name = quantity.name
     read = {"word": read_words, "list": read_lists}.get(quantity.kind, read_numbers)
-    found: list[Problem] = []
+    found = Findings()
     values, absent = read(sheet.columns[name], quantity, sheet.place(name), 0, found)
     check_unit(sheet, name, quantity, found)
-    if not found and quantity.kind != "list":
+    if not found.count and quantity.kind != "list":
         meaning = f"({quantity.description}{f', unit {quantity.unit}' if quantity.unit else ''})"
         wrong = np.flatnonzero(~np.isfinite(values) & ~absent).tolist()
-        found += [Problem(sheet.place(name, row), f"{float(values[row])!r} is not a finite number {meaning}") for row in wrong]
-    if not found and absent.any() and quantity.default is None:
+        found.add_all(wrong, lambda row: Problem(sheet.place(name, row), f"{float(values[row])!r} is not a finite number {meaning}"))
+    if not found.count and absent.any() and quantity.default is None:
         message = f"empty, and its default follows from other parameters ({quantity.default_rule}): give it in every row, or in none"
-        found += [Problem(sheet.place(name, row), message) for row in np.flatnonzero(absent).tolist()]
-    if report(found, sheet.place(name), problems):
+        found.add_all(np.flatnonzero(absent).tolist(), lambda row: Problem(sheet.place(name, row), message))
+    if found.report(sheet.place(name), problems):
         return None
     if absent.any():
         default = np.asarray(quantity.default, dtype=float)
@@ -106,42 +107,47 @@ def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> n
 
 def read_measured(sheet: Sheet, column: str, quantity: Quantity, problems: list[Problem]) -> np.ndarray:
     """Read the (rows,) numbers of a column, NaN for an empty cell; add problems if a cell holds no finite number."""
-    found: list[Problem] = []
+    found = Findings()
     free = Quantity(quantity.name, quantity.unit, quantity.description)
-    values, absent = read_numbers(sheet.columns[column], free, sheet.place(column), 0, found)
+    values, absent = read_numbers(sheet.columns[column], free, sheet.place(column), 0, found, [""])
     check_unit(sheet, column, quantity, found)
-    wrong = np.flatnonzero(np.isinf(values)).tolist() if not found else []
-    message = f"is not a finite number ({quantity.description})"
-    found += [Problem(sheet.place(column, row), f"{float(values[row])!r} {message}") for row in wrong]
-    report(found, sheet.place(column), problems)
-    return np.where(absent, math.nan, values) if not found else np.full(sheet.count, math.nan)
+    wrong = np.flatnonzero(~np.isfinite(values) & ~absent).tolist() if not found.count else []
+    message = f"is not a finite number ({quantity.description}); a cell is empty where nothing was measured"
+    found.add_all(wrong, lambda row: Problem(sheet.place(column, row), f"{float(values[row])!r} {message}"))
+    return np.where(absent, math.nan, values) if not found.report(sheet.place(column), problems) else np.full(sheet.count, math.nan)
 
 
 def read_positive(sheet: Sheet, column: str, quantity: Quantity, what: str, measured: np.ndarray, problems: list[Problem]) -> np.ndarray:
     """Read the (rows,) standard deviations or weights (`what`) of a column; they must be positive wherever there is a measured number."""
-    found: list[Problem] = []
+    found = Findings()
     unit = quantity.unit if what == "sd" else "1"
     meaning = Quantity(what, unit, f"{POSITIVE[what]} of {quantity.name}")
-    values, absent = read_numbers(sheet.columns[column], meaning, sheet.place(column), 0, found)
+    values, absent = read_numbers(sheet.columns[column], meaning, sheet.place(column), 0, found, [""])
     check_unit(sheet, column, meaning, found)
-    for row in np.flatnonzero(np.isfinite(measured) & ~(np.isfinite(values) & (values > 0.0))).tolist() if not found else ():
+
+    def problem(row: int) -> Problem:
         said = "empty" if absent[row] else f"{float(values[row])!r}"
         message = f"{said}: the {POSITIVE[what]} of a number that was measured must be finite and > 0 (unit {unit})"
-        found.append(Problem(sheet.place(column, row), message))
-    return np.ones(sheet.count) if report(found, sheet.place(column), problems) else values
+        return Problem(sheet.place(column, row), message)
+
+    if not found.count:
+        found.add_all(np.flatnonzero(np.isfinite(measured) & ~(np.isfinite(values) & (values > 0.0))).tolist(), problem)
+    return np.ones(sheet.count) if found.report(sheet.place(column), problems) else values
 
 
-def check_unit(sheet: Sheet, column: str, quantity: Quantity, problems: list[Problem]) -> None:
+def check_unit(sheet: Sheet, column: str, quantity: Quantity, found: Findings) -> None:
     """Check that the unit column of a column, if there is one, agrees with the unit of the model."""
-    said = sheet.columns.get(f"{column}{UNIT}")
-    for row, cell in enumerate([] if said is None else said.to_pylist()):
+    place = f"{column}{UNIT}"
+    for row, cell in enumerate(read_text(sheet.columns[place], sheet.place(place), 0, found) if place in sheet.columns else []):
         word = "" if cell is None else str(cell).strip()
         if word not in ("", DEFAULT, quantity.unit):
             message = f"{shorten(word)} disagrees: {column} must be in {quantity.unit or 'no unit'} ({quantity.description})"
-            problems.append(Problem(sheet.place(f"{column}{UNIT}", row), message))
+            found.add(sheet.place(place, row), message)
 
 
-def read_labels(sheet: Sheet) -> list[str]:
+def read_labels(sheet: Sheet, problems: list[Problem]) -> list[str]:
     """The labels of the rows: from the column "test", or their numbers."""
-    said = sheet.columns[LABEL].to_pylist() if LABEL in sheet.columns else [None] * sheet.count
+    found = Findings()
+    said = read_text(sheet.columns[LABEL], sheet.place(LABEL), 0, found) if LABEL in sheet.columns else [None] * sheet.count
+    found.report(sheet.place(LABEL), problems)
     return [f"row {row + 1}" if cell is None or not str(cell).strip() else str(cell).strip() for row, cell in enumerate(said)]

@@ -10,7 +10,7 @@ from typing import Any
 from kernels.models import Model
 from kernels.models.loops import LOOP_COLUMNS
 from kernels.models.quantity import Quantity, by_name
-from sweep.io.errors import Problem, advise, shorten
+from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.values import read_number
 
 COMPARED_KEYS = ("column", "sd", "relative_sd", "weight")
@@ -142,12 +142,14 @@ def read_compared(raw: Any, path: str, quantities: Mapping[str, Quantity], probl
         problems.append(Problem(path, 'missing: which observable is compared with which column, such as { plastic_set = "set" }'))
         return []
     found = []
+    unknown, message = [name for name in raw if name not in quantities], "no observable that can be compared"
+    problems += first_of(unknown, lambda name: Problem(f"{path}.{name}", f"{message}; {advise(name, quantities)}"), path, "keys")
     for name, each in raw.items():
         where = f"{path}.{name}"
         given = {"column": each} if isinstance(each, str) else each
         if name not in quantities:
-            problems.append(Problem(where, f"no observable that can be compared; {advise(str(name), quantities)}"))
-        elif not isinstance(given, dict):
+            continue
+        if not isinstance(given, dict):
             problems.append(Problem(where, f'must be a column, or {{ column = "set", sd = 0.01 }}, not {shorten(each)}'))
         else:
             found.append(read_terms(quantities[name], given, where, problems))

@@ -15,7 +15,7 @@ from kernels.models.quantity import Quantity
 from sweep.analysis.event import Event
 from sweep.analysis.sensitivity.estimates import Estimate
 from sweep.analysis.sensitivity.sample import Kept, Sample
-from sweep.io.atomic import write_whole
+from sweep.io.atomic import make_folders, write_together
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,21 +137,14 @@ def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
 
 
 def write(study: SensitivityResult, path: Path) -> list[Path]:
-    """Write the non-empty tables into `sensitivity/` of a run's directory, each atomically; OSError if they cannot be written.
+    """Write the non-empty tables into `sensitivity/` of a run's directory; OSError if they cannot be written.
 
-    Files of an earlier call that this call does not write are removed, so that all files there belong together.
+    Tables of an earlier call are removed, so that at any instant all that are there belong together.
     """
-    import pyarrow.parquet as pq
+    from sweep.io import sealed_parquet
 
     folder = path / "sensitivity"
-    folder.mkdir(exist_ok=True)
-    written = []
-    for which, lines in study.lines.items():
-        file = folder / f"{which}.parquet"
-        if lines:
-            table = to_arrow(study, which)
-            write_whole(file, lambda temporary, table=table: pq.write_table(table, temporary))  # type: ignore[misc]
-            written.append(file)
-        else:
-            file.unlink(missing_ok=True)
-    return written
+    make_folders(folder)
+    tables = {folder / f"{which}.parquet": sealed_parquet.to_bytes(to_arrow(study, which)) for which, lines in study.lines.items() if lines}
+    write_together(tables, [folder / f"{which}.parquet" for which, lines in study.lines.items() if not lines])
+    return [*tables]

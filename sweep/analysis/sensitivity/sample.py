@@ -14,7 +14,7 @@ from kernels.models.status import RESULTS
 from sweep.design.designs import Concatenation
 from sweep.design.sampling import PlainSample
 from sweep.design.sensitivity import SAMPLERS, Fast, Morris, Saltelli, Sampling
-from sweep.execution.directory import RunDirectory
+from sweep.execution.dataset import Dataset
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.config import Config
 
@@ -175,16 +175,15 @@ def read_sample(path: Path, config: Config, observables: Sequence[Quantity]) -> 
     Raises:
         ConfigError: the study has no sampling design, or the run has no rows.
     """
-    import pyarrow.dataset as ds
+    import pyarrow as pa
 
     parts = parts_of(config)
     regime = by_name(config.model.observables).get(REGIME)
     columns = list(dict.fromkeys(["point", *(quantity.name for quantity in observables), "status", *([REGIME] if regime else [])]))
-    directory = RunDirectory(path)
-    files = sorted(directory.points.glob("part-*.parquet")) if directory.points.is_dir() else []
-    if not files:
+    shards = list(Dataset(path).shards(columns))
+    if not shards:
         raise ConfigError(str(path), [Problem("", "no row is there yet: tribosweep resume computes them")])
-    table = ds.dataset(files, format="parquet").to_table(columns=columns).unify_dictionaries().combine_chunks()
+    table = pa.concat_tables(shards, promote_options="default").unify_dictionaries().combine_chunks()
     count = config.design.count
     places = table.column("point").to_numpy()
     missing = np.ones(count, dtype=bool)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kernels.models.quantity import Quantity, by_name
-from sweep.execution import parquet
+from sweep.execution import dataset, parquet
 from sweep.execution.adaptive.boundary_tracing import boundary_design
 from sweep.execution.adaptive.quadtree import NONE
 from sweep.execution.directory import RunDirectory
 from sweep.execution.job import Job
-from sweep.io.atomic import write_whole
+from sweep.io import sealed_parquet
+from sweep.io.atomic import make_folders, write_whole
 from sweep.study.config import Config
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ def read_boundaries(path: str | os.PathLike[str]) -> pa.Table:
 
     Raises:
         FileNotFoundError: the run is no boundary study, or is not complete.
+        ConfigError: the file is not as it was written.
     """
-    return pq.ParquetFile(RunDirectory(Path(path)).boundaries).read()
+    directory = RunDirectory(Path(path))
+    return dataset.read_table(directory, directory.boundaries)
 
 
 def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
@@ -99,6 +101,5 @@ def label(config: Config, observable: str, level: float | None, classes: tuple[i
 
 def write(job: Job, history: TracingHistory) -> None:
     """Write the table of the curves of a study with all its levels."""
-    job.directory.boundaries.parent.mkdir(exist_ok=True)
-    table = tabulate(history, job.setting.provenance)
-    write_whole(job.directory.boundaries, lambda temporary: pq.write_table(table, temporary))
+    make_folders(job.directory.boundaries.parent)
+    write_whole(job.directory.boundaries, sealed_parquet.to_bytes(tabulate(history, job.setting.provenance)))

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.status import SENTENCES
 from sweep.design.axis import SCHEME, SCHEME_NAMES
 from sweep.design.refinement import divisor_of, refined_by
-from sweep.execution import parquet
+from sweep.execution import dataset, parquet
 from sweep.execution.adaptive.history import read_levels
 from sweep.execution.adaptive.refinement import convergence_design, leading, level_points, scheme_names
 from sweep.execution.adaptive.richardson import estimate
 from sweep.execution.adaptive.step_halving import STEPS, HalvingHistory, empty_history, has_results, solve_exactly
 from sweep.execution.directory import RunDirectory
 from sweep.execution.job import Job
+from sweep.io import sealed_parquet
 from sweep.io.atomic import write_whole
 from sweep.study.config import Config
 
@@ -110,8 +110,8 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
 
 def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
     """The table of a run; None without levels. The table of an incomplete run is that of its levels so far, with NaN for `exact`."""
-    if directory.success.exists() and directory.convergence.exists():
-        return pq.ParquetFile(directory.convergence).read()
+    if directory.is_marked(directory.read_manifest()):
+        return dataset.read_table(directory, directory.convergence)
     history = read_levels(directory, config, empty_history(config))
     return judge(config, history, np.full(config.design.count, np.nan), {}) if history.levels else None
 
@@ -126,4 +126,4 @@ def write(job: Job, history: HalvingHistory) -> None:
     """Write the table of a study with all its levels."""
     exact = job.pool.executor.submit(solve_exactly, job.config).result()
     table = judge(job.config, history, exact, job.setting.provenance)
-    write_whole(job.directory.convergence, lambda temporary: pq.write_table(table, temporary))
+    write_whole(job.directory.convergence, sealed_parquet.to_bytes(table))

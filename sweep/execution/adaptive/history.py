@@ -36,39 +36,43 @@ class History(Protocol):
 Known = TypeVar("Known", bound=History)
 
 
-def has_points(facts: dict[str, Any] | None, points: Points) -> bool:
-    """Whether the facts of a shard say that it has these points."""
-    return facts is not None and facts["points_hash"] == points.digest()
+def rows_of(facts: dict[str, Any] | None, points: Points) -> int:
+    """How many of these points a shard has, by its facts: the first ones or all of them; 0 if it has others."""
+    rows = 0 if facts is None else int(facts["rows"])
+    return rows if facts is not None and facts["points_hash"] == points.part(slice(rows)).digest() else 0
 
 
 def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tuple[str, ...]) -> pa.Table:
     """Read some columns of shards, concatenated; OSError if a shard cannot be read."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
+
+    from sweep.io import sealed_parquet
 
     found = []
     for number in numbers:
         try:
-            found.append(pq.ParquetFile(directory.shard(number)).read(list(columns)))
-        except pa.ArrowException as error:
-            raise OSError(f"{directory.shard(number)} was changed by somebody else") from error
+            found.append(sealed_parquet.read(directory.shard(number), columns))
+        except sealed_parquet.DamageError as damage:
+            raise OSError(f"{directory.shard(number)} was changed by somebody else: {damage}") from damage
     return pa.concat_tables(found)
 
 
 def read_levels(directory: RunDirectory, config: Config, history: Known) -> Known:
     """Continue the `history` by the levels whose shards are complete in the directory of the run."""
-    import pyarrow as pa
-
     from sweep.execution import parquet
+    from sweep.io import sealed_parquet
+
+    def has(number: int, block: Points) -> bool:
+        return rows_of(parquet.read_facts(sealed_parquet.read_metadata(directory.shard(number))), block) == block.count
 
     first = 0
     while (points := history.next_points()).count:
         blocks = dict(enumerate(points.cut(config.shard_points), first))
         try:
-            if not all(has_points(parquet.read_facts(directory.shard(number)), block) for number, block in blocks.items()):
+            if not all(has(number, block) for number, block in blocks.items()):
                 break
             rows = read_level_rows(directory, list(blocks), history.reads)
-        except (OSError, pa.ArrowException):
+        except (OSError, sealed_parquet.DamageError):
             break
         history, first = history.followed_by(rows), first + len(blocks)
     return history

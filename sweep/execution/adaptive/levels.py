@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from sweep.design.boundary import Boundary
 from sweep.design.refinement import Convergence
 from sweep.execution.adaptive import boundary_table, boundary_tracing, convergence_table, step_halving
-from sweep.execution.adaptive.history import has_points, read_level_rows
+from sweep.execution.adaptive.history import read_level_rows, rows_of
 from sweep.execution.job import Job, Progress
 from sweep.execution.shard_check import SHARD_NAME
+from sweep.io.atomic import remove
 from sweep.study.config import Config
 
 if TYPE_CHECKING:
@@ -46,10 +47,11 @@ def compute_levels(job: Job, done: dict[int, dict[str, Any]], progress: Progress
     while (points := history.next_points()).count:
         progress(*history.progress)
         blocks = dict(enumerate(points.cut(job.config.shard_points), first))
-        missing = [number for number, block in blocks.items() if not has_points(done.get(number), block)]
-        for number, facts in job.compute(missing, blocks):
-            done[number] = facts
-            computed += facts["rows"]
+        rows = {number: rows_of(done.get(number), block) for number, block in blocks.items()}
+        missing = {number: there for number, there in rows.items() if there < blocks[number].count}
+        for written in job.compute(missing, blocks):
+            done[written.number] = written.facts
+            computed += written.rows
         history = history.followed_by(read_level_rows(job.directory, list(blocks), history.reads))
         first += len(blocks)
     progress(*history.progress)
@@ -63,5 +65,5 @@ def drop_shards(directory: RunDirectory, done: dict[int, dict[str, Any]], first:
     for path in list(directory.points.iterdir()):
         match = SHARD_NAME.fullmatch(path.name)
         if match and int(match[1]) >= first:
-            path.unlink(missing_ok=True)
+            remove(path)
             done.pop(int(match[1]), None)

@@ -11,11 +11,12 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kernels.models import MODELS
-from sweep.cli import main, terminal
-from tests.sweep.conftest import COMMAND, FakeKernels
+from sweep.cli import main, show, terminal
+from tests.sweep.conftest import FakeKernels
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -210,6 +211,21 @@ def test_doctor_is_content_with_a_sound_installation_and_status_4_otherwise(
     assert fake.calls == []
 
 
+def test_doctor_says_where_programs_are_kept_or_why_not(
+    fake: FakeKernels, capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from kernels.runtime import program_cache
+
+    monkeypatch.setattr(program_cache, "use", lambda: tmp_path)
+    assert main(["doctor", "--json"]) == 0
+    assert str(tmp_path) in capsys.readouterr().out
+    monkeypatch.setattr(program_cache, "use", lambda: None)
+    monkeypatch.setattr(program_cache, "why_not", lambda: "/shared can be written to by others")
+    assert main(["doctor", "--json"]) == 0
+    assert "not kept: /shared can be written to by others" in capsys.readouterr().out
+    assert fake.calls == []
+
+
 def test_doctor_notices_a_package_of_the_same_name(fake: FakeKernels, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "packages_distributions", lambda: {"kernels": ["tribosweep", "kernels"]})
     assert main(["doctor", "--json"]) == 4
@@ -272,10 +288,28 @@ def test_the_version_is_printed(capsys: Captured) -> None:
     assert capsys.readouterr().out.startswith("tribosweep 0.")
 
 
-def test_a_closed_pipe_ends_the_command_quietly() -> None:
-    command = f"{sys.executable} -m sweep.cli list | true"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (1, "")
+def in_bash(line: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell in which $tribosweep is the command."""
+    environment = {**os.environ, "tribosweep": f"{sys.executable} -m sweep.cli"}
+    return subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+
+
+@pytest.mark.parametrize("reader", ["true", "head -1"])
+def test_a_closed_pipe_ends_the_command_quietly(reader: str) -> None:
+    done = in_bash(f"$tribosweep list | {reader}")
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_failure(closed: str) -> None:
+    done = in_bash(f"$tribosweep list models {closed}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_full_disk_behind_stdout_is_a_sentence() -> None:
+    done = in_bash("$tribosweep list > /dev/full")
+    assert done.returncode == 2
+    assert done.stderr.endswith(": No space left on device\n")
 
 
 def test_no_escape_sequences_reach_a_pipe(fake: FakeKernels, study: str, capsys: Captured) -> None:
@@ -285,12 +319,105 @@ def test_no_escape_sequences_reach_a_pipe(fake: FakeKernels, study: str, capsys:
     assert fake.calls == [6]
 
 
-def test_a_signal_before_anything_is_read_is_status_130(tmp_path: Path) -> None:
-    fifo = tmp_path / "study.toml"
-    os.mkfifo(fifo)
-    start = subprocess.Popen([sys.executable, "-c", COMMAND, "run", str(fifo)], stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    with start as process, fifo.open("w"):  # opens once the command waits for the study
-        process.send_signal(signal.SIGINT)
+STOPPED = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+{before}
+def wait(*_):
+    print("ready", flush=True)
+    {wait}
+{replace}
+from sweep.cli import console
+console()
+"""
+PLACES = {
+    "while a study is read": ("import sweep.cli.runs", "time.sleep(60)", "sweep.cli.runs.load = wait"),
+    "while packages are imported": (
+        "",
+        "time.sleep(60)",
+        (
+            "import importlib.abc\nclass Slow(importlib.abc.MetaPathFinder):\n    def find_spec(self, name, *_):\n"
+            "        if name == 'typer': wait()\nsys.meta_path.insert(0, Slow())"
+        ),
+    ),
+    "while an object is cleaned up": (
+        "import sweep.cli.runs\nclass Slow:\n    def __del__(self): time.sleep(60)",
+        "Slow(); time.sleep(60)",
+        "sweep.cli.runs.load = wait",
+    ),
+    "where a package makes another exception of it": (
+        "import sweep.cli.runs",
+        "try: time.sleep(60)\n    except BaseException: raise ValueError",
+        "sweep.cli.runs.load = wait",
+    ),
+}
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_signal_ends_the_command_anywhere_with_its_status(place: str, number: int, status: int) -> None:
+    before, wait, replace = PLACES[place]
+    script = STOPPED.format(before=before, wait=wait, replace=replace)
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "run", "study.toml"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
         _, told = process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread"), OSError(11, "Resource temporarily unavailable")])
+def test_a_lack_of_memory_or_threads_is_status_71(fake: FakeKernels, study: str, capsys: Captured, error: BaseException) -> None:
+    fake.fail_at, fake.error = 0, error
+    assert main(["run", study]) == 71
+    told = capsys.readouterr().err
+    assert "enough memory" in told or "no more threads" in told
+    assert "tribosweep resume runs/six" in told
+
+
+def test_nothing_commands_the_terminal(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    evil = "\x1b[2J\x07\x9b1m\u202e[red]"
+    (tmp_path / f"{evil}.toml").write_text(
+        f'[parameters]\n{json.dumps(evil)} = 1.0\n[sweep]\ndesign = "table"\nfile = "{json.dumps(evil)[1:-1]}.csv"\n'
+    )
+    (tmp_path / f"{evil}.csv").write_text(f"{evil},a0\n{evil},1.0\n")
+    for arguments in (
+        ["run", str(tmp_path / f"{evil}.toml")], ["show", evil], [evil], ["list", evil], ["run", f"--{evil}"], ["show", "x", evil],
+        ["run", "nowhere", "--set", evil],
+    ):  # fmt: skip
+        assert main(arguments) == 2
+        said = capsys.readouterr()
+        assert not [letter for letter in said.out + said.err if letter in "\x1b\x07\x9b\u202e"]
+        assert said.err
+    terminal.print_table(evil, [evil], [[evil]])
+    terminal.print_json({evil: evil})
+    said = capsys.readouterr()
+    assert not [letter for letter in said.out + said.err if letter in "\x1b\x07\x9b\u202e"]
+    assert said.out.count("\\x1b[2J\\x07\\x9b1m\\u202e[red]") == 3
+    assert json.loads(said.out[said.out.index("{") :]) == {evil: evil}
+    assert fake.calls == []
+
+
+def test_a_null_character_in_an_argument_is_a_sentence(capsys: Captured) -> None:
+    assert main(["show", "a\0b"]) == 2
+    assert "null character" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("last", "status", "said"), [("end", 0, ""), ("slip", 3, "Point 0 has no end: its events stop at t = 0 s")])
+def test_events_that_stop_before_the_end_of_their_run_are_said_to(
+    last: str, status: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    from kernels import time_history
+
+    columns = {quantity.name: np.zeros(2) for quantity in time_history.EVENT_COLUMNS} | {"event": np.array(["start", last], object)}
+    monkeypatch.setattr(time_history, "event_log", lambda *_, **__: columns)
+    Path("study.toml").write_text("[sweep.axes]\na0 = [1.0]\n")
+    assert main(["events", "study.toml"]) == status
+    assert capsys.readouterr().err.startswith(said)
+    monkeypatch.setattr(show, "LONGEST_TABLE", 1)
+    assert main(["events", "study.toml"]) == status
+    told = capsys.readouterr()
+    assert (told.err.split(";")[0], last in told.out) == ("The first 1 of 2 are listed", False)

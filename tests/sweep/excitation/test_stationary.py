@@ -30,6 +30,7 @@ from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
 from sweep.execution.parquet import read_facts
 from sweep.execution.record_bank import bind_records
+from sweep.io import sealed_parquet
 from sweep.study.shard_size import MOST_BANK
 from tests.sweep.conftest import FakeKernels
 
@@ -255,10 +256,9 @@ def test_means_over_draws_are_those_of_pandas(fake: FakeKernels, small_shards: i
         rows = pq.read_table(shard)
         place = rows.column_names.index("wear_power")
         metadata = rows.schema.metadata | pq.read_metadata(shard).metadata
-        pq.write_table(
-            rows.set_column(place, rows.schema.field(place), [1e6 + rng.standard_normal(rows.num_rows)]).replace_schema_metadata(metadata),
-            shard,
-        )
+        metadata = {key: value for key, value in metadata.items() if key not in (b"ARROW:schema", sealed_parquet.KEY)}
+        others = rows.set_column(place, rows.schema.field(place), [1e6 + rng.standard_normal(rows.num_rows)])
+        shard.write_bytes(sealed_parquet.to_bytes(others.replace_schema_metadata(metadata)))
     found = done.over("draw", ["wear_power"], confidence=0.9).to_pandas()
     frame = done.to_pandas()
     expected = frame.groupby(["a0", "mu"], sort=False)["wear_power"].agg(["mean", "std", "sem", "count"]).reset_index()
@@ -359,6 +359,6 @@ def test_rows_of_draws_are_the_same_bits_in_any_shard_and_process(tmp_path: Path
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         parts = run({**raw, "output": {"shard_points": 7}}, tmp_path / "parts", executor=pool)
     assert parts.to_arrow().equals(whole)
-    facts = [read_facts(shard) for shard in sorted((tmp_path / "parts" / "points").glob("*.parquet"))]
+    facts = [read_facts(sealed_parquet.read_metadata(shard)) for shard in sorted((tmp_path / "parts" / "points").glob("*.parquet"))]
     compiled = [each["seconds"]["compiling"] > 0.0 for each in facts if each is not None]
     assert (len(compiled), sum(compiled)) == (6, 1)  # whichever draws a shard has, its program is that of the others

@@ -4,48 +4,21 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from sweep import load, run
 from sweep.execution.directory import RunDirectory
 from sweep.execution.lock import holders
 from sweep.execution.shard_check import inspect_run
-from tests.sweep.conftest import COMMAND
+from tests.sweep.execution.processes import assert_same_bits, read, shards, start, wait_for_shards, write_study
 
-ROOT = Path(__file__).parents[3]
-KILLS = 40
-STUDY = """
-[study]
-scheme = "euler"
-[parameters]
-k = 3e-5
-k_t = 9e6
-[time]
-end = 6.0
-window = [4.0, 6.0]
-[output]
-shard_points = {shard_points}
-[[sweep]]
-design = "sobol"
-count = {count}
-[sweep.axes]
-a0 = {{ from = 0.5, to = 20.0 }}
-mu = {{ from = 0.02, to = 0.5, spacing = "log" }}
-scheme = ["euler", "devogelaere"]
-[[sweep]]
-[sweep.axes]
-a0 = [15.0, 1.5, 1.01, 0.99]
-"""
+KILLS = 60
 QUICK = """
 [output]
 shard_points = 64
@@ -55,49 +28,6 @@ count = 100_000
 [sweep.axes]
 a0 = { from = 0.5, to = 20.0 }
 """
-
-
-def write_study(path: Path, count: int, shard_points: int) -> Path:
-    """A study of two schemes and two designs."""
-    path.write_text(STUDY.format(count=count, shard_points=shard_points))
-    return path
-
-
-def start(*words: object) -> subprocess.Popen[str]:
-    """The command, in a process group of its own."""
-    command = [sys.executable, "-c", COMMAND, *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
-
-
-def shards(directory: Path) -> list[Path]:
-    """The files that a reader sees."""
-    return sorted((directory / "points").glob("part-*.parquet"))
-
-
-def wait_for_shards(process: subprocess.Popen[str], directory: Path, count: int) -> None:
-    """Wait until that many shards are written."""
-    deadline = time.monotonic() + 120.0
-    while len(shards(directory)) < count:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
-def read(directory: Path) -> pa.Table:
-    """All rows, without what the schema says of where they were computed."""
-    return pa.concat_tables([pq.ParquetFile(path).read().replace_schema_metadata(None) for path in shards(directory)])
-
-
-def assert_same_bits(found: pa.Table, expected: pa.Table) -> None:
-    """Column by column, as bytes: NaN and signed zeros count."""
-    assert found.column_names == expected.column_names
-    for name in expected.column_names:
-        one, other = found.column(name).combine_chunks(), expected.column(name).combine_chunks()
-        if pa.types.is_dictionary(one.type):
-            assert one.to_pylist() == other.to_pylist(), name
-        else:
-            assert one.null_count == other.null_count, name
-            assert one.fill_null(0).to_numpy().tobytes() == other.fill_null(0).to_numpy().tobytes(), name
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -127,7 +57,8 @@ def kill_at_random_moments(study: Path, out: Path) -> list[str]:
     chance = random.Random(20261122)
     kills, said = 0, []
     while kills < KILLS:
-        words = ["resume", out] if (out / "manifest.json").exists() else ["run", study, "--out", out]
+        begun = ["resume", out], ["check", out, "--repair"], ["run", study, "--out", out]
+        words = chance.choice(begun) if (out / "manifest.json").exists() else ["run", study, "--out", out]
         with start(*words) as process:
             try:
                 process.wait(chance.uniform(0.1, 3.0))
@@ -146,7 +77,7 @@ def kill_at_random_moments(study: Path, out: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_killed_at_forty_moments_a_run_ends_with_the_same_bits(tmp_path: Path) -> None:
+def test_killed_at_sixty_moments_a_run_ends_with_the_same_bits(tmp_path: Path) -> None:
     study = write_study(tmp_path / "study.toml", 3_000, 32)
     expected = run(study, tmp_path / "whole")
     said = kill_at_random_moments(study, tmp_path / "out")
@@ -156,79 +87,6 @@ def test_killed_at_forty_moments_a_run_ends_with_the_same_bits(tmp_path: Path) -
     assert [path.name for path in shards(tmp_path / "out")] == [path.name for path in shards(tmp_path / "whole")]
     assert_same_bits(read(tmp_path / "out"), read(tmp_path / "whole"))
     assert read(tmp_path / "out").column("point").to_pylist() == list(range(expected.config.design.count))
-
-
-def children(process: int) -> list[int]:
-    """The processes that a process has started, and so on."""
-    own = [int(word) for path in Path(f"/proc/{process}/task").glob("*/children") for word in path.read_text().split()]
-    return own + [found for child in own for found in children(child)]
-
-
-def workers_of(process: int) -> list[int]:
-    """The workers of a cluster: what computes."""
-    return [child for child in children(process) if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
-def wait_for_worker(address: str) -> None:
-    """Wait until a scheduler has a worker."""
-    script = "import sys, distributed; distributed.Client(sys.argv[1]).wait_for_workers(1, timeout=60)"
-    subprocess.run([sys.executable, "-c", script, address], check=True, capture_output=True)
-
-
-@pytest.mark.slow
-def test_dask_with_a_worker_killed_gives_the_same_bits(tmp_path: Path) -> None:
-    study, out = write_study(tmp_path / "study.toml", 2_500, 64), tmp_path / "out"
-    run(study, tmp_path / "whole")
-    with start("run", study, "--out", out, "--executor", "dask", "--workers", "3") as process:
-        wait_for_shards(process, out, 5)
-        workers = workers_of(process.pid)
-        assert len(workers) == 3
-        os.kill(workers[1], signal.SIGKILL)
-        _, told = process.communicate(timeout=300)
-    assert process.returncode == 0, told
-    assert "Traceback" not in told
-    assert_same_bits(read(out), read(tmp_path / "whole"))
-
-
-@pytest.mark.slow
-def test_a_dask_run_is_stopped_by_a_signal_to_all_its_processes_and_by_the_loss_of_its_scheduler(tmp_path: Path) -> None:
-    study, out = write_study(tmp_path / "study.toml", 2_500, 64), tmp_path / "out"
-    with start("run", study, "--out", out, "--executor", "dask", "--workers", "2") as process:
-        wait_for_shards(process, out, 3)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert f"tribosweep resume {out} --executor dask --workers 2" in told
-    assert "Traceback" not in told
-
-    scheduler = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1"],
-        stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-    )  # fmt: skip
-    try:
-        assert scheduler.stderr is not None
-        address = next(match[1] for line in scheduler.stderr if (match := re.search(r"Scheduler at: +(tcp://\S+)", line)))
-        with start("resume", out, "--executor", "dask", "--scheduler", address) as process:
-            assert f"{address}: the scheduler has no worker" in process.communicate(timeout=60)[1]
-        assert process.returncode == 2
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard", "--nworkers", "1", "--nthreads", "1"]
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=tmp_path, env=environment) as worker:
-            wait_for_worker(address)
-            with start("resume", out, "--executor", "dask", "--scheduler", address) as process:
-                wait_for_shards(process, out, len(shards(out)) + 3)
-                scheduler.kill()
-                _, told = process.communicate(timeout=120)
-            worker.terminate()
-    finally:
-        scheduler.kill()
-        scheduler.communicate()
-    assert process.returncode == 2, told
-    assert "What is written is whole; to go on:" in told
-    assert "Traceback" not in told
-    run(study, tmp_path / "whole")
-    assert run(study, out).complete
-    assert_same_bits(read(out), read(tmp_path / "whole"))
 
 
 @pytest.mark.slow

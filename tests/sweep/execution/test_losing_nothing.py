@@ -125,8 +125,9 @@ def test_there_must_be_a_run_to_resume_and_its_study_must_be_readable(fake: Fake
     assert "cannot read" in capsys.readouterr().err
     manifest = tmp_path / "a" / "manifest.json"
     manifest.write_text(manifest.read_text()[:40])
+    shard(tmp_path / "a", 0).unlink()
     assert main(["resume", str(tmp_path / "a")]) == 2
-    assert "manifest.json: 1 problem\n  cannot be read" in capsys.readouterr().err
+    assert "manifest.json: 1 problem\n  holds no run of tribosweep, or is damaged" in capsys.readouterr().err
     assert fake.calls == [1]
 
 
@@ -151,7 +152,7 @@ def test_a_run_of_a_newer_schema_is_refused_with_both_versions(fake: FakeKernels
         assert main([*words, str(tmp_path / "a")]) == 2
         told = capsys.readouterr().err
         assert "schema version 99 (tribosweep 7.0), which is newer" in told
-        assert f"this is tribosweep {sweep.__version__} with schema version 2" in told
+        assert f"this is tribosweep {sweep.__version__} with schema version 3" in told
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
     assert len(fake.calls) == 5
 

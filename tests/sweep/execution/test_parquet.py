@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import duckdb
@@ -14,7 +15,7 @@ import pytest
 
 from sweep import Run, run
 from sweep.execution import parquet
-from sweep.io import atomic
+from sweep.io import atomic, sealed_parquet, system
 from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
 
@@ -82,36 +83,49 @@ def test_a_study_that_names_no_scheme_has_no_column_of_it(fake: FakeKernels, tmp
     assert fake.calls == [1, 1]
 
 
-def test_a_shard_that_cannot_be_finished_leaves_nothing_under_its_name(tmp_path: Path) -> None:
-    def fail(temporary: Path) -> None:
-        temporary.write_bytes(b"PAR1")
+def test_a_shard_that_cannot_be_finished_leaves_nothing_under_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(descriptor: int, data: bytes) -> None:
+        os.write(descriptor, data[:2])
         raise OSError(28, "No space left on device")
 
+    monkeypatch.setattr(system, "write", fail)
     with pytest.raises(OSError, match="No space left"):
-        atomic.write_whole(tmp_path / "part-000000.parquet", fail)
+        atomic.write_whole(tmp_path / "part-000000.parquet", b"PAR1")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_shard_tells_whose_it_is_and_whether_its_bytes_are_those_that_were_written(finished: Run, tmp_path: Path) -> None:
     shard = finished.directory / "points" / "part-000001.parquet"
     whole = shard.read_bytes()
-    facts = parquet.read_facts(shard)
+    facts = parquet.read_facts(sealed_parquet.read_metadata(shard))
     assert facts is not None
     assert {key: facts[key] for key in ("config_hash", "number", "statuses", "rows")} == {
         "config_hash": finished.config.digest, "number": 1, "statuses": {"ok": 10}, "rows": 10,
     }  # fmt: skip
     assert facts["seconds"].keys() == {"compiling", "computing", "encoding"}
-    assert parquet.is_intact(whole) is True
+    assert sealed_parquet.verified(shard) == whole
+    other = tmp_path / "other.parquet"
     for content in (b"", b"PAR1", whole[: len(whole) // 2], json.dumps({}).encode()):
-        assert parquet.is_intact(content) is None
-    pq.write_table(finished.to_arrow().replace_schema_metadata(None), tmp_path / "foreign.parquet")
-    assert parquet.read_facts(tmp_path / "foreign.parquet") is None
-    assert parquet.is_intact((tmp_path / "foreign.parquet").read_bytes()) is None
+        other.write_bytes(content)
+        for reader in (sealed_parquet.verified, sealed_parquet.read_metadata):
+            with pytest.raises(sealed_parquet.DamageError, match="cut short, or no Parquet file"):
+                reader(other)
+    pq.write_table(finished.to_arrow().replace_schema_metadata(None), other)
+    for reader in (sealed_parquet.verified, sealed_parquet.read_metadata):
+        with pytest.raises(sealed_parquet.DamageError, match="not written by tribosweep"):
+            reader(other)
 
 
-def test_no_byte_of_a_shard_can_change_unnoticed(finished: Run) -> None:
+def test_no_byte_of_a_shard_can_change_unnoticed(finished: Run, tmp_path: Path) -> None:
     whole = (finished.directory / "points" / "part-000000.parquet").read_bytes()
+    footer, other = sealed_parquet.footer_of(whole), tmp_path / "other.parquet"
+    digits = range(place := sealed_parquet.find(whole, footer), place + sealed_parquet.DIGITS)  # of the whole file: no part of the footer's
     for place in range(len(whole)):
         changed = bytearray(whole)
         changed[place] ^= 1 << place % 8
-        assert parquet.is_intact(bytes(changed)) is not True, place
+        other.write_bytes(changed)
+        with pytest.raises(sealed_parquet.DamageError):
+            sealed_parquet.verified(other)
+        if place >= footer and place not in digits:
+            with pytest.raises(sealed_parquet.DamageError):
+                sealed_parquet.read_metadata(other)

@@ -6,12 +6,17 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
-from sweep import ConfigError, run
+from sweep import ConfigError, resume, run
+from sweep.analysis.run_state import state_of
+from sweep.cli import main
 from sweep.execution import directory as run_directory
 from sweep.execution import job
-from tests.sweep.conftest import FakeKernels
+from sweep.execution.dataset import Dataset
+from sweep.io import system
+from tests.sweep.conftest import FakeKernels, install_small_pieces
 
 STUDY = {"sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 25}}}}
 pytestmark = pytest.mark.usefixtures("small_shards")
@@ -153,3 +158,110 @@ def test_progress_is_told_after_every_shard(fake: FakeKernels, tmp_path: Path) -
     run(STUDY, tmp_path / "a", progress=lambda done, total: told.append((done, total)))
     assert told == [(0, 25), (10, 25), (20, 25), (25, 25)]
     assert len(fake.calls) == 3
+
+
+def test_a_signal_just_after_a_file_was_created_leaves_none(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, taken = system.lock, []
+
+    def interrupted(descriptor: int, alone: bool) -> None:
+        taken.append(descriptor)
+        if list((tmp_path / "a").rglob(".part*.tmp")):
+            raise KeyboardInterrupt
+        lock(descriptor, alone)
+
+    monkeypatch.setattr(system, "lock", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run({"sweep": {"axes": {"a0": [1.0, 2.0]}}}, tmp_path / "a")
+    assert len(taken) > 1
+    assert not list((tmp_path / "a").rglob("*.tmp"))
+    assert fake.calls == [2]
+
+
+# ---- shards that take long
+
+
+def test_a_shard_that_takes_long_grows_piece_by_piece(fake: FakeKernels, tmp_path: Path) -> None:
+    fake.words_by_value = True
+    whole = run(STUDY, tmp_path / "whole")
+    for rows in (1, 3, 4, 6):
+        told: list[tuple[int, int]] = []
+        fake.calls.clear()
+        with pytest.MonkeyPatch.context() as patch:
+            install_small_pieces(patch, rows)
+            finished = run(STUDY, tmp_path / f"{rows}", progress=lambda done, total, told=told: told.append((done, total)))
+        assert [done for done, _ in told] == [0, *np.cumsum(fake.calls).tolist()]
+        assert len(fake.calls) > 3
+        assert finished.computed == 25
+        for number in range(3):  # what other programs read is the same file, but for seconds and checksums
+            one, other = (
+                pq.read_table(each.directory / "points" / f"part-00000{number}.parquet").replace_schema_metadata(None)
+                for each in (whole, finished)
+            )
+            assert one.equals(other, check_metadata=True)
+        assert finished.statuses == whole.statuses
+        states = [state_of(each.directory) for each in (whole, finished)]
+        assert states[0]["words"] == states[1]["words"]
+
+
+def test_a_run_that_is_stopped_within_a_shard_keeps_its_rows(
+    fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.words_by_value = True
+    whole = run(STUDY, tmp_path / "whole")
+    install_small_pieces(monkeypatch, 3)
+    fake.calls.clear()
+    run(STUDY, tmp_path / "all")
+    calls = len(fake.calls)
+    for stop in range(1, calls):
+        out = tmp_path / f"{stop}"
+        fake.calls.clear()
+        fake.fail_at = stop
+        with pytest.raises(KeyboardInterrupt):
+            run(STUDY, out)
+        fake.fail_at = -1
+        kept = sum(fake.calls)
+        state = state_of(out)
+        assert (state["state"], state["rows"], state["points_done"]) == ("incomplete", kept, kept)
+        assert Dataset(out).table().equals(whole.to_arrow().slice(0, kept))
+        assert main(["check", str(out)]) == 0
+        fake.calls.clear()
+        assert resume(out).to_arrow().equals(whole.to_arrow())
+        assert sum(fake.calls) == 25 - kept  # nothing is computed twice
+    capsys.readouterr()
+
+
+def test_a_shard_that_changed_while_it_grew_is_noticed(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.words_by_value = True
+    install_small_pieces(monkeypatch, 3)
+    path = tmp_path / "a" / "points" / "part-000000.parquet"
+
+    def spoil(done: int, _: int) -> None:
+        if done == 3:
+            path.write_bytes(path.read_bytes()[:-1])
+
+    with pytest.raises(OSError, match="changed by somebody else"):
+        run(STUDY, tmp_path / "a", progress=spoil)
+    whole = run(STUDY, tmp_path / "b")
+    assert run(STUDY, tmp_path / "a", tell=lambda _: None).to_arrow().equals(whole.to_arrow())
+
+
+def test_a_complete_run_with_a_shard_that_ends_early_is_damaged(
+    fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.words_by_value = True
+    whole = run(STUDY, tmp_path / "a")
+    install_small_pieces(monkeypatch, 3)
+    fake.fail_at = len(fake.calls) + 2
+    with pytest.raises(KeyboardInterrupt):
+        run(STUDY, tmp_path / "b")
+    fake.fail_at = -1
+    name = Path("points/part-000000.parquet")
+    rows = whole.to_arrow()
+    (whole.directory / name).write_bytes((tmp_path / "b" / name).read_bytes())
+    with pytest.raises(ConfigError, match="it ends early"):
+        whole.to_arrow()
+    assert main(["show", str(whole.directory)]) == 2
+    assert main(["check", str(whole.directory)]) == 4
+    assert "ends early" in capsys.readouterr().err
+    assert main(["check", str(whole.directory), "--repair"]) == 0
+    assert whole.to_arrow().equals(rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import sys
@@ -11,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from matplotlib.image import imread
 
 from sweep import ConfigError, run
+from sweep.analysis.regime_map import FAILED, codes
 from sweep.cli import main
 from sweep.report import content as report_content
 from sweep.report.content import MOST_FINE, read_content
@@ -109,6 +113,20 @@ def test_a_report_shows_rows_slices_and_traces(browser: Browser, tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_a_page_runs_its_own_scripts_and_no_other(browser: Browser, tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=planted=1>\u202e<script>planted=2</script>"
+    page = report({"study": {"name": "x"}, "sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path)
+    text = page.read_text(encoding="utf-8").replace('"study":"x"', f'"study":{json.dumps(hostile)}'.replace("<", "\\u003c"))
+    page.write_text(text.replace("<header>", f"<header>{hostile}"), encoding="utf-8")  # as if something were not escaped
+    browser.open(page)
+    browser.run("document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.planted = 3' }))")
+    assert browser.run("return window.planted === undefined")
+    assert browser.run("return fetch('https://example.org').then(() => 'sent', () => 'kept')") == "kept"
+    assert browser.text("study").startswith("<img src=x onerror")
+    assert all("Content Security Policy" in each for each in browser.complaints())
+
+
+@pytest.mark.slow
 def test_a_report_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
     axes = {"a0": {"from": 1.0, "to": 10.0}, "mu": {"from": 0.02, "to": 0.8}}
     page = report({"sweep": {"design": "sobol", "count": 64, "axes": axes}}, tmp_path, "--traces", "2", "--color", "slip_distance")
@@ -180,6 +198,10 @@ def test_numbers_are_packed_to_the_digits_that_are_kept() -> None:
     assert len(pack_floats(smooth, COARSE)) < 15_000
 
 
+def test_a_column_without_any_word_has_no_codes() -> None:
+    assert codes(pa.chunked_array([pa.array([None, None], pa.dictionary(pa.int32(), pa.string()))]), ()).tolist() == [FAILED, FAILED]
+
+
 def test_a_report_holds_its_study_and_asks_for_nothing(fake: FakeKernels, tmp_path: Path) -> None:
     sections = {"study": {"name": "a <script> & <b>"}, "parameters": {"m": 2.0}, "sweep": {"axes": {"a0": A0, "mu": MU}}}
     page = report(sections, tmp_path, "--traces", "0")
@@ -187,6 +209,11 @@ def test_a_report_holds_its_study_and_asks_for_nothing(fake: FakeKernels, tmp_pa
     assert "<title>a &lt;script&gt; &amp; &lt;b&gt; - tribosweep</title>" in text
     outside = re.sub(r'<script type="text/plain" id="plotly">.*?</script>', "", text, flags=re.DOTALL)
     assert not re.search(r"""(src|href)=["'](?!data:)|@import|url\(|fetch\(|XMLHttpRequest|https?:""", outside)
+    scripts = re.findall(r"""(?:<script>|id="plotly">)(.*?)</script>""", text, re.DOTALL)
+    assert len(scripts) == 2
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in text.partition("Content-Security-Policy")[2][:400]
     facts = facts_of(page)
     assert (facts["kind"], facts["count"], facts["study"]) == ("grid", 108, "a <script> & <b>")
     assert facts["statuses"] == {"ok": 108}

@@ -84,12 +84,16 @@ CASES = {
         "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[time]\nsmallest_step = 1e-3\nlargest_step = 1e-4",
         ["time.smallest_step: smallest_step must not exceed step, the first one", "time.largest_step: largest_step must not be less than"],
     ),
+    "a run that chooses its steps is not endless": (
+        "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[time]\nend = 1e300",
+        ["time.end: a run has at most 1e+08 steps", "end = 1e+300 s takes 2e+301 steps or more of at most 0.05 s"],
+    ),
     "the smallest step is not above the first": (
         "[study]\nscheme = 'adapt2'\n[parameters]\nk_t = 9e6\n[time]\nstep = 1e-6\n[sweep.axes]\nsmallest_step = [1e-9, 1e-5]",
         ["sweep.axes.smallest_step", "smallest_step = 1e-05 s, step = 1e-06 s", "broken at 1 of 2 points"],
     ),
     "the largest step is not below the default smallest": (
-        "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[time]\nstep = 1e-4\nlargest_step = 1e-11",
+        "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[time]\nend = 1e-6\nstep = 1e-4\nlargest_step = 1e-11",
         ["1 problem\n  time.largest_step", "largest_step = 1e-11 s, smallest_step = 1e-10 s"],
     ),
     "retries are whole": (
@@ -239,6 +243,12 @@ TABLES = {
     "a table separated by semicolons is explained": ("mu;a0\n0.1;1.0\n", ["columns are separated by commas"]),
     "an empty file is no table": ("", ["cannot read"]),
     "a row with too many cells is reported": ("mu\n0.1,2.0\n", ["cannot read"]),
+    "what follows a cell in quotes is no part of it": (
+        'mu\n0.1\n"1"5\n',
+        ["cannot read", "line 3: a cell in quotes must end with a quote"],
+    ),
+    "a cell in quotes that does not end is refused": ('# "x\n"mu",a0\n"0.1,2\n', ["line 3: a cell in quotes must end with a quote"]),
+    "NaN with a payload is no number": ("mu\n0.1\nnan(1)\n", ["column mu, row 2: 'nan(1)' is not a number"]),
 }
 
 WALLS = {
@@ -404,6 +414,7 @@ def test_bad_table_of_walls_is_refused_with_its_reason(
         (pa.array([["a"]]), "must hold lists of numbers"),
         (pa.array([[1.0], [2.0, None]]), "row 2, node 1: an empty cell is not a finite number"),
         (pa.array([[1.0], None, [np.inf]]), "row 3, node 0: inf is not a finite number"),
+        (pa.array(["2;3", "2;nan(1)"]), "row 2, node 1: 'nan(1)' is not a finite number"),
     ],
 )
 def test_a_column_that_holds_no_tables_is_refused(
@@ -413,6 +424,27 @@ def test_a_column_that_holds_no_tables_is_refused(
     config = tmp_path / "study.toml"
     config.write_text(f"{WALL}{TABLE}".replace("csv", "parquet"))
     assert_refused(config, [message, "unit m"], capsys)
+
+
+def test_a_column_that_holds_no_words_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "study.toml"
+    config.write_text(TABLE.replace("csv", "parquet"))
+    far = pa.array([10**8], pa.int32()).cast(pa.date32())  # later than the dates of Python
+    for column, message in (
+        (pa.array([{"a": 1}]), "column scheme: must hold words, not struct"),
+        (pa.array([1], pa.timestamp("ns", "Foo/Bar")), "column scheme: must hold words, not timestamp[ns, tz=Foo/Bar]"),
+        (far, "column scheme, row 1: '<value out of range: 100000000>' is not a scheme"),
+        (pa.array([b"exact"]), "column scheme: must hold words, not binary"),
+    ):
+        pq.write_table(pa.table({"scheme": column}), tmp_path / "points.parquet")
+        assert_refused(config, [message], capsys)
+
+
+def test_cells_in_quotes_are_read_as_they_are(tmp_path: Path) -> None:
+    config = tmp_path / "study.toml"
+    config.write_text(TABLE)
+    (tmp_path / "points.csv").write_text('# he said "so\n"mu","scheme"\n"0.1","exact"\n0.2,""\n"",exact\n')
+    assert load(config).design.points(0, 3).columns["mu"].tolist() == pytest.approx([0.1, 0.2, np.nan], nan_ok=True)
 
 
 def assert_refused(config: Path, fragments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

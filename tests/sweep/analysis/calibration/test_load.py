@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sweep import ConfigError, load
@@ -140,6 +142,9 @@ CASES: list[tuple[str, Any, str]] = [
     ("study/model", "wall", r"study.model: 'wall' is not a model"),
     ("parameters/mass", 1.0, r"parameters.mass: unknown parameter"),
     ("parameters/f_post", 2.0, r"must not exceed the force at which the wall buckles"),
+    ("parameters", 3.0, r"parameters: must be a table"),
+    ("time", 3.0, r"time: must be a table"),
+    ("study", [], r"study: must be a table"),
 ]
 
 
@@ -159,6 +164,9 @@ DATA_CASES: list[tuple[str, list[Any], str]] = [
     ("set_unit", ["m", "m", "mm"], r"column set_unit, row 3: 'mm' disagrees: set must be in m"),
     ("set", [0.5, None, "wide"], r"column set, row 3: 'wide' is not a number"),
     ("set", [0.5, None, np.inf], r"column set, row 3: inf is not a finite number"),
+    ("set", [0.5, None, "nan"], r"column set, row 3: nan is not a finite number .*; a cell is empty where nothing was measured"),
+    ("set", [0.5, None, "nan(1)"], r"column set, row 3: 'nan\(1\)' is not a number"),
+    ("set", [0.5, None, "default"], r"column set, row 3: 'default' is not a number"),
     ("m", [1.0, -1.0, 1.0], r"column m, row 2: -1.0 is out of bounds: must be > 0 \(mass, unit kg\)"),
     (
         "f_crit",
@@ -173,6 +181,29 @@ DATA_CASES: list[tuple[str, list[Any], str]] = [
 @pytest.mark.parametrize(("column", "cells", "pattern"), DATA_CASES)
 def test_data_that_are_wrong_are_refused_with_their_row(column: str, cells: list[Any], pattern: str) -> None:
     assert re.search(pattern, said(copy.deepcopy(STUDY), {**DROPS, column: cells}))
+
+
+def test_names_of_types_without_words_are_refused_and_dates_are_names() -> None:
+    study = changed("calibration/data", "drops.parquet")
+    drops = pa.table({name: pa.array(cells) for name, cells in DROPS.items() if name != "test"})
+    far = pa.array([10**8] * 3, pa.int32()).cast(pa.date32())  # later than the dates of Python
+    pq.write_table(drops.append_column("test", far), "drops.parquet")
+    assert len(reading.load(study).data.runs) == 3
+    pq.write_table(drops.append_column("test", pa.array([[1.0]] * 3)), "drops.parquet")
+    with pytest.raises(ConfigError, match="column test: must hold words, not list"):
+        reading.load(study)
+    broken = pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(np.arange(4, dtype=np.int32)), pa.py_buffer(b"\xff\xff\xff")])
+    pq.write_table(drops.append_column("test", broken), "drops.parquet")
+    with pytest.raises(ConfigError, match=r"cannot read .*drops.parquet: .*UTF8"):
+        reading.load(study)
+
+
+def test_a_sample_at_the_start_of_a_trace_needs_no_standard_deviation() -> None:
+    pd.DataFrame(DROPS).to_csv("drops.csv", index=False)
+    pd.DataFrame(TRACE).to_csv("trace.csv", index=False)
+    study = copy.deepcopy(STUDY)
+    study["calibration"]["traces"] = [{"file": "trace.csv", "settings": {"v0": 2.5}, "compare": {"x": {"relative_sd": 0.1}}}]
+    assert reading.load(study).data.sd[-2:].tolist() == pytest.approx([0.01, 0.02])
 
 
 def test_fewer_numbers_than_free_parameters_are_refused_unless_priors_make_up_for_them() -> None:

@@ -123,6 +123,8 @@ K_T = {"k_t": {"from": 1e5, "to": 1e6}}
         (LOOP, K_T, {"displacement": 3}, "must be the name of a column"),
         (LOOP, K_T, {"compare": {"wear_power": "F"}}, "no observable that can be compared"),
         (LOOP, K_T, {"settings": {"end": 3.0}}, "has times of its own"),
+        (LOOP, K_T, {"settings": {"mu": "much"}}, "settings.mu: must be a number, not 'much'"),
+        (LOOP, K_T, {"settings": {"mu_s": [0.3]}}, "settings.mu_s: must be a number"),
         (LOOP, K_T, {"speed": 3}, "unknown key"),
         (LOOP, K_T | {"bristle_stiffness": {"from": 1.0, "to": 2.0}}, {}, "give the times of the samples"),
     ],

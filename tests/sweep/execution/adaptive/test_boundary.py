@@ -22,8 +22,8 @@ from sweep.execution.adaptive import boundary_tracing
 from sweep.execution.adaptive.bisection import Brackets
 from sweep.execution.adaptive.boundary_table import read_boundaries
 from sweep.execution.adaptive.boundary_tracing import empty_history
-from sweep.execution.shard import compute_shard_of
-from tests.sweep.conftest import FakeKernels
+from sweep.execution.shard import compute_piece_of
+from tests.sweep.conftest import FakeKernels, install_small_pieces
 
 Captured = pytest.CaptureFixture[str]
 Field = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -173,6 +173,28 @@ def test_a_level_of_a_smooth_observable_takes_a_few_looks_where_bisection_takes_
     assert sum(smooth.statuses.values()) < 0.6 * sum(words.statuses.values())
 
 
+@pytest.mark.parametrize("ends", [(0.6, 5e298), (5e298, 0.6), (-1e-300, -1e300), (5e-324, 1.7e308), (1.6e308, 1.7e308)])
+@pytest.mark.parametrize("height", [math.nan, 1.0])
+def test_a_bracket_between_ends_of_any_size_takes_few_steps(ends: tuple[float, float], height: float) -> None:
+    low, high = (np.array([end]) for end in ends)
+    sought = math.copysign(1.65e308 if abs(ends[0]) > 1e308 else 2.0 * min(map(abs, ends)), ends[0])
+    goal = 0.01 * np.minimum(np.abs(low), np.abs(high))
+    whole, zero = np.array([0]), np.zeros(1)
+    first = abs(sought) > abs(ends[0])
+    found = Brackets(
+        whole, zero, low, high, whole + int(not first), whole + int(first), zero - height, zero + height, low, high - low, zero, goal
+    )
+    for _ in range(120):
+        if not found.wide().any():
+            break
+        trials = found.trials()
+        assert ((trials - found.low) * np.sign(found.high - found.low) > 0.0).all()
+        beyond = np.abs(trials) > abs(sought)
+        found = found.narrowed(trials, beyond.astype(int), np.where(beyond == first, height, -height))
+    assert not found.wide().any()
+    assert min(found.low[0], found.high[0]) <= sought <= max(found.low[0], found.high[0])
+
+
 def test_a_bracket_never_takes_more_than_a_step_beyond_bisection() -> None:
     power = np.array([1.0, 3.0, 9.0, 0.2, 1.0])
     shift = np.array([0.3, 0.9, 0.5, 0.01, 1e-7])
@@ -222,14 +244,18 @@ def is_same(one: Run, other: Run) -> bool:
     return all(alike) and one.boundaries().equals(other.boundaries())
 
 
+@pytest.mark.parametrize("rows", [50, 7])
 def test_a_run_that_was_stopped_anywhere_goes_on_to_the_same_rows_and_curves(
-    fields: dict[str, Field], fake: FakeKernels, tmp_path: Path, capsys: Captured
+    rows: int, fields: dict[str, Field], fake: FakeKernels, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fields["regime"] = lambda x, y: np.where(np.hypot(x, y) < 0.7, 2, 0)
     config = {**study({"halvings": 3, "width": 1e-3}), "output": {"shard_points": 50}}
     whole = run(config, tmp_path / "whole")
+    assert len(fake.calls) > 10
+    fake.calls.clear()
+    install_small_pieces(monkeypatch, rows)  # a shard is computed as one, or in pieces
+    assert is_same(run(config, tmp_path / "pieces"), whole)
     calls = len(fake.calls)
-    assert calls > 10
     for stop in range(0, calls, 9):
         fake.calls.clear()
         fake.fail_at = stop
@@ -335,7 +361,7 @@ def test_a_study_travels_to_other_processes(fields: dict[str, Field]) -> None:
     sent, points = pickle.loads(pickle.dumps((config, history.next_points())))
     assert sent.design == config.design
     assert points.digest() == history.next_points().digest()
-    one, other = (compute_shard_of(each, 0, points) for each in (config, sent))
+    one, other = (compute_piece_of(each, 0, points, 0) for each in (config, sent))
     assert one.facts["points_hash"] == other.facts["points_hash"]
 
 

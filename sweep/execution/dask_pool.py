@@ -1,0 +1,102 @@
+"""Dask distributed as workers: the workers of a scheduler that have the software of this process, or processes of this machine."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from sweep.execution.dask_executor import ANSWER, DaskExecutor
+from sweep.execution.dask_versions import ask_workers, own_versions, sort_out
+from sweep.execution.executors import WorkerPool
+from sweep.io.errors import ConfigError, Problem
+
+LOUD = ("asyncio", "distributed", "tornado")
+
+
+@contextmanager
+def dask(scheduler: str | None, workers: int | None, tell: Callable[[str], None]) -> Iterator[WorkerPool]:
+    """Dask distributed: the workers of a `scheduler`, or a cluster of `workers` processes that share the cores of this machine.
+
+    Workers of a scheduler with other software than this process get no work; `tell` gets a sentence on each of them.
+
+    Raises:
+        ConfigError: Dask is not installed, or the scheduler does not answer, or has no worker with the software of this process.
+        RunError: no worker is left, or the scheduler was lost.
+    """
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        advice = "needs the package distributed: pip install 'tribosweep[dask]'"
+        raise ConfigError("--executor dask", [Problem("", advice)]) from error
+    for name in list(logging.root.manager.loggerDict):  # a sentence replaces the tracebacks that they log for lost connections
+        if name.startswith(LOUD):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        client = connect(scheduler, stack) if scheduler is not None else start_cluster(workers, stack)
+        threads = client.nthreads()
+        if scheduler is not None:
+            good = choose(client, scheduler, list(threads), tell)
+            threads = {address: threads[address] for address in good}
+        executor = DaskExecutor(client, frozenset(threads), scheduler, tell)
+        stack.callback(executor.shutdown, wait=False)
+        yield WorkerPool(executor, max(1, sum(threads.values())), here=False)
+
+
+def choose(client: Any, scheduler: str, found: list[str], tell: Callable[[str], None]) -> list[str]:
+    """The workers of a scheduler that have the software of this process; ConfigError if there is none."""
+    if not found:
+        message = f"{scheduler}: the scheduler has no worker; start one there: dask worker {scheduler}"
+        raise ConfigError("--scheduler", [Problem("", message)])
+    good, refused = sort_out(ask_workers(client, found), own_versions())
+    if not good:
+        raise ConfigError("--scheduler", [Problem("", sentence) for sentence in refused])
+    for sentence in refused:
+        tell(f"Note: {sentence}.")
+    return good
+
+
+def start_cluster(workers: int | None, stack: ExitStack) -> Any:
+    """Start a cluster on this machine and return its client: `workers` processes, default one per core, share the cores."""
+    from distributed import Client, LocalCluster
+
+    from kernels.runtime.jax_setup import cores
+
+    count = workers or cores()
+    devices = {"JAX_NUM_CPU_DEVICES": str(max(1, cores() // count))}
+    cluster = LocalCluster(
+        n_workers=count, threads_per_worker=1, dashboard_address=None, env=devices, preload=__name__, silence_logs="CRITICAL"
+    )
+    stack.callback(cluster.close, timeout=ANSWER)
+    return stack.enter_context(Client(cluster))
+
+
+def dask_setup(_worker: object) -> None:
+    """Ignore Ctrl-C in a new worker; Dask calls this. Ctrl-C reaches all processes of a terminal, but only the client must handle it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def connect(scheduler: str, stack: ExitStack) -> Any:
+    """Return a client of the scheduler at an address; ConfigError if none answers there."""
+    from distributed import Client
+
+    waiting: Future[Any] = Future()
+
+    def call() -> None:
+        try:
+            waiting.set_result(Client(scheduler, timeout=ANSWER))
+        except BaseException as error:  # whatever answers there is no scheduler
+            waiting.set_exception(error)
+
+    # in a thread, because the client would wait forever for a server that accepts the connection but never answers
+    threading.Thread(target=call, name="connect", daemon=True).start()
+    try:
+        return stack.enter_context(waiting.result(ANSWER + 1))
+    except Exception as error:
+        why = f" ({str(error).splitlines()[0]})" if str(error) else ""
+        message = f"{scheduler}: no Dask scheduler answers there within {ANSWER} s{why}"
+        raise ConfigError("--scheduler", [Problem("", message)]) from error

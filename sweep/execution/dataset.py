@@ -1,0 +1,98 @@
+"""Reading the rows and tables of a run. Every file is verified before its content is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sweep.execution.directory import RunDirectory
+from sweep.execution.shard_check import SHARD_NAME, expected_by, place_of
+from sweep.io.errors import ConfigError, Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Dataset:
+    """The rows of a run, complete or not, in the order of its points.
+
+    The first reading verifies every shard that it reads; a shard is not verified twice.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Set the directory of the run; ConfigError if there is no run."""
+        self.directory = RunDirectory(path)
+        manifest = self.directory.read_run(to_continue=False)
+        self._expected = expected_by(manifest)
+        self._complete = self.directory.is_marked(manifest)
+        self._verified: set[Path] = set()
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the columns; none if no shard is written."""
+        for table in self.shards():
+            return list(table.schema.names)
+        return []
+
+    def table(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows with all or the named columns; ConfigError if there is none, or if a shard is not as it was written."""
+        import pyarrow as pa
+
+        found = [*self.shards(columns)]
+        if not found:
+            raise ConfigError(str(self.directory.path), [Problem("", "no shard is written yet")])
+        return pa.concat_tables(found, promote_options="default")
+
+    def shards(
+        self, columns: Sequence[str] | None = None, having: Callable[[dict[str, int]], object] = lambda _statuses: True
+    ) -> Iterator[pa.Table]:
+        """The rows shard by shard; ConfigError at one that is not as it was written.
+
+        Args:
+            columns: their names; default all. having: read only shards for whose rows by status this is true.
+        """
+        from sweep.execution import parquet
+        from sweep.io import sealed_parquet
+        from sweep.io.files import read_bytes
+
+        for path in sorted(self.directory.points.glob("part-*.parquet")):
+            match = SHARD_NAME.fullmatch(path.name)
+            if not match or int(match[1]) >= self._expected.shards:
+                continue
+            try:
+                known = parquet.read_facts(sealed_parquet.read_metadata(path))
+                if known and not having(known["statuses"]):
+                    continue
+                data = read_bytes(path) if path in self._verified else sealed_parquet.verified(path)
+                facts = parquet.read_facts(sealed_parquet.read_metadata(data))
+            except sealed_parquet.DamageError as damage:
+                raise damaged(self.directory, path, str(damage)) from damage
+            place = place_of(facts, int(match[1]), self._expected) if facts else sealed_parquet.FOREIGN
+            if isinstance(place, str):
+                raise damaged(self.directory, path, place)
+            if place is not None and self._complete and not self._expected.is_whole(int(match[1]), place):
+                raise damaged(self.directory, path, "it ends early, though the run is marked as complete")
+            if place is not None:  # not a shard that an extension will replace
+                self._verified.add(path)
+                yield sealed_parquet.decode(data, columns)
+
+
+def read_table(directory: RunDirectory, path: Path) -> pa.Table:
+    """The table of an adaptive design or of an analysis in the directory of a run.
+
+    Raises:
+        FileNotFoundError: there is none. ConfigError: it is not as it was written.
+    """
+    from sweep.io import sealed_parquet
+
+    try:
+        return sealed_parquet.read(path)
+    except sealed_parquet.DamageError as damage:
+        raise damaged(directory, path, str(damage)) from damage
+
+
+def damaged(directory: RunDirectory, path: Path, reason: str) -> ConfigError:
+    """The error of a file of a run that is not as it was written."""
+    return ConfigError(str(path), [Problem("", f"{reason}; tribosweep check {directory.path} --repair computes it again")])

@@ -1,0 +1,217 @@
+"""Commands that write files, each with a state before it: what tests interrupt in every way, with a stand-in for the physics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sweep import ConfigError, load
+from sweep.analysis.calibration import analysis
+from sweep.analysis.calibration.fitting import CONVERGED, Fits
+from sweep.analysis.calibration.load import Calibration
+from sweep.analysis.calibration.optima import Optimum, starts_of
+from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
+from sweep.analysis.calibration.system import FitPoint, System
+from sweep.analysis.calibration.uncertainty import Profile, knowledge
+from sweep.cli import main
+from sweep.execution.dataset import Dataset
+from sweep.execution.directory import RunDirectory
+from sweep.io import sealed_parquet
+from sweep.io.toml import to_toml
+from sweep.report import traces
+from tests.sweep.conftest import FakeKernels, install_fake, install_small_pieces, install_small_shards
+
+COMPUTING = ("run", "extend", "resume", "repair", "boundary", "convergence", "sample")  # they write rows
+OF_A_RUN = ("report", "map", "show", "sensitivity")  # they leave the rows of a run as they are
+COMMANDS = (*COMPUTING, *OF_A_RUN, "calibrate")
+CALLS = ("open_file", "lock", "truncate", "write", "flush", "replace", "remove", "make_folder", "remove_folder", "flush_folder")
+PICTURES = {"report": "report.html", "map": "map.png", "show": "means.parquet"}  # the one file of a command
+
+AXIS = {"from": -1.0, "to": 1.0, "count": 3}
+BOUNDARY = {"sweep": {"design": "boundary", "halvings": 0, "width": 0.1, "axes": {"x0": AXIS, "v0": AXIS}}}
+CONVERGENCE = {
+    "study": {"scheme": "euler"},
+    "parameters": {"k_t": 9e6},
+    "sweep": {"design": "convergence", "axes": {"a0": [1.0, 2.0, 3.0]}},
+}
+SAMPLE = {
+    "study": {"name": "sample"},
+    "sweep": {"design": "saltelli", "count": 16, "axes": {"a0": {"from": 1.0, "to": 2.0}, "mu": {"from": 0.1, "to": 0.2}}},
+}
+FIT = {
+    "study": {"name": "fit", "model": "rubbing_mass"},
+    "parameters": {"omega": 6.0},
+    "time": {"end": 4.0, "window": [1.0, 4.0]},
+    "calibration": {
+        "data": "slides.csv",
+        "starts": 3,
+        "free": {"mu": {"from": 0.02, "to": 1.0}, "m": {"from": 0.3, "to": 6.0}},
+        "compare": {"wear_power": {"sd": 0.01}},
+    },
+}
+
+
+def plane(count: int) -> dict[str, Any]:
+    """A study of `count` times five points over two axes, in shards of ten points."""
+    axes = {"a0": [1.0 + 0.1 * i for i in range(count)], "mu": {"from": 0.1, "to": 0.2, "count": 5}}
+    return {"study": {"name": "grid"}, "sweep": {"axes": axes}}
+
+
+def write(path: Path, raw: dict[str, Any]) -> str:
+    """A study as a file."""
+    path.write_text(to_toml(raw) if "calibration" in raw else load(raw).to_toml())
+    return str(path)
+
+
+def flip(path: Path) -> None:
+    """Change one bit of a file."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 8
+    path.write_bytes(data)
+
+
+def damage(run: Path) -> None:
+    """Take one shard away, damage another one and the manifest."""
+    (run / "points" / "part-000001.parquet").unlink()
+    flip(run / "points" / "part-000002.parquet")
+    flip(run / "manifest.json")
+
+
+def put_ready(command: str, folder: Path) -> list[str]:
+    """Put the state before a command into a folder; return the words of the command."""
+    out = folder / "run"
+    if command == "calibrate":
+        return put_calibration(folder)
+    studies = {"boundary": BOUNDARY, "convergence": CONVERGENCE, "sample": SAMPLE, "sensitivity": SAMPLE}
+    study = write(folder / "study.toml", studies[command] if command in studies else plane(9))
+    if command in ("run", "boundary", "convergence", "sample"):
+        return ["run", study, "--out", str(out)]
+    before = write(folder / "before.toml", plane(5)) if command == "extend" else study
+    assert main(["run", before, "--out", str(out)]) == 0
+    if command == "extend":
+        return ["run", study, "--out", str(out), "--extend"]
+    if command in ("resume", "repair"):
+        damage(out)
+        return ["resume", str(out)] if command == "resume" else ["check", str(out), "--repair"]
+    if command == "sensitivity":
+        assert main(["sensitivity", str(out), "--picture", "sizes", "--out", str(folder / "bars.png")]) == 0
+        return ["sensitivity", str(out), "--resamples", "50", "--out", str(folder / "bars.png")]
+    picture = folder / PICTURES[command]
+    picture.write_bytes(b"old")
+    return [command, str(out), *(["--over", "mu"] if command == "show" else []), "--out", str(picture)]
+
+
+def put_calibration(folder: Path) -> list[str]:
+    """Put a calibration with its result into a folder; return the words that carry it out otherwise."""
+    (folder / "slides.csv").write_text("a0,wear_power\n3.0,1.0\n4.0,2.0\n5.0,3.0\n")
+    fit = {**FIT, "calibration": {**FIT["calibration"], "data": str(folder / "slides.csv")}}
+    words = ["calibrate", write(folder / "fit.toml", fit), "--out", str(folder / "fit"), "--picture", str(folder / "fit.png")]
+    assert main([*words, "--profile", "all"]) == 0
+    return [*words, "--set", "calibration.confidence=0.9", "--set", "parameters.omega=7.0"]
+
+
+def fake_fit(calibration: Calibration, request: CalibrationRequest | None = None, _tell: object = None) -> CalibrationResult:
+    """Stands in for the fits of a calibration: the starts are taken for optima."""
+    system = System(calibration.config, calibration.space, calibration.data)
+    starts, data = starts_of(system, calibration.starts, calibration.seed), calibration.data
+    lanes, n = starts.shape
+    jacobian = np.broadcast_to(np.vander(np.arange(1.0, 1.0 + data.count), n), (lanes, data.count, n))
+    point = FitPoint(np.ones((lanes, data.count)), jacobian, np.zeros((lanes, len(data.runs), 0)), np.tile(data.measured, (lanes, 1)))
+    fits = Fits(starts, point, np.full(lanes, CONVERGED, dtype=object), np.ones(lanes, dtype=int), [])
+    optima = [Optimum(np.array([lane]), float(data.count), starts[lane], np.zeros(n)) for lane in range(lanes)]
+    known = [
+        knowledge(calibration.space, each.coordinates, jacobian[0], each.chi2, calibration.known, calibration.confidence) for each in optima
+    ]
+    values = np.array([1.0, 2.0, 3.0])
+    profiled = [Profile(name, values, values, 1.0, 3.0, 3.84) for name in (request.profiles if request else ())]
+    return CalibrationResult(calibration, system, fits, optima, known, [], profiled)
+
+
+def fake_trace(*_: object, **__: object) -> tuple[dict[str, np.ndarray], float]:
+    """Stands in for a trace of the exact engine."""
+    times = np.linspace(0.0, 1.0, 50)
+    return {"time": times, **{name: np.sin(times) for name in ("x", "v", "friction_force", "wall_force")}}, 1.0
+
+
+def install(patch: pytest.MonkeyPatch) -> FakeKernels:
+    """Put stand-ins in the place of all that computes; nothing imports JAX then. Shards have ten points, written as six and four."""
+    from kernels.runtime import program_cache
+
+    fake = install_fake(patch)
+    fake.words_by_value = True
+    install_small_shards(patch)
+    install_small_pieces(patch, 6)
+    install_regimes(patch, fake)
+    patch.setattr(program_cache, "use", lambda: None)
+    patch.setattr(traces, "trace_run", fake_trace)
+    patch.setattr(analysis, "carry_out", fake_fit)
+    return fake
+
+
+def install_regimes(patch: pytest.MonkeyPatch, fake: FakeKernels) -> None:
+    """Let the regime change along a circle, and the wear power depend on the step, as adaptive designs need."""
+    from kernels.batch import solve as batch
+
+    solve: Any = fake.solve
+
+    def compute(model: Any, scheme: str, columns: Any, absent: Any, count: int, window: Any, *_: Any, **__: Any) -> Any:
+        solution = solve(model, scheme, columns, absent, count, window)
+        values = {
+            name: np.broadcast_to(value, (count,)) for name, value in model.resolve(columns, absent).items() if name in ("x0", "v0", "step")
+        }
+        solution.observables["regime"] = np.where(values["x0"] ** 2 + values["v0"] ** 2 < 0.5, 1, 0).astype(np.int8)
+        if scheme == "euler":
+            solution.observables["wear_power"] = 1.0 + values["step"]
+            solution.observables["accepted_steps"] = np.floor(12.0 / values["step"])
+        return solution
+
+    patch.setattr(batch, "solve", compute)
+
+
+def rows_of(path: Path) -> pa.Table | None:
+    """The rows of a run; None if there is none."""
+    try:
+        return Dataset(path).table()
+    except ConfigError:
+        return None
+
+
+def bits(table: pa.Table | None) -> list[Any]:
+    """The rows for comparison, NaN equal to NaN."""
+    return [] if table is None else [tuple(map(repr, row.values())) for row in table.to_pylist()]
+
+
+def files(folder: Path) -> list[str]:
+    """Every file of a folder, but for the lock that a killed process leaves if it had nothing more to do."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """The files of a folder with their content, without the times at which it was written."""
+    return {name: content(folder / name) for name in files(folder)}
+
+
+def content(path: Path) -> bytes:
+    """What a file says, without the times at which it was written."""
+    if path.name == "manifest.json" and (manifest := RunDirectory(path.parent).stored_manifest()):
+        times = ("created", "finished", "seconds", "computed", "checksum")
+        return repr({key: value for key, value in manifest.items() if key not in times}).encode()
+    if path.suffix == ".parquet" and path.parent.name == "points":
+        try:
+            table = sealed_parquet.read(path)
+        except sealed_parquet.DamageError:
+            return path.read_bytes()
+        return f"{table.schema.remove_metadata()} {bits(table)}".encode()
+    return path.read_bytes()
+
+
+def mixture(command: str, there: dict[str, bytes], before: dict[str, bytes], whole: dict[str, bytes]) -> list[str]:
+    """The files of an earlier call that stand beside files of a later one, if a command writes several that belong together."""
+    folder = {"sensitivity": "run/sensitivity/", "calibrate": "fit/"}.get(command)
+    own = {name for name in there if folder is not None and name.startswith(folder) and not name.endswith(".tmp")}
+    old, new = ({name for name in own if there[name] == state.get(name)} for state in (before, whole))
+    return sorted(own - new) if own not in (old, new) else []
