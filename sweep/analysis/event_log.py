@@ -20,7 +20,6 @@ from sweep.study.rules import check_fixed
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_EVENTS = 100_000  # of a point, some ten seconds
 FORMATS = (".csv", ".parquet")
 POINT = "point"
 
@@ -55,7 +54,7 @@ def parameters_of(config: Config, point: int) -> dict[str, Any]:
     return fixed | {name: values[0] for name, values in row.columns.items() if name not in row.absent or not row.absent[name][0]}
 
 
-def events_of(config: Config, points: list[int], impacts: bool, most: int = MOST_EVENTS) -> pd.DataFrame:
+def events_of(config: Config, points: list[int], impacts: bool, most: int) -> pd.DataFrame:
     """The events or impacts of some points from the exact engine, in the order of the points and of time.
 
     Args:

@@ -97,7 +97,7 @@ def show_events(
     study: Annotated[Path, typer.Argument(help="The study, a TOML file, or the directory of a run.")],
     point: Annotated[list[int] | None, typer.Option(help="Number of a point, from 0 on. Can be repeated; default the first.")] = None,
     impacts: Annotated[bool, typer.Option("--impacts", help="Impacts on the wall instead of all events.")] = False,
-    most: Annotated[int, typer.Option(min=1, help="Events of a point after which its log may end.")] = 100_000,
+    most: Annotated[int, typer.Option(min=1, help="Events of a point after which its log may end.")] = 100_000,  # some ten seconds
     out: Annotated[Path | None, typer.Option(help="File to write instead of a table, .csv or .parquet.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -189,11 +189,11 @@ def lines_of_progress(things: str) -> Iterator[Callable[[int, int], None]]:
 
 def describe_progress(known: Sequence[tuple[float, int, int]], things: str, elapsed: float) -> str:
     """A line of progress, from the (time, done, total) at first and now, after `elapsed` seconds."""
-    if not known:
+    if not known or known[-1][1] == known[0][1]:  # nothing new is done
         return f"{elapsed:.0f} s: compiling and computing"
     (since, before, _), (now, done, total) = known[0], known[-1]
     line = f"{elapsed:.0f} s: {done:,} of {total:,} {things}, {int(100.0 * done / total) if total else 0} %"
-    if done > before and now > since:
+    if now > since:
         rate = (done - before) / (now - since)
         line += f", {rate:,.3g} {things}/s, {timedelta(seconds=round((total - done) / rate))} left"
     return line

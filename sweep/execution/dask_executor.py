@@ -73,9 +73,9 @@ class DaskExecutor(Executor):
         self.thread = threading.Thread(target=self.watch, name="dask workers", daemon=True)
         self.thread.start()
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **_: Any) -> Future[Any]:
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
         """Have a worker call a function."""
-        task = Task((function, *args))
+        task = Task((partial(function, **named), *args))
         self.send(task)
         self.tasks.add(task)
         task.result.add_done_callback(partial(self.close, task))

@@ -43,9 +43,9 @@ def write_study(path: Path, count: int, shard_points: int) -> Path:
     return path
 
 
-def start(*words: object) -> subprocess.Popen[str]:
-    """The command, in a process group of its own."""
-    command = [sys.executable, "-c", COMMAND, *map(str, words)]
+def start(*words: object, before: str = "") -> subprocess.Popen[str]:
+    """The command, in a process group of its own, after lines of Python that prepare its process."""
+    command = [sys.executable, "-c", f"{before}\n{COMMAND}", *map(str, words)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
 
 

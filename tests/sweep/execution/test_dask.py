@@ -231,6 +231,26 @@ def test_a_shard_that_kills_every_worker_is_named_and_all_others_are_written(tmp
     assert_same_bits(read(out), read(tmp_path / "whole"))
 
 
+def test_a_run_ends_when_its_last_worker_has_been_away_for_too_long(tmp_path: Path) -> None:
+    study, out = write_study(tmp_path / "study.toml", 1_500, 64), tmp_path / "out"
+    impatient = "import sweep.execution.dask_executor as executor; executor.PATIENCE = 5.0"
+    with started(tmp_path) as cluster:
+        worker = cluster.work("--no-nanny", body=SLOW)
+        with start("run", study, "--out", out, "--executor", "dask", "--scheduler", cluster.address, before=impatient) as process:
+            wait_for_shards(process, out, 2)
+            os.killpg(worker.pid, signal.SIGKILL)
+            _, told = process.communicate(timeout=60)
+    assert process.returncode == 2, told
+    told = " ".join(told.split())
+    assert f"the Dask scheduler {cluster.address} has had no worker for this run for 5 s" in told
+    assert f"tribosweep resume {out} --executor dask" in told
+    assert "Traceback" not in told
+    assert RunDirectory(out).shard(0).exists()
+    run(study, tmp_path / "whole")
+    assert run(study, out).complete
+    assert_same_bits(read(out), read(tmp_path / "whole"))
+
+
 def test_the_late_result_of_a_worker_that_was_thought_dead_doubles_no_row(tmp_path: Path) -> None:
     study, out = write_study(tmp_path / "study.toml", 1_500, 64), tmp_path / "out"
     whole = run(study, tmp_path / "whole")

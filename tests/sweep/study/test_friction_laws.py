@@ -19,7 +19,7 @@ CONFIGS = Path(__file__).parents[3] / "configs"
 def test_events_of_friction_that_varies_are_refused(name: str) -> None:
     config = load(CONFIGS / f"{name}.toml")
     with pytest.raises(ConfigError, match="choose a time scheme"):
-        events_of(config, [config.design.count - 1], impacts=False)
+        events_of(config, [config.design.count - 1], impacts=False, most=10)
 
 
 @pytest.mark.parametrize(
