@@ -31,6 +31,7 @@ def shortage(error: BaseException) -> str:
     if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in words or getattr(error, "errno", None) == errno.ENOMEM:
         return f"there is not enough memory{f' ({words})' if words else ''}"
     thread = "can't start new thread" in words or "can't allocate lock" in words
-    if (isinstance(error, RuntimeError) and thread) or getattr(error, "errno", None) == errno.EAGAIN:
+    forks = getattr(error, "errno", None) == errno.EAGAIN and getattr(error, "filename", None) is None  # not a file that is locked
+    if (isinstance(error, RuntimeError) and thread) or forks:
         return f"the system grants no more threads or processes ({words}); the limits of the shell: ulimit -u, ulimit -v"
     return ""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.io import system
+
+PATIENCE = 30.0  # s: another process that writes the same file needs it for as long as its disk takes to flush
+PAUSE = 0.01
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -98,13 +102,19 @@ def temporary_of(path: Path) -> Path:
 
 
 def open_temporary(path: Path) -> int:
-    """Open a file that only this process writes, if the file system has locks."""
-    try:
-        return system.open_locked(path, alone=True)
-    except OSError as error:
-        if error.errno not in system.WITHOUT_LOCKS:
-            raise
-        return system.open_file(path)
+    """Open a file that only this process writes, if the file system has locks; processes that share a run take turns."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return system.open_locked(path, alone=True)
+        except BlockingIOError:  # another process is about to rename the file
+            if time.monotonic() > deadline:
+                raise
+        except OSError as error:
+            if error.errno not in system.WITHOUT_LOCKS:
+                raise
+            return system.open_file(path)
+        time.sleep(PAUSE)
 
 
 def write_text(path: Path, text: str) -> None:

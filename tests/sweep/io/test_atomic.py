@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import threading
 from pathlib import Path
 
 import pytest
 
-from sweep.io import system
-from sweep.io.atomic import write_together
+from sweep.cli.shared import shortage
+from sweep.io import atomic, system
+from sweep.io.atomic import temporary_of, write_together, write_whole
 
 OLD, NEW = {"a": b"old a", "b": b"old b", "c": b"old c"}, {"a": b"new a", "b": b"new b"}
 
@@ -55,3 +57,25 @@ def test_a_full_disk_leaves_all_old_files_and_names_the_one_that_does_not_fit(tm
         write_together({tmp_path / name: content for name, content in NEW.items()}, [tmp_path / "c"])
     assert error.value.filename == str(tmp_path / "b")
     assert there(tmp_path) == {**OLD, ".c.tmp": b"half"}
+
+
+def test_processes_that_write_the_same_file_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "manifest.json"
+    held = system.open_locked(temporary_of(path), alone=True)  # as another process that is writing it
+    release = threading.Timer(0.3, system.close, [held])
+    release.start()
+    write_whole(path, b"mine")
+    release.join()
+    assert path.read_bytes() == b"mine"
+
+    monkeypatch.setattr(atomic, "PATIENCE", 0.05)
+    held = system.open_locked(temporary_of(path), alone=True)
+    try:
+        with pytest.raises(BlockingIOError, match="is locked by another process") as told:
+            write_whole(path, b"yours")
+    finally:
+        system.close(held)
+    assert told.value.filename == str(path)
+    assert not shortage(told.value)  # it is no shortage of processes, though the number of the error is the same
+    assert shortage(BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"))
+    assert path.read_bytes() == b"mine"
