@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from jax.flatten_util import ravel_pytree
 from kernels.batch.finish import as_codes, finish
 from kernels.batch.program_key import ProgramKey, key_of
 from kernels.batch.programs import program
-from kernels.batch.solve import check
+from kernels.batch.solve import check, shared_arguments
 from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
@@ -26,12 +27,10 @@ from kernels.models.status import Status
 from kernels.numerics.fusion import for_every_lane
 
 Orders = tuple[tuple[str, ...], ...]  # the parameters of the derivatives of each order
-_CODES = {"status"} | {q.name for model in MODELS.values() for q in model.observables if q.kind in ("integer", "word")}
-_LISTS = {q.name for model in MODELS.values() for q in model.observables if q.kind == "list"}
 
 
 def simulate(
-    model: str,
+    model: str | Model,
     params: Mapping[str, Any],
     scheme: str = EXACT,
     window: str | None = None,
@@ -42,7 +41,7 @@ def simulate(
     """Run one oscillator, or as many as the parameters' common shape has.
 
     Args:
-        model: name of a model (`kernels.MODELS`).
+        model: name of a model (`kernels.MODELS`), or the model of a structure (`kernels.models.structures.Structure.model`).
         params: parameter name -> float or array, SI units. Shapes broadcast together; a table has one axis more, the last, padded with
             NaN. Omitted names take their documented default. A word is its code.
         scheme: name of a scheme of the model. "exact" runs rigid friction if k_t is omitted, else penalised friction.
@@ -80,16 +79,23 @@ def simulate(
     not determine the position of a mass without a spring (k = 0: it begins at x0), or of a mass that never slips. Both positions count as
     fixed: the derivative by k at k = 0 is not the limit for k -> 0.
     """
-    if model not in MODELS:
-        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
-    chosen = MODELS[model]
+    chosen = _model_of(model)
     if scheme not in chosen.schemes:
-        raise KeyError(f"{model} has no scheme {scheme!r}; {nearest(scheme, chosen.schemes)}it has {', '.join(chosen.schemes)}")
+        raise KeyError(f"{chosen.name} has no scheme {scheme!r}; {nearest(scheme, chosen.schemes)}it has {', '.join(chosen.schemes)}")
     check_window(window, scheme, params, chosen.steady)
     asked = Asked(blocks, statistics)
     check_asked(asked, window)
     check_given(chosen, params)
     return _run(chosen, params, key_of(chosen, params, scheme, window, asked), records, window)
+
+
+def _model_of(model: str | Model) -> Model:
+    """The model itself, or that of a name."""
+    if isinstance(model, Model):
+        return model
+    if model not in MODELS:
+        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
+    return MODELS[model]
 
 
 def moment(model: str, params: Mapping[str, Any], records: Records | None = None) -> dict[str, jax.Array]:
@@ -119,19 +125,22 @@ def _run(
     """Run rows of any common shape through one program."""
     if key.scheme == EXACT and key.varied:
         raise ValueError(f"scheme {EXACT!r} has no {key.varied[0]}: choose a time scheme")
-    if "record" in key.features:
+    codes = {"status", *(q.name for q in chosen.observables if q.kind in ("integer", "word"))}
+    if "record" in key.features or (chosen.structure is not None and "record" in params):
         check_record(params["record"], records)
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     afterwards = {name: jnp.asarray(resolved[name]) for name in wear_laws.READS}
     unread = key.unread(chosen)
-    pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))
-    holds = "k_t" in params or any(law in PRESLIDING for law in key.varied)
-    if key.scheme != EXACT and not holds and not is_zero(resolved["mu_s"] * pressed):
-        raise ValueError(f"scheme {key.scheme!r} needs the tangential stiffness k_t [N/m]")
+    if chosen.structure is None:
+        pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))
+        holds = "k_t" in params or any(law in PRESLIDING for law in key.varied)
+        if key.scheme != EXACT and not holds and not is_zero(resolved["mu_s"] * pressed):
+            raise ValueError(f"scheme {key.scheme!r} needs the tangential stiffness k_t [N/m]")
     refused = _refused(chosen, params, resolved, key.scheme, window)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
     if refused is not None:
-        resolved["m"] = jnp.where(refused > 0, jnp.nan, resolved["m"])  # such a row is not run
+        read = "end" if chosen.structure is not None else "m"
+        resolved[read] = jnp.where(refused > 0, jnp.nan, resolved[read])  # such a row is not run
 
     shape = jnp.broadcast_shapes(*(value.shape[:-1] if name in chosen.tables else value.shape for name, value in resolved.items()))
     flat = {
@@ -140,18 +149,19 @@ def _run(
         else jnp.broadcast_to(value, shape).reshape(-1)
         for name, value in resolved.items()
     }
-    shared = records.arguments() if records is not None and "record" in key.features else {}
-    if shared and "largest_step" in resolved and "largest_step" not in params:
+    shared = shared_arguments(chosen, records if "record" in params else None)
+    if "interval" in shared and "largest_step" in resolved and "largest_step" not in params:
         flat["largest_step"] = jnp.minimum(flat["largest_step"], shared["interval"])
     results = _run_all(key, flat, shared)
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
     if refused is not None:
         unknown = jnp.where(refused > 0, jnp.nan, 1.0)  # also the derivatives of such a row
-        masks = {name: unknown[..., None] if name in _LISTS else unknown for name in shaped if name not in _CODES}
+        lists = {q.name for q in chosen.observables if q.kind == "list"}
+        masks = {name: unknown[..., None] if name in lists else unknown for name in shaped if name not in codes}
         shaped |= {name: shaped[name] * mask for name, mask in masks.items()}
         shaped["status"] = jnp.where(refused > 0, refused, shaped["status"])
-    shaped |= wear_laws.volumes(afterwards, shaped["wear_power"], params, jnp)
-    return {name: as_codes(values, jnp.int32, jnp) if name in _CODES else values for name, values in shaped.items()}
+    shaped |= wear_laws.of_all(afterwards, shaped, params, jnp)
+    return {name: as_codes(values, jnp.int32, jnp) if name in codes else values for name, values in shaped.items()}
 
 
 def _refused(chosen: Model, params: Mapping[str, Any], resolved: Mapping[str, Any], scheme: str, window: str | None) -> Any:
@@ -162,7 +172,9 @@ def _refused(chosen: Model, params: Mapping[str, Any], resolved: Mapping[str, An
     if any(isinstance(value, jax.core.Tracer) for value in params.values()):
         outside = [chosen.parameter(name).out_of_bounds(value, jnp) for name, value in params.items()]
         outside = [jnp.any(mask, axis=-1) if name in chosen.tables else mask for name, mask in zip(params, outside, strict=True)]
-        codes = jnp.where(resolved["mu_s"] < resolved["mu_d"], int(Status.RULE_BROKEN), 0)
+        pairs = [(name, "mu_d" + name.removeprefix("mu_s")) for name in resolved if name.partition("[")[0] == "mu_s"]
+        broken = functools.reduce(operator.or_, (resolved[static] < resolved[dynamic] for static, dynamic in pairs), False)
+        codes = jnp.where(broken, int(Status.RULE_BROKEN), 0)
         return jnp.where(functools.reduce(jnp.logical_or, outside), int(Status.OUT_OF_BOUNDS), codes)
     with np.errstate(all="ignore"):
         rows = chosen.resolve({name: np.asarray(value, np.float64) for name, value in params.items()})

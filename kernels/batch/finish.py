@@ -9,8 +9,9 @@ from typing import Any
 
 from kernels.models import MODELS
 from kernels.models.status import RESULTS, Status
+from kernels.models.supports import SUPPORT_OBSERVABLES
 
-_OBSERVABLES = [quantity for model in MODELS.values() for quantity in model.observables]
+_OBSERVABLES = [quantity for model in MODELS.values() for quantity in model.observables] + [*SUPPORT_OBSERVABLES]
 _LISTS = {quantity.name for quantity in _OBSERVABLES if quantity.kind == "list"}
 _OPTIONAL = {quantity.name for quantity in _OBSERVABLES if quantity.optional} | _LISTS
 _SURVIVES = {quantity.name for quantity in _OBSERVABLES if quantity.survives}
@@ -28,7 +29,9 @@ def finish(found: Mapping[str, Any], status: Any, xp: Any) -> tuple[dict[str, An
         The observables, NaN where the run failed (except with `Quantity.survives`), and the codes. The code is OVERFLOW where an
         observable that is neither optional nor a list is not a finite number.
     """
-    finite = functools.reduce(operator.and_, (xp.isfinite(values) for name, values in found.items() if name not in _OPTIONAL))
+    finite = functools.reduce(
+        operator.and_, (xp.isfinite(values) for name, values in found.items() if name.partition("[")[0] not in _OPTIONAL)
+    )
     status = xp.where(_succeeded(status) & ~finite, int(Status.OVERFLOW), status)
     good = _succeeded(status)
     results = {

@@ -16,6 +16,8 @@ from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, W
 from kernels.models.features import DRIVEN, FEATURES, HARMONIC, VARIED, varied
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, SINGLE, STEADY
+from kernels.models.structures import StructureKey
+from kernels.models.supports import named
 
 LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: all rows share their steps; or each lane has its own, row after row
 STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two time scales of a motion need more than 7 digits
@@ -44,6 +46,7 @@ class ProgramKey:
         precision: DOUBLE or SINGLE.
         asked: the outputs asked for.
         forces: whether the forces at the end of the run are outputs.
+        structure: of a structure with supports; None of an oscillator with one coordinate.
     """
 
     engine: str
@@ -56,12 +59,17 @@ class ProgramKey:
     precision: str = DOUBLE
     asked: Asked = NOTHING_ELSE
     forces: bool = False
+    structure: StructureKey | None = None
 
     def __str__(self) -> str:
         """The key in words: "exact, rigid friction, stop, tones"."""
         words = [
             self.engine if self.engine in (EXACT, STEADY) else f"{self.scheme} in {'lockstep' if self.engine == LOCKSTEP else 'a queue'}"
         ]
+        if self.structure is not None:
+            count, supports = self.structure.coordinates, len(self.structure.contacts)
+            words += [f"{count} coordinates", f"{supports} supports", *["record"] * self.structure.recorded]
+            return ", ".join(words + [self.precision] * (self.precision != DOUBLE))
         words += [f"{self.friction or 'no'} friction", *self.varied]
         words += [f"{wall.prefix.replace('_', ' ')}{_LAWS[wall.law]}" for wall in self.walls]
         words += [name for name in self.features if self.features != (HARMONIC,)]
@@ -87,6 +95,9 @@ class ProgramKey:
     def unread(self, model: Model) -> set[str]:
         """The parameters of the model that the program does not read."""
         steps = {name for scheme in SCHEMES.values() for name in scheme.reads if name not in SCHEMES[self.scheme].reads}
+        if self.structure is not None:
+            angles = () if self.structure.turned else [named("angle", kind.name) for kind in self.structure.contacts]
+            return {*model.implied, *steps, *angles, *(() if self.structure.recorded else FEATURES["record"])}
         constant = {name for law, names in VARIED.items() if law not in self.varied for name in names}
         silent = {name for feature, names in FEATURES.items() if feature not in self.features for name in names}
         penalty = () if self.friction == PENALISED else model.penalty
@@ -125,6 +136,8 @@ def groups(
     Raises:
         ValueError: float32 is not available for one of the rows.
     """
+    if model.structure is not None:
+        return _groups_of_structures(model, scheme, rows, good, asked, precision)
     engine = window or EXACT
     if scheme != EXACT:
         shared = SCHEMES[scheme].fixed_step and not asked.names and not any(np.ndim(rows[name]) for name in PACE)
@@ -140,6 +153,24 @@ def groups(
     return {key: np.sort(np.concatenate(parts)) for key, parts in found.items()}
 
 
+def _groups_of_structures(
+    model: Model, scheme: str, rows: Mapping[str, np.ndarray], good: np.ndarray, asked: Asked, precision: str
+) -> dict[ProgramKey, np.ndarray]:
+    """`groups` of structures with supports."""
+    if asked.names:
+        raise ValueError(f"structures have neither {' nor '.join(sorted(asked.names))}")
+    angles = [rows[named("angle", support.name)] for support in model.structure.supports if named("angle", support.name) in rows]
+    count = int(good[-1]) + 1
+    turned = functools.reduce(np.logical_or, (everywhere(angle != 0.0, max(count, np.size(angle))) for angle in angles), np.zeros(1, bool))
+    recorded = ~np.isnan(np.asarray(rows.get("record", np.nan)))
+    turned, recorded = (np.broadcast_to(mask, (max(count, mask.size),))[good] for mask in (turned, recorded))
+    found = {}
+    for code in np.unique(2 * turned + recorded):
+        key = model.structure.key(bool(code & 2), bool(code & 1))
+        found[ProgramKey(QUEUE, scheme, PENALISED, precision=precision, structure=key)] = good[2 * turned + recorded == code]
+    return found
+
+
 def key_of(
     model: Model, params: Mapping[str, Any], scheme: str, window: str | None = None, asked: Asked = NOTHING_ELSE, forces: bool = False
 ) -> ProgramKey:
@@ -149,6 +180,10 @@ def key_of(
         model, scheme, window: see `kernels.simulate`. asked, forces: see `ProgramKey`.
         params: the parameters of the call: numbers or arrays, traced or not.
     """
+    if model.structure is not None:
+        turned = any(name in params and not is_zero(params[name]) for name in params if name.partition("[")[0] == "angle")
+        key = model.structure.key(turned, "record" in params)
+        return ProgramKey(QUEUE, scheme, PENALISED, structure=key)
 
     def known_zero(*names: str) -> bool:
         return all(is_zero(params.get(name, 0.0)) for name in names)
@@ -232,6 +267,8 @@ def cost(key: ProgramKey, rows: Mapping[str, np.ndarray], count: int) -> np.ndar
     """
     if SCHEMES[key.scheme].fixed_step:
         return everywhere(np.ceil(rows["end"] / rows["step"]), count)
+    if key.structure is not None:
+        return everywhere(np.round(4.0 * np.log2(rows["end"] / rows["largest_step"])), count)
     stiffness = rows["k"] + (rows["k_t"] if key.friction == PENALISED else 0.0)
     # rounded to powers of 2^(1/4): small differences are not worth a new order
     periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from kernels.batch.program_key import LOCKSTEP, QUEUE, ProgramKey
+from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32
-from kernels.models.schemes import SINGLE, STEADY
+from kernels.models.schemes import EXACT, SINGLE, STEADY
 from kernels.numerics.numbers import Array
-from kernels.stepping import lockstep, loop
+from kernels.stepping import lockstep, loop, structure_loop
 
 Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
 
@@ -25,10 +25,8 @@ def program(key: ProgramKey, nested: bool = False) -> Program:
         Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. For the engine QUEUE
         `kernels.batch.queue` does the same with many rows.
     """
-    if key.engine == LOCKSTEP:
-        return functools.partial(lockstep.simulate, scheme=key.scheme, walls=key.walls)
-    if key.engine == QUEUE:
-        return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked, walls=key.walls)
+    if key.scheme != EXACT:
+        return _by_steps(key)
     if key.engine == STEADY:
         alone = functools.partial(poincare.rigid, free=key.free)
         section = alone if key.rigid_loop else functools.partial(poincare.contacts, kind=contacts_of(key))
@@ -40,6 +38,15 @@ def program(key: ProgramKey, nested: bool = False) -> Program:
     if key.forces:
         return functools.partial(forces.simulate, kind=contacts, nested=nested)
     return functools.partial(oscillator.simulate, kind=contacts, asked=key.asked, nested=nested)
+
+
+def _by_steps(key: ProgramKey) -> Program:
+    """The program of a time scheme."""
+    if key.structure is not None:
+        return functools.partial(structure_loop.simulate, scheme=key.scheme, key=key.structure)
+    if key.engine == LOCKSTEP:
+        return functools.partial(lockstep.simulate, scheme=key.scheme, walls=key.walls)
+    return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked, walls=key.walls)
 
 
 def contacts_of(key: ProgramKey) -> oscillator.Kind:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.batch.program_key import ProgramKey
-from kernels.stepping import loop
+from kernels.stepping import loop, structure_loop
 
 
 def blocks(run: Callable[[dict[str, Any], dict[str, Any]], Any], varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
@@ -45,7 +45,7 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
     Returns:
         Observables and status codes, (blocks, width). Where a row was not run, observables are NaN (integers -1) and the code is 0.
     """
-    stepper = loop.STEPPERS[key.scheme]
+    stepper, driver = loop.STEPPERS[key.scheme], loop if key.structure is None else structure_loop
     blocks, width = next(iter(varying.values())).shape[:2]
     count = blocks * width
     rows = {name: values.reshape(count, *values.shape[2:]) for name, values in varying.items()}
@@ -53,17 +53,22 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
     def each(function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of one run's setup, mapped over the lanes and traced once. Fixed parameters stay one number for all lanes."""
 
+        def prepared(p: dict[str, Any]) -> Any:
+            if key.structure is not None:
+                return structure_loop.prepare(stepper, p, key.structure)
+            return loop.prepare(stepper, p, key.asked, key.walls)
+
         def of_lanes(lanes: dict[str, Any], fixed: dict[str, Any], *others: Any) -> Any:
-            return jax.vmap(lambda p, *rest: function(loop.prepare(stepper, {**p, **fixed}, key.asked, key.walls), *rest))(lanes, *others)
+            return jax.vmap(lambda p, *rest: function(prepared({**p, **fixed}), *rest))(lanes, *others)
 
         traced = jax.jit(of_lanes, inline=True)
         return lambda row, *others: traced({name: values[jnp.minimum(row, count - 1)] for name, values in rows.items()}, fixed, *others)
 
     def attempts(setup: Any, run: Any) -> Any:
-        run = loop.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run))
-        return run, loop.active(setup, run), loop.finish(setup, run)
+        run = driver.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: driver.attempt(stepper, setup, now), run))
+        return run, driver.active(setup, run), driver.finish(setup, run)
 
-    begin, advance = each(functools.partial(loop.begin, stepper)), each(attempts)
+    begin, advance = each(functools.partial(driver.begin, stepper)), each(attempts)
 
     def chunk(carry: Any) -> Any:
         row, following, run, results, codes = carry
@@ -73,7 +78,7 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
         results = {name: values.at[place].set(found[name], mode="drop") for name, values in results.items()}
         codes = codes.at[place].set(status, mode="drop")
         row = jnp.where(done, following + jnp.cumsum(done) - 1, row)
-        run = jax.tree.map(lambda new, old: jnp.where(done if new.ndim == 1 else done[:, None], new, old), begin(row), run)
+        run = jax.tree.map(lambda new, old: jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), new, old), begin(row), run)
         return row, following + jnp.sum(done), run, results, codes
 
     row = jnp.arange(width)

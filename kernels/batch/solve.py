@@ -112,7 +112,7 @@ def solve(
     if good.size:
         wide = resolved if scheme == EXACT else PACE  # times are float64; the exact engine narrows a row's numbers itself
         rows = {name: np.asarray(value, dtype=np.float64 if name in wide else dtype) for name, value in resolved.items()}
-        shared = {} if records is None else records.arguments(dtype)
+        shared = shared_arguments(model, records, dtype)
         tasks = [
             functools.partial(_solve_group, key, model, rows, shared, members, count, observables, status, room)
             for key, members in program_key.groups(model, scheme, window, rows, good, asked, precision).items()
@@ -120,7 +120,7 @@ def solve(
         compiling, running = map(sum, zip(*side_by_side(tasks), strict=True))
 
     with np.errstate(all="ignore"):  # rows that failed may hold anything
-        worn = wear_laws.volumes(resolved, observables["wear_power"], given)
+        worn = wear_laws.of_all(resolved, observables, given)
     for quantity in returned:
         if quantity.name in worn:  # NaN in a row that lacks a parameter that the quantity needs
             lacks = [np.asarray((absent or {}).get(name, np.False_)) for name in quantity.needs]
@@ -129,6 +129,18 @@ def solve(
     observables, status = finish(observables, status, np)
     words = {quantity.name: as_codes(observables[quantity.name], np.int8, np) for quantity in returned if quantity.kind == "word"}
     return Solution(observables=observables | words, status=status, compile_seconds=compiling, run_seconds=running)
+
+
+def shared_arguments(model: Model, records: Records | None, dtype: type[np.floating[Any]] = np.float64) -> dict[str, np.ndarray]:
+    """Arguments that all rows share: the bank of records, and the arrays of a structure."""
+    shared = {} if records is None else records.arguments(dtype)
+    if model.structure is None:
+        if records is not None and records.samples.ndim > 2:
+            raise ValueError("an oscillator follows a single acceleration: records must be (R, L), without channels")
+        return shared
+    if shared and shared["bank"].ndim == 2:
+        shared["bank"] = shared["bank"][:, None]
+    return shared | {name: value.astype(dtype) for name, value in model.structure.arguments.items()}
 
 
 def check(

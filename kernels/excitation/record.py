@@ -18,7 +18,8 @@ class Records:
     within one interval, and stays 0.
 
     Attributes:
-        samples: accelerations [m/s^2], (R, L) float64, or (L,) for a single one; shorter records end in zeros.
+        samples: accelerations [m/s^2], (R, L) float64, or (L,) for a single one; shorter records end in zeros. Records of a structure may
+            have C channels: (R, C, L) accelerations [m/s^2] or forces [N].
         interval: time from one sample to the next [s].
 
     Raises:
@@ -35,13 +36,13 @@ class Records:
             interval = float(self.interval)
         except (TypeError, ValueError) as error:
             raise ValueError(f"records must be an array of accelerations [m/s^2] and one interval [s]: {error}") from error
-        if samples.ndim != 2 or not samples.size:
-            raise ValueError(
-                f"records must be (R, L) accelerations [m/s^2] with at least one sample, not an array of shape {samples.shape}"
-            )
+        if samples.ndim not in (2, 3) or not samples.size:
+            raise ValueError(f"records must be (R, L) or (R, C, L) numbers with at least one sample, not an array of shape {samples.shape}")
         if not np.isfinite(samples).all():
-            row, sample = np.argwhere(~np.isfinite(samples))[0]
-            raise ValueError(f"record {row}, sample {sample}, is {samples[row, sample]}: accelerations must be finite numbers")
+            row, *channel, sample = np.argwhere(~np.isfinite(samples))[0]
+            where = "".join(f", channel {number}" for number in channel)
+            value = samples[(row, *channel, sample)]
+            raise ValueError(f"record {row}{where}, sample {sample}, is {value}: accelerations must be finite numbers")
         if not (np.isfinite(interval) and interval > 0.0):
             raise ValueError(f"the interval of records must be a positive number of seconds, not {interval:g}")
         object.__setattr__(self, "samples", samples)
@@ -55,11 +56,14 @@ class Records:
     @property
     def duration(self) -> float:
         """Time of the last sample [s]."""
-        return float((self.samples.shape[1] - 1) * self.interval)
+        return float((self.samples.shape[-1] - 1) * self.interval)
 
     def arguments(self, dtype: type[np.floating[Any]] = np.float64) -> dict[str, np.ndarray]:
-        """Arguments of programs: `bank`, (R, L + 2) accelerations with two zeros behind each record, and `interval` (float64)."""
-        return {"bank": np.pad(self.samples, ((0, 0), (0, 2))).astype(dtype), "interval": np.asarray(self.interval)}
+        """Arguments of programs: `bank`, (R, L + 2) or (R, C, L + 2), with two zeros behind each record, and `interval` (float64)."""
+        return {
+            "bank": np.pad(self.samples, [(0, 0)] * (self.samples.ndim - 1) + [(0, 2)]).astype(dtype),
+            "interval": np.asarray(self.interval),
+        }
 
 
 def is_zero(value: Any) -> bool:

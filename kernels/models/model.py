@@ -49,6 +49,7 @@ class Model:
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.
         walls: the walls that the mass may hit. Friction on a support is part of every model.
+        structure: the `structures.Structure` of which it is the model; None of an oscillator with one coordinate.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Model:
     derive: Callable[[Values, Any], dict[str, Any]]
     rules: tuple[Rule, ...]
     walls: tuple[WallContact, ...] = ()
+    structure: Any = None
 
     def parameter(self, name: str) -> Quantity:
         """The parameter of that name; KeyError when the model has none."""

@@ -69,3 +69,13 @@ def volumes(p: Mapping[str, Any], power: Any, given: Collection[str], xp: Any = 
     if "contact_area" in given:
         found |= {name.replace("volume", "depth"): volume / p["contact_area"] for name, volume in found.items()}
     return found
+
+
+def of_all(p: Mapping[str, Any], observables: Mapping[str, Any], given: Collection[str], xp: Any = np) -> dict[str, Any]:
+    """`volumes` of every wear power among observables: those of "wear_power[ring]" have names such as "wear_volume[ring]"."""
+    found: dict[str, Any] = {}
+    for name, power in observables.items():
+        base, bracket, support = name.partition("[")
+        if base == "wear_power":
+            found |= {worn + bracket + support: value for worn, value in volumes(p, power, given, xp).items()}
+    return found

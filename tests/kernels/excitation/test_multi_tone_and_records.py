@@ -308,7 +308,7 @@ def test_what_nobody_gives_is_not_resolved() -> None:
     [
         ([[1.0, np.nan]], 0.1, r"record 0, sample 1, is nan: accelerations must be finite"),
         ([[]], 0.1, r"at least one sample, not an array of shape \(1, 0\)"),
-        (np.zeros((2, 2, 2)), 0.1, r"not an array of shape \(2, 2, 2\)"),
+        (np.zeros((2, 2, 2, 2)), 0.1, r"not an array of shape \(2, 2, 2, 2\)"),
         ([1.0], 0.0, r"interval of records must be a positive number of seconds, not 0"),
         ([1.0], math.nan, r"not nan"),
         (["a"], 0.1, r"an array of accelerations"),

@@ -1,0 +1,181 @@
+"""Modal bases: how a structure moves, as frequencies, damping and shapes at its points. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kernels.models.arguments import nearest
+
+MOST_MODES = 2000
+AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """N coordinates q with m_i (q_i'' + 2 xi_i w_i q_i' + w_i^2 q_i) = the generalised force i.
+
+    Attributes:
+        omega: circular frequencies w [rad/s], (N,), >= 0. mass: modal masses m [kg], (N,).
+        damping: damping ratios xi, (N,), or a full matrix of modal damping C [N s/m], (N, N), in place of 2 xi w m.
+        points: name of a point -> shapes, (3, N): displacements along x, y, z for each coordinate of 1.
+        participation: (3, N): a base acceleration a along x, y, z adds -m_i participation_i a to the generalised force i.
+        position: name of a point -> its place along the structure [m]; a support may stand between points that have one.
+
+    Raises:
+        ValueError: wrong shapes, numbers that are not finite, masses that are not positive, negative frequencies.
+    """
+
+    omega: np.ndarray
+    mass: np.ndarray
+    damping: np.ndarray
+    points: Mapping[str, np.ndarray]
+    participation: np.ndarray
+    position: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check shapes and numbers, and convert to float64."""
+        omega = _array(self.omega, "frequencies")
+        count = omega.size
+        if omega.ndim != 1 or not count:
+            raise ValueError(f"frequencies must be a list of at least one number, not an array of shape {omega.shape}")
+        if count > MOST_MODES:
+            raise ValueError(f"the basis has {count:,} modes, of which at most {MOST_MODES:,} are taken: leave out those of high frequency")
+        mass = _of_shape(self.mass, (count,), "modal masses")
+        damping = _array(self.damping, "damping")
+        if damping.shape not in ((count,), (count, count)):
+            raise ValueError(f"damping must have {count} ratios, or be a matrix of {count} rows and columns, not {damping.shape}")
+        if (omega < 0.0).any():
+            raise ValueError(f"frequency {_first(omega < 0.0)} is negative: {omega[omega < 0.0][0]:g} rad/s")
+        if (mass <= 0.0).any():
+            raise ValueError(f"modal mass {_first(mass <= 0.0)} is {mass[mass <= 0.0][0]:g} kg: masses must be positive")
+        if damping.ndim == 1 and (damping < 0.0).any():
+            raise ValueError(f"damping ratio {_first(damping < 0.0)} is negative: {damping[damping < 0.0][0]:g}")
+        points = {name: _of_shape(shape, (3, count), f"the shapes at point {name!r}") for name, shape in self.points.items()}
+        participation = _of_shape(self.participation, (3, count), "participation")
+        strange = [name for name in self.position if name not in points]
+        if strange:
+            raise ValueError(f"there is a position but no shape of the point {strange[0]!r}")
+        for name, value in (("omega", omega), ("mass", mass), ("damping", damping), ("points", points), ("participation", participation)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def count(self) -> int:
+        """Number of coordinates."""
+        return int(self.omega.size)
+
+    def at(self, point: str) -> np.ndarray:
+        """(3, N) shapes at a point; ValueError that names the nearest one if there is none of that name."""
+        if point not in self.points:
+            raise ValueError(f"the basis has no point {point!r}; {nearest(point, self.points)}it has {', '.join(self.points) or 'none'}")
+        return self.points[point]
+
+    def first(self, count: int) -> Basis:
+        """The basis of its first `count` coordinates."""
+        keep = slice(count)
+        return Basis(
+            self.omega[keep],
+            self.mass[keep],
+            self.damping[keep] if self.damping.ndim == 1 else self.damping[keep, keep],
+            {name: shape[:, keep] for name, shape in self.points.items()},
+            self.participation[:, keep],
+            self.position,
+        )
+
+    @classmethod
+    def of_matrices(
+        cls,
+        mass: Any,
+        stiffness: Any,
+        damping: Any,
+        points: Mapping[str, Any],
+        participation: Any,
+        position: Mapping[str, float] | None = None,
+    ) -> Basis:
+        """The basis of M u'' + C u' + K u = forces, in the eigenvectors of K u = w^2 M u with unit modal masses.
+
+        Args:
+            mass, stiffness: symmetric (N, N) matrices; M positive definite, K positive semidefinite.
+            damping: (N, N), symmetric or not (gyroscopic terms). points, participation: in the coordinates u, (3, N).
+            position: see `Basis`.
+
+        Raises:
+            ValueError: matrices that are not of that kind.
+
+        Nearly rigid members would spoil low frequencies if w^2 were sought: where K is definite, 1/w^2 is found.
+        """
+        mass, stiffness, damping = (_array(value, name) for value, name in ((mass, "M"), (stiffness, "K"), (damping, "C")))
+        count = mass.shape[0] if mass.ndim else 0
+        for name, value in (("M", mass), ("K", stiffness), ("C", damping)):
+            _of_shape(value, (count, count), name)
+        for name, value in (("M", mass), ("K", stiffness)):
+            if np.abs(value - value.T).max() > 1e-9 * np.abs(value).max():
+                raise ValueError(f"{name} must be symmetric")
+        squares, vectors = _eigenvectors(mass, stiffness)
+        modal = vectors.T @ damping @ vectors
+        return cls(
+            np.sqrt(squares),
+            np.ones(count),
+            modal,
+            {name: _of_shape(shape, (3, count), f"the shapes at point {name!r}") @ vectors for name, shape in points.items()},
+            # the force -M r a on u is -vectors^T M r a on q
+            _of_shape(participation, (3, count), "participation") @ mass @ vectors,
+            position or {},
+        )
+
+
+def _eigenvectors(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """w^2 [1/s^2], ascending, and vectors of unit modal mass of K u = w^2 M u; ValueError if M is not definite or K not semidefinite."""
+
+    def reduced(by: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues of `other` u = value `by` u, ascending, with u^T by u = 1."""
+        lower = np.linalg.cholesky(by)
+        half = np.linalg.solve(lower, other)
+        values, vectors = np.linalg.eigh(np.linalg.solve(lower, half.T))
+        return values, np.linalg.solve(lower.T, vectors)
+
+    try:
+        np.linalg.cholesky(mass)
+    except np.linalg.LinAlgError as error:
+        raise ValueError("M must be positive definite") from error
+    try:
+        inverse, vectors = reduced(stiffness, mass)
+        if inverse[0] > 1e-14 * inverse[-1]:  # else K has rigid motions, to rounding
+            order = np.argsort(-inverse)
+            return 1.0 / inverse[order], vectors[:, order] / np.sqrt(inverse[order])
+    except np.linalg.LinAlgError:  # K has rigid motions, exactly
+        pass
+    squares, vectors = reduced(mass, stiffness)
+    largest = np.abs(squares).max()
+    if squares.min() < -1e-9 * largest:
+        raise ValueError(f"K must be positive semidefinite: it has an eigenvalue w^2 = {squares.min():g} rad^2/s^2")
+    return np.where(np.abs(squares) < 1e-12 * largest, 0.0, squares), vectors
+
+
+def _array(value: Any, what: str) -> np.ndarray:
+    """Finite float64 numbers."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} must be numbers: {error}") from error
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        where = f", entry {', '.join(map(str, place))}," if place else ""
+        raise ValueError(f"{what}{where} must be finite, not {array[place]}")
+    return array
+
+
+def _of_shape(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """Finite numbers of a given shape."""
+    array = _array(value, what)
+    if array.shape != shape:
+        raise ValueError(f"{what} must have the shape {shape}, not {array.shape}")
+    return array
+
+
+def _first(mask: np.ndarray) -> int:
+    """The place of the first entry that is true, counted from 0."""
+    return int(np.flatnonzero(mask)[0])

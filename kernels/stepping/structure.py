@@ -1,0 +1,193 @@
+"""A structure with supports as a time scheme sees it: the same interface as `scheme.Body`, with a list of coordinates in place of one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.impact_sliding import ImpactSliding, Touch
+from kernels.models.structures import StructureKey
+from kernels.models.supports import named
+from kernels.numerics.numbers import Array, of_type
+
+Touches = tuple[Touch, ...]
+
+
+class Acting(NamedTuple):
+    """The forces of all loads on the coordinates at an instant [N], (N,)."""
+
+    force: Array
+
+    def against(self, moved: Array) -> Array:
+        """A displacement relative to the support that carries the contact: supports rest."""
+        return moved
+
+
+class Structure(NamedTuple):
+    """N coordinates with modal stiffness and damping, and groups of supports.
+
+    Attributes:
+        by_mass: 1/m_i [1/kg], (N,). stiffness: w_i^2 [1/s^2], (N,). drag: 2 xi_i w_i [1/s], (N,).
+        coupling: what damping does beyond `drag`: C / m_i without its diagonal [1/s], (N, N); None where it is diagonal.
+        shapes: displacements along all axes of all supports for coordinates of 1, (R, N), group by group.
+        turns: for each group sine and cosine of `angle`, (G,) each; None where no axis is turned.
+        groups: the supports.
+        one: 1.0 in the type of the other numbers.
+    """
+
+    by_mass: Array
+    stiffness: Array
+    drag: Array
+    coupling: Array | None
+    shapes: Array
+    turns: tuple[tuple[Array, Array] | None, ...]
+    groups: tuple[ImpactSliding, ...]
+    one: Array
+
+    def at_start(self, _load: Acting, _v: Array) -> Touches:
+        """The memory of the supports at t = 0, before any evaluation."""
+        return tuple(group.untouched() for group in self.groups)
+
+    def along(self, coordinates: Array) -> tuple[Array, ...]:
+        """Of each group, what coordinates (N,) are along the axes of its supports: (G, A)."""
+        whole, found, first = self.shapes @ coordinates, [], 0
+        for group, turn in zip(self.groups, self.turns, strict=True):
+            count, axes = group.gap.shape[0], group.kind.axes
+            found.append(turned(whole[first : first + count * axes].reshape(count, axes), turn, 1.0))
+            first += count * axes
+        return tuple(found)
+
+    def push(self, load: Acting, memory: Touches, x: Array, moved: Array, v: Array, _rest: Array | None = None) -> tuple[Array, Touches]:
+        """Acceleration of the coordinates without `drag` (N,), and the memory of the supports after this evaluation.
+
+        Args:
+            load: what acts. memory: of the supports. x, moved, v: coordinates, their change since the memory, and velocities, (N,).
+        """
+        forces, after = [], []
+        places, ways, speeds = (self.along(each) for each in (x, moved + 0.0 * x, v))  # 0 at the start
+        for group, turn, was, place, way, speed in zip(self.groups, self.turns, memory, places, ways, speeds, strict=True):
+            force, now = group.evaluate(was, place, way, speed)
+            forces.append(turned(force, turn, -1.0).reshape(-1))
+            after.append(now)
+        pull = load.force
+        if forces:
+            pull = pull + jnp.concatenate(forces) @ self.shapes
+        a = pull * self.by_mass - self.stiffness * x
+        return (a if self.coupling is None else a - self.coupling @ v), tuple(after)
+
+    def acceleration(
+        self, load: Acting, memory: Touches, x: Array, moved: Array, v: Array, rest: Array | None = None
+    ) -> tuple[Array, Touches]:
+        """Acceleration of the coordinates (N,), and the memory of the supports after this evaluation. The arguments are those of `push`."""
+        a, after = self.push(load, memory, x, moved, v, rest)
+        return a - self.drag * v, after
+
+
+def turned(vectors: Array, turn: tuple[Array, Array] | None, way: float) -> Array:
+    """Components (G, A) along axes that are turned about the third; `way` is -1.0 for the components along the unturned axes."""
+    if turn is None or vectors.shape[-1] < 2:
+        return vectors
+    sine, cosine = way * turn[0], turn[1]
+    first, second = cosine * vectors[:, 0] + sine * vectors[:, 1], cosine * vectors[:, 1] - sine * vectors[:, 0]
+    return jnp.concatenate([jnp.stack([first, second], axis=-1), vectors[:, 2:]], axis=-1)
+
+
+class Loads(NamedTuple):
+    """All loads of a structure: sines, constants and channels of a record.
+
+    Attributes:
+        vectors: forces on the coordinates for loads of 1, (L, N). amplitude, omega, phase, constant: of each load, (L,).
+        channels: the places in `vectors` of the loads that follow a record (compile-time). record: number of the record, NaN for none.
+        bank: (R, C, samples + 2) records, one channel for each of `channels`. interval: of the records [s].
+        scale: factor of the record. gain: factor of all loads.
+    """
+
+    vectors: Array
+    amplitude: Array
+    omega: Array
+    phase: Array
+    constant: Array
+    gain: Array
+    channels: tuple[int, ...] = ()
+    record: Array | None = None
+    bank: Array | None = None
+    interval: Array | None = None
+    scale: Array | None = None
+
+    @property
+    def largest(self) -> Array:
+        """Bound of the force on each coordinate [N], (N,)."""
+        sizes = jnp.abs(self.amplitude) + jnp.abs(self.constant)
+        if self.bank is not None and self.scale is not None:
+            peaks = jnp.max(jnp.abs(self.bank), axis=(0, 2))[: len(self.channels)]
+            sizes = sizes.at[jnp.asarray(self.channels)].add(jnp.abs(self.scale) * peaks)
+        return jnp.abs(self.gain) * (sizes @ jnp.abs(self.vectors))
+
+    def at(self, time: Array) -> Acting:
+        """What acts at a time [s] (float64)."""
+        dtype = self.amplitude.dtype
+        turns = jnp.mod(of_type(self.omega, time) * time, 2.0 * jnp.pi) if dtype != time.dtype else self.omega * time
+        sizes = self.constant + self.amplitude * jnp.sin(turns.astype(dtype) + self.phase)
+        if self.bank is not None and self.interval is not None and self.record is not None and self.scale is not None:
+            place = time / self.interval
+            last = self.bank.shape[-1] - 2
+            before = jnp.clip(jnp.floor(place), 0, last)
+            part = jnp.clip(place - before, 0.0, 1.0).astype(dtype)
+            index, number = before.astype(int), jnp.nan_to_num(self.record).astype(int)
+            values = jax.lax.dynamic_slice(self.bank, (number, 0, index), (1, self.bank.shape[1], 2))[0]
+            found = self.scale * ((1.0 - part) * values[:, 0] + part * values[:, 1])
+            found = jnp.where(jnp.isnan(self.record), 0.0, found)
+            sizes = sizes.at[jnp.asarray(self.channels)].add(found[: len(self.channels)])
+        return Acting(self.gain * (sizes @ self.vectors))
+
+
+def build(key: StructureKey, p: dict[str, Any]) -> tuple[Structure, Loads]:
+    """The structure and its loads, from resolved parameters (scalars) and the arrays of `models.structures.Structure.arguments`."""
+    one = jnp.ones((), p["shapes"].dtype)
+    ones = jnp.ones(key.coordinates, one.dtype)
+    coupling = None
+    if key.body:
+        by_mass, stiffness, drag = ones / p["m"], ones * (p["k"] / p["m"]), ones * (p["c"] / p["m"])
+        vectors = p["vectors"]
+        if key.based:
+            vectors = vectors * jnp.stack([p["m"] if place in key.based else one for place in range(len(key.loads))])[:, None]
+    else:
+        factor = p["frequency_factor"]
+        by_mass, stiffness = 1.0 / p["modal_mass"], jnp.square(factor * p["modal_omega"])
+        drag, vectors = p["damping_factor"] * factor * p["modal_drag"], p["vectors"]
+        coupling = p["damping_factor"] * factor * p["coupling"] if key.coupled else None
+
+    def of(name: str, names: list[str]) -> Array:
+        return jnp.stack([p[named(name, each)] for each in names])
+
+    groups, turns = [], []
+    for kinds in key.groups:
+        names, kind = [kind.name for kind in kinds], kinds[0]
+        plain = {name: of(name, names) for name in ("gap", "k_n", "c_n")}
+        centres = [of(name, names) for name in ("centre_1", "centre_2")[: kind.axes]]
+        centre = jnp.stack([*centres, *[jnp.zeros_like(centres[0])] * (kind.axes - len(centres))], axis=-1)
+        if kind.axes > 1:
+            plain |= {name: of(name, names) for name in ("mu_s", "mu_d", "k_t", "c_t")}
+        else:
+            plain |= dict.fromkeys(("mu_s", "mu_d", "k_t", "c_t"), 0.0 * plain["gap"])
+        groups.append(ImpactSliding(kind, **plain, centre=centre))
+        angle = of("angle", names) if key.turned and kind.axes > 1 else None
+        turns.append(None if angle is None else (jnp.sin(angle), jnp.cos(angle)))
+    body = Structure(by_mass, stiffness, drag, coupling, p["shapes"], tuple(turns), tuple(groups), one)
+    return body, loads_of(key, p, vectors, one)
+
+
+def loads_of(key: StructureKey, p: dict[str, Any], vectors: Array, one: Array) -> Loads:
+    """The loads of resolved parameters."""
+    if not key.loads:
+        none = jnp.zeros(0, one.dtype)
+        return Loads(vectors, none, none, none, none, one)
+    amplitude, omega, phase, constant = (
+        jnp.stack([p[named(name, load)] for load in key.loads]) for name in ("amplitude", "omega", "phase", "constant")
+    )
+    plain = Loads(vectors, amplitude, omega, phase, constant, p["load_factor"])
+    if not key.recorded:
+        return plain
+    return plain._replace(channels=key.channels, record=p["record"], bank=p["bank"], interval=p["interval"], scale=p["record_scale"])

@@ -1,0 +1,379 @@
+"""The loop that drives a time scheme over a structure with supports; the functions are those of `loop`, which is for one coordinate."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.impact_sliding import anew, size
+from kernels.models.basis import AXES
+from kernels.models.schemes import MOST_STEPS
+from kernels.models.status import Status
+from kernels.models.structures import StructureKey
+from kernels.models.supports import named
+from kernels.numerics.fusion import decide
+from kernels.numerics.numbers import Array, all_finite, by_width, of_type
+from kernels.stepping import observe_contacts
+from kernels.stepping.loop import CHUNK, STEPPERS, steps
+from kernels.stepping.observe_contacts import ContactSums
+from kernels.stepping.observe_wall import WindowPart
+from kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
+from kernels.stepping.structure import Acting, Loads, Structure, build
+
+_NEARLY = 1.0 + 1e-6
+_ARRAYS = ("shapes", "vectors", "points", "bank", "coupling", "modal_mass", "modal_omega", "modal_drag", "start", "start_rate")
+
+
+class StructureSetup(NamedTuple):
+    """What does not change during a run.
+
+    Attributes:
+        key: of the program. p: resolved parameters. body, loads: the structure and what acts on it.
+        finite: whether all parameters are finite numbers. h: length of the fixed steps, or of the first step [s].
+        pace: number of fixed steps (a whole float), or the limits of chosen ones.
+    """
+
+    key: StructureKey
+    p: dict[str, Array]
+    body: Structure
+    loads: Loads
+    finite: Array
+    h: Array
+    pace: Array | Limits
+
+
+class Counted(NamedTuple):
+    """Progress of a run at fixed steps: number of steps taken."""
+
+    steps: Array
+
+
+class Timed(NamedTuple):
+    """Progress of a run at chosen steps; see `loop.Timed`."""
+
+    t: Array
+    rest: Array
+    h: Array
+    accepted: Array
+    rejected: Array
+    control: tuple[Array, ...]
+    failure: Array
+
+
+class Work(NamedTuple):
+    """Work [J] of loads, own damping and supports since the start of the run."""
+
+    loads: Array
+    damping: Array
+    supports: Array
+
+
+class PointSums(NamedTuple):
+    """Integral of the square of the displacements of points in the window [m^2 s], and their largest sizes [m], (P,) each."""
+
+    square: Array
+    largest: Array
+
+
+class StructureSums(NamedTuple):
+    """Sums of a run: of each group of supports, of points, and of work. totals: float64 sums of a run in float32, else None."""
+
+    contacts: tuple[ContactSums, ...]
+    points: PointSums
+    work: Work
+    totals: Any = None
+
+
+class StructureRun(NamedTuple):
+    """A structure after a step: its progress, its state, the load at that instant and the sums."""
+
+    clock: Counted | Timed
+    state: StepState
+    load: Array
+    sums: StructureSums
+
+
+def prepare(stepper: Stepper, p: dict[str, Any], key: StructureKey) -> StructureSetup:
+    """What does not change during a run, from resolved parameters (scalars) and the arrays of the structure."""
+    absent = {*_ARRAYS, "record", "interval"}
+    finite = all_finite([value for name, value in p.items() if name not in absent])
+    body, loads = build(key, p)
+    if stepper.control is None:
+        count = steps(p["end"], p["step"])
+        return StructureSetup(key, p, body, loads, finite, (p["end"] / count).astype(body.one.dtype), count)
+    limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
+    h = jnp.minimum(p["step"], p["largest_step"]).astype(body.one.dtype)
+    return StructureSetup(key, p, body, loads, finite, h, limits)
+
+
+def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
+    """The run at t = 0. It is over at once if its parameters are not finite, or if it needs more than MOST_STEPS fixed steps."""
+    p, body = setup.p, setup.body
+    zero = 0.0 * setup.h
+    x, v = _initial(setup)
+    time = jnp.zeros((), jnp.float64)
+    state: StepState = cast("Any", stepper).start(body, lambda moment: setup.loads.at(time + moment), x, v, setup.h)
+    state = state._replace(memory=cast("Any", anew(cast("Any", state.memory))))
+    failure = _failure(setup)
+    clock: Counted | Timed
+    if stepper.control is None:
+        clock = Counted(jnp.where(failure > 0.0, cast("Array", setup.pace), time))
+    else:
+        pull = _length(setup, setup.loads.largest * body.by_mass)
+        control = stepper.control.start(_length(setup, x), _length(setup, v), pull, setup.h)
+        clock = Timed(time, time, setup.h + zero, time, time, control, of_type(failure, zero))
+    contacts = tuple(observe_contacts.init(group, touch, p["window_start"]) for group, touch in zip(body.groups, state.memory, strict=True))
+    still = jnp.zeros(p["points"].shape[0], body.one.dtype) + zero
+    sums = StructureSums(contacts, PointSums(still, still), Work(zero, zero, zero))
+    if zero.dtype != jnp.float64:
+        sums = sums._replace(totals=jax.tree.map(lambda value: jnp.zeros_like(value, jnp.float64), _added(sums)))
+    return StructureRun(clock, state, setup.loads.at(time).force + 0.0 * x, sums)
+
+
+def _initial(setup: StructureSetup) -> tuple[Array, Array]:
+    """Coordinates and velocities at t = 0."""
+    p, key = setup.p, setup.key
+    none = jnp.zeros(key.coordinates, setup.body.one.dtype) + 0.0 * setup.h
+    if key.body:
+        axes = [axis for axis in AXES if named("x0", axis) in p]
+        x, v = (jnp.stack([p[named(name, axis)] for axis in axes]) for name in ("x0", "v0"))
+        return none + x, none + v
+    return none + p["start_factor"] * p["start"], none + p["start_rate_factor"] * p["start_rate"]
+
+
+def active(setup: StructureSetup, run: StructureRun) -> Array:
+    """Whether the run goes on: it has neither reached its end nor failed."""
+    if isinstance(run.clock, Counted):
+        return run.clock.steps < cast("Array", setup.pace)
+    return (run.clock.t < setup.p["end"]) & (run.clock.failure == 0.0)
+
+
+def attempt(stepper: Stepper, setup: StructureSetup, run: StructureRun) -> StructureRun:
+    """The run after one fixed step, or after one attempt at a chosen step. A run that is over does not change."""
+    return _fixed_step(stepper, setup, run, run.clock) if isinstance(run.clock, Counted) else _chosen_step(stepper, setup, run, run.clock)
+
+
+def closed(_setup: StructureSetup, run: StructureRun) -> StructureRun:
+    """The run with its float32 sums moved into their float64 totals; call it every few hundred steps. In float64 it is unchanged."""
+    if run.sums.totals is None:
+        return run
+    totals = jax.tree.map(lambda total, value: total + value, run.sums.totals, _added(run.sums))
+    return run._replace(sums=_with_added(run.sums, jax.tree.map(jnp.zeros_like, _added(run.sums)))._replace(totals=totals))
+
+
+def finish(setup: StructureSetup, run: StructureRun) -> tuple[dict[str, Array], Array]:
+    """Observables by name (scalars), and the status code."""
+    p, key, clock, state = setup.p, setup.key, run.clock, run.state
+    sums = run.sums
+    if sums.totals is not None:
+        sums = _with_added(sums, jax.tree.map(lambda total, value: total + value, sums.totals, _added(sums)))
+    length = p["window_end"] - p["window_start"]
+    found: dict[str, Array] = {}
+    for kinds, contact in zip(key.groups, sums.contacts, strict=True):
+        found |= observe_contacts.finish(contact, [kind.name for kind in kinds], length)
+    found |= _of_points(setup, state, sums.points, length)
+    found |= _of_energies(setup, state, sums.work)
+    zero = 0.0 * setup.h
+    if isinstance(clock, Counted):
+        accepted, rejected, status = clock.steps, zero, _failure(setup).astype(jnp.int32)
+        reached = clock.steps * (p["end"] / cast("Array", setup.pace))
+    else:
+        accepted, rejected, status, reached = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32), clock.t
+    return {**found, "time_reached": reached, "accepted_steps": accepted, "rejected_steps": rejected}, status
+
+
+def simulate(p: dict[str, Any], scheme: str, key: StructureKey) -> tuple[dict[str, Array], Array]:
+    """Run one structure.
+
+    Args:
+        p: resolved parameters (scalars, SI units) and the arrays of the structure. scheme: a key of `STEPPERS`. key: see `StructureKey`.
+
+    Returns:
+        Observables by name (scalars), and the status code. Derivatives (forward mode) are those of the steps taken; they leave out how the
+        step size control changes with the parameters.
+    """
+    stepper = STEPPERS[scheme]
+    setup = prepare(stepper, p, key)
+    attempts = functools.partial(attempt, stepper, setup)
+    chunk = lambda run: closed(setup, jax.lax.fori_loop(0, CHUNK, lambda _, each: attempts(each), run))  # noqa: E731
+    return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
+
+
+def _failure(setup: StructureSetup) -> Array:
+    """Status code of a run that cannot begin, as a float; 0 if it can begin."""
+    endless = jnp.zeros_like(setup.finite) if isinstance(setup.pace, Limits) else setup.pace > MOST_STEPS
+    return jnp.where(setup.finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
+
+
+def _length(setup: StructureSetup, values: Array) -> Array:
+    """One number for a list of coordinates: of a body its length, which no rotation changes; of modes the largest, by root of mass."""
+    if setup.key.body:
+        return size(values)
+    return jnp.max(jnp.abs(values) * jnp.sqrt(setup.p["modal_mass"]))
+
+
+def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clock: Counted) -> StructureRun:
+    """One fixed step. After the last step of a run the length is 0."""
+    p, whole, done = setup.p, cast("Array", setup.pace), clock.steps
+    going = done < whole
+    h = jnp.where(going, setup.h, 0.0)
+    length = p["end"] / whole
+    loads = tuple(setup.loads.at((done + fraction) * length) for fraction in stepper.fractions)
+    trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
+    rate = whole / p["end"]
+    starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
+    ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
+    state = jax.tree.map(lambda new, old: jnp.where(going, new, old), trial.state, run.state)
+    trial = trial._replace(state=state)
+    sums = _observe(setup, run, trial, loads[-1], h, WindowPart(starts, ends))
+    return StructureRun(Counted(jnp.minimum(done + 1.0, whole)), _anew(state), loads[-1].force, sums)
+
+
+def _anew(state: StepState) -> StepState:
+    """The state at the start of the next step."""
+    return state._replace(memory=cast("Any", anew(cast("Any", state.memory))))
+
+
+def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clock: Timed) -> StructureRun:
+    """One attempt at a chosen step. It is cut at the ends of window and run. See `loop`, whose rules are the same."""
+    p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
+    target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
+    left = (target - clock.t) - clock.rest
+    (lands,) = decide(left <= clock.h * _NEARLY, like=clock.h)
+    h = jnp.where(lands, left.astype(clock.h.dtype), clock.h)
+    loads = tuple(setup.loads.at(clock.t + (clock.rest + fraction * h)) for fraction in stepper.fractions)
+    trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
+    fixed = jax.lax.stop_gradient
+    changed, moved = fixed(cast("tuple[Array, Array]", trial.doubt))
+    x, v = fixed(trial.state.x), fixed(trial.state.v)
+    doubt, x, v = _doubt(setup, stepper, changed, moved), _length(setup, x), _length(setup, v)
+    verdict = control.judge(clock.control, doubt, fixed(h), clock.h, x, v, fixed(limits))
+    going = active(setup, run)
+    smallest = limits.smallest * jnp.minimum(1.0, left / setup.h).astype(h.dtype)
+    accepted, too_small, too_many = decide(
+        verdict.accepted & going,
+        ~verdict.accepted & going & (verdict.shorter < smallest),
+        going & (clock.accepted + clock.rejected >= MOST_STEPS - 1.0),
+        like=h,
+    )
+    failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
+    inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
+    sums = _observe(setup, run, trial, loads[-1], h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
+    total = clock.t + (clock.rest + h)
+    rest = (clock.rest + h) - (total - clock.t)
+    taken = Timed(
+        t=jnp.where(lands, target, total),
+        rest=jnp.where(lands, 0.0, rest),
+        h=jnp.maximum(verdict.longer, limits.smallest).astype(clock.h.dtype),
+        accepted=clock.accepted + 1.0,
+        rejected=clock.rejected,
+        control=verdict.after,
+        failure=failure,
+    )
+    refused = clock._replace(
+        h=jnp.where(going, verdict.shorter, clock.h).astype(clock.h.dtype),
+        rejected=clock.rejected + jnp.where(going, 1.0, 0.0),
+        control=verdict.again,
+        failure=failure,
+    )
+    choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
+    after = _anew(trial.state), loads[-1].force, sums
+    return StructureRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.load, run.sums)))
+
+
+def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array) -> tuple[Array, Array]:
+    """The two numbers by which the control judges a step: lengths; for a control by frequency of modes those of the fastest one."""
+    if stepper.control is not None and "tolerance" not in setup.p and not setup.key.body:
+        worst = jnp.argmax(changed / jnp.where(moved > 0.0, moved, by_width(moved, 1e-150, 1e-18)))
+        return changed[worst], moved[worst]
+    return _length(setup, changed), _length(setup, moved)
+
+
+def _observe(setup: StructureSetup, run: StructureRun, trial: Trial, load: Acting, h: Array, part: WindowPart) -> StructureSums:
+    """Sums after a step of `h` [s] that ends with `load`; `part` of it lies in the window."""
+    body, before, after, was = setup.body, run.state, trial.state, run.sums
+    starts, ends = body.along(before.x), body.along(after.x)
+    contacts = tuple(
+        observe_contacts.update(sums, group, one, other, places, h, part)
+        for sums, group, one, other, places in zip(
+            was.contacts, body.groups, before.memory, after.memory, zip(starts, ends, strict=True), strict=True
+        )
+    )
+    points = setup.p["points"]
+    here, there = points @ before.x, points @ after.x
+    low, high = here + (there - here) * part.start, here + (there - here) * part.end
+    inside = part.end > part.start
+    square = was.points.square + h * (part.end - part.start) * (low * low + low * high + high * high) * (1.0 / 3.0)
+    largest = jnp.where(inside, jnp.maximum(was.points.largest, jnp.maximum(jnp.abs(low), jnp.abs(high))), was.points.largest)
+    return StructureSums(
+        contacts, PointSums(square, largest), _works(setup, run, after, load, h, tuple(zip(starts, ends, strict=True))), was.totals
+    )
+
+
+def _works(
+    setup: StructureSetup, run: StructureRun, after: StepState, load: Acting, h: Array, places: tuple[tuple[Array, Array], ...]
+) -> Work:
+    """Work of a step: forces are linear over it (the trapezoidal rule)."""
+    body, before, was = setup.body, run.state, run.sums.work
+    moved = after.x - before.x
+    pulled = 0.5 * jnp.sum((run.load + load.force) * moved)
+    mass = 1.0 / body.by_mass
+
+    def braked(v: Array) -> Array:
+        own = body.drag * v
+        return mass * (own if body.coupling is None else own + body.coupling @ v)
+
+    lost = -0.5 * h * (jnp.sum(braked(before.v) * before.v) + jnp.sum(braked(after.v) * after.v))
+    pushed = was.supports
+    for one, other, (start, end) in zip(before.memory, after.memory, places, strict=True):
+        pushed = pushed + 0.5 * jnp.sum((one.force + other.force) * (end - start))
+    return Work(was.loads + pulled, was.damping + lost, pushed)
+
+
+def _added(sums: StructureSums) -> Any:
+    """The sums that grow with every step."""
+    return tuple(contact.added for contact in sums.contacts), sums.points.square, sums.work
+
+
+def _with_added(sums: StructureSums, added: Any) -> StructureSums:
+    """The sums with others in place of `_added`."""
+    contacts, square, work = added
+    return sums._replace(
+        contacts=tuple(contact._replace(added=each) for contact, each in zip(sums.contacts, contacts, strict=True)),
+        points=sums.points._replace(square=square),
+        work=work,
+    )
+
+
+def _of_points(setup: StructureSetup, state: StepState, sums: PointSums, length: Array) -> dict[str, Array]:
+    """Observables of points by name."""
+    points = setup.p["points"]
+    place, rate = points @ state.x, points @ state.v
+    mean = sums.square / length
+    rms = jnp.where(mean > 0.0, jnp.sqrt(jnp.where(mean > 0.0, mean, 1.0)), 0.0)
+    parts = {"end": place, "rate_end": rate, "rms": rms, "max": sums.largest}
+    return {
+        named(f"{axis}_{name}", point): values[row] for name, values in parts.items() for row, (point, axis) in enumerate(setup.key.points)
+    }
+
+
+def _of_energies(setup: StructureSetup, state: StepState, work: Work) -> dict[str, Array]:
+    """Observables of energies by name."""
+    body = setup.body
+
+    def energy(x: Array, v: Array) -> Array:
+        return 0.5 * jnp.sum((v * v + body.stiffness * x * x) / body.by_mass)
+
+    first, end = energy(*_initial(setup)), energy(state.x, state.v)
+    lack = (end - first) - (work.loads + work.damping + work.supports)
+    scale = functools.reduce(jnp.maximum, (jnp.abs(value) for value in (first, end, *work)))
+    return {
+        "energy_end": end,
+        "load_work": work.loads,
+        "damping_work": work.damping,
+        "support_work": work.supports,
+        "energy_error": jnp.where(scale > 0.0, jnp.abs(lack) / jnp.where(scale > 0.0, scale, 1.0), 0.0),
+    }
