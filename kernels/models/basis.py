@@ -12,6 +12,7 @@ from kernels.models.arguments import nearest
 
 MOST_MODES = 2000
 AXES = ("x", "y", "z")
+_SINGULAR = 1e-14  # of a stiffness matrix with ones on its diagonal: below, its smallest eigenvalue is that of a rigid motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +115,7 @@ class Basis:
         for name, value in (("M", mass), ("K", stiffness)):
             if np.abs(value - value.T).max() > 1e-9 * np.abs(value).max():
                 raise ValueError(f"{name} must be symmetric")
-        squares, vectors = _eigenvectors(mass, stiffness)
+        squares, vectors = eigenvectors(mass, stiffness)
         modal = vectors.T @ damping @ vectors
         return cls(
             np.sqrt(squares),
@@ -127,7 +128,7 @@ class Basis:
         )
 
 
-def _eigenvectors(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def eigenvectors(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """w^2 [1/s^2], ascending, and vectors of unit modal mass of K u = w^2 M u; ValueError if M is not definite or K not semidefinite."""
 
     def reduced(by: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -141,13 +142,12 @@ def _eigenvectors(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, 
         np.linalg.cholesky(mass)
     except np.linalg.LinAlgError as error:
         raise ValueError("M must be positive definite") from error
-    try:
+    scale = np.sqrt(np.where(np.diag(stiffness) > 0.0, np.diag(stiffness), 1.0))
+    if np.linalg.eigvalsh(stiffness / np.outer(scale, scale))[0] > _SINGULAR:
         inverse, vectors = reduced(stiffness, mass)
-        if inverse[0] > 1e-14 * inverse[-1]:  # else K has rigid motions, to rounding
-            order = np.argsort(-inverse)
-            return 1.0 / inverse[order], vectors[:, order] / np.sqrt(inverse[order])
-    except np.linalg.LinAlgError:  # K has rigid motions, exactly
-        pass
+        inverse = np.maximum(inverse, np.finfo(float).eps * inverse[-1])  # the fastest may be lost in rounding
+        order = np.argsort(-inverse)
+        return 1.0 / inverse[order], vectors[:, order] / np.sqrt(inverse[order])
     squares, vectors = reduced(mass, stiffness)
     largest = np.abs(squares).max()
     if squares.min() < -1e-9 * largest:

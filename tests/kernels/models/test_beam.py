@@ -1,0 +1,101 @@
+"""Bases of beams against closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernels.models.beam import Beam
+
+LENGTH, STIFFNESS, MASS = 2.0, 1.2e3, 0.7
+UNIT = np.sqrt(STIFFNESS / MASS) / LENGTH**2
+
+
+@pytest.mark.parametrize(
+    ("ends", "roots"),
+    [
+        (("pinned", "pinned"), np.pi * np.arange(1, 6)),
+        (("clamped", "free"), [1.8751040687, 4.6940911330, 7.8547574382, 10.9955407349]),
+        (("clamped", "clamped"), [4.7300407449, 7.8532046241, 10.9956078380]),
+        (("free", "free"), [0.0, 0.0, 4.7300407449, 7.8532046241]),
+        (("clamped", "pinned"), [3.9266023120, 7.0685827456]),
+        (("guided", "pinned"), np.pi * (np.arange(3) + 0.5)),
+    ],
+)
+def test_frequencies_are_those_of_the_closed_form(ends: tuple[str, str], roots: list[float]) -> None:
+    basis = Beam(LENGTH, STIFFNESS, MASS, ends).basis(len(roots), {"middle": 1.0})
+    expected = np.repeat(np.square(roots) * UNIT, 2)
+    assert basis.omega == pytest.approx(expected, rel=1e-6, abs=1e-3)
+    assert basis.count == 2 * len(roots)
+
+
+def test_shapes_and_participation_of_a_pinned_beam() -> None:
+    basis = Beam(LENGTH, STIFFNESS, MASS).basis(4, {"a": 0.37, "end": LENGTH})
+    scale = np.sqrt(2.0 / (MASS * LENGTH))
+    n = np.arange(1, 5)
+    assert np.abs(basis.points["a"][0, ::2]) == pytest.approx(np.abs(scale * np.sin(n * np.pi * 0.37 / LENGTH)), rel=1e-6)
+    assert np.abs(basis.points["a"][1, 1::2]) == pytest.approx(np.abs(scale * np.sin(n * np.pi * 0.37 / LENGTH)), rel=1e-6)
+    assert basis.points["a"][0, 1::2] == pytest.approx(0.0)
+    assert basis.points["a"][2] == pytest.approx(0.0)
+    assert basis.points["end"] == pytest.approx(0.0, abs=1e-12)
+    # integral of the mass times the shape: scale m 2 L / (n pi) for odd n
+    expected = scale * MASS * LENGTH * (1.0 - np.cos(n * np.pi)) / (n * np.pi)
+    assert np.abs(basis.participation[0, ::2]) == pytest.approx(np.abs(expected), rel=1e-4, abs=1e-9)
+
+
+def test_masses_and_springs_at_points() -> None:
+    # a heavy mass in the middle of a light beam: the stiffness of the middle is 48 E I / L^3
+    light = Beam(LENGTH, STIFFNESS, 1e-6, masses=[(1.0, 3.0)], springs=[(1.0, 500.0)])
+    expected = np.sqrt((48.0 * STIFFNESS / LENGTH**3 + 500.0) / 3.0)
+    assert light.basis(1, {}).omega[0] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("ends", [("pinned", "pinned"), ("free", "free")])
+def test_with_static_correction_the_deflection_under_a_force_is_that_of_the_beam(ends: tuple[str, str]) -> None:
+    beam = Beam(LENGTH, STIFFNESS, MASS, ends)
+    few = beam.basis(4, {"a": 0.6, "b": 1.5}, corrected=["a", "b"])
+    many = beam.basis(100, {"a": 0.6, "b": 1.5})
+    plain = beam.basis(4, {"a": 0.6, "b": 1.5})
+
+    def flexibility(basis, one, other):
+        moves = basis.omega > 1e-3
+        return np.sum(basis.points[one][0, moves] * basis.points[other][0, moves] / basis.omega[moves] ** 2)
+
+    for one in "ab":
+        for other in "ab":
+            assert flexibility(few, one, other) == pytest.approx(flexibility(many, one, other), rel=1e-5)
+    assert flexibility(plain, "a", "a") < 0.999 * flexibility(many, "a", "a")
+    if ends == ("pinned", "pinned"):  # F a^2 b^2 / (3 E I L)
+        assert flexibility(few, "a", "a") == pytest.approx(0.6**2 * 1.4**2 / (3.0 * STIFFNESS * LENGTH), rel=1e-9)
+    assert few.omega[:8] == pytest.approx(plain.omega)
+    assert few.omega[8:].min() > plain.omega.max()
+    assert few.damping[8:] == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"length": -1.0}, "length of a beam must be a positive number, not -1"),
+        ({"ends": ("pinned", "glued")}, "the ends of a beam are free, pinned, clamped, guided, not 'glued'"),
+        ({"masses": [(3.0, 1.0)]}, "the mass at 3 m is not on the beam, which is from 0 to 2 m"),
+        ({"springs": [(1.0, -1.0)]}, "the spring at 1 m is -1: it must not be negative"),
+        ({"elements": 10_000}, "a beam has 2 to 1000 elements"),
+    ],
+)
+def test_a_beam_that_is_none_is_refused(change: dict, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Beam(**({"length": LENGTH, "bending_stiffness": STIFFNESS, "mass_per_length": MASS} | change))
+
+
+def test_a_basis_that_a_beam_cannot_have_is_refused() -> None:
+    beam = Beam(LENGTH, STIFFNESS, MASS)
+    with pytest.raises(ValueError, match=r"the point 'a' at 2\.5 m is not on the beam"):
+        beam.basis(3, {"a": 2.5})
+    with pytest.raises(ValueError, match="400 modes of 400 degrees of freedom"):
+        beam.basis(400, {})
+    with pytest.raises(ValueError, match="3 modes, but 2 damping ratios"):
+        beam.basis(3, {}, damping=[0.1, 0.2])
+    with pytest.raises(ValueError, match="the point 'end' is held by an end"):
+        beam.basis(3, {"end": LENGTH}, corrected=["end"])
+    with pytest.raises(ValueError, match="there is no point 'b' to correct"):
+        beam.basis(3, {"a": 1.0}, corrected=["b"])
