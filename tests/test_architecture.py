@@ -17,6 +17,7 @@ PACKAGES = {
         "io": 1,
         "design": 2,
         "excitation": 2,
+        "structure": 2,
         "study": 3,
         "execution": 4,
         "analysis": 5,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import calibration, checks, pictures, runs, sensitivity, show
+from sweep.cli import calibration, checks, pictures, runs, sensitivity, show, structures
 from sweep.cli.terminal import emit
 from sweep.io.version import VERSION
 
@@ -49,6 +49,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "convergence": pictures.draw_convergence,
     "sensitivity": sensitivity.sensitivity,
     "calibrate": calibration.calibrate,
+    "modes": structures.modes,
     "doctor": checks.doctor,
 }
 for name, command in COMMANDS.items():

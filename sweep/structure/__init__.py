@@ -1,0 +1,1 @@
+"""Modal bases from files and from the description of a beam."""

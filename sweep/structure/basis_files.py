@@ -1,0 +1,169 @@
+"""Modal bases in files: .npz and .json with arrays, .parquet with one row per mode, and .toml with the description of a beam.
+
+| key | content |
+|---|---|
+| `frequency` [Hz] or `omega` [rad/s] | (N,) |
+| `mass` | modal masses [kg], (N,); default 1 |
+| `damping` | damping ratios, (N,) or one for all; or the modal damping matrix [N s/m], (N, N) |
+| `participation` | (3, N), along x, y, z; default 0 |
+| `M`, `K`, `C` | matrices of N coordinates in place of the four above; `participation` and shapes are in these coordinates |
+| `points.NAME` | shapes, (3, N): displacements along x, y, z |
+| `position.NAME` | place along the structure [m]; may be left out |
+
+In .json `points` and `position` are tables of their own. In .parquet shapes are columns `NAME.x`, `NAME.y`, `NAME.z`, and the participation
+columns `participation.x` and so on; a missing one is 0.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models.basis import AXES, Basis
+from sweep.io.atomic import write_whole
+from sweep.io.errors import ConfigError, Problem, advise, advise_path
+from sweep.io.files import MEBIBYTE, read_bytes
+from sweep.structure.beam_file import read_beam
+
+MOST_BYTES = 512 * MEBIBYTE
+PLAIN = ("frequency", "omega", "mass", "damping", "participation", "M", "K", "C")
+TABLES = ("points", "position")
+TWO = 2.0 * np.pi
+
+
+def read_basis(path: Path) -> Basis:
+    """The basis of a file.
+
+    Raises:
+        ConfigError: the file cannot be read, or holds no basis; every problem names its key.
+    """
+    reader = READERS.get(path.suffix)
+    if reader is None:
+        raise ConfigError(str(path), [Problem("", f"a basis is in a file that ends in {', '.join(READERS)}")])
+    try:
+        return reader(path)
+    except OSError as error:
+        raise ConfigError(str(path), [Problem("", f"{error.strerror or error}{advise_path(path)}")]) from error
+    except (ValueError, TypeError, KeyError, zipfile.BadZipFile, RecursionError) as error:
+        raise ConfigError(str(path), [Problem("", str(error))]) from error
+
+
+def write_basis(path: Path, basis: Basis) -> None:
+    """Write a basis as .npz or .json, as a whole or not at all.
+
+    Raises:
+        ConfigError: another ending. OSError: it cannot be written.
+    """
+    plain: dict[str, np.ndarray] = {
+        "omega": basis.omega,
+        "mass": basis.mass,
+        "damping": basis.damping,
+        "participation": basis.participation,
+    }
+    if path.suffix == ".json":
+        tables = {
+            **{name: value.tolist() for name, value in plain.items()},
+            "points": {name: shape.tolist() for name, shape in basis.points.items()},
+            "position": dict(basis.position),
+        }
+        write_whole(path, (json.dumps(tables, indent=1) + "\n").encode())
+    elif path.suffix == ".npz":
+        data = io.BytesIO()
+        shapes = {f"points.{name}": shape for name, shape in basis.points.items()}
+        np.savez_compressed(data, **plain, **shapes, **{f"position.{name}": np.asarray(value) for name, value in basis.position.items()})  # type: ignore[arg-type]
+        write_whole(path, data.getvalue())
+    else:
+        raise ConfigError(str(path), [Problem("", "a basis is written to a file that ends in .npz or .json")])
+
+
+def of_arrays(found: Mapping[str, Any]) -> Basis:
+    """The basis of named arrays, with shapes under "points.NAME"; ValueError says what is wrong."""
+    known = [*PLAIN, *(f"{table}.NAME" for table in TABLES)]
+    for name in found:
+        if name not in PLAIN and name.partition(".")[0] not in TABLES:
+            raise ValueError(f"there is no key {name!r}; {advise(name, known)}")
+    points = {name.partition(".")[2]: found[name] for name in found if name.startswith("points.")}
+    position = {name.partition(".")[2]: float(np.asarray(found[name])) for name in found if name.startswith("position.")}
+    if "M" in found or "K" in found:
+        missing = [name for name in ("M", "K") if name not in found]
+        if missing:
+            raise ValueError(f"{missing[0]} is missing: matrices need M and K")
+        if double := [name for name in ("frequency", "omega", "mass", "damping") if name in found]:
+            raise ValueError(f"give either matrices or modes: leave out {', '.join(double)}")
+        size = np.asarray(found["M"]).shape[0] if np.ndim(found["M"]) else 0
+        none = np.zeros((size, size))
+        participation = found.get("participation", np.zeros((3, size)))
+        return Basis.of_matrices(found["M"], found["K"], found.get("C", none), points, participation, position)
+    given = [name for name in ("frequency", "omega") if name in found]
+    if len(given) != 1:
+        raise ValueError("give either frequency [Hz] or omega [rad/s]" + (", not both" if given else ""))
+    omega = np.asarray(found[given[0]], float) * (TWO if given[0] == "frequency" else 1.0)
+    count = omega.size
+    damping = np.asarray(found.get("damping", 0.0), float)
+    return Basis(
+        omega,
+        np.asarray(found.get("mass", np.ones(count)), float),
+        np.broadcast_to(damping, (count,)) if damping.ndim == 0 else damping,
+        points,
+        np.asarray(found.get("participation", np.zeros((3, count))), float),
+        position,
+    )
+
+
+def _npz(path: Path) -> Basis:
+    """A basis of numpy arrays; pickled objects are refused."""
+    with np.load(io.BytesIO(read_bytes(path, MOST_BYTES)), allow_pickle=False) as archive:
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise ValueError("is no archive of arrays (numpy.savez)")  # noqa: TRY004 - one kind of problem
+        return of_arrays({name: archive[name] for name in archive.files})
+
+
+def _json(path: Path) -> Basis:
+    """A basis of lists."""
+    tables = json.loads(read_bytes(path, MOST_BYTES))
+    if not isinstance(tables, dict):
+        raise ValueError("must be an object with the keys of a basis")  # noqa: TRY004 - one kind of problem
+    found = {name: value for name, value in tables.items() if name not in TABLES}
+    for table in TABLES:
+        part = tables.get(table, {})
+        if not isinstance(part, dict):
+            raise ValueError(f"{table} must be an object: the name of a point and its content")  # noqa: TRY004 - one kind of problem
+        found |= {f"{table}.{name}": value for name, value in part.items()}
+    return of_arrays(found)
+
+
+def _parquet(path: Path) -> Basis:
+    """A basis with one row per mode."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(io.BytesIO(read_bytes(path, MOST_BYTES)))
+    except pa.ArrowException as error:
+        raise ValueError(f"is no Parquet file: {error}") from error
+    columns = {}
+    for name in table.column_names:
+        column = table.column(name)
+        if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            raise ValueError(f"column {name!r} must hold numbers, not {column.type}")
+        if column.null_count:
+            raise ValueError(f"column {name!r} has {column.null_count} empty cells")
+        columns[name] = column.to_numpy().astype(float)
+    found: dict[str, Any] = {name: columns.pop(name) for name in ("frequency", "omega", "mass", "damping") if name in columns}
+    names = dict.fromkeys(name.rpartition(".")[0] for name in columns)
+    for name in columns:
+        if not name.rpartition(".")[0] or name.rpartition(".")[2] not in AXES:
+            raise ValueError(f"there is no column {name!r}: shapes are in columns NAME.x, NAME.y and NAME.z")
+    for name in names:
+        parts = [columns.get(f"{name}.{axis}", np.zeros(table.num_rows)) for axis in AXES]
+        found["participation" if name == "participation" else f"points.{name}"] = np.stack(parts)
+    return of_arrays(found)
+
+
+READERS: dict[str, Callable[[Path], Basis]] = {".npz": _npz, ".json": _json, ".parquet": _parquet, ".toml": read_beam}
