@@ -41,6 +41,7 @@ PACKAGES = {
         "api": 7,
         "time_history": 7,
         "imposed_path": 7,
+        "structure_history": 7,
     },
 }
 

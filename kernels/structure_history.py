@@ -1,0 +1,226 @@
+"""One structure with supports in time: its motion and forces (`trace`), and its impacts one by one (`impacts`)."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kernels.batch.program_key import key_of
+from kernels.batch.solve import check, shared_arguments
+from kernels.excitation.record import Records, check_record
+from kernels.models import Model
+from kernels.models.arguments import check_given
+from kernels.models.quantity import Quantity
+from kernels.models.status import SENTENCES, Status
+from kernels.models.structures import StructureKey
+from kernels.models.supports import named
+from kernels.numerics.numbers import Array
+from kernels.runtime.stderr_filter import without_false_alarm
+from kernels.stepping import structure_loop
+from kernels.stepping.loop import CHUNK, STEPPERS
+from kernels.stepping.structure_loop import Counted, StructureRun, StructureSetup
+
+MOST_ROWS = 20_000_000  # of a trace
+IMPACT_COLUMNS = (
+    Quantity("support", "", "name of the support"),
+    Quantity("time", "s", "time at which the point enters the support"),
+    Quantity("duration", "s", "time until it leaves, or until the run ends"),
+    Quantity("velocity", "m/s", "penetration rate at the first step inside"),
+    Quantity("exit_velocity", "m/s", "penetration rate at the last step inside"),
+    Quantity("peak_force", "N", "largest normal force"),
+    Quantity("impulse", "N s", "integral of the normal force"),
+    Quantity("wear_energy", "J", "integral of the normal force times the sliding speed while the contact slips"),
+)
+
+
+@without_false_alarm()
+def trace(
+    model: Model, params: Mapping[str, Any], scheme: str = "devogelaere", rows: int = 2000, records: Records | None = None
+) -> dict[str, np.ndarray]:
+    """Motion and forces of one structure over its whole run.
+
+    Args:
+        model: of a structure (`kernels.models.structures.Structure.model`). params: see `kernels.simulate`; single numbers.
+        scheme: a time scheme. rows: about how many instants are returned, evenly among the steps; 0 for every step.
+        records: what the parameter `record` numbers.
+
+    Returns:
+        time [s], (n,); q, v, coordinates [m] and velocities [m/s], (n, N); of every observed point x[NAME], x_rate[NAME] and so on; of
+        every support penetration[NAME], normal_force[NAME], tangential_force[NAME] (its size), place_1[NAME], place_2[NAME] (along its
+        axes, from the clearance's centre), sliding_speed[NAME], and slips[NAME] (1 or 0). All are the values at the ends of steps.
+
+    Raises:
+        KeyError, TypeError: see `kernels.simulate`. ValueError: the same, more than one structure, or a run that fails.
+    """
+    key, p = _resolve(model, params, scheme, records)
+    if STEPPERS[scheme].control is None:
+        whole = math.ceil(float(p["end"]) / float(p["step"]) * (1.0 - 1e-12))
+        each = max(1, whole // rows) if rows else 1
+        if whole // each > MOST_ROWS:
+            raise ValueError(f"a trace of {whole // each:,} rows: ask for at most {MOST_ROWS:,}")
+        found = {name: np.asarray(value) for name, value in _fixed(key, scheme, each, -(-whole // each), p).items()}
+    else:
+        found = _chosen(key, scheme, p)
+        keep = slice(None, None, max(1, len(found["time"]) // rows) if rows else 1)
+        found = {name: values[keep] for name, values in found.items()}
+    if not all(np.isfinite(values).all() for values in found.values()):
+        raise ValueError(f"the run failed: {Status.OVERFLOW.sentence}")
+    return found
+
+
+def impacts(model: Model, params: Mapping[str, Any], scheme: str = "devogelaere", records: Records | None = None) -> dict[str, np.ndarray]:
+    """The impacts of one structure in the order of time: the columns of IMPACT_COLUMNS, (n,) each. The arguments are those of `trace`.
+
+    An impact lasts from the entry of the point into the support to its exit; both are interpolated within their steps.
+    """
+    history = trace(model, params, scheme, 0, records)
+    time, found = history["time"], []
+    for support in model.structure.supports:
+        of = functools.partial(named, of=support.name)
+        depth, normal = history[of("penetration")], history[of("normal_force")]
+        rate, speed = history[of("penetration_rate")], history[of("sliding_speed")] * history[of("slips")]
+        inside = np.concatenate([[False], depth > 0.0, [False]])
+        for first, last in zip(_where(inside[1:] & ~inside[:-1]), _where(~inside[1:] & inside[:-1]), strict=True):
+            # rows first to last - 1 are inside
+            begins = _crossing(time, depth, first - 1) if first else time[0]
+            ends = _crossing(time, depth, last - 1) if last < len(time) else time[-1]
+            around = slice(max(first - 1, 0), min(last + 1, len(time)))
+            pushes, works = np.maximum(normal[around], 0.0), (normal * speed)[around]
+            found.append(
+                (
+                    support.name,
+                    begins,
+                    ends - begins,
+                    rate[first],
+                    rate[last - 1],
+                    normal[first:last].max(),
+                    np.trapezoid(pushes, time[around]),
+                    np.trapezoid(works, time[around]),
+                )
+            )
+    found.sort(key=lambda row: cast("float", row[1]))
+    return {quantity.name: np.array([row[place] for row in found]) for place, quantity in enumerate(IMPACT_COLUMNS)}
+
+
+def _where(mask: np.ndarray) -> list[int]:
+    """The places that are true."""
+    return [int(place) for place in np.flatnonzero(mask)]
+
+
+def _crossing(time: np.ndarray, depth: np.ndarray, before: int) -> float:
+    """Time at which the penetration is 0 between a row and the next."""
+    low, high = depth[before], depth[before + 1]
+    return float(time[before] + (time[before + 1] - time[before]) * (low / (low - high) if low != high else 0.0))
+
+
+def _resolve(model: Model, params: Mapping[str, Any], scheme: str, records: Records | None) -> tuple[StructureKey, dict[str, Any]]:
+    """The key and the arguments of one run, which is checked."""
+    if model.structure is None:
+        raise ValueError(f"{model.name} is no structure with supports: see kernels.trace")
+    if scheme not in model.schemes:
+        raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
+    check_given(model, params, one=True)
+    if "record" in params:
+        check_record(params["record"], records)
+    key = key_of(model, params, scheme)
+    flat = {name: np.asarray(value, np.float64).reshape(1) for name, value in params.items()}
+    resolved = {name: np.asarray(value, np.float64).reshape(-1)[:1] for name, value in model.resolve(flat).items()}
+    status = int(check(model, scheme, resolved, flat, {}, 1)[0])
+    if status != Status.OK:
+        one = {name: float(value[0]) for name, value in resolved.items()}
+        broken = [rule for rule in model.rules if np.any(rule.broken(resolved, scheme))]
+        raise ValueError("; ".join([broken[0].sentence, broken[0].advice(one, scheme)]) if broken else SENTENCES[status])
+    unread = key.unread(model)
+    p = {name: jnp.asarray(value[0]) for name, value in resolved.items() if name not in unread}
+    shared = shared_arguments(model, records if "record" in params else None)
+    return cast("StructureKey", key.structure), {**p, **{name: jnp.asarray(value) for name, value in shared.items()}}
+
+
+def _seen(setup: StructureSetup, run: StructureRun) -> dict[str, Array]:
+    """What a trace has of a run after a step."""
+    state, body, key = run.state, setup.body, setup.key
+    clock = run.clock
+    time = clock.steps * (setup.p["end"] / cast("Array", setup.pace)) if isinstance(clock, Counted) else clock.t
+    found = {"time": time, "q": state.x, "v": state.v}
+    places, rates = setup.p["points"] @ state.x, setup.p["points"] @ state.v
+    for row, (point, axis) in enumerate(key.points):
+        found |= {named(axis, point): places[row], named(f"{axis}_rate", point): rates[row]}
+    for kinds, group, touch, along in zip(key.groups, body.groups, cast("Any", state.memory), body.along(state.x), strict=True):
+        centred = along - group.centre
+        for place, kind in enumerate(kinds):
+            parts = {
+                "penetration": touch.depth[place],
+                "penetration_rate": touch.rate[place],
+                "normal_force": touch.normal[place],
+                "tangential_force": jnp.sqrt(jnp.sum(touch.tangential[place] ** 2)),
+                "sliding_speed": touch.speed[place],
+                "slips": touch.slips[place],
+            }
+            parts |= {f"place_{axis + 1}": centred[place, axis] for axis in range(min(kind.axes, 2))}
+            found |= {named(name, kind.name): value for name, value in parts.items()}
+    return found
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def _fixed(key: StructureKey, scheme: str, each: int, rows: int, p: dict[str, Any]) -> dict[str, Array]:
+    """The trace at fixed steps: the start, then after every `each` steps."""
+    stepper = STEPPERS[scheme]
+    setup = structure_loop.prepare(stepper, p, key)
+    run = structure_loop.begin(stepper, setup)
+
+    def one(run: StructureRun, _: None) -> tuple[StructureRun, dict[str, Array]]:
+        run = cast("StructureRun", jax.lax.fori_loop(0, each, lambda _, now: structure_loop.attempt(stepper, setup, now), run))
+        return run, _seen(setup, run)
+
+    found = jax.lax.scan(one, run, None, length=rows)[1]
+    return {name: jnp.concatenate([first[None], found[name]]) for name, first in _seen(setup, run).items()}
+
+
+def _chosen(key: StructureKey, scheme: str, p: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The trace at chosen steps: the start, then after every accepted step."""
+    run = _begin(key, scheme, p)
+    parts = [{name: np.asarray(value)[None] for name, value in run[1].items()}]
+    state, rows, accepted = run[0], 1, 0.0
+    while True:
+        state, found, counts, active, failure = _attempts(key, scheme, p, state)
+        counts = np.asarray(counts)
+        taken = np.diff(counts, prepend=accepted) > 0.0
+        accepted = float(counts[-1])
+        parts.append({name: np.asarray(value)[taken] for name, value in found.items()})
+        rows += int(taken.sum())
+        if float(failure):
+            raise ValueError(f"the run failed: {SENTENCES[int(failure)]}")
+        if not bool(active):
+            break
+        if rows > MOST_ROWS:
+            raise ValueError(f"a trace of more than {MOST_ROWS:,} steps")
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _begin(key: StructureKey, scheme: str, p: dict[str, Any]) -> tuple[StructureRun, dict[str, Array]]:
+    """The run at t = 0 and what a trace has of it."""
+    stepper = STEPPERS[scheme]
+    setup = structure_loop.prepare(stepper, p, key)
+    run = structure_loop.begin(stepper, setup)
+    return run, _seen(setup, run)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _attempts(key: StructureKey, scheme: str, p: dict[str, Any], run: StructureRun) -> Any:
+    """The run after CHUNK attempts, what a trace has after each, numbers of accepted steps, whether it goes on, and its failure."""
+    stepper = STEPPERS[scheme]
+    setup = structure_loop.prepare(stepper, p, key)
+
+    def one(run: StructureRun, _: None) -> Any:
+        run = structure_loop.attempt(stepper, setup, run)
+        return run, (_seen(setup, run), cast("Any", run.clock).accepted)
+
+    run, (found, counts) = jax.lax.scan(one, run, None, length=CHUNK)
+    return run, found, counts, structure_loop.active(setup, run), cast("Any", run.clock).failure

@@ -1,0 +1,76 @@
+"""Traces and impacts of structures against what `simulate` adds up, and against the equations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernels
+from kernels.models.structures import Load, Structure, body_basis
+from kernels.models.supports import Support
+from kernels.structure_history import IMPACT_COLUMNS, impacts, trace
+
+ROD = Structure(body_basis("xy"), [Support("ring", "centre", "ring")], [Load("x"), Load("y", direction=(0, 1, 0))], body=True)
+GIVEN = {
+    "m": 0.5, "k": 3e4, "c": 3.0, "gap": 1e-3, "k_n": 5e5, "c_n": 30.0, "mu": 0.3, "k_t": 5e5, "c_t": 200.0, "end": 0.1, "step": 1e-5,
+    "amplitude[x]": 400.0, "omega[x]": 157.0, "amplitude[y]": 350.0, "omega[y]": 195.0, "largest_step": 1e-4, "tolerance": 1e-7,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["euler", "devogelaere", "rk32"])
+def test_a_trace_ends_where_the_run_ends_and_adds_up_to_its_observables(scheme: str) -> None:
+    found = kernels.simulate(ROD.model, GIVEN, scheme=scheme)
+    history = trace(ROD.model, GIVEN, scheme, rows=0)
+    time, normal = history["time"], history["normal_force[ring]"]
+    assert (time[0], time[-1]) == (0.0, pytest.approx(0.1, rel=1e-12))
+    assert np.all(np.diff(time) > 0.0)
+    assert len(time) == 1 + int(found["accepted_steps"])
+    assert history["x[centre]"][-1] == pytest.approx(float(found["x_end[centre]"]), rel=1e-9)
+    assert history["y_rate[centre]"][-1] == pytest.approx(float(found["y_rate_end[centre]"]), rel=1e-9)
+    assert normal.max() == pytest.approx(float(found["normal_force_peak[ring]"]), rel=1e-9)
+    assert np.trapezoid(normal, time) == pytest.approx(float(found["impulse[ring]"]), rel=2e-3)
+    slides = normal * history["sliding_speed[ring]"] * history["slips[ring]"]
+    assert np.trapezoid(slides, time) / 0.1 == pytest.approx(float(found["wear_power[ring]"]), rel=1e-2)
+
+
+def test_forces_of_a_trace_are_those_of_the_equations() -> None:
+    history = trace(ROD.model, GIVEN, "euler", rows=0)
+    place = np.stack([history["place_1[ring]"], history["place_2[ring]"]])
+    radius = np.hypot(*place)
+    assert history["penetration[ring]"] == pytest.approx(radius - 1e-3, abs=1e-15)
+    outward = place / np.where(radius > 0.0, radius, 1.0)
+    rate = np.sum(outward * np.stack([history["x_rate[centre]"], history["y_rate[centre]"]]), axis=0)
+    normal = np.where(radius > 1e-3, np.maximum(0.0, 5e5 * (radius - 1e-3) + 30.0 * rate), 0.0)
+    assert history["normal_force[ring]"][1:] == pytest.approx(normal[1:], rel=1e-9, abs=1e-9)
+    assert np.all(history["tangential_force[ring]"] <= 0.3 * normal * (1.0 + 1e-9) + 1e-9)
+    assert np.array_equal(history["q"], np.stack([history["x[centre]"], history["y[centre]"]], axis=-1))
+
+
+@pytest.mark.parametrize("scheme", ["euler", "rk32"])
+def test_impacts_are_counted_and_add_up(scheme: str) -> None:
+    found = kernels.simulate(ROD.model, GIVEN, scheme=scheme)
+    each = impacts(ROD.model, GIVEN, scheme)
+    assert [*each] == [quantity.name for quantity in IMPACT_COLUMNS]
+    assert len(each["time"]) == int(found["impacts[ring]"]) > 5
+    assert np.all(np.diff(each["time"]) > 0.0)
+    assert each["peak_force"].max() == pytest.approx(float(found["normal_force_peak[ring]"]), rel=1e-9)
+    assert each["impulse"].sum() == pytest.approx(float(found["impulse[ring]"]), rel=3e-3)
+    assert each["duration"].sum() == pytest.approx(float(found["contact_ratio[ring]"]) * 0.1, rel=5e-2)  # damping lets go before the exit
+    assert np.all(each["velocity"] > 0.0)
+
+
+def test_thinner_traces_are_rows_of_the_whole() -> None:
+    whole, thin = (trace(ROD.model, GIVEN, "euler", rows=rows) for rows in (0, 100))
+    assert len(thin["time"]) == 101
+    assert thin["x[centre]"] == pytest.approx(whole["x[centre]"][::100], rel=1e-9)
+
+
+def test_what_cannot_be_traced_is_refused() -> None:
+    with pytest.raises(ValueError, match="stop is no structure with supports"):
+        trace(kernels.MODELS["stop"], {})
+    with pytest.raises(ValueError, match="single numbers"):
+        trace(ROD.model, GIVEN | {"gap": np.ones(2)})
+    with pytest.raises(ValueError, match="must be less than"):
+        trace(ROD.model, GIVEN | {"step": 1e-2})
+    with pytest.raises(KeyError, match="no scheme 'exact'"):
+        trace(ROD.model, GIVEN, "exact")
