@@ -129,7 +129,8 @@ def _run(
     if "record" in key.features or (chosen.structure is not None and "record" in params):
         check_record(params["record"], records)
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
-    afterwards = {name: jnp.asarray(resolved[name]) for name in wear_laws.READS}
+    gaps = [name for name in resolved if name.partition("[")[0] == "gap"]
+    afterwards = {name: jnp.asarray(resolved[name]) for name in (*wear_laws.READS, *wear_laws.SCAR, *gaps) if name in resolved}
     unread = key.unread(chosen)
     if chosen.structure is None:
         pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))

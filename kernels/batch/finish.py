@@ -9,10 +9,10 @@ from typing import Any
 
 from kernels.models import MODELS
 from kernels.models.status import RESULTS, Status
-from kernels.models.supports import SUPPORT_OBSERVABLES
+from kernels.models.supports import PEAK_COUNTS, SUPPORT_OBSERVABLES
 
-_OBSERVABLES = [quantity for model in MODELS.values() for quantity in model.observables] + [*SUPPORT_OBSERVABLES]
-_LISTS = {quantity.name for quantity in _OBSERVABLES if quantity.kind == "list"}
+_OBSERVABLES = [quantity for model in MODELS.values() for quantity in model.observables] + [*SUPPORT_OBSERVABLES, PEAK_COUNTS]
+_LISTS = {quantity.name for quantity in _OBSERVABLES if quantity.kind == "list"} | {"modal_energy"}
 _OPTIONAL = {quantity.name for quantity in _OBSERVABLES if quantity.optional} | _LISTS
 _SURVIVES = {quantity.name for quantity in _OBSERVABLES if quantity.survives}
 
@@ -35,7 +35,7 @@ def finish(found: Mapping[str, Any], status: Any, xp: Any) -> tuple[dict[str, An
     status = xp.where(_succeeded(status) & ~finite, int(Status.OVERFLOW), status)
     good = _succeeded(status)
     results = {
-        name: values if name in _SURVIVES else xp.where(good[..., None] if name in _LISTS else good, values, xp.nan)
+        name: values if name in _SURVIVES else xp.where(good[..., None] if name.partition("[")[0] in _LISTS else good, values, xp.nan)
         for name, values in found.items()
     }
     return results, status

@@ -13,11 +13,13 @@ import numpy as np
 
 from kernels.models.basis import AXES, Basis
 from kernels.models.model import Model, Rule
+from kernels.models.outputs import OBSERVED
 from kernels.models.parameters import TIME, WEAR_LAW, derive_wear_law
 from kernels.models.quantity import Quantity, Values
 from kernels.models.rules import STEP_RULES, WINDOW_RULES
 from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.supports import RING, SUPPORT, SUPPORT_OBSERVABLES, TWO_PLANES, ContactKind, Support, named
+from kernels.models.supports import PEAK_COUNTS, RING, SUPPORT, SUPPORT_OBSERVABLES, TWO_PLANES, ContactKind, Support, named
+from kernels.models.wear_laws import SCAR
 
 BODY, STRUCTURE = "body", "structure"
 BASE, FORCE, MODE = "base", "force", "mode"
@@ -34,6 +36,7 @@ class StructureKey(NamedTuple):
         contacts: the supports, those of one kind side by side. points: observed points, each with an axis.
         loads: their names. based: the places in `loads` of base accelerations. channels: those of loads that follow a record.
         recorded: whether rows follow records.
+        peak_edges: bounds of the classes of impact peaks [N]; () for none. modal_energies: whether energies of modes are observed.
     """
 
     body: bool
@@ -46,6 +49,8 @@ class StructureKey(NamedTuple):
     based: tuple[int, ...]
     channels: tuple[int, ...]
     recorded: bool
+    peak_edges: tuple[float, ...] = ()
+    modal_energies: bool = False
 
     @property
     def groups(self) -> list[list[ContactKind]]:
@@ -114,6 +119,9 @@ class Structure:
         basis: how it moves (`body_basis` of a body). supports, loads: in any order, with names of their own.
         observed: names of points whose displacements are observed; of a body its centre.
         body: whether it is a body, whose mass m, stiffness k and damping c (in every direction) are parameters.
+        peak_edges: bounds of classes of the largest force of an impact [N], ascending; `peak_counts` of each support has the number of
+            impacts in each class. () for none.
+        modal_energies: whether `modal_energy`, the mean energy of each coordinate, is observed; of at most 64 coordinates.
         start, start_rate: initial coordinates [m], (N,), and velocities [m/s]; parameters scale them. Zero if None. A body has parameters
             for its start instead.
 
@@ -128,6 +136,8 @@ class Structure:
     body: bool = False
     start: np.ndarray | None = None
     start_rate: np.ndarray | None = None
+    peak_edges: tuple[float, ...] = ()
+    modal_energies: bool = False
 
     def __post_init__(self) -> None:
         """Check the names, and bring supports of one kind together."""
@@ -145,6 +155,12 @@ class Structure:
             object.__setattr__(self, "observed", (CENTRE,))
         for point in self.observed:
             self.basis.at(point)
+        edges = np.asarray(self.peak_edges, float)
+        if edges.size and not (2 <= edges.size <= OBSERVED + 1 and np.isfinite(edges).all() and (np.diff(edges) > 0.0).all()):
+            raise ValueError(f"peak_edges must be 2 to {OBSERVED + 1} finite forces [N], ascending")
+        object.__setattr__(self, "peak_edges", tuple(map(float, edges)))
+        if self.modal_energies and self.basis.count > OBSERVED:
+            raise ValueError(f"energies of at most {OBSERVED} coordinates are observed, and there are {self.basis.count}")
         for name in ("start", "start_rate"):
             given = getattr(self, name)
             value = np.zeros(self.basis.count) if given is None else np.asarray(given, float)
@@ -196,6 +212,8 @@ class Structure:
             based=tuple(place for place, load in enumerate(self.loads) if load.kind == BASE),
             channels=channels if recorded else (),
             recorded=recorded,
+            peak_edges=self.peak_edges,
+            modal_energies=self.modal_energies,
         )
 
     @functools.cached_property
@@ -237,7 +255,7 @@ class Structure:
             observables=self._observables(),
             schemes=tuple(name for name in SCHEMES if name != EXACT),
             penalty=(),
-            implied=(*(q.name for q in SUPPORT), *(q.name for q in WEAR_LAW)),
+            implied=(*(q.name for q in SUPPORT), *(q.name for q in WEAR_LAW), *SCAR),
             steady=False,
             derive=self._derive,
             rules=(*WINDOW_RULES, *_STEP_RULES, *self._rules()),
@@ -281,16 +299,19 @@ class Structure:
             found.append(Quantity("load_factor", "1", "factor of all loads", default=1.0))
         if any(load.channel is not None for load in self.loads):
             found += _OF_RECORDS
+        if any(self.kind_of(support).obstacle == RING for support in self.supports):
+            found += _OF_SCARS
         return (*found, *WEAR_LAW, *TIME)
 
     def _observables(self) -> tuple[Quantity, ...]:
         """Every observable."""
         found: list[Quantity] = []
+        counted = (PEAK_COUNTS,) if self.peak_edges else ()
         for support in self.supports:
             flat = self.kind_of(support).axes == 1
             found += [
                 replace(q, name=named(q.name, support.name), description=f"{q.description}; at {support.name}")
-                for q in (*SUPPORT_OBSERVABLES, *_WORN)
+                for q in (*SUPPORT_OBSERVABLES, *_WORN, *(_SCARRED if self.kind_of(support).obstacle == RING else ()), *counted)
                 if not (flat and q.name.startswith("orbit_2"))
             ]
         for point, axis in self.rows:
@@ -298,7 +319,8 @@ class Structure:
                 replace(q, name=named(f"{axis}_{q.name}", point), description=f"{q.description} along {axis}; at {point}")
                 for q in _OF_POINT
             ]
-        return (*found, *_OF_RUN)
+        energies = (_MODAL_ENERGY,) if self.modal_energies else ()
+        return (*found, *energies, *_OF_RUN)
 
     def _derive(self, values: Values, xp: Any) -> dict[str, Any]:
         """Fill in what follows from other parameters."""
@@ -326,6 +348,8 @@ class Structure:
             p["largest_step"] = math.pi / (10.0 * self._fastest(p, xp))
         p.setdefault("smallest_step", 1e-6 * p["step"])
         derive_wear_law(p)
+        for name in SCAR:  # a placeholder: nothing is computed from an absent parameter
+            p.setdefault(name, 1.0)
         return p
 
     def _fastest(self, p: Values, xp: Any) -> Any:
@@ -471,6 +495,16 @@ _WORN = (
              optional=True),
     Quantity("wear_depth_edf_mz", "m", "wear_volume_edf_mz over contact_area", r"h_\mathrm{EDF-MZ}", needs=("service_time", "contact_area"),
              optional=True),
+)  # fmt: skip
+_MODAL_ENERGY = Quantity("modal_energy", "J", "mean kinetic and elastic energy of each coordinate in the window", kind="list")
+_OF_SCARS = (
+    Quantity("tube_radius", "m", "outer radius of the tube in its rings, of which a scar is worn off", "r",
+             default_rule="absent: no depths of scars", lower=0.0, lower_open=True),
+    Quantity("contact_width", "m", "width of a ring along the tube", default_rule="absent: no depths of scars", lower=0.0, lower_open=True),
+)  # fmt: skip
+_SCARRED = (
+    Quantity("scar_depth", "m", "depth of the scar that the ring leaves on the tube: wear_volume over contact_width is its area; none "
+             "beyond the middle of the tube", needs=("service_time", "archard_k", *SCAR), optional=True),
 )  # fmt: skip
 _OF_RUN = (
     Quantity("energy_end", "J", "kinetic and elastic energy at the end of the run, without that of the supports"),

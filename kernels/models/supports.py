@@ -128,6 +128,9 @@ SUPPORT_OBSERVABLES = (
 )  # fmt: skip
 
 
+PEAK_COUNTS = Quantity("peak_counts", "", "number of impacts that ended in the window in each class of their largest force", kind="list")
+
+
 def named(quantity_name: str, of: str) -> str:
     """The name of a parameter or observable of one support or load: "gap[ring]"."""
     return f"{quantity_name}[{of}]"

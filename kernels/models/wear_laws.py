@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 READS = ("service_time", "archard_k", "contact_area", "edf_a", "edf_b", "edf_n", "edf_s")  # parameters
+SCAR = ("tube_radius", "contact_width")  # parameters of supports, for the depth of a scar
 _SMALL, _SERIES = 0.5, tuple((-1.0) ** n / math.factorial(n + 1) for n in range(16))
 
 
@@ -71,11 +72,63 @@ def volumes(p: Mapping[str, Any], power: Any, given: Collection[str], xp: Any = 
     return found
 
 
+def scar_area(depth: Any, radius: Any, gap: Any, xp: Any = np) -> Any:
+    """Area [m^2] of a scar of a given depth [m] that a ring of radius + gap [m] leaves on a tube of that radius [m].
+
+    The scar is the part of the tube's circle outside the ring's circle, when the tube is gap + depth off the ring's centre:
+    A = r^2 (a - sin a cos a) - R^2 (b - sin b cos b), with R = r + gap, d = gap + depth, cos a = (R^2 - r^2 - d^2) / (2 r d) and
+    cos b = (R^2 - r^2 + d^2) / (2 R d). Any shapes that broadcast.
+    """
+    ring, off = radius + gap, gap + depth
+    safe = xp.where(off > 0.0, off, 1.0)
+    # both cosines without the differences of near numbers: 1 - cos a = (d^2 + 2 r d - (R^2 - r^2)) / (2 r d) and so on
+    on_tube = depth * (2.0 * radius + 2.0 * gap + depth) / (2.0 * radius * safe)
+    on_ring = depth * (2.0 * radius - depth) / (2.0 * ring * safe)
+    return radius**2 * _segment(on_tube, xp) - ring**2 * _segment(on_ring, xp)
+
+
+def _segment(versine: Any, xp: Any) -> Any:
+    """A - sin a cos a of the angle a with the versine 1 - cos a, in [0, 2]; near 0 by the series in sin(a / 2)^2."""
+    half = xp.clip(0.5 * versine, 0.0, 1.0)  # sin(a / 2)^2
+    small = half < 1e-3
+    inside, outside = xp.where(small, half, 0.25), xp.where(small, 0.25, half)
+    root = xp.sqrt(xp.where(inside > 0.0, inside, 1.0)) * xp.where(inside > 0.0, 1.0, 0.0)
+    # 2 a - sin 2 a over two, a = 2 asin(s): (16/3) s^3 (1 - (3/10) s^2 - (3/56) s^4 - (1/48) s^6 ...)
+    series = (16.0 / 3.0) * root * inside * (1.0 - inside * (0.3 + inside * (3.0 / 56.0 + inside * (1.0 / 48.0))))
+    angle = 2.0 * xp.arcsin(xp.sqrt(outside))
+    return xp.where(small, series, angle - xp.sin(angle) * xp.cos(angle))
+
+
+def scar_depth(area: Any, radius: Any, gap: Any, xp: Any = np) -> Any:
+    """Depth [m] of a scar of a given area [m^2] (see `scar_area`), by bisection and two steps of Newton; NaN beyond half the tube."""
+    most = 1.0 * radius
+    low, high = 0.0 * (area + radius + gap), most + 0.0 * (area + gap)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        more = scar_area(middle, radius, gap, xp) < area
+        low, high = xp.where(more, middle, low), xp.where(more, high, middle)
+    depth = 0.5 * (low + high)
+    for _ in range(2):  # the derivative of the area is the chord of the scar
+        off = gap + depth
+        versine = depth * (2.0 * radius + 2.0 * gap + depth) / (2.0 * radius * xp.where(off > 0.0, off, 1.0))
+        chord = 2.0 * radius * xp.sqrt(xp.clip(versine * (2.0 - versine), 1e-300, None))
+        depth = xp.where(area > 0.0, depth - (scar_area(depth, radius, gap, xp) - area) / chord, 0.0)
+    return xp.where(area <= scar_area(most, radius, gap, xp), depth, math.nan)
+
+
 def of_all(p: Mapping[str, Any], observables: Mapping[str, Any], given: Collection[str], xp: Any = np) -> dict[str, Any]:
-    """`volumes` of every wear power among observables: those of "wear_power[ring]" have names such as "wear_volume[ring]"."""
+    """`volumes` of every wear power among observables: those of "wear_power[ring]" have names such as "wear_volume[ring]".
+
+    With `SCAR` given, the volume worn off a tube in a ring has a `scar_depth` too.
+    """
     found: dict[str, Any] = {}
     for name, power in observables.items():
         base, bracket, support = name.partition("[")
-        if base == "wear_power":
-            found |= {worn + bracket + support: value for worn, value in volumes(p, power, given, xp).items()}
+        if base != "wear_power":
+            continue
+        worn = volumes(p, power, given, xp)
+        if all(needed in given for needed in SCAR) and "wear_volume" in worn and f"gap{bracket}{support}" in p:
+            area = worn["wear_volume"] / p["contact_width"]
+            worn["scar_depth"] = scar_depth(area, p["tube_radius"], p[f"gap{bracket}{support}"], xp)
+        found |= {each + bracket + support: value for each, value in worn.items()}
     return found

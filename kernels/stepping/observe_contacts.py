@@ -10,16 +10,23 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.impact_sliding import ImpactSliding, Touch, size
+from kernels.models.outputs import OBSERVED
 from kernels.models.supports import named
 from kernels.numerics.numbers import Array, choice, of_type
 from kernels.stepping.observe_wall import WindowPart
 
 
 class ContactSums(NamedTuple):
-    """Sums of G supports over the window, (G,) each: in `Added` what is added up, in `Extremes` what is largest or smallest."""
+    """Sums of G supports over the window, (G,) each: in `Added` what is added up, in `Extremes` what is largest or smallest.
+
+    Attributes:
+        peak: largest force of the present impact [N]; counts: number of impacts in each class of it, (G, n). None without classes.
+    """
 
     added: Added
     extremes: Extremes
+    peak: Array | None = None
+    counts: Array | None = None
 
 
 class Added(NamedTuple):
@@ -49,17 +56,27 @@ class Extremes(NamedTuple):
     away: Array
 
 
-def init(group: ImpactSliding, touch: Touch, window_start: Array) -> ContactSums:
+def init(group: ImpactSliding, touch: Touch, window_start: Array, edges: tuple[float, ...] = ()) -> ContactSums:
     """The sums at t = 0, of supports in the state `touch`. A start in contact is an entry if the point moves inwards."""
     none = 0.0 * group.gap
     begins = choice((touch.depth > 0.0) & (touch.rate > 0.0) & (window_start <= 0.0), 1.0, 0.0, none)
     added = Added(**dict.fromkeys(Added._fields, none))._replace(impacts=begins + none)
     flat = jnp.stack([none] * min(group.kind.axes, 2), axis=-1)
-    return ContactSums(added, Extremes(none, none, none - jnp.inf, flat + jnp.inf, flat - jnp.inf, none))
+    sums = ContactSums(added, Extremes(none, none, none - jnp.inf, flat + jnp.inf, flat - jnp.inf, none))
+    if not edges:
+        return sums
+    return sums._replace(peak=touch.normal, counts=jnp.stack([none] * (len(edges) - 1), axis=-1))
 
 
 def update(
-    sums: ContactSums, group: ImpactSliding, before: Touch, after: Touch, places: tuple[Array, Array], h: Array, part: WindowPart
+    sums: ContactSums,
+    group: ImpactSliding,
+    before: Touch,
+    after: Touch,
+    places: tuple[Array, Array],
+    h: Array,
+    part: WindowPart,
+    edges: tuple[float, ...] = (),
 ) -> ContactSums:
     """The sums after a step of `h` [s] from `before` to `after`, between `places` (G, A) [m]; `part` of it lies in the window."""
     entered, left = (before.depth <= 0.0) & (after.depth > 0.0), (before.depth > 0.0) & (after.depth <= 0.0)
@@ -119,7 +136,13 @@ def update(
         high=jnp.where(within[..., None], jnp.maximum(was.high, jnp.maximum(*ends)), was.high),
         away=jnp.where(inside & ~(pushed & pushes), 1.0, was.away),
     )
-    return ContactSums(added, extremes)
+    if sums.peak is None or sums.counts is None:
+        return ContactSums(added, extremes)
+    largest = jnp.maximum(sums.peak, after.normal)
+    bounds = jnp.asarray(edges, largest.dtype)
+    ended = left & (part.start <= place) & (place < part.end)
+    hit = (largest[:, None] >= bounds[:-1]) & (largest[:, None] < bounds[1:]) & ended[:, None]
+    return ContactSums(added, extremes, jnp.where(after.depth > 0.0, largest, 0.0), sums.counts + choice(hit, 1.0, 0.0, h))
 
 
 def _square(low: Array, high: Array) -> Array:
@@ -129,7 +152,7 @@ def _square(low: Array, high: Array) -> Array:
 
 def finish(sums: ContactSums, names: list[str], length: Array) -> dict[str, Array]:
     """Observables of supports by name, over a window of `length` [s]."""
-    added, extremes = sums
+    added, extremes = sums.added, sums.extremes
     impacts = of_type(added.impacts, added.pressed)
     hit = impacts > 0.0
     touched = added.pressed > 0.0
@@ -156,7 +179,14 @@ def finish(sums: ContactSums, names: list[str], length: Array) -> dict[str, Arra
     }
     for axis in range(extremes.low.shape[-1]):
         found |= {f"orbit_{axis + 1}_min": extremes.low[:, axis], f"orbit_{axis + 1}_max": extremes.high[:, axis]}
+    if sums.counts is not None:
+        found["peak_counts"] = padded(sums.counts)
     return {named(name, each): values[place] for name, values in found.items() for place, each in enumerate(names)}
+
+
+def padded(values: Array) -> Array:
+    """Lists (..., n) padded with NaN to the length of list observables."""
+    return jnp.concatenate([values, jnp.full((*values.shape[:-1], OBSERVED - values.shape[-1]), jnp.nan, values.dtype)], axis=-1)
 
 
 def _root(square: Array) -> Array:

@@ -72,10 +72,13 @@ class Work(NamedTuple):
 
 
 class PointSums(NamedTuple):
-    """Integral of the square of the displacements of points in the window [m^2 s], and their largest sizes [m], (P,) each."""
+    """Integral of the square of the displacements of points in the window [m^2 s], and their largest sizes [m], (P,) each. energy: integrals of the
+    energy of each coordinate [J s], (N,); None if they are not asked for.
+    """
 
     square: Array
     largest: Array
+    energy: Array | None = None
 
 
 class StructureSums(NamedTuple):
@@ -125,9 +128,13 @@ def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
         pull = _length(setup, setup.loads.largest * body.by_mass)
         control = stepper.control.start(_length(setup, x), _length(setup, v), pull, setup.h)
         clock = Timed(time, time, setup.h + zero, time, time, control, of_type(failure, zero))
-    contacts = tuple(observe_contacts.init(group, touch, p["window_start"]) for group, touch in zip(body.groups, state.memory, strict=True))
+    contacts = tuple(
+        observe_contacts.init(group, touch, p["window_start"], setup.key.peak_edges)
+        for group, touch in zip(body.groups, state.memory, strict=True)
+    )
     still = jnp.zeros(p["points"].shape[0], body.one.dtype) + zero
-    sums = StructureSums(contacts, PointSums(still, still), Work(zero, zero, zero))
+    energy = 0.0 * x if setup.key.modal_energies else None
+    sums = StructureSums(contacts, PointSums(still, still, energy), Work(zero, zero, zero))
     if zero.dtype != jnp.float64:
         sums = sums._replace(totals=jax.tree.map(lambda value: jnp.zeros_like(value, jnp.float64), _added(sums)))
     return StructureRun(clock, state, setup.loads.at(time).force + 0.0 * x, sums)
@@ -176,6 +183,8 @@ def finish(setup: StructureSetup, run: StructureRun) -> tuple[dict[str, Array], 
         found |= observe_contacts.finish(contact, [kind.name for kind in kinds], length)
     found |= _of_points(setup, state, sums.points, length)
     found |= _of_energies(setup, state, sums.work)
+    if sums.points.energy is not None:
+        found["modal_energy"] = observe_contacts.padded(sums.points.energy / length)
     zero = 0.0 * setup.h
     if isinstance(clock, Counted):
         accepted, rejected, status = clock.steps, zero, _failure(setup).astype(jnp.int32)
@@ -297,7 +306,7 @@ def _observe(setup: StructureSetup, run: StructureRun, trial: Trial, load: Actin
     body, before, after, was = setup.body, run.state, trial.state, run.sums
     starts, ends = body.along(before.x), body.along(after.x)
     contacts = tuple(
-        observe_contacts.update(sums, group, one, other, places, h, part)
+        observe_contacts.update(sums, group, one, other, places, h, part, setup.key.peak_edges)
         for sums, group, one, other, places in zip(
             was.contacts, body.groups, before.memory, after.memory, zip(starts, ends, strict=True), strict=True
         )
@@ -308,9 +317,17 @@ def _observe(setup: StructureSetup, run: StructureRun, trial: Trial, load: Actin
     inside = part.end > part.start
     square = was.points.square + h * (part.end - part.start) * (low * low + low * high + high * high) * (1.0 / 3.0)
     largest = jnp.where(inside, jnp.maximum(was.points.largest, jnp.maximum(jnp.abs(low), jnp.abs(high))), was.points.largest)
+    energy = was.points.energy
+    if energy is not None:
+        energy = energy + 0.5 * h * (part.end - part.start) * (_energies(body, before) + _energies(body, after))
     return StructureSums(
-        contacts, PointSums(square, largest), _works(setup, run, after, load, h, tuple(zip(starts, ends, strict=True))), was.totals
+        contacts, PointSums(square, largest, energy), _works(setup, run, after, load, h, tuple(zip(starts, ends, strict=True))), was.totals
     )
+
+
+def _energies(body: Structure, state: StepState) -> Array:
+    """Kinetic and elastic energy of each coordinate [J], (N,)."""
+    return 0.5 * (state.v * state.v + body.stiffness * state.x * state.x) / body.by_mass
 
 
 def _works(
@@ -335,15 +352,15 @@ def _works(
 
 def _added(sums: StructureSums) -> Any:
     """The sums that grow with every step."""
-    return tuple(contact.added for contact in sums.contacts), sums.points.square, sums.work
+    return tuple(contact.added for contact in sums.contacts), (sums.points.square, sums.points.energy), sums.work
 
 
 def _with_added(sums: StructureSums, added: Any) -> StructureSums:
     """The sums with others in place of `_added`."""
-    contacts, square, work = added
+    contacts, (square, energy), work = added
     return sums._replace(
         contacts=tuple(contact._replace(added=each) for contact, each in zip(sums.contacts, contacts, strict=True)),
-        points=sums.points._replace(square=square),
+        points=sums.points._replace(square=square, energy=energy),
         work=work,
     )
 

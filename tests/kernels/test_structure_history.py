@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import kernels
+from kernels.batch.solve import solve
 from kernels.models.structures import Load, Structure, body_basis
 from kernels.models.supports import Support
+from kernels.models.wear_laws import scar_depth
 from kernels.structure_history import IMPACT_COLUMNS, impacts, trace
 
 ROD = Structure(body_basis("xy"), [Support("ring", "centre", "ring")], [Load("x"), Load("y", direction=(0, 1, 0))], body=True)
@@ -74,3 +76,28 @@ def test_what_cannot_be_traced_is_refused() -> None:
         trace(ROD.model, GIVEN | {"step": 1e-2})
     with pytest.raises(KeyError, match="no scheme 'exact'"):
         trace(ROD.model, GIVEN, "exact")
+
+
+def test_classes_of_peaks_and_energies_of_coordinates_are_those_of_the_trace() -> None:
+    edges = (0.0, 20.0, 60.0, 100.0, 1e4)
+    rod = Structure(ROD.basis, ROD.supports, ROD.loads, body=True, peak_edges=edges, modal_energies=True)
+    found = kernels.simulate(rod.model, GIVEN, scheme="euler")
+    each = impacts(rod.model, GIVEN, "euler")
+    ended = each["time"] + each["duration"] < 0.1 * (1.0 - 1e-9)
+    counts = np.asarray(found["peak_counts[ring]"])
+    assert counts[:4].tolist() == np.histogram(each["peak_force"][ended], edges)[0].tolist()
+    assert np.isnan(counts[4:]).all()
+    history = trace(rod.model, GIVEN, "euler", rows=0)
+    energy = np.trapezoid(0.5 * (0.5 * history["v"] ** 2 + 3e4 * history["q"] ** 2), history["time"], axis=0) / 0.1
+    assert np.asarray(found["modal_energy"])[:2] == pytest.approx(energy, rel=1e-9)
+
+
+def test_depth_of_a_scar_follows_from_the_wear_power() -> None:
+    worn = {"service_time": 3e7, "archard_k": 1e-15, "tube_radius": 9.5e-3, "contact_width": 0.02}
+    found = kernels.simulate(ROD.model, GIVEN | worn, scheme="euler")
+    volume = 1e-15 * 3e7 * float(found["wear_power[ring]"])
+    assert float(found["wear_volume[ring]"]) == pytest.approx(volume)
+    assert float(found["scar_depth[ring]"]) == pytest.approx(float(scar_depth(np.asarray(volume / 0.02), 9.5e-3, 1e-3)))
+    batch = solve(ROD.model, "euler", GIVEN | worn | {"gap[ring]": np.array([1e-3, 5e-4])}, count=2)
+    assert batch.observables["scar_depth[ring]"][0] == pytest.approx(float(found["scar_depth[ring]"]), rel=1e-6)
+    assert "scar_depth[ring]" not in solve(ROD.model, "euler", GIVEN).observables

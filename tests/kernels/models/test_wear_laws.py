@@ -121,3 +121,25 @@ def test_a_steady_motion_and_single_precision_wear_by_their_own_power() -> None:
     columns = SERVICE | {"a0": np.array([15.0, 1.5]), "k_t": 9e4, "end": 2.0, "step": 1e-3}
     found = batch.solve(RUBBING_MASS, "euler", columns, count=2, dtype=np.float32).observables
     assert found["wear_volume"] == pytest.approx(2e-14 * YEAR * found["wear_power"], rel=1e-12)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-5, 1e-3, 1.0])
+@pytest.mark.parametrize("depth", [1e-8, 1e-6, 1e-4, 3e-3])
+def test_the_area_of_a_scar_is_that_of_two_circles_and_gives_its_depth_back(gap: float, depth: float) -> None:
+    radius = 9.525e-3
+    with mp.workdps(50):
+        r, ring, off = mpf(radius), mpf(radius) + mpf(gap), mpf(gap) + mpf(depth)
+        on_tube, on_ring = mp.acos((ring**2 - r**2 - off**2) / (2 * r * off)), mp.acos((ring**2 - r**2 + off**2) / (2 * ring * off))
+        area = float(r**2 * (on_tube - mp.sin(on_tube) * mp.cos(on_tube)) - ring**2 * (on_ring - mp.sin(on_ring) * mp.cos(on_ring)))
+    assert wear_laws.scar_area(np.asarray(depth), radius, gap) == pytest.approx(area, rel=1e-9)
+    assert wear_laws.scar_depth(np.asarray(area), radius, gap) == pytest.approx(depth, rel=1e-9)
+
+
+def test_a_scar_of_no_area_has_no_depth_and_one_beyond_half_the_tube_is_none() -> None:
+    found = wear_laws.scar_depth(np.array([0.0, 1.0]), 0.01, 1e-4)
+    assert found[0] == 0.0
+    assert np.isnan(found[1])
+    area = 1e-7
+    slope = jax.grad(lambda a: wear_laws.scar_depth(a, 0.01, 1e-4, jnp))(area)
+    change = wear_laws.scar_depth(np.array([area * (1 + 1e-5), area * (1 - 1e-5)]), 0.01, 1e-4)
+    assert float(slope) == pytest.approx((change[0] - change[1]) / (2e-5 * area), rel=1e-6)
