@@ -72,8 +72,11 @@ class Work(NamedTuple):
 
 
 class PointSums(NamedTuple):
-    """Integral of the square of the displacements of points in the window [m^2 s], and their largest sizes [m], (P,) each. energy: integrals of the
-    energy of each coordinate [J s], (N,); None if they are not asked for.
+    """Sums of points and coordinates over the window.
+
+    Attributes:
+        square, largest: integral of the square of each point's displacement [m^2 s], and its largest size [m], (P,).
+        energy: integral of the energy of each coordinate [J s], (N,); None if it is not asked for.
     """
 
     square: Array
