@@ -151,8 +151,8 @@ def _seen(setup: StructureSetup, run: StructureRun) -> dict[str, Array]:
     places, rates = setup.p["points"] @ state.x, setup.p["points"] @ state.v
     for row, (point, axis) in enumerate(key.points):
         found |= {named(axis, point): places[row], named(f"{axis}_rate", point): rates[row]}
-    for kinds, group, touch, along in zip(key.groups, body.groups, cast("Any", state.memory), body.along(state.x), strict=True):
-        centred = along - group.centre
+    for kinds, group, touch in zip(key.groups, body.groups, cast("Any", state.memory), strict=True):
+        centred = touch.place - group.centre
         for place, kind in enumerate(kinds):
             parts = {
                 "penetration": touch.depth[place],

@@ -34,7 +34,7 @@ class Touch(NamedTuple):
         depth: penetration, negative off the support [m], (G,). pull: k_n p + c_n p' [N], of any sign, (G,). normal: F_n [N], (G,).
         tangential: friction force along the tangential axes [N], (G, T). elongation: of the spring [m], (G, T).
         slips: 1 where it slips, else 0, (G,). rate: p' [m/s], (G,). speed: |v_t| [m/s], (G,).
-        force: along the axes, on the structure [N], (G, A).
+        place: of the point along the axes [m], (G, A). force: along the axes, on the structure [N], (G, A).
         way: tangential way in contact since the start of the step [m], (G, T); see `anew`.
     """
 
@@ -46,6 +46,7 @@ class Touch(NamedTuple):
     slips: Array
     rate: Array
     speed: Array
+    place: Array
     force: Array
     way: Array
 
@@ -90,7 +91,7 @@ class ImpactSliding(NamedTuple):
         none = 0.0 * self.gap
         along = jnp.zeros((*self.gap.shape, self.tangents), self.gap.dtype) + none[..., None]
         axes = jnp.zeros((*self.gap.shape, self.kind.axes), self.gap.dtype) + none[..., None]
-        return Touch(none, none, none, along, along, none, none, none, axes, along)
+        return Touch(none, none, none, along, along, none, none, none, axes, axes, along)
 
     def evaluate(self, memory: Touch, place: Array, moved: Array, velocity: Array) -> tuple[Array, Touch]:
         """One evaluation.
@@ -112,7 +113,9 @@ class ImpactSliding(NamedTuple):
         way = jnp.where(pressed[..., None], part[..., None] * ways, 0.0)
         tangential, elongation, slips = self._friction(memory, normal, pressed, way, tangential_speed)
         force = self._forces(normal, tangential, outward)
-        return force, Touch(depth, pull, normal, tangential, elongation, slips, rate, size(tangential_speed), force, memory.way + way)
+        return force, Touch(
+            depth, pull, normal, tangential, elongation, slips, rate, size(tangential_speed), place, force, memory.way + way
+        )
 
     def _geometry(self, place: Array, moved: Array, velocity: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Penetration, its rate, the outward direction (G,) or (G, 2), tangential ways and velocities (G, T)."""

@@ -73,12 +73,11 @@ def update(
     group: ImpactSliding,
     before: Touch,
     after: Touch,
-    places: tuple[Array, Array],
     h: Array,
     part: WindowPart,
     edges: tuple[float, ...] = (),
 ) -> ContactSums:
-    """The sums after a step of `h` [s] from `before` to `after`, between `places` (G, A) [m]; `part` of it lies in the window."""
+    """The sums after a step of `h` [s] from `before` to `after`, where `part` of it lies in the window."""
     entered, left = (before.depth <= 0.0) & (after.depth > 0.0), (before.depth > 0.0) & (after.depth <= 0.0)
     pushed, pushes = before.normal > 0.0, after.normal > 0.0
     parted, met = pushed & ~pushes, ~pushed & pushes
@@ -103,7 +102,7 @@ def update(
     dragged = -0.5 * jnp.sum((before.tangential + after.tangential) * followed, axis=-1)
     whole = jnp.where(h > 0.0, pressed / jnp.where(h > 0.0, h, 1.0), 0.0)
     held = jnp.where((after.slips > 0.5) & pushes, jnp.maximum(dragged, 0.0), 0.0)
-    start, end = places
+    start, end = before.place, after.place
     flat_start, flat_end = start[..., :2] - group.centre[..., :2], end[..., :2] - group.centre[..., :2]
     squares = jnp.sum(flat_start * flat_start + flat_start * flat_end + flat_end * flat_end, axis=-1) / 3.0
 

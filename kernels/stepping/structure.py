@@ -50,14 +50,15 @@ class Structure(NamedTuple):
         """The memory of the supports at t = 0, before any evaluation."""
         return tuple(group.untouched() for group in self.groups)
 
-    def along(self, coordinates: Array) -> tuple[Array, ...]:
-        """Of each group, what coordinates (N,) are along the axes of its supports: (G, A)."""
-        whole, found, first = self.shapes @ coordinates, [], 0
+    def along(self, *coordinates: Array) -> list[list[Array]]:
+        """Of each group, what each of several lists of coordinates (N,) is along the axes of its supports: (G, A)."""
+        whole, found, first = self.shapes @ jnp.stack(coordinates, axis=-1), [], 0
         for group, turn in zip(self.groups, self.turns, strict=True):
             count, axes = group.gap.shape[0], group.kind.axes
-            found.append(turned(whole[first : first + count * axes].reshape(count, axes), turn, 1.0))
+            rows = whole[first : first + count * axes].reshape(count, axes, len(coordinates))
+            found.append([turned(rows[..., each], turn, 1.0) for each in range(len(coordinates))])
             first += count * axes
-        return tuple(found)
+        return found
 
     def push(self, load: Acting, memory: Touches, x: Array, moved: Array, v: Array, _rest: Array | None = None) -> tuple[Array, Touches]:
         """Acceleration of the coordinates without `drag` (N,), and the memory of the supports after this evaluation.
@@ -66,8 +67,8 @@ class Structure(NamedTuple):
             load: what acts. memory: of the supports. x, moved, v: coordinates, their change since the memory, and velocities, (N,).
         """
         forces, after = [], []
-        places, ways, speeds = (self.along(each) for each in (x, moved + 0.0 * x, v))  # 0 at the start
-        for group, turn, was, place, way, speed in zip(self.groups, self.turns, memory, places, ways, speeds, strict=True):
+        moves = self.along(x, moved + 0.0 * x, v)  # at the start `moved` is a plain 0
+        for group, turn, was, (place, way, speed) in zip(self.groups, self.turns, memory, moves, strict=True):
             force, now = group.evaluate(was, place, way, speed)
             forces.append(turned(force, turn, -1.0).reshape(-1))
             after.append(now)

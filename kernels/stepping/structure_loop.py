@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.impact_sliding import anew, size
+from kernels.contact.impact_sliding import Touch, anew, size
 from kernels.models.basis import AXES
 from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
@@ -244,6 +244,11 @@ def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, cloc
     return StructureRun(Counted(jnp.minimum(done + 1.0, whole)), _anew(state), loads[-1].force, sums)
 
 
+def _touches(state: StepState) -> tuple[Touch, ...]:
+    """The states of all supports."""
+    return cast("tuple[Touch, ...]", state.memory)
+
+
 def _anew(state: StepState) -> StepState:
     """The state at the start of the next step."""
     return state._replace(memory=cast("Any", anew(cast("Any", state.memory))))
@@ -307,12 +312,9 @@ def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array
 def _observe(setup: StructureSetup, run: StructureRun, trial: Trial, load: Acting, h: Array, part: WindowPart) -> StructureSums:
     """Sums after a step of `h` [s] that ends with `load`; `part` of it lies in the window."""
     body, before, after, was = setup.body, run.state, trial.state, run.sums
-    starts, ends = body.along(before.x), body.along(after.x)
     contacts = tuple(
-        observe_contacts.update(sums, group, one, other, places, h, part, setup.key.peak_edges)
-        for sums, group, one, other, places in zip(
-            was.contacts, body.groups, before.memory, after.memory, zip(starts, ends, strict=True), strict=True
-        )
+        observe_contacts.update(sums, group, one, other, h, part, setup.key.peak_edges)
+        for sums, group, one, other in zip(was.contacts, body.groups, _touches(before), _touches(after), strict=True)
     )
     points = setup.p["points"]
     here, there = points @ before.x, points @ after.x
@@ -323,9 +325,7 @@ def _observe(setup: StructureSetup, run: StructureRun, trial: Trial, load: Actin
     energy = was.points.energy
     if energy is not None:
         energy = energy + 0.5 * h * (part.end - part.start) * (_energies(body, before) + _energies(body, after))
-    return StructureSums(
-        contacts, PointSums(square, largest, energy), _works(setup, run, after, load, h, tuple(zip(starts, ends, strict=True))), was.totals
-    )
+    return StructureSums(contacts, PointSums(square, largest, energy), _works(setup, run, after, load, h), was.totals)
 
 
 def _energies(body: Structure, state: StepState) -> Array:
@@ -333,9 +333,7 @@ def _energies(body: Structure, state: StepState) -> Array:
     return 0.5 * (state.v * state.v + body.stiffness * state.x * state.x) / body.by_mass
 
 
-def _works(
-    setup: StructureSetup, run: StructureRun, after: StepState, load: Acting, h: Array, places: tuple[tuple[Array, Array], ...]
-) -> Work:
+def _works(setup: StructureSetup, run: StructureRun, after: StepState, load: Acting, h: Array) -> Work:
     """Work of a step: forces are linear over it (the trapezoidal rule)."""
     body, before, was = setup.body, run.state, run.sums.work
     moved = after.x - before.x
@@ -348,8 +346,8 @@ def _works(
 
     lost = -0.5 * h * (jnp.sum(braked(before.v) * before.v) + jnp.sum(braked(after.v) * after.v))
     pushed = was.supports
-    for one, other, (start, end) in zip(before.memory, after.memory, places, strict=True):
-        pushed = pushed + 0.5 * jnp.sum((one.force + other.force) * (end - start))
+    for one, other in zip(_touches(before), _touches(after), strict=True):
+        pushed = pushed + 0.5 * jnp.sum((one.force + other.force) * (other.place - one.place))
     return Work(was.loads + pulled, was.damping + lost, pushed)
 
 
