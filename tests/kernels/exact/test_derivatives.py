@@ -149,6 +149,7 @@ def test_reverse_and_forward_derivatives_are_the_same_numbers() -> None:
         np.testing.assert_allclose(backward[name], onward[name], rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_derivatives_are_finite_across_both_boundaries_and_exactly_on_them() -> None:
     ratios = np.concatenate(
         [np.linspace(-1e-3, 1e-3, 200), [0.0], *([sign * 10.0 ** -np.arange(4.0, 17.0)] for sign in (1.0, -1.0))], axis=None

@@ -39,6 +39,7 @@ def test_a_beam_that_hits_a_ring_moves_as_the_reference_code_says(scheme: str) -
     assert float(found["x_rate_end[tip]"][1]) == pytest.approx(-0.00463289359505, rel=9e-2)
 
 
+@pytest.mark.slow
 def test_all_modes_of_the_beam_come_closer_to_its_finite_elements() -> None:
     given = {"gap": 1e-4, "k_n": 1e8, "constant[push]": 1000.0, "step": 1e-6, "end": 0.1566}
     few, all_ones = (
@@ -83,6 +84,7 @@ def test_bars_that_hit_rebound_as_the_closed_form_and_the_reference_code_say(sch
     assert np.abs(found - closed_form(TIMES)).max() < 3e-6  # the printed values round the time of the waves to 4e-4 s
 
 
+@pytest.mark.slow
 def test_more_modes_and_a_stiffer_contact_come_closer_to_the_closed_form() -> None:
     errors = []
     for modes, stiffness in ((10, 2e9), (40, 2e10)):
@@ -114,6 +116,7 @@ def test_the_stored_force_is_the_law_of_the_reference_code(scheme: str) -> None:
     assert found == pytest.approx(AMPLITUDES, rel=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["devogelaere", "rk32"])
 def test_a_stiffer_contact_comes_to_the_closed_form_of_rigid_friction(scheme: str) -> None:
     soft, stiff = (rubbed("return mapping", scheme, k_t=stiffness, step=step) for stiffness, step in ((4e5, 1e-6), (1e7, 2e-7)))

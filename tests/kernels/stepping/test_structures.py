@@ -21,6 +21,7 @@ from tests.oracle.contact_code import ring
 RING = {"m": 0.5, "k": 3e4, "c": 3.0, "gap": 1e-3, "k_n": 5e5, "c_n": 30.0, "mu": 0.3, "k_t": 5e5, "c_t": 200.0}
 SHAKEN = {"amplitude[x]": 400.0, "omega[x]": 50.0 * np.pi, "amplitude[y]": 350.0, "omega[y]": 62.0 * np.pi}
 END, START = 0.3, 0.1
+SLOW = pytest.mark.slow
 
 
 @functools.cache
@@ -70,8 +71,8 @@ def brute_force(step: float) -> np.ndarray:
     [
         ("euler", {"step": 1e-6}, 3e-3),
         ("devogelaere", {"step": 1e-6}, 3e-3),
-        ("adapt1", {"step": 1e-6, "largest_step": 2e-6}, 8e-3),
-        ("adapt2", {"step": 1e-6, "largest_step": 2e-6}, 3e-3),
+        pytest.param("adapt1", {"step": 1e-6, "largest_step": 2e-6}, 8e-3, marks=SLOW),
+        pytest.param("adapt2", {"step": 1e-6, "largest_step": 2e-6}, 3e-3, marks=SLOW),
         ("rk32", {"step": 1e-5, "tolerance": 1e-8}, 1e-3),
         ("rk54", {"step": 1e-5, "largest_step": 2e-6, "tolerance": 1e-8}, 3e-3),
     ],
@@ -103,7 +104,7 @@ def test_without_friction_a_ring_keeps_angular_momentum(scheme: str) -> None:
     assert momentum == pytest.approx(5e-4 * 0.4 + 2e-4 * 0.3, rel=1e-12 if exact else 2e-4)
 
 
-@pytest.mark.parametrize(("scheme", "agrees"), [("euler", 1e-10), ("devogelaere", 1e-10), ("rk54", 2e-2)])
+@pytest.mark.parametrize(("scheme", "agrees"), [("euler", 1e-10), ("devogelaere", 1e-10), pytest.param("rk54", 2e-2, marks=SLOW)])
 @pytest.mark.parametrize("obstacle", ["plane", "two planes", "ring"])
 def test_a_turned_problem_has_the_same_results(scheme: str, agrees: float, obstacle: str) -> None:
     # by rk54 rounding decides which steps are taken, and impacts make such differences grow

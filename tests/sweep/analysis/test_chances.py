@@ -143,6 +143,7 @@ def test_a_map_of_chances_is_drawn_and_bad_events_are_refused(grid: Path, tmp_pa
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_boundary_of_buckling_is_that_of_the_energy(tmp_path: Path) -> None:
     document = {
         "study": {"model": "buckling_wall"}, "parameters": {"k_post": 1.0, "f_post": 0.3}, "time": {"end": 4.0},
