@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from kernels.batch.finish import as_codes, finish
+from kernels.batch.finish import as_codes, finish, in_lists
 from kernels.batch.program_key import ProgramKey, key_of
 from kernels.batch.programs import program
 from kernels.batch.solve import check, shared_arguments
@@ -86,6 +86,9 @@ def simulate(
     asked = Asked(blocks, statistics)
     check_asked(asked, window)
     check_given(chosen, params)
+    if chosen.structure is not None and chosen.structure.lists:
+        found = simulate(chosen.structure.scalars.model, params, scheme, records=records)
+        return in_lists(chosen.returns(window, params), chosen.structure.order, found, jnp)
     return _run(chosen, params, key_of(chosen, params, scheme, window, asked), records, window)
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kernels.models import MODELS
+from kernels.models.outputs import OBSERVED
+from kernels.models.quantity import Quantity
 from kernels.models.status import RESULTS, Status
-from kernels.models.supports import PEAK_COUNTS, SUPPORT_OBSERVABLES
+from kernels.models.structure_model import WORN
+from kernels.models.supports import PEAK_COUNTS, SUPPORT_OBSERVABLES, named
 
-_OBSERVABLES = [quantity for model in MODELS.values() for quantity in model.observables] + [*SUPPORT_OBSERVABLES, PEAK_COUNTS]
+_OBSERVABLES = [quantity for model in MODELS.values() for quantity in model.observables] + [*SUPPORT_OBSERVABLES, *WORN, PEAK_COUNTS]
 _LISTS = {quantity.name for quantity in _OBSERVABLES if quantity.kind == "list"} | {"modal_energy"}
 _OPTIONAL = {quantity.name for quantity in _OBSERVABLES if quantity.optional} | _LISTS
 _SURVIVES = {quantity.name for quantity in _OBSERVABLES if quantity.survives}
@@ -39,6 +42,23 @@ def finish(found: Mapping[str, Any], status: Any, xp: Any) -> tuple[dict[str, An
         for name, values in found.items()
     }
     return results, status
+
+
+def in_lists(returned: Collection[Quantity], order: Sequence[str], found: Mapping[str, Any], xp: Any) -> dict[str, Any]:
+    """The observables `returned` (and further results): lists of one entry for each support in place of numbers with their names.
+
+    Args:
+        returned: the observables; those with a `length` are lists over supports. order: names of the supports.
+        found: the same as numbers (S), under names such as "wear_power[ring]". xp: array module.
+    """
+    lists = {quantity.name for quantity in returned if quantity.length}
+    results = {name: values for name, values in found.items() if name.partition("[")[0] not in lists or "[" not in name}
+    some = next(values for name, values in found.items() if name.partition("[")[0] in lists)
+    nothing = xp.full(some.shape, xp.nan)
+    for name in lists:
+        columns = [found.get(named(name, support), nothing) for support in order]
+        results[name] = xp.stack([*columns, *[nothing] * (OBSERVED - len(columns))], axis=-1)
+    return results
 
 
 def as_codes(values: Any, dtype: Any, xp: Any) -> Any:

@@ -96,8 +96,11 @@ class ProgramKey:
         """The parameters of the model that the program does not read."""
         steps = {name for scheme in SCHEMES.values() for name in scheme.reads if name not in SCHEMES[self.scheme].reads}
         if self.structure is not None:
-            angles = () if self.structure.turned else [named("angle", kind.name) for kind in self.structure.contacts]
-            return {*model.implied, *steps, *angles, *(() if self.structure.recorded else FEATURES["record"])}
+            contacts = self.structure.contacts
+            angles = () if self.structure.turned else [named("angle", kind.name) for kind in contacts]
+            places = [named("position", kind.name) for kind in contacts if kind.name not in self.structure.moved]
+            curves = [named(name, kind.name) for name in ("curve", "places") for kind in contacts if kind.name not in self.structure.moved]
+            return {*model.implied, *steps, *angles, *places, *curves, *(() if self.structure.recorded else FEATURES["record"])}
         constant = {name for law, names in VARIED.items() if law not in self.varied for name in names}
         silent = {name for feature, names in FEATURES.items() if feature not in self.features for name in names}
         penalty = () if self.friction == PENALISED else model.penalty
@@ -159,15 +162,24 @@ def _groups_of_structures(
     """`groups` of structures with supports."""
     if asked.names:
         raise ValueError(f"structures have neither {' nor '.join(sorted(asked.names))}")
-    angles = [rows[named("angle", support.name)] for support in model.structure.supports if named("angle", support.name) in rows]
+    structure = model.structure
     count = int(good[-1]) + 1
-    turned = functools.reduce(np.logical_or, (everywhere(angle != 0.0, max(count, np.size(angle))) for angle in angles), np.zeros(1, bool))
-    recorded = ~np.isnan(np.asarray(rows.get("record", np.nan)))
-    turned, recorded = (np.broadcast_to(mask, (max(count, mask.size),))[good] for mask in (turned, recorded))
+
+    def any_of(masks: list[Any]) -> np.ndarray:
+        """Mask of the good rows in which one of several masks, of all rows or of each, is true."""
+        whole = functools.reduce(np.logical_or, map(np.atleast_1d, masks), np.zeros(1, bool))
+        mask: np.ndarray = np.broadcast_to(whole, (max(count, whole.size),))[good]
+        return mask
+
+    turned = any_of([rows[name] != 0.0 for support in structure.supports if (name := named("angle", support.name)) in rows])
+    recorded = any_of([~np.isnan(np.asarray(rows.get("record", np.nan)))])
+    places = {support.name: named("position", support.name) for support in structure.supports if structure.stands_along(support)}
+    elsewhere = any_of([rows[column] != structure.place_of(name) for name, column in places.items()])
+    code = 4 * elsewhere + 2 * turned + recorded
     found = {}
-    for code in np.unique(2 * turned + recorded):
-        key = model.structure.key(bool(code & 2), bool(code & 1))
-        found[ProgramKey(QUEUE, scheme, PENALISED, precision=precision, structure=key)] = good[2 * turned + recorded == code]
+    for each in np.unique(code):
+        key = structure.key(bool(each & 2), bool(each & 1), tuple(places) if each & 4 else ())
+        found[ProgramKey(QUEUE, scheme, PENALISED, precision=precision, structure=key)] = good[code == each]
     return found
 
 
@@ -182,7 +194,10 @@ def key_of(
     """
     if model.structure is not None:
         turned = any(name in params and not is_zero(params[name]) for name in params if name.partition("[")[0] == "angle")
-        key = model.structure.key(turned, "record" in params)
+        places = {support.name: named("position", support.name) for support in model.structure.supports}
+        moved = any(name in params for name in places.values())
+        every = tuple(name for name in places if model.structure.stands_along(model.structure.support(name)))
+        key = model.structure.key(turned, "record" in params, every if moved else ())
         return ProgramKey(QUEUE, scheme, PENALISED, structure=key)
 
     def known_zero(*names: str) -> bool:

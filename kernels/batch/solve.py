@@ -17,7 +17,7 @@ import numpy as np
 
 from kernels.batch import compile as programs
 from kernels.batch import program_key
-from kernels.batch.finish import as_codes, finish
+from kernels.batch.finish import as_codes, finish, in_lists
 from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.excitation.record import Records
 from kernels.models import SINGLE_RULES, Model, wear_laws
@@ -91,6 +91,11 @@ def solve(
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
+    if model.structure is not None and model.structure.lists:
+        plain = replace(model.structure.scalars.model, rules=model.rules)
+        found = solve(plain, scheme, columns, absent, count, window, room, dtype, records, asked)
+        returned = model.returns(window, {*columns, *asked.names})
+        return replace(found, observables=in_lists(returned, model.structure.order, found.observables, np))
     check_window(window, scheme, columns, model.steady)
     check_asked(asked, window)
     if dtype not in (np.float64, np.float32):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,6 +75,49 @@ class Basis:
             raise ValueError(f"the basis has no point {point!r}; {nearest(point, self.points)}it has {', '.join(self.points) or 'none'}")
         return self.points[point]
 
+    @functools.cached_property
+    def places(self) -> np.ndarray:
+        """(P,) positions of points [m], ascending; none where two points at one position move in different ways."""
+        order = sorted(self.position, key=lambda name: self.position[name])
+        kept: list[str] = []
+        for name in order:
+            if kept and self.position[kept[-1]] == self.position[name]:
+                if not np.array_equal(self.points[kept[-1]], self.points[name]):
+                    return np.zeros(0)
+                continue
+            kept.append(name)
+        return np.array([self.position[name] for name in kept])
+
+    @functools.cached_property
+    def curve(self) -> np.ndarray:
+        """(P - 1, 4, 3, N) coefficients of the shapes along `places`: of the third to the 0th power of the distance from the place before.
+
+        It is the cubic spline through the points ("not-a-knot"), the parabola through three and the line through two.
+        """
+        from scipy.interpolate import CubicSpline
+
+        at = {self.position[name]: self.points[name] for name in self.position}
+        return np.asarray(np.moveaxis(CubicSpline(self.places, np.stack([at[place] for place in self.places])).c, 0, 1))
+
+    def shape_at(self, place: float) -> np.ndarray:
+        """(3, N) shapes at a position [m] between the first and the last point that has one."""
+        piece = int(np.clip(np.searchsorted(self.places, place, side="right") - 1, 0, len(self.places) - 2))
+        powers = (place - self.places[piece]) ** np.arange(3, -1, -1)
+        found: np.ndarray = np.tensordot(powers, self.curve[piece], 1)
+        return found
+
+    def widened(self, count: int) -> Basis:
+        """The basis with coordinates that nothing moves behind its own, `count` in all."""
+        more = count - self.count
+        return Basis(
+            np.pad(self.omega, (0, more)),
+            np.pad(self.mass, (0, more), constant_values=1.0),
+            np.pad(self.damping, [(0, more)] * self.damping.ndim),
+            {name: np.pad(shape, [(0, 0), (0, more)]) for name, shape in self.points.items()},
+            np.pad(self.participation, [(0, 0), (0, more)]),
+            self.position,
+        )
+
     def first(self, count: int) -> Basis:
         """The basis of its first `count` coordinates."""
         keep = slice(count)
@@ -126,6 +170,19 @@ class Basis:
             _of_shape(participation, (3, count), "participation") @ mass @ vectors,
             position or {},
         )
+
+
+def alike(bases: Mapping[str, Basis]) -> dict[str, Basis]:
+    """Bases of the same number of coordinates, by name; ValueError if they differ in their points or positions."""
+    names = list(bases)
+    first = bases[names[0]]
+    for name in names[1:]:
+        if lacking := [point for point in first.points if point not in bases[name].points]:
+            raise ValueError(f"the basis {name!r} has no point {lacking[0]!r}, which {names[0]!r} has")
+        if dict(bases[name].position) != dict(first.position):
+            raise ValueError(f"the bases {names[0]!r} and {name!r} have their points at different positions")
+    most = max(basis.count for basis in bases.values())
+    return {name: basis if basis.count == most else basis.widened(most) for name, basis in bases.items()}
 
 
 def eigenvectors(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

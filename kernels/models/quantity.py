@@ -31,6 +31,7 @@ class Quantity:
         optional: of an observable: NaN (null) if its event did not happen, which is no failure.
         survives: of an observable: kept in a row that fails.
         steady: of an observable: returned only by a run to its steady motion.
+        length: of a list: the number of its entries, each of which may be NaN; 0 for any number of them.
         needs: of an observable: names of parameters and outputs without which a run does not return it.
     """
 
@@ -50,6 +51,7 @@ class Quantity:
     survives: bool = False
     steady: bool = False
     needs: tuple[str, ...] = ()
+    length: int = 0
 
     @property
     def bounds(self) -> str:

@@ -145,7 +145,7 @@ class Loads(NamedTuple):
 
 
 def build(key: StructureKey, p: dict[str, Any]) -> tuple[Structure, Loads]:
-    """The structure and its loads, from resolved parameters (scalars) and the arrays of `models.structures.Structure.arguments`."""
+    """The structure and its loads, from resolved parameters (scalars) and the arrays of its row (see `of_row`)."""
     one = jnp.ones((), p["shapes"].dtype)
     ones = jnp.ones(key.coordinates, one.dtype)
     coupling = None
@@ -178,6 +178,40 @@ def build(key: StructureKey, p: dict[str, Any]) -> tuple[Structure, Loads]:
         turns.append(None if angle is None else (jnp.sin(angle), jnp.cos(angle)))
     body = Structure(by_mass, stiffness, drag, coupling, p["shapes"], tuple(turns), tuple(groups), one)
     return body, loads_of(key, p, vectors, one)
+
+
+def of_row(key: StructureKey, p: dict[str, Any]) -> dict[str, Array]:
+    """The arrays of `models.structures.Structure.arguments` that depend on the row: its basis, its own modes, places of supports."""
+    found = {}
+    if key.bases > 1:
+        number = p["basis"].astype(int)
+        names = ("shapes", "vectors", "points", "coupling", "modal_mass", "modal_omega", "modal_drag", "start", "start_rate")
+        moving = [named(name, each) for each in key.moved for name in ("curve", "places")]
+        found = {name: jnp.take(p[name], number, axis=0) for name in (*names, *moving) if name in p}
+    if key.own_modes:
+        omega, drag = p["modal_omega"], p["modal_drag"]
+        modes = jnp.asarray(key.own_modes)
+        own = 2.0 * jnp.pi * jnp.stack([p[named("frequency", str(mode))] for mode in key.own_modes])
+        ratio = jnp.stack([p[named("damping", str(mode))] for mode in key.own_modes])
+        found |= {"modal_omega": omega.at[modes].set(own), "modal_drag": drag.at[modes].set(2.0 * ratio * own)}
+    if key.moved:
+        whole = found.get("shapes", p["shapes"])
+        parts, first = [], 0
+        for kind in (kind for kinds in key.groups for kind in kinds):
+            rows = whole[first : first + kind.axes]
+            first += kind.axes
+            parts.append(_at_place({**p, **found}, kind.name) if kind.name in key.moved else rows)
+        found["shapes"] = jnp.concatenate(parts)
+    return found
+
+
+def _at_place(p: dict[str, Any], name: str) -> Array:
+    """(A, N) displacements along the axes of a support at its `position`; see `models.basis.Basis.curve`."""
+    place, places, curve = p[named("position", name)], p[named("places", name)], p[named("curve", name)]
+    piece = jnp.clip(jnp.sum(places <= place) - 1, 0, places.shape[0] - 2)
+    along, shape = place - jnp.take(places, piece), jnp.take(curve, piece, axis=0)
+    found: Array = ((shape[0] * along + shape[1]) * along + shape[2]) * along + shape[3]
+    return found
 
 
 def loads_of(key: StructureKey, p: dict[str, Any], vectors: Array, one: Array) -> Loads:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.models import MODELS, Model
+from kernels.models import MODELS, TIME, Model
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import EXACT, SCHEMES
 from kernels.models.status import RESULTS
+from kernels.models.supports import SUPPORT, SUPPORT_OBSERVABLES
+from sweep.design.axis import DRAW, RECORD, SCHEME
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory, count_failed, total_statuses, total_words
 from sweep.execution.job import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
 from sweep.execution.lock import describe_writer, holders
 from sweep.execution.shard_check import expected_by, inspect_shards
 from sweep.io.errors import ConfigError, Problem
+from sweep.study import structures
 from sweep.study.boundary import BOUNDARY
 from sweep.study.convergence import CONVERGENCE
 from sweep.study.excitation import model_with
@@ -141,7 +147,46 @@ def first_rows(path: Path, count: int) -> pa.Table:
 def model_of(path: Path) -> Model:
     """The model of a run, read from its resolved study."""
     document = RunDirectory(path).read_document()
-    return model_with(MODELS[document["study"]["model"]], document.get("excitation"))
+    name = document["study"]["model"]
+    if name in MODELS:
+        return model_with(MODELS[name], document.get("excitation"))
+    model = structures.model_of_document(document)
+    if model is None:  # the files of its basis are gone, or have changed
+        return stored_model(document, Dataset(path))
+    return model_with(model, document.get("excitation"))
+
+
+def stored_model(document: dict[str, Any], dataset: Dataset) -> Model:
+    """What the rows of a run say of the model of a structure: names, units and descriptions of their columns."""
+    import pyarrow as pa
+
+    sections = document.get("sweep", {})
+    swept = {str(name) for part in (sections if isinstance(sections, list) else [sections]) for name in part.get("axes", {})}
+    given = {*document.get("parameters", {}), *document.get("time", {}), "window_start", "window_end", DRAW, RECORD, *swept}
+    known = {quantity.name: quantity for quantity in (*SUPPORT, *SUPPORT_OBSERVABLES, *TIME)}
+    parameters: list[Quantity] = []
+    observables: list[Quantity] = []
+    for field in next((shard.schema for shard in dataset.shards()), pa.schema([])):
+        if field.name in (POINT, SCHEME, "status", "halving", "level"):
+            continue
+        facts = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+        base = known.get(field.name.partition("[")[0], Quantity(field.name, "", ""))
+        kind: Any = "list" if pa.types.is_list(field.type) else "integer" if pa.types.is_integer(field.type) else "float"
+        kind = "word" if pa.types.is_dictionary(field.type) else kind
+        quantity = replace(base, name=field.name, kind=kind, unit=facts.get("unit", ""), description=facts.get("description", ""))
+        (parameters if field.name in given else observables).append(quantity)
+    return Model(
+        name=document["study"]["model"],
+        description="a structure with supports, whose basis is no longer available",
+        parameters=tuple(parameters),
+        observables=tuple(observables),
+        schemes=tuple(name for name in SCHEMES if name != EXACT),
+        penalty=(),
+        implied=(),
+        steady=False,
+        derive=lambda values, _xp: dict(values),
+        rules=(),
+    )
 
 
 def shown_table(cell: list[float] | None) -> str | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MANY_CURVES = 24  # with more curves, those between the same two regimes are counted together
 SHOCK = ("impacts", "peak_force", "max_compression", "plastic_set", "rebound_velocity", "separation_time")
 RUBBING = ("wear_power", "wear_power_error", "stick_fraction", "slip_phases", "regime")
+OF_SUPPORTS = ("wear_power", "normal_force_peak", "impacts", "contact_regime")
+FEW_SUPPORTS, MANY_SUPPORTS = 2, 8
 WORN = ("wear_volume", "wear_depth", "wear_volume_edf_mz", "wear_depth_edf_mz")
 SPARE = (
     "wear_power_error",
@@ -50,13 +52,13 @@ def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
     quantities = {quantity.name: quantity for quantity in model.parameters} | observables
     columns: dict[str, list[Any]] = {name: rows.column(name).to_pylist() for name in rows.column_names}
     parameters = [name for name in columns if name not in observables and name not in ("point", "status") and varies(columns[name])]
-    rubs = (
+    rubs = "regime" in columns and (
         "impacts" not in columns
         or any(word in REGIMES for word in columns["regime"])
         or any(power > 0.0 for power in columns["wear_power"])
     )
     steady = ("period", "regime") if "poincare_x" in columns else ()
-    wanted = dict.fromkeys((*SHOCK, *((*RUBBING, *WORN) if rubs else ()), *steady))
+    wanted = dict.fromkeys((*SHOCK, *((*RUBBING, *WORN) if rubs else ()), *steady, *of_supports(list(observables))))
     chosen = ["point", *parameters, *(name for name in wanted if name in columns)]
     if any(status != Status.OK.sentence for status in columns["status"]):
         chosen.append("status")
@@ -67,6 +69,13 @@ def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
     right = [header[name] for name in chosen if not any(isinstance(cell, str) for cell in columns[name])]
     spare = [header[name] for name in SPARE if name in header]
     print_table(title, list(header.values()), zip(*(columns[name] for name in chosen), strict=True), right, spare=spare)
+
+
+def of_supports(observables: list[str]) -> list[str]:
+    """The observables of supports that are shown: all work rates; if there are few supports, forces, impacts and words too."""
+    supports = [name.partition("[")[2] for name in observables if name.startswith("wear_power[")]
+    shown_of_each = OF_SUPPORTS if len(supports) <= FEW_SUPPORTS else OF_SUPPORTS[:1]
+    return [f"{name}[{support}" for name in shown_of_each for support in supports[:MANY_SUPPORTS]]
 
 
 def print_study(table: pa.Table) -> None:

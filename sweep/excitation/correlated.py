@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from kernels.excitation.record import Records
-from sweep.excitation.stationary import Stationary
+from sweep.excitation.spectrum import Spectrum
+from sweep.excitation.stationary import Stationary, bank_of_draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,40 @@ class Correlated:
     def channels(self) -> int:
         """Number of channels."""
         return len(self.correlation)
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """The density of a channel whose factor is 1."""
+        return self.single.spectrum
+
+    @property
+    def duration(self) -> float:
+        """Duration of a draw [s]."""
+        return self.single.duration
+
+    @property
+    def interval(self) -> float:
+        """Time between samples [s]."""
+        return self.single.interval
+
+    @property
+    def samples(self) -> int:
+        """The number of samples of a draw, including that at t = 0."""
+        return self.single.samples
+
+    @property
+    def seed(self) -> int:
+        """Seed of all draws."""
+        return self.single.seed
+
+    @property
+    def ramps(self) -> tuple[float, float]:
+        """Lengths of the ramps at both ends of a draw [s]."""
+        return self.single.ramps
+
+    def take(self, numbers: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+        """See `Stationary.take`; the bank is (room, C, samples)."""
+        return bank_of_draws(self.draw, numbers, np.zeros((room, self.channels, self.samples)))
 
     @cached_property
     def _root(self) -> np.ndarray:

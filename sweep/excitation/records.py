@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from sweep.io import tables
 from sweep.io.columns import Wanted, read_columns
 from sweep.io.errors import Findings, Problem
 
-TIME, ACCELERATION = "time", "acceleration"
+TIME, ACCELERATION, FORCE, CHANNELS = "time", "acceleration", "force", "channels"
+UNITS = {ACCELERATION: "m/s^2", FORCE: "N"}
 UNEVEN = 0.02  # part of the interval: tolerance for rounded times
 RESAMPLE = "a record is sampled evenly: fill it, or resample it, as numpy.interp(numpy.arange(n) * interval, times, accelerations) does"
 
@@ -24,7 +25,8 @@ class Record:
     Attributes:
         name: its name in the study, which is the file name without its ending.
         path: the file. digest: SHA-256 of its bytes.
-        samples: (n,) accelerations [m/s^2] at t = 0, interval, 2 interval ...; n >= 2.
+        samples: (n,) accelerations [m/s^2] at t = 0, interval, 2 interval ...; n >= 2. Records for the loads of a structure have C
+            channels: (C, n) accelerations [m/s^2] or forces [N].
         interval: time between samples [s].
     """
 
@@ -37,27 +39,40 @@ class Record:
     @property
     def duration(self) -> float:
         """Time from the first to the last sample [s]."""
-        return self.interval * (len(self.samples) - 1)
+        return self.interval * (self.count - 1)
+
+    @property
+    def count(self) -> int:
+        """Number of samples."""
+        return int(self.samples.shape[-1])
 
 
-def read_record(path: Path, names: Mapping[str, str], unit: str | None, where: str, problems: list[Problem]) -> Record | None:
+def read_record(
+    path: Path, time: str, channels: Sequence[str], unit: str | None, where: str, problems: list[Problem], of: str = ACCELERATION
+) -> Record | None:
     """Read and check a record.
 
     Args:
         path: a .csv or .parquet file; see `columns.read_columns`.
-        names: TIME and ACCELERATION -> name of the column in the file. unit: unit of the acceleration, if the study states it.
+        time: name of the column of times. channels: names of the columns of accelerations or forces; a record of one acceleration has
+            samples (n,), one of forces or of several columns (C, n).
+        unit: unit of these columns, if the study states it.
         where: the key that names the file, for messages.
-        problems: list to which problems are added.
+        problems: list to which problems are added. of: ACCELERATION or FORCE.
 
     Returns:
         The record; None if there are problems.
     """
-    wanted = (
-        Wanted(TIME, "s", names[TIME], f"excitation.{TIME}"),
-        Wanted(ACCELERATION, "m/s^2", names[ACCELERATION], f"excitation.{ACCELERATION}", unit, "excitation.unit"),
-    )
+    key = f"excitation.{ACCELERATION if len(channels) == 1 and of == ACCELERATION else CHANNELS}"
+    wanted = [
+        Wanted(TIME, "s", time, f"excitation.{TIME}"),
+        *(Wanted(of, UNITS[of], channel, key, unit, "excitation.unit") for channel in channels),
+    ]
     columns = read_columns(path, wanted, where, problems)
-    return None if columns is None else check_record(path, columns[0], columns[1], where, problems)
+    if columns is None:
+        return None
+    samples = columns[1] if len(channels) == 1 and of == ACCELERATION else np.stack(columns[1:])
+    return check_record(path, columns[0], samples, where, problems)
 
 
 def check_record(path: Path, times: np.ndarray, samples: np.ndarray, where: str, problems: list[Problem]) -> Record | None:
@@ -103,7 +118,7 @@ def same_sampling(records: list[Record], where: str, problems: list[Problem]) ->
     """Add a problem for every record whose sampling differs from that of the first one."""
     first = records[0]
     for record in records[1:]:
-        if abs(record.interval - first.interval) * max(len(record.samples), len(first.samples)) > UNEVEN * first.interval:
+        if abs(record.interval - first.interval) * max(record.count, first.count) > UNEVEN * first.interval:
             message = (
                 f"{record.path.name} is sampled every {record.interval:.9g} s, {first.path.name} every {first.interval:.9g} s: "
                 "the records of a study have one interval; resample them"
@@ -112,10 +127,10 @@ def same_sampling(records: list[Record], where: str, problems: list[Problem]) ->
 
 
 def bank_of(records: tuple[Record, ...]) -> np.ndarray:
-    """(records, samples of the longest record) accelerations [m/s^2]; shorter records are padded with 0."""
-    bank = np.zeros((len(records), max(len(record.samples) for record in records)))
+    """(records, samples of the longest record) accelerations [m/s^2], with channels in between; shorter records are padded with 0."""
+    bank = np.zeros((len(records), *records[0].samples.shape[:-1], max(record.count for record in records)))
     for row, record in zip(bank, records, strict=True):
-        row[: len(record.samples)] = record.samples
+        row[..., : record.count] = record.samples
     return bank
 
 

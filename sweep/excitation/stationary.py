@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,6 +34,11 @@ class Stationary:
     interval: float
     seed: int
     ramps: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def channels(self) -> int:
+        """The number of channels of a draw."""
+        return 1
 
     @property
     def samples(self) -> int:
@@ -83,12 +89,16 @@ class Stationary:
         Returns:
             The positions in the bank, float64 of the same shape; the bank (room, samples) [m/s^2].
         """
-        known = np.isfinite(numbers)
-        asked, positions = np.unique(np.where(known, numbers, 0.0), return_inverse=True)
-        bank = np.zeros((room, self.samples))
-        for place, number in enumerate(asked):
-            bank[place] = self.draw(int(number))
-        return np.where(known, positions.reshape(np.shape(numbers)), np.nan), bank
+        return bank_of_draws(self.draw, numbers, np.zeros((room, self.samples)))
+
+
+def bank_of_draws(draw: Callable[[int], np.ndarray], numbers: np.ndarray, bank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """See `Stationary.take`: fills an empty `bank` with the draws that occur."""
+    known = np.isfinite(numbers)
+    asked, positions = np.unique(np.where(known, numbers, 0.0), return_inverse=True)
+    for place, number in enumerate(asked):
+        bank[place] = draw(int(number))
+    return np.where(known, positions.reshape(np.shape(numbers)), np.nan), bank
 
 
 def samples_of(duration: float, interval: float) -> int:

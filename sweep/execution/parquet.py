@@ -130,7 +130,8 @@ def parameters(quantity: Quantity, values: np.ndarray, absent: np.ndarray | None
 def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
     """Convert an observable to an Arrow array. In failed rows counts, words and lists are null, and floats are NaN."""
     if quantity.kind == "list":
-        return lists(values, np.isnan(values[:, 0]))
+        absent = np.isnan(values[:, : quantity.length or 1]).all(axis=1)
+        return lists(values, absent, quantity.length)
     if quantity.kind == "word":
         return words(values, quantity.words)
     if quantity.kind == "integer":
@@ -149,9 +150,12 @@ def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [validity, data])
 
 
-def lists(tables: np.ndarray, absent: np.ndarray) -> pa.ListArray:
-    """Convert tables (n, L), padded with NaN, to lists without padding, null where `absent`."""
-    real = ~np.isnan(tables) & ~absent[:, np.newaxis]
+def lists(tables: np.ndarray, absent: np.ndarray, length: int = 0) -> pa.ListArray:
+    """Convert tables (n, L), padded with NaN, to lists without padding, null where `absent`.
+
+    With a `length`, lists have that many entries, any of which may be NaN.
+    """
+    real = (np.arange(tables.shape[1]) < length if length else ~np.isnan(tables)) & ~absent[:, np.newaxis]
     offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(real, axis=1))]).astype(np.int32)
     validity = pa.py_buffer(np.packbits(~absent, bitorder="little"))
     return pa.ListArray.from_buffers(LISTS, len(tables), [validity, pa.py_buffer(offsets)], children=[numbers(tables[real])])

@@ -10,7 +10,7 @@ import numpy as np
 
 from sweep.design.axis import DRAW, RECORD
 from sweep.design.points import Points
-from sweep.excitation.stationary import Stationary
+from sweep.excitation.records import Recorded
 from sweep.io.values import Value
 from sweep.study.excitation import Excitation
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def choice(excitation: Excitation | None) -> tuple[str, float | None]:
     """The parameter that selects a row's record, and its default: the first draw, the only record, or None."""
-    if isinstance(excitation, Stationary):
+    if excitation is not None and not isinstance(excitation, Recorded):
         return DRAW, 0.0
     return RECORD, 0.0 if excitation is not None and len(excitation.records) == 1 else None
 
@@ -69,5 +69,5 @@ def record_of_row(excitation: Excitation | None, given: Mapping[str, Any]) -> tu
         return others, None
     from kernels.excitation.record import Records
 
-    samples = excitation.draw(int(value)) if isinstance(excitation, Stationary) else excitation.records[int(value)].samples
+    samples = excitation.records[int(value)].samples if isinstance(excitation, Recorded) else excitation.draw(int(value))
     return {**others, RECORD: 0.0}, Records(samples[np.newaxis], excitation.interval)

@@ -13,11 +13,12 @@ import numpy as np
 from kernels.models import MODELS, Model, Rule
 from kernels.models.quantity import Quantity, Values, by_name
 from sweep.design.axis import DRAW, RECORD
-from sweep.excitation.records import ACCELERATION, TIME, Record, Recorded, read_record, same_sampling
+from sweep.excitation.correlated import Correlated
+from sweep.excitation.records import ACCELERATION, FORCE, TIME, UNITS, Record, Recorded, read_record, same_sampling
 from sweep.excitation.stationary import Stationary
 from sweep.io.errors import Problem, shorten
 from sweep.io.toml import inline
-from sweep.study.random_excitation import read_random
+from sweep.study.random_excitation import Channels, read_random
 from sweep.study.schema import NEEDED
 from sweep.study.schema import Excitation as Section
 
@@ -26,7 +27,7 @@ MOST_DRAWS = 2**31 - 1
 NUMBER = Quantity(DRAW, "", "number of the random acceleration: draw n is the same in every study with that spectrum", kind="integer",
                   default=0.0, lower=0.0, upper=float(MOST_DRAWS))  # fmt: skip
 
-Excitation = Recorded | Stationary
+Excitation = Recorded | Stationary | Correlated
 
 
 def files_of(records: Any) -> list[str]:
@@ -59,7 +60,8 @@ def model_with(model: Model, section: Mapping[str, Any] | None) -> Model:
 
 def kernel_model(model: Model) -> Model:
     """The model of a study with the parameters that the kernels read, and the rules of the study."""
-    return replace(MODELS[model.name], rules=model.rules)
+    plain = MODELS[model.name] if model.structure is None else model.structure.model
+    return replace(plain, rules=model.rules)
 
 
 def check(
@@ -73,8 +75,11 @@ def check(
     """
     if section is None:
         return model, None
+    channels = channels_of(model, problems)
+    if channels is None:
+        return model, None
     model = model_with(model, raw["excitation"])
-    excitation = read_excitation(section, folder, problems)
+    excitation = read_excitation(section, channels, folder, problems)
     if excitation is not None and section.extend is None:
         model = replace(model, rules=(*model.rules, lasting(excitation)))
     return model, excitation
@@ -95,19 +100,38 @@ def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], pr
         paths[RECORD] = "excitation.records" if words else "excitation.random.duration"
 
 
-def read_excitation(section: Section, folder: Path, problems: list[Problem]) -> Excitation | None:
+def channels_of(model: Model, problems: list[Problem]) -> Channels | None:
+    """What the loads of a model follow; None and a problem if those of a structure follow nothing, or different things."""
+    if model.structure is None:
+        return Channels(ACCELERATION, 1, False)
+    loads = {load.name: load for load in model.structure.loads if load.channel is not None}
+    if not loads:
+        problems.append(Problem("excitation", "no load follows it: give one of [loads] a channel, such as channel = 0"))
+        return None
+    kinds = {load.name: ACCELERATION if load.unit == UNITS[ACCELERATION] else FORCE for load in loads.values()}
+    first = next(iter(kinds.values()))
+    if different := [name for name, kind in kinds.items() if kind != first]:
+        message = (
+            f"follows [excitation] as a {kinds[different[0]]}, {next(iter(kinds))} as a {first}: all loads that follow it must be alike"
+        )
+        problems.append(Problem(f"loads.{different[0]}.channel", message))
+        return None
+    return Channels(first, 1 + max(load.channel for load in loads.values()), True)
+
+
+def read_excitation(section: Section, channels: Channels, folder: Path, problems: list[Problem]) -> Excitation | None:
     """Check [excitation], adding to `problems`; None if there are any.
 
     Args:
-        section: the section of the study. folder: folder to which paths are relative.
+        section: the section of the study. channels: what the loads follow. folder: folder to which paths are relative.
     """
     before = len(problems)
     if section.extend not in (None, ZERO):
         problems.append(Problem("excitation.extend", f'must be "{ZERO}" or left out, not {shorten(section.extend)}'))
     if section.random is not None:
-        of_files = [key for key in ("records", "unit", "time", "acceleration", "sha256") if getattr(section, key) is not None]
+        of_files = [key for key in ("records", "unit", "time", "acceleration", "channels", "sha256") if getattr(section, key) is not None]
         problems += [Problem(f"excitation.{key}", "is of records: leave out this or [excitation.random]") for key in of_files]
-        drawn = read_random(section.random, folder, problems)
+        drawn = read_random(section.random, channels, folder, problems)
         return drawn if len(problems) == before else None
     if section.records is None:
         message = 'missing: give records = "quake.csv", say, or a table [excitation.random]'
@@ -121,13 +145,35 @@ def read_excitation(section: Section, folder: Path, problems: list[Problem]) -> 
             )
         )
         return None
-    records = read_files(section, files, folder, problems)
+    columns = columns_of(section, channels, problems)
+    records = read_files(section, files, channels, columns, folder, problems) if columns else []
     return Recorded(tuple(records)) if len(problems) == before else None
 
 
-def read_files(section: Section, files: list[str], folder: Path, problems: list[Problem]) -> list[Record]:
+def columns_of(section: Section, channels: Channels, problems: list[Problem]) -> list[str]:
+    """The columns of the files with the channels of records; none and a problem if they are wrong."""
+    given = section.channels
+    if given is None and (channels.of == FORCE or section.acceleration is None):
+        given = [channels.of]
+    elif given is None:
+        given = [section.acceleration]
+    elif not channels.several:
+        problems.append(Problem("excitation.channels", "are those of loads of a structure: an oscillator has acceleration = its column"))
+        return []
+    if not isinstance(given, list) or not given or not all(isinstance(name, str) and name for name in given):
+        problems.append(Problem("excitation.channels", f'must be a list of columns, such as ["fx", "fy"], not {shorten(given)}'))
+        return []
+    if len(given) < channels.count:
+        message = f"names {len(given)} column{'s' * (len(given) > 1)}, but a load follows channel {channels.count - 1}, counted from 0"
+        problems.append(Problem("excitation.channels", message))
+        return []
+    return given
+
+
+def read_files(
+    section: Section, files: list[str], channels: Channels, columns: list[str], folder: Path, problems: list[Problem]
+) -> list[Record]:
     """Read the valid records; add problems for the others."""
-    names = {TIME: section.time or TIME, ACCELERATION: section.acceleration or ACCELERATION}
     found: list[Record] = []
     stems: dict[str, str] = {}
     for position, file in enumerate(files):
@@ -136,7 +182,7 @@ def read_files(section: Section, files: list[str], folder: Path, problems: list[
         if stem in stems:
             problems.append(Problem(where, f"{file}: {stem!r} is the name of {stems[stem]} already; rename one of them"))
         stems.setdefault(stem, file)
-        record = read_record(folder / file, names, section.unit, where, problems)
+        record = read_record(folder / file, section.time or TIME, columns, section.unit, where, problems, channels.of)
         if record is not None:
             found.append(record)
     if len(found) == len(files):
@@ -149,12 +195,12 @@ def read_files(section: Section, files: list[str], folder: Path, problems: list[
 
 def lasting(excitation: Excitation) -> Rule:
     """The rule that a run must not last longer than its record."""
-    if isinstance(excitation, Stationary):
+    if isinstance(excitation, Recorded):
+        reached = np.array([record.duration for record in excitation.records])
+        names = [f"{record.path.name} (row {record.count})" for record in excitation.records]
+    else:
         reached = np.array([excitation.interval * (excitation.samples - 1)])
         names = ["a draw"]
-    else:
-        reached = np.array([record.duration for record in excitation.records])
-        names = [f"{record.path.name} (row {len(record.samples)})" for record in excitation.records]
 
     def which(values: Mapping[str, Any]) -> Any:
         return np.nan_to_num(values[RECORD]).astype(int) % len(reached) if len(reached) > 1 else 0
@@ -175,7 +221,7 @@ def section_document(section: Section, excitation: Excitation) -> dict[str, Any]
     extend = {} if section.extend is None else {"extend": section.extend}
     if isinstance(excitation, Recorded):
         files = [str(record.path) for record in excitation.records]
-        given = {key: value for key in ("unit", "time", "acceleration") if (value := getattr(section, key)) is not None}
+        given = {key: value for key in ("unit", "time", "acceleration", "channels") if (value := getattr(section, key)) is not None}
         records = files[0] if isinstance(section.records, str) else files
         return {"records": records, **given, **extend, "sha256": [record.digest for record in excitation.records]}
     spectrum = excitation.spectrum
@@ -183,7 +229,10 @@ def section_document(section: Section, excitation: Excitation) -> dict[str, Any]
     taper = {"taper": list(excitation.ramps)} if any(excitation.ramps) else {}
     nodes = np.stack([spectrum.frequencies, spectrum.densities], axis=1).tolist()
     sizes = {"duration": excitation.duration, "interval": excitation.interval, "seed": excitation.seed}
-    return {**extend, "random": {"spectrum": nodes, **how, **sizes, **taper}}
+    several = {}
+    if isinstance(excitation, Correlated):
+        several = {"correlation": excitation.correlation.tolist(), "factors": np.asarray(excitation.factors).tolist()}
+    return {**extend, "random": {"spectrum": nodes, **how, **sizes, **taper, **several}}
 
 
 def without_paths(section: Mapping[str, Any] | None) -> Any:

@@ -15,7 +15,8 @@ from typing import Any
 from kernels.models import MODELS, SINGLE_RULES, Model
 from kernels.models.outputs import BLOCKS
 from kernels.models.quantity import by_name
-from kernels.models.schemes import DOUBLE, SINGLE, STEADY
+from kernels.models.schemes import DOUBLE, EXACT, SINGLE, STEADY
+from kernels.models.structure_model import WHY_NOT_EXACT
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive, schemes_of
 from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
@@ -23,6 +24,7 @@ from sweep.io.toml import apply_overrides, read_source
 from sweep.io.values import Value, read_number, read_value, written
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study import excitation as excitations
+from sweep.study import structures
 from sweep.study.capabilities import check_asked, check_precision, check_steady
 from sweep.study.config import Config
 from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
@@ -96,18 +98,20 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         raw = {key: value for key, value in raw.items() if key != "calibration"}
     document = read_document(raw, problems)
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
-    model, scheme = check_study(document, problems)
+    read = structures.read(document, folder, problems)
+    model, scheme = check_study(document, read.model, problems)
     model, excitation = excitations.check(document.excitation, model, raw, folder, problems)
     if document.study.precision == SINGLE:
         model = replace(model, rules=(*model.rules, *SINGLE_RULES))
     fixed: dict[str, Value] = {}
     paths: dict[str, str] = {}
-    check_parameters(document.parameters, model, fixed, paths, problems)
+    raw_parameters, homes = structures.with_parameters(document, problems)
+    check_parameters(raw_parameters, homes, model, fixed, paths, problems)
     check_time(document.time, model, fixed, paths, problems)
-    read = read_sweep(document.sweep, model, scheme, fixed, folder, problems)
-    unused = check_axes(read, fixed, paths, problems)
+    swept_points = read_sweep(document.sweep, model, scheme, fixed, folder, problems)
+    unused = check_axes(swept_points, fixed, paths, problems)
     excitations.check_choice(model, raw, paths, problems)
-    design = read.design
+    design = swept_points.design
     window = STEADY if document.time.window == STEADY else None
     schemes = schemes_of(design, scheme)
     if window == STEADY:
@@ -117,21 +121,22 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
-        if all(part.file is None for part in document.sweep):
+        if all(part.file is None for part in document.sweep) and read.whole:
             unsure = {SCHEME} if any(problem.path == "study.scheme" for problem in problems) else set()
             problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
-    canonical = canonical_document(document, name, model, fixed, read, excitation, folder)
+    canonical = canonical_document(document, name, model, fixed, swept_points, excitation, folder)
+    canonical = structures.placed(canonical, structures.section_documents(document, read))
     if unwritable(canonical):
         problems.append(
             Problem("", "the path of one of its files is no UTF-8 text, so that no file can name it: rename the file or its folder")
         )
         return None
-    nameless = {**canonical, "sweep": without_files(canonical.get("sweep"))}
+    nameless = structures.without_paths({**canonical, "sweep": without_files(canonical.get("sweep"))})
     if excitation is not None:
         nameless["excitation"] = excitations.without_paths(canonical["excitation"])
-    content = json.dumps([SCHEMA_VERSION, shard_points, read.digests, nameless])
+    content = json.dumps([SCHEMA_VERSION, shard_points, swept_points.digests, nameless])
     config = Config(
         source=source,
         name=name,
@@ -162,28 +167,40 @@ def check_name(name: str, problems: list[Problem]) -> str:
     return name
 
 
-def check_study(document: Document, problems: list[Problem]) -> tuple[Model, str]:
-    """Read the model and the scheme; an unknown one is replaced by its default, so that the rest can be checked."""
-    model = MODELS.get(document.study.model)
+def check_study(document: Document, structure: Model | None, problems: list[Problem]) -> tuple[Model, str]:
+    """Read the model and the scheme; an unknown one is replaced by its default, so that the rest can be checked.
+
+    `structure` is the model of the structure that the study describes, if it does.
+    """
+    model = structure or MODELS.get(document.study.model)
     if model is None:
-        problems.append(Problem("study.model", f"{document.study.model!r} is not a model; {advise(document.study.model, MODELS)}"))
+        known = [*MODELS, *structures.NAMES]
+        problems.append(Problem("study.model", f"{document.study.model!r} is not a model; {advise(document.study.model, known)}"))
         model = next(iter(MODELS.values()))
-    scheme = document.study.scheme or DEFAULT_SCHEME
+    scheme = document.study.scheme or (DEFAULT_SCHEME if model.structure is None else structures.DEFAULT_SCHEME)
     if scheme not in model.schemes:
-        problems.append(Problem("study.scheme", f"{scheme!r} is not a scheme of {model.name}; {advise(scheme, model.schemes)}"))
+        why = f"{WHY_NOT_EXACT}; " if scheme == EXACT and model.structure is not None else f"{scheme!r} is not a scheme of {model.name}; "
+        problems.append(Problem("study.scheme", f"{why}{advise(scheme, model.schemes)}"))
         scheme = model.schemes[0]
     return model, scheme
 
 
-def check_parameters(raw: dict[str, Any], model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
-    """Read [parameters] into `fixed` and `paths`."""
+def check_parameters(
+    raw: dict[str, Any],
+    homes: Mapping[str, str],
+    model: Model,
+    fixed: dict[str, Value],
+    paths: dict[str, str],
+    problems: list[Problem],
+) -> None:
+    """Read [parameters] into `fixed` and `paths`; `homes` are the keys of those that stand in another section."""
     quantities = {quantity.name: quantity for quantity in model.parameters if quantity.name not in TIME_KEYS}
     unknown = [str(name) for name in raw if name not in quantities]
-    problems += first_of(unknown, lambda name: Problem(f"parameters.{name}", belongs(name, model)), "parameters", "keys")
+    problems += first_of(unknown, lambda name: Problem(homes.get(name, f"parameters.{name}"), belongs(name, model)), "parameters", "keys")
     for name, value in raw.items():
         if name not in quantities:
             continue
-        path = paths[name] = f"parameters.{name}"
+        path = paths[name] = homes.get(name, f"parameters.{name}")
         found: list[Problem] = []
         read = read_value(quantities[name], path, value, found)
         if not found:
@@ -218,7 +235,7 @@ def check_axes(read: ParsedSweep, fixed: dict[str, Value], paths: dict[str, str]
     """
     given, unused = dict(paths), {}
     for name, path, everywhere in read.paths:
-        if name in given and given[name] in (f"parameters.{name}", f"time.{name}"):
+        if name in given and (given[name] in (f"parameters.{name}", f"time.{name}") or given[name].startswith(structures.SECTIONS)):
             if everywhere:
                 unused[name] = f"{given[name]} is a nominal value that no row uses: {path} gives {name}"
         elif name in given and (everywhere or given[name] == "study.scheme"):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kernels.models.quantity import Quantity
+from sweep.excitation.correlated import Correlated, decaying
+from sweep.excitation.records import ACCELERATION, UNITS
 from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
 from sweep.io.columns import Wanted, read_columns
@@ -25,7 +28,27 @@ RMS = Quantity("rms", "m/s^2", "root mean square of the acceleration", lower=0.0
 DURATION = Quantity("duration", "s", "of a draw", lower=0.0, lower_open=True)
 INTERVAL = Quantity("interval", "s", "between the samples of a draw", lower=0.0, lower_open=True)
 RAMP = Quantity("taper", "s", "ramp at an end of a draw", lower=0.0)
+LENGTH = Quantity("length", "m", "correlation length", lower=0.0, lower_open=True)
+PLACE = Quantity("positions", "m", "position of a channel")
 RANDOM = "excitation.random"
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """What the loads of a study follow.
+
+    Attributes:
+        of: ACCELERATION or FORCE. count: least number of channels. several: whether there may be more than one: loads of a structure.
+    """
+
+    of: str
+    count: int
+    several: bool
+
+    @property
+    def density(self) -> str:
+        """Unit of a spectral density."""
+        return f"({UNITS[self.of]})^2/Hz" if self.of == ACCELERATION else f"{UNITS[self.of]}^2/Hz"
 
 
 def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float | None:
@@ -37,10 +60,10 @@ def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float |
     return read_number(quantity, path, value, problems)
 
 
-def read_random(section: Random, folder: Path, problems: list[Problem]) -> Stationary | None:
-    """Read the random accelerations; None and problems if they are wrong."""
+def read_random(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Stationary | Correlated | None:
+    """Read the random accelerations, or forces of a structure; None and problems if they are wrong."""
     before = len(problems)
-    spectrum = read_spectrum(section, folder, problems)
+    spectrum = read_spectrum(section, channels, folder, problems)
     duration, interval = (value_of(quantity, getattr(section, quantity.name), problems) for quantity in (DURATION, INTERVAL))
     ramps = read_ramps(section.taper, problems)
     seed = DEFAULT_SEED if section.seed is None else section.seed
@@ -61,7 +84,61 @@ def read_random(section: Random, folder: Path, problems: list[Problem]) -> Stati
         problems.append(Problem(f"{RANDOM}.interval", message))
     if spectrum is None or duration is None or interval is None or ramps is None or len(problems) > before:
         return None
-    return Stationary(spectrum, duration, interval, seed, ramps)
+    single = Stationary(spectrum, duration, interval, seed, ramps)
+    correlation = read_correlation(section, channels, problems)
+    if correlation is None or len(problems) > before:
+        return None
+    if len(correlation) == 1 and section.factors is None:
+        return single
+    try:
+        return Correlated(single, correlation, None if section.factors is None else np.asarray(section.factors, float))
+    except (TypeError, ValueError) as error:
+        of_factors = isinstance(error, TypeError) or "factors" in str(error)
+        problems.append(Problem(f"{RANDOM}.{'factors' if of_factors else 'correlation'}", str(error)))
+    return None
+
+
+def read_correlation(section: Random, channels: Channels, problems: list[Problem]) -> np.ndarray | None:
+    """The (C, C) correlation of the channels; None and problems if it is wrong."""
+    path, given = f"{RANDOM}.correlation", section.correlation
+    if not channels.several:
+        wrong = [key for key in ("correlation", "factors") if getattr(section, key) is not None]
+        problems += [Problem(f"{RANDOM}.{key}", "is of loads of a structure: an oscillator follows one acceleration") for key in wrong]
+        return None if wrong else np.ones((1, 1))
+    if given is None:
+        return np.eye(channels.count if section.factors is None or not isinstance(section.factors, list) else len(section.factors))
+    if isinstance(given, dict):
+        return read_decay(given, channels, path, problems)
+    try:
+        matrix = np.asarray(given, float)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.ndim != 2:
+        form = "{ length = 0.5, positions = [0.4, 1.2] } in m, or a matrix such as [[1.0, 0.5], [0.5, 1.0]]"
+        problems.append(Problem(path, f"must be {form}, not {shorten(given)}"))
+        return None
+    if len(matrix) < channels.count:
+        problems.append(Problem(path, f"is of {len(matrix)} channels, but a load follows channel {channels.count - 1}, counted from 0"))
+        return None
+    return matrix
+
+
+def read_decay(given: dict[str, Any], channels: Channels, path: str, problems: list[Problem]) -> np.ndarray | None:
+    """A correlation that decays with the distance; None and problems if it is wrong."""
+    before = len(problems)
+    keys = ("length", "positions")
+    problems += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), keys)}") for key in given if key not in keys]
+    length = read_number(LENGTH, f"{path}.length", given.get("length"), problems)
+    positions = given.get("positions")
+    if not isinstance(positions, list) or not positions:
+        problems.append(Problem(f"{path}.positions", f"must be a list with the position of each channel in m, not {shorten(positions)}"))
+        return None
+    read = [read_number(PLACE, f"{path}.positions[{place}]", value, problems) for place, value in enumerate(positions)]
+    places = [place for place in read if place is not None]
+    if len(positions) < channels.count:
+        message = f"has {len(positions)} channels, but a load follows channel {channels.count - 1}, counted from 0"
+        problems.append(Problem(f"{path}.positions", message))
+    return decaying(np.array(places), length) if length is not None and len(problems) == before else None
 
 
 def read_ramps(taper: Any, problems: list[Problem]) -> tuple[float, float] | None:
@@ -76,7 +153,7 @@ def read_ramps(taper: Any, problems: list[Problem]) -> tuple[float, float] | Non
     return None if first is None or last is None else (first, last)
 
 
-def read_spectrum(section: Random, folder: Path, problems: list[Problem]) -> Spectrum | None:
+def read_spectrum(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Spectrum | None:
     """Read the spectrum from a band, pairs or a file; None and problems if it is invalid."""
     before = len(problems)
     if (section.spectrum is None) == (section.band is None):
@@ -91,24 +168,24 @@ def read_spectrum(section: Random, folder: Path, problems: list[Problem]) -> Spe
         advice = advise(str(section.interpolation), INTERPOLATIONS)
         problems.append(Problem(f"{RANDOM}.interpolation", f"{section.interpolation!r} is none; {advice}"))
     if section.band is not None:
-        return read_band(section.band, section.rms, problems)
+        return read_band(section.band, section.rms, channels, problems)
     if isinstance(section.spectrum, str):
-        wanted = Wanted("frequency", "Hz", "frequency"), Wanted("psd", DENSITY, "psd", "", section.unit, f"{RANDOM}.unit")
+        wanted = Wanted("frequency", "Hz", "frequency"), Wanted("psd", channels.density, "psd", "", section.unit, f"{RANDOM}.unit")
         columns = read_columns(folder / section.spectrum, wanted, f"{RANDOM}.spectrum", problems)
         nodes = None if columns is None else np.stack(columns, axis=1)
         place = f"{RANDOM}.spectrum: {Path(section.spectrum).name}, row "
     else:
-        nodes = read_pairs(section.spectrum, section.unit, problems)
+        nodes = read_pairs(section.spectrum, section.unit, channels, problems)
         place = ""
     if nodes is None or len(problems) > before:
         return None
-    check_nodes(nodes, place, section.interpolation == "log", problems)
+    check_nodes(nodes, place, section.interpolation == "log", channels.density, problems)
     return Spectrum(nodes[:, 0], nodes[:, 1], section.interpolation == "log") if len(problems) == before else None
 
 
-def read_band(band: Any, rms: Any, problems: list[Problem]) -> Spectrum | None:
+def read_band(band: Any, rms: Any, channels: Channels, problems: list[Problem]) -> Spectrum | None:
     """Read a constant density between two frequencies."""
-    size = value_of(RMS, rms, problems)
+    size = value_of(replace(RMS, unit=UNITS[channels.of], description=f"root mean square of the {channels.of}"), rms, problems)
     ends: list[float] = []
     if not isinstance(band, list) or len(band) != 2:
         problems.append(Problem(f"{RANDOM}.band", f"must be two frequencies in Hz, such as [1.0, 20.0], not {shorten(band)}"))
@@ -124,9 +201,10 @@ def read_band(band: Any, rms: Any, problems: list[Problem]) -> Spectrum | None:
     return Spectrum(np.array(ends), np.full(2, size**2 / (ends[1] - ends[0])))
 
 
-def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndarray | None:
+def read_pairs(pairs: Any, unit: str | None, channels: Channels, problems: list[Problem]) -> np.ndarray | None:
     """Read (n, 2) frequencies and densities in SI units; None and problems if they are invalid."""
     path = f"{RANDOM}.spectrum"
+    density = replace(PSD, unit=channels.density, description=f"one-sided power spectral density of the {channels.of}")
     if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         problems.append(
             Problem(path, f"must be pairs [frequency, density], such as [[1.0, 0.02], [20.0, 0.02]], or a file, not {shorten(pairs)}")
@@ -135,16 +213,16 @@ def read_pairs(pairs: Any, unit: str | None, problems: list[Problem]) -> np.ndar
     found: list[list[float]] = []
     for position, pair in enumerate(pairs):
         nodes = []
-        for quantity, value in zip((FREQUENCY, PSD), pair, strict=True):
-            stated = f"{value!r} {spelled(unit)}" if quantity is PSD and unit is not None and number_like(value) else value
+        for quantity, value in zip((FREQUENCY, density), pair, strict=True):
+            stated = f"{value!r} {spelled(unit)}" if quantity is density and unit is not None and number_like(value) else value
             if (node := read_number(quantity, f"{path}[{position}]", stated, problems)) is not None:
                 nodes.append(node)
         found.append(nodes)
     return np.array(found) if all(len(nodes) == 2 for nodes in found) else None
 
 
-def check_nodes(nodes: np.ndarray, place: str, logarithmic: bool, problems: list[Problem]) -> None:
-    """Add problems if nodes (n, 2) are no spectrum; `place` is the prefix of the rows of their file, empty without a file."""
+def check_nodes(nodes: np.ndarray, place: str, logarithmic: bool, unit: str, problems: list[Problem]) -> None:
+    """Add problems if nodes (n, 2) are no spectrum in `unit`; `place` is the prefix of the rows of their file, empty without a file."""
 
     def say(row: int, message: str) -> None:
         problems.append(Problem(f"{place}{row + 1}" if place else f"{RANDOM}.spectrum[{row}]", message))
@@ -154,9 +232,9 @@ def check_nodes(nodes: np.ndarray, place: str, logarithmic: bool, problems: list
         return
     for row, (f, s) in enumerate(nodes.tolist()):
         if f < 0.0 or s < 0.0:
-            say(row, f"{f:g} Hz, {s:g} {DENSITY}: neither can be negative")
+            say(row, f"{f:g} Hz, {s:g} {unit}: neither can be negative")
         elif logarithmic and (f == 0.0 or s == 0.0):
-            say(row, f'{f:g} Hz, {s:g} {DENSITY}: interpolation = "log" needs numbers > 0; the density is 0 beyond the ends by itself')
+            say(row, f'{f:g} Hz, {s:g} {unit}: interpolation = "log" needs numbers > 0; the density is 0 beyond the ends by itself')
         if row and f <= nodes[row - 1, 0]:
             say(row, f"frequency {f:g} Hz does not exceed the one before, {nodes[row - 1, 0]:g} Hz")
     if not nodes[:, 1].any():

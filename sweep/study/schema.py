@@ -91,6 +91,12 @@ class Random(TableSchema):
     duration: Any = Field(default=None, description="duration of a draw [s]")
     interval: Any = Field(default=None, description="time between samples [s]; 1 / (2 interval) exceeds every frequency of the spectrum")
     seed: Whole | None = Field(default=None, description="seed of all draws, at least 0; default 1; it and n determine draw n")
+    correlation: Any = Field(
+        default=None,
+        description="of the channels that the loads of a structure follow: { length, positions } [m] for exp(-distance / length), or a "
+        "matrix; default none",
+    )
+    factors: Any = Field(default=None, description="factor of each channel; default 1")
     taper: Any = Field(default=None, description="ramps of half a cosine at both ends [s], or [at the beginning, at the end]; default none")
 
 
@@ -105,22 +111,94 @@ class Excitation(TableSchema):
     unit: str | None = Field(default=None, description="unit of the accelerations, such as g; default m/s^2, or what the header says")
     time: str | None = Field(default=None, description="name of the column time in the files")
     acceleration: str | None = Field(default=None, description="name of the column acceleration in the files")
+    channels: Any = Field(
+        default=None,
+        description="of a structure: names of the columns that its loads follow by their number, channel = 0 and so on; default "
+        "acceleration (force, where loads are forces)",
+    )
     extend: str | None = Field(default=None, description="zero: a run may be longer than its record; the ground rests after the record")
     sha256: Any = Field(default=None, description="digests of the files, stated by a resolved study; files with other digests are refused")
     random: Random | None = Field(default=None, description="random accelerations instead of records; parameter draw is the number of one")
 
 
 class Output(TableSchema):
-    """[output]: additional observables, and the size of shards."""
+    """[output]: additional observables, lists over supports in place of columns with their names, and the size of shards."""
 
     statistics: bool | None = None
+    support_lists: bool | None = None
     shard_points: Whole | None = None
+
+
+class Assembly(TableSchema):
+    """[structure]: how a body or a structure moves, and what is observed of it."""
+
+    basis: Any = Field(
+        default=None,
+        description="file of the modal basis (.npz, .json, .parquet, or a beam in .toml), or a list of files, of which the parameter basis "
+        "is one, by its name without folder and ending",
+    )
+    modes: Any = Field(
+        default=None,
+        description="how many coordinates are kept, the first ones; or a list of such numbers, of which the parameter basis is one",
+    )
+    directions: str | None = Field(default=None, description="of a body: the directions in which it moves; default xyz")
+    observed: Any = Field(default=None, description="names of points whose displacements are observed; default none, of a body its centre")
+    peak_edges: Any = Field(default=None, description="bounds of classes of the largest force of an impact [N]; default none")
+    modal_energies: bool | None = Field(default=None, description="true: mean energy of each coordinate, as a list")
+    start: Any = Field(default=None, description="initial coordinates [m], one number for each; default 0")
+    start_rate: Any = Field(default=None, description="initial velocities of the coordinates [m/s]; default 0")
+    sha256: Any = Field(default=None, description="digests of the files, stated by a resolved study; files with other digests are refused")
+
+
+class SupportTable(TableSchema):
+    """[supports.NAME]: a support, with any of its parameters."""
+
+    point: str | None = Field(default=None, description="point that it holds; default the support's name, of a body its centre")
+    obstacle: str | None = Field(default=None, description="plane (default), two planes or ring")
+    other: str | None = Field(default=None, description="a second point: the contact is between both; default the ground")
+    normal: Any = Field(default=None, description="direction of the normal of a plane; default [1, 0, 0]")
+    axis: Any = Field(default=None, description="direction of the axis of a ring; default [0, 0, 1]")
+    axes: Any = Field(default=None, description="instead of normal or axis: three orthogonal directions, the normal first")
+    law: str | None = Field(default=None, description="return mapping (default) or stored force")
+    gap: Any = None
+    k_n: Any = None
+    c_n: Any = None
+    mu: Any = None
+    mu_s: Any = None
+    mu_d: Any = None
+    k_t: Any = None
+    c_t: Any = None
+    angle: Any = None
+    centre_1: Any = None
+    centre_2: Any = None
+    position: Any = None
+
+
+class LoadTable(TableSchema):
+    """[loads.NAME]: a load, with any of its parameters."""
+
+    kind: str | None = Field(
+        default=None,
+        description="base: acceleration of the ground [m/s^2]; force: at a point [N]; mode: on one coordinate [N]; default force with a "
+        "point, mode with a mode, else base",
+    )
+    direction: Any = Field(default=None, description="of an acceleration or a force; default [1, 0, 0]")
+    point: str | None = Field(default=None, description="point of a force")
+    mode: Whole | None = Field(default=None, description="coordinate of a modal force, counted from 0")
+    channel: Whole | None = Field(default=None, description="channel of [excitation] that it follows, counted from 0; default none")
+    amplitude: Any = None
+    omega: Any = None
+    phase: Any = None
+    constant: Any = None
 
 
 class Document(TableSchema):
     """The whole file; a single [sweep] is a list of one."""
 
     study: Study = Study()
+    structure: Assembly | None = None
+    supports: dict[str, SupportTable] = Field(default_factory=dict)
+    loads: dict[str, LoadTable] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict)
     time: Time = Time()
     sweep: list[Sweep] = Field(default_factory=list)
@@ -132,6 +210,8 @@ NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
 }  # parameter -> message if the study lacks what the parameter needs
+STRUCTURE: dict[str, type[TableSchema]] = {"structure": Assembly}
+PARTS: dict[str, type[TableSchema]] = {"supports": SupportTable, "loads": LoadTable}
 EXCITATION: dict[str, type[TableSchema]] = {"excitation": Excitation, "excitation.random": Random}
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
 TYPES |= dict.fromkeys(("greater_than_equal", "less_than"), "a whole number of at most 64 bits")
@@ -204,7 +284,17 @@ def describe(item: Mapping[str, Any], location: list[str]) -> str:
 
 def keys_of(location: list[str]) -> list[str]:
     """The keys that the section at `location` may have."""
-    sections: dict[str, type[TableSchema]] = {"": Document, "study": Study, "time": Time, "sweep": Sweep, "output": Output, **EXCITATION}
+    sections: dict[str, type[TableSchema]] = {
+        "": Document,
+        "study": Study,
+        "time": Time,
+        "sweep": Sweep,
+        "output": Output,
+        **STRUCTURE,
+        **EXCITATION,
+    }
+    if len(location) == 2 and location[0] in PARTS:
+        return list(PARTS[location[0]].model_fields)
     section = sections.get(".".join(location), Range)
     return [field.alias or name for name, field in section.model_fields.items()]
 
@@ -222,6 +312,12 @@ def prune(tables: dict[str, Any], location: list[Any]) -> None:
                 del parent[key]
             return
         parent[key] = parent = parent[key].copy()
+
+
+def parameter_keys(table: TableSchema) -> dict[str, Any]:
+    """The parameters that a table of [supports] or [loads] gives: those of its keys that have no description."""
+    fields = type(table).model_fields
+    return {name: value for name in fields if not fields[name].description and (value := getattr(table, name)) is not None}
 
 
 def home_of(name: str) -> str:

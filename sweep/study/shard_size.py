@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kernels.models.outputs import Asked
 from kernels.models.schemes import EXACT, STEADY
 from sweep.design.designs import Adaptive, Design, most_draws
-from sweep.excitation.stationary import Stationary
+from sweep.excitation.records import Recorded
 from sweep.io.errors import Problem
 from sweep.study.excitation import Excitation
 
@@ -59,9 +59,9 @@ def fitting(design: Design, excitation: Excitation, points: int, given: bool, pr
 
     The result does not depend on the total number of draws, so that a study can be extended by more draws.
     """
-    if not isinstance(excitation, Stationary):
+    if isinstance(excitation, Recorded):
         return points
-    size = 8 * excitation.samples
+    size = 8 * excitation.samples * excitation.channels
     if given:
         if most_draws(design, points) * size > MOST_BANK:
             message = (

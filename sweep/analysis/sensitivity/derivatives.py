@@ -117,7 +117,13 @@ def program_of(config: Config, tables: Mapping[str, tuple[float, ...]], observab
         return {**config.fixed, **others, **scaled}
 
     def run(parameters: dict[str, Any]) -> dict[str, Any]:
-        return simulate(config.model.name, parameters, config.scheme, config.window, **config.asked.keywords)
+        return simulate(
+            config.model if config.model.structure is not None else config.model.name,
+            parameters,
+            config.scheme,
+            config.window,
+            **config.asked.keywords,
+        )
 
     return compiled(run, place, observables, ())
 
