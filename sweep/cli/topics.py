@@ -1,23 +1,42 @@
-"""`tribosweep list`: models, parameters, schemes, observables, rules, designs and excitation, from the data that validation uses."""
+"""`tribosweep list`: models, parameters, schemes, observables, rules, designs, excitation and structures, from the data that validation uses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
+import numpy as np
+
 from kernels.models import MODELS, SINGLE_RULES, Model
+from kernels.models.basis import Basis
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import SCHEMES
+from kernels.models.structure_model import BODY, STRUCTURE
+from kernels.models.structures import CENTRE, Load, Structure, body_basis
+from kernels.models.supports import RING, Support
 from sweep.cli.terminal import emit, print_json, print_table
 from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
 from sweep.io.toml import inline
 from sweep.io.values import written
-from sweep.study.schema import EXCITATION
+from sweep.study.schema import EXCITATION, PARTS
+from sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
 
 PROSE = ("schemes", "description", "default", "parameters", "rule", "models")
 KINDS = {"float": "number", "integer": "integer", "word": "word", "list": "list"}
 Thing = TypeVar("Thing")
+
+
+def listed_models() -> dict[str, Model]:
+    """All models; a body and a structure have a support SUPPORT, a load LOAD, a mode 0 and a point POINT, in place of those of a study."""
+    parts: dict[str, Any] = {"supports": [Support("SUPPORT", "POINT", RING)], "loads": [Load("LOAD", channel=0)]}
+    shapes = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    points = {"POINT": shapes, "OTHER": 0.5 * shapes}
+    basis = Basis(np.ones(2), np.ones(2), np.zeros(2), points, shapes, {"POINT": 0.0, "OTHER": 1.0})
+    structure = Structure(basis, **parts, observed=("POINT",), peak_edges=(0.0, 1.0), modal_energies=True, own_modes=(0,))
+    body = Structure(body_basis(), [replace(parts["supports"][0], point=CENTRE)], parts["loads"], body=True, peak_edges=(0.0, 1.0))
+    return {**MODELS, BODY: body.model, STRUCTURE: structure.model}
 
 
 class Topic(StrEnum):
@@ -30,17 +49,23 @@ class Topic(StrEnum):
     rules = "rules"
     designs = "designs"
     excitation = "excitation"
+    structures = "structures"
 
 
 def rows_of(topic: Topic) -> list[dict[str, Any]]:
     """The entries of a topic, one dict each."""
     if topic is Topic.models:
-        return [{"model": model.name, "schemes": ", ".join(model.schemes), "description": model.description} for model in MODELS.values()]
+        return [{"model": model.name, "schemes": ", ".join(model.schemes), "description": model.description} for model in listed_models().values()]
     if topic is Topic.schemes:
         return [{"scheme": s.name, "reads": ", ".join(s.reads) or "-", "description": s.description} for s in SCHEMES.values()]
-    if topic in (Topic.designs, Topic.excitation):
+    if topic in (Topic.designs, Topic.excitation, Topic.structures):
         designs = {**DESIGNS, CONCATENATION: ABOUT_CONCATENATION}
-        keys = {f"{part}.{key}": str(field.description) for part, shape in EXCITATION.items() for key, field in shape.model_fields.items()}
+        parts = EXCITATION if topic is Topic.excitation else {**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}
+        keys = {
+            f"{part}.{key}": field.description or f"parameter {key}[NAME]"
+            for part, shape in parts.items()
+            for key, field in shape.model_fields.items()
+        }
         thing, known = ("design", designs) if topic is Topic.designs else ("key", keys)
         return [{thing: name, "description": description} for name, description in known.items()]
     if topic is Topic.rules:
@@ -70,7 +95,7 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
 def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:
     """The distinct things of all models, each with the names of its models."""
     found: dict[Thing, list[str]] = {}
-    for model in MODELS.values():
+    for model in listed_models().values():
         for thing in things(model):
             found.setdefault(thing, []).append(model.name)
     return [(thing, ", ".join(names)) for thing, names in found.items()]

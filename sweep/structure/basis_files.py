@@ -118,7 +118,10 @@ def of_arrays(found: Mapping[str, Any]) -> Basis:
 
 def _npz(path: Path) -> Basis:
     """A basis of numpy arrays; pickled objects are refused."""
-    with np.load(io.BytesIO(read_bytes(path, MOST_BYTES)), allow_pickle=False) as archive:
+    data = read_bytes(path, MOST_BYTES)
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        raise ValueError("is no archive of arrays (numpy.savez)")
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError("is no archive of arrays (numpy.savez)")  # noqa: TRY004 - one kind of problem
         return of_arrays({name: archive[name] for name in archive.files})

@@ -78,7 +78,7 @@ def check_single_exact(
         problems.append(Problem("study.precision", f"{message}; here {', '.join(found)}: leave precision out"))
 
 
-def check_asked(document: Document, problems: list[Problem]) -> Asked:
+def check_asked(document: Document, model: Model, problems: list[Problem]) -> Asked:
     """Read the block means and statistics that the study requests."""
     asked = Asked(document.time.blocks or 0, bool(document.output.statistics))
     if document.time.blocks is not None and not 2 <= document.time.blocks <= OBSERVED:
@@ -87,4 +87,9 @@ def check_asked(document: Document, problems: list[Problem]) -> Asked:
     if document.time.window == STEADY:
         message = f'needs a window [start, end] in s: time.window = "{STEADY}" is one period of the motion, which repeats'
         problems += [Problem(KEYS_OF_ASKED[name], message) for name in KEYS_OF_ASKED if name in asked.names]
+    if model.structure is not None:
+        others = "observables of supports and points have means, root mean squares and extremes as they are"
+        problems += [Problem(KEYS_OF_ASKED[name], f"is not of a {model.name}: {others}") for name in KEYS_OF_ASKED if name in asked.names]
+    elif document.output.support_lists is not None:
+        problems.append(Problem("output.support_lists", f"{model.name} has no supports with names"))
     return asked

@@ -77,7 +77,7 @@ def check(
         return model, None
     channels = channels_of(model, problems)
     if channels is None:
-        return model, None
+        return model if RECORD not in by_name(model.parameters) else model_with(model, raw["excitation"]), None
     model = model_with(model, raw["excitation"])
     excitation = read_excitation(section, channels, folder, problems)
     if excitation is not None and section.extend is None:
@@ -88,6 +88,8 @@ def check(
 def check_choice(model: Model, raw: Mapping[str, Any], paths: dict[str, str], problems: list[Problem]) -> None:
     """Check that each row has a record if and only if the study has records; enter into `paths` the key that messages on records name."""
     known = by_name(model.parameters)
+    if RECORD not in known:  # a structure none of whose loads follows a record
+        return
     if RECORD in paths and DRAW in known:
         problems.append(Problem(paths[RECORD], f"the records of this study are random draws: give {DRAW} instead"))
     elif RECORD in paths and "excitation" not in raw:
@@ -111,9 +113,7 @@ def channels_of(model: Model, problems: list[Problem]) -> Channels | None:
     kinds = {load.name: ACCELERATION if load.unit == UNITS[ACCELERATION] else FORCE for load in loads.values()}
     first = next(iter(kinds.values()))
     if different := [name for name, kind in kinds.items() if kind != first]:
-        message = (
-            f"follows [excitation] as a {kinds[different[0]]}, {next(iter(kinds))} as a {first}: all loads that follow it must be alike"
-        )
+        message = f"is a channel of {kinds[different[0]]}s, and that of {next(iter(kinds))} one of {first}s: [excitation] has one or the other"
         problems.append(Problem(f"loads.{different[0]}.channel", message))
         return None
     return Channels(first, 1 + max(load.channel for load in loads.values()), True)

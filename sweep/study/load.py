@@ -100,6 +100,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
     read = structures.read(document, folder, problems)
     model, scheme = check_study(document, read.model, problems)
+    if not read.whole:  # which parameters there are depends on the structure
+        return None
     model, excitation = excitations.check(document.excitation, model, raw, folder, problems)
     if document.study.precision == SINGLE:
         model = replace(model, rules=(*model.rules, *SINGLE_RULES))
@@ -116,12 +118,12 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     schemes = schemes_of(design, scheme)
     if window == STEADY:
         check_steady(model, schemes, paths, problems)
-    asked = check_asked(document, problems)
+    asked = check_asked(document, model, problems)
     check_precision(document.study.precision, model, schemes, window, asked, paths, design, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
-        if all(part.file is None for part in document.sweep) and read.whole:
+        if all(part.file is None for part in document.sweep):
             unsure = {SCHEME} if any(problem.path == "study.scheme" for problem in problems) else set()
             problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
@@ -173,6 +175,8 @@ def check_study(document: Document, structure: Model | None, problems: list[Prob
     `structure` is the model of the structure that the study describes, if it does.
     """
     model = structure or MODELS.get(document.study.model)
+    if model is None and document.study.model in structures.NAMES:  # its problems are said already
+        return next(iter(MODELS.values())), DEFAULT_SCHEME
     if model is None:
         known = [*MODELS, *structures.NAMES]
         problems.append(Problem("study.model", f"{document.study.model!r} is not a model; {advise(document.study.model, known)}"))

@@ -88,13 +88,16 @@ def read_random(section: Random, channels: Channels, folder: Path, problems: lis
     correlation = read_correlation(section, channels, problems)
     if correlation is None or len(problems) > before:
         return None
-    if len(correlation) == 1 and section.factors is None:
+    factors = section.factors
+    if factors is not None and not (isinstance(factors, list) and all(number_like(factor) for factor in factors)):
+        problems.append(Problem(f"{RANDOM}.factors", f"must be a list of numbers, one for each channel, not {shorten(factors)}"))
+        return None
+    if len(correlation) == 1 and factors is None:
         return single
     try:
-        return Correlated(single, correlation, None if section.factors is None else np.asarray(section.factors, float))
-    except (TypeError, ValueError) as error:
-        of_factors = isinstance(error, TypeError) or "factors" in str(error)
-        problems.append(Problem(f"{RANDOM}.{'factors' if of_factors else 'correlation'}", str(error)))
+        return Correlated(single, correlation, None if factors is None else np.array(factors, float))
+    except ValueError as error:
+        problems.append(Problem(f"{RANDOM}.{'factors' if 'factors' in str(error) else 'correlation'}", str(error)))
     return None
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
+from kernels.models import MODELS, Model
 from kernels.models.basis import Basis
 from kernels.models.structure_model import BODY, STRUCTURE
 from kernels.models.structures import BASE, CENTRE, FORCE, MODE, Load, Structure, body_basis
@@ -33,7 +33,7 @@ class ParsedStructure:
     """The result of parsing a structure.
 
     Attributes:
-        model: its model; None if the study has none. whole: whether there were no problems; else the model lacks what is wrong.
+        model: its model; None if the study has none, or a wrong one. whole: whether there were no problems.
         files: the files of its bases. digests: their SHA-256.
     """
 
@@ -52,8 +52,9 @@ def read(document: Document, folder: Path, problems: list[Problem]) -> ParsedStr
     name = document.study.model
     if name not in NAMES:
         given = [key for key in ("structure", "supports", "loads") if getattr(document, key)]
-        problems += [Problem(key, f'belongs to a study whose model is "{BODY}" or "{STRUCTURE}", not {name!r}') for key in given]
-        return ParsedStructure()
+        if name in MODELS:
+            problems += [Problem(key, f'belongs to a study whose model is "{BODY}" or "{STRUCTURE}", not {name!r}') for key in given]
+        return ParsedStructure(whole=not given)
     before = len(problems)
     section = document.structure or Assembly()
     body = name == BODY
@@ -69,20 +70,14 @@ def read(document: Document, folder: Path, problems: list[Problem]) -> ParsedStr
         extras["lists"] = True
     if known:
         extras["own_modes"] = _own_modes(document)
-    found = Structure(basis, body=body)
-    made = {
-        "supports": [support for support in supports if support is not None],
-        "loads": [load for load in loads if load is not None],
-        **extras,
-    }
+    found = None
     if len(problems) == before:
         try:
-            found = replace(found, **made)
+            of_all = [support for support in supports if support is not None], [load for load in loads if load is not None]
+            found = Structure(basis, *of_all, body=body, **extras).model
         except ValueError as error:
             problems.append(Problem("structure", str(error)))
-    elif known:  # so that parameters of what is right are known
-        found = _as_far_as_possible(found, made)
-    return ParsedStructure(found.model, len(problems) == before, files, digests)
+    return ParsedStructure(found, found is not None, files, digests)
 
 
 def model_of_document(document: Mapping[str, Any]) -> Model | None:
@@ -91,15 +86,7 @@ def model_of_document(document: Mapping[str, Any]) -> Model | None:
     sections = ("study", "structure", "supports", "loads", "parameters", "sweep", "output")
     read_back = read_document({key: document[key] for key in sections if key in document}, problems)
     found = read(read_back, Path(), problems)
-    return found.model if found.whole and not problems else None
-
-
-def _as_far_as_possible(found: Structure, made: Mapping[str, Any]) -> Structure:
-    """A structure with its supports and loads, if these are possible."""
-    try:
-        return replace(found, supports=made["supports"], loads=made["loads"])
-    except ValueError:
-        return found
+    return found.model
 
 
 def with_parameters(document: Document, problems: list[Problem]) -> tuple[dict[str, Any], dict[str, str]]:
