@@ -87,7 +87,8 @@ class Load:
         if self.kind not in (BASE, FORCE, MODE):
             raise ValueError(f"load {self.name}: it must be of the kind {BASE}, {FORCE} or {MODE}, not {self.kind!r}")
         direction = np.asarray(self.direction, float)
-        length = float(np.linalg.norm(direction))
+        with np.errstate(over="ignore"):
+            length = float(np.linalg.norm(direction))
         if direction.shape != (len(AXES),) or not (math.isfinite(length) and length > 0.0):
             raise ValueError(f"load {self.name}: the direction must be three finite numbers, not all 0")
         object.__setattr__(self, "direction", tuple(float(part) for part in direction / length))

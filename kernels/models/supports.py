@@ -74,9 +74,10 @@ def unit_axes(axes: Sequence[Sequence[float]], what: str) -> Axes:
     array = np.asarray(axes, float)
     if array.shape != (3, 3) or not np.isfinite(array).all():
         raise ValueError(f"{what}: axes must be three directions of three finite numbers each")
-    lengths = np.linalg.norm(array, axis=1)
-    if not (lengths > 0.0).all():
-        raise ValueError(f"{what}: a direction must not be zero")
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(array, axis=1)
+    if not ((lengths > 0.0) & np.isfinite(lengths)).all():
+        raise ValueError(f"{what}: a direction must not be zero, nor of infinite length")
     array = array / lengths[:, None]
     if np.abs(array @ array.T - np.eye(3)).max() > 1e-9:
         raise ValueError(f"{what}: the three directions must be orthogonal")

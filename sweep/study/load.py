@@ -224,7 +224,7 @@ def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[st
         problems.append(Problem("time.window", f'must be two times [start, end] in s, or "{STEADY}", not {shorten(time.window)}'))
     known = by_name(model.parameters)
     for name, path, value in entries:
-        if value is None:
+        if value is None and not path.startswith("time.window["):
             continue
         paths[name] = path
         if (read := read_number(known[name], path, value, problems)) is not None:

@@ -298,8 +298,9 @@ def _direction(where: str, value: Any, problems: list[Problem]) -> np.ndarray | 
     """A direction in space; None and a problem if it is none."""
     if isinstance(value, list) and len(value) == 3 and all(number_like(each) for each in value):
         array = np.array(value, float)
-        if np.isfinite(array).all() and np.linalg.norm(array) > 0.0:
-            return array
+        with np.errstate(over="ignore"):
+            if 0.0 < np.linalg.norm(array) < np.inf:
+                return array
     problems.append(Problem(where, f"must be a direction, such as [1.0, 0.0, 0.0], not {shorten(value)}"))
     return None
 
