@@ -94,10 +94,8 @@ class Basis:
 
         It is the cubic spline through the points ("not-a-knot"), the parabola through three and the line through two.
         """
-        from scipy.interpolate import CubicSpline
-
         at = {self.position[name]: self.points[name] for name in self.position}
-        return np.asarray(np.moveaxis(CubicSpline(self.places, np.stack([at[place] for place in self.places])).c, 0, 1))
+        return spline(self.places, np.stack([at[place] for place in self.places]))
 
     def shape_at(self, place: float) -> np.ndarray:
         """(3, N) shapes at a position [m] between the first and the last point that has one."""
@@ -170,6 +168,32 @@ class Basis:
             _of_shape(participation, (3, count), "participation") @ mass @ vectors,
             position or {},
         )
+
+
+def spline(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(P - 1, 4, ...) coefficients of the cubic spline through values (P, ...) at ascending places (P,), P >= 2; see `Basis.curve`.
+
+    Its third derivative is continuous at the second and the last but one place.
+    """
+    steps = np.diff(places)
+    along = steps.reshape(-1, *[1] * (values.ndim - 1))
+    slopes = np.diff(values, axis=0) / along
+    count = len(places)
+    if count == 2:
+        bends = np.zeros_like(values)
+    elif count == 3:
+        bends = np.repeat(2.0 * np.diff(slopes, axis=0) / steps.sum(), 3, axis=0)
+    else:
+        matrix = np.zeros((count, count))
+        matrix[0, :3] = steps[1], -(steps[0] + steps[1]), steps[0]
+        matrix[-1, -3:] = steps[-1], -(steps[-1] + steps[-2]), steps[-2]
+        for row in range(1, count - 1):
+            matrix[row, row - 1 : row + 2] = steps[row - 1], 2.0 * (steps[row - 1] + steps[row]), steps[row]
+        right = np.zeros((count, values[0].size))
+        right[1:-1] = 6.0 * np.diff(slopes, axis=0).reshape(count - 2, -1)
+        bends = np.linalg.solve(matrix, right).reshape(values.shape)
+    cubic, rise = np.diff(bends, axis=0) / (6.0 * along), slopes - along * (2.0 * bends[:-1] + bends[1:]) / 6.0
+    return np.stack([cubic, 0.5 * bends[:-1], rise, values[:-1]], axis=1)
 
 
 def alike(bases: Mapping[str, Basis]) -> dict[str, Basis]:

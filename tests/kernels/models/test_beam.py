@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
+from kernels.models.basis import spline
 from kernels.models.beam import Beam
 
 LENGTH, STIFFNESS, MASS = 2.0, 1.2e3, 0.7
@@ -99,3 +101,15 @@ def test_a_basis_that_a_beam_cannot_have_is_refused() -> None:
         beam.basis(3, {"end": LENGTH}, corrected=["end"])
     with pytest.raises(ValueError, match="there is no point 'b' to correct"):
         beam.basis(3, {"a": 1.0}, corrected=["b"])
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 9])
+def test_shapes_between_points_are_those_of_the_spline_of_another_library(count: int) -> None:
+    places = np.cumsum(np.random.default_rng(count).uniform(0.2, 1.0, count))
+    values = np.random.default_rng(1).normal(size=(count, 3, 5))
+    other = CubicSpline(places, values)
+    at = np.linspace(places[0], places[-1], 41)
+    piece = np.clip(np.searchsorted(places, at, side="right") - 1, 0, count - 2)
+    powers = (at - places[piece])[:, None] ** np.arange(3, -1, -1)
+    ours = np.einsum("tk,tkij->tij", powers, spline(places, values)[piece])
+    assert ours == pytest.approx(other(at), abs=1e-12)
