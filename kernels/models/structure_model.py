@@ -72,7 +72,7 @@ def _parameters(structure: Any) -> tuple[Quantity, ...]:
                               default=float(structure.basis.damping[mode]), lower=0.0))  # fmt: skip
     if structure.supports:
         found += SUPPORT
-    for support in structure.supports:
+    for support in map(structure.support, structure.order):
         found += [
             replace(
                 q,
@@ -118,7 +118,7 @@ def _observables(structure: Any) -> tuple[Quantity, ...]:
             replace(q, kind="list", optional=True, length=len(structure.order), description=f"{q.description}; at each of {order}")
             for q in lists.values()
         ]
-    for support in structure.supports:
+    for support in map(structure.support, structure.order):
         numbers = [q for q in of_support(structure, support) if not structure.lists or q.kind == "word"]
         found += [
             replace(q, name=named(q.name, support.name), description=f"{q.description}; at {support.name}") for q in (*numbers, *counted)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq,
 }  # fmt: skip
-_EVENT = re.compile(r"\s*(\w+)\s*(>=|<=|>|<|=)\s*(.+?)\s*$")
+_EVENT = re.compile(r"\s*(\w+(?:\[[^\]]*\])?)\s*(>=|<=|>|<|=)\s*(.+?)\s*$")
 
 
 @dataclass(frozen=True, slots=True)

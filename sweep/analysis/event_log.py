@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.schemes import EXACT, STEADY
+from sweep.design.points import Points, by_scheme
 from sweep.execution.directory import RunDirectory
+from sweep.execution.record_bank import record_of_row
 from sweep.io.atomic import make_folders, write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
@@ -45,33 +47,57 @@ def parameters_of(config: Config, point: int) -> dict[str, Any]:
     """
     if config.window == STEADY:
         raise ConfigError(config.source, [Problem("time.window", "events are those of a run over a fixed window, from t = 0 on")])
-    if not 0 <= point < config.design.count:
-        raise ConfigError(
-            config.source, [Problem("--point", f"{point} is not a point of the study, which has 0 to {config.design.count - 1}")]
-        )
-    row = config.design.points(point, point + 1)
+    return given_of(config, point)
+
+
+def given_of(config: Config, point: int) -> dict[str, Any]:
+    """`parameters_of`, of a study with any window.
+
+    Raises:
+        ConfigError: the study has no such point.
+    """
+    row = _row_of(config, point)
     fixed = {name: value for name, value in config.fixed.items() if name not in row.columns}
     return fixed | {name: values[0] for name, values in row.columns.items() if name not in row.absent or not row.absent[name][0]}
 
 
+def scheme_of(config: Config, point: int) -> str:
+    """The scheme of one point; ConfigError if the study has no such point."""
+    return by_scheme(_row_of(config, point), config.scheme)[0].scheme
+
+
+def _row_of(config: Config, point: int) -> Points:
+    """One point of a study; ConfigError if there is none of that number."""
+    if not 0 <= point < config.design.count:
+        raise ConfigError(
+            config.source, [Problem("--point", f"{point} is not a point of the study, which has 0 to {config.design.count - 1}")]
+        )
+    return config.design.points(point, point + 1)
+
+
 def events_of(config: Config, points: list[int], impacts: bool, most: int) -> pd.DataFrame:
-    """The events or impacts of some points from the exact engine, in the order of the points and of time.
+    """The events or impacts of some points, in the order of the points and of time.
+
+    The exact engine computes them. Impacts of a structure are computed by the scheme of the row.
 
     Args:
         config: the study. points: numbers of its points. impacts: whether to return impacts instead of events.
         most: number of events of a point after which its events may end; impacts are those of the whole run.
 
     Returns:
-        One row per event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`.
+        One row per event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`, of a structure those of
+        `kernels.structure_history.IMPACT_COLUMNS`.
 
     Raises:
-        ConfigError: see `parameters_of`; or impacts of a model without a wall, or points that the scheme exact cannot run.
+        ConfigError: see `parameters_of`; or impacts of a model without a wall, events of a structure, or points that the scheme exact
+            cannot run.
     """
     import pandas as pd
 
     from kernels import time_history
-    from sweep.execution.record_bank import record_of_row
 
+    if config.model.structure is not None:
+        return _impacts_of_structures(config, points, impacts)
     if impacts and "k_n" not in {quantity.name for quantity in config.model.parameters}:
         raise ConfigError(config.source, [Problem("study.model", f"{config.model.name} has no wall, hence no impacts")])
     rows = [parameters_of(config, point) for point in points]
@@ -85,6 +111,36 @@ def events_of(config: Config, points: list[int], impacts: bool, most: int) -> pd
         table = ask(config.model.name, shaken) if records is None else ask(config.model.name, shaken, records=records)
         count = len(table["time"])
         frames.append(pd.DataFrame({POINT: np.full(count, point), **table}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _impacts_of_structures(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
+    """The impacts of some points of a structure, by the schemes of their rows; see `events_of`."""
+    import pandas as pd
+
+    from kernels import structure_history
+
+    structure = config.model.structure
+    if not impacts:
+        message = (
+            f"the exact engine, which computes events, does not run the model {config.model.name}: --impacts lists its impacts at the "
+            "supports, `tribosweep trace` its motion and forces in time"
+        )
+        raise ConfigError(config.source, [Problem("study.model", message)])
+    if not structure.supports:
+        raise ConfigError(config.source, [Problem("supports", "the structure has none, hence no impacts")])
+    rows = [(scheme_of(config, point), parameters_of(config, point)) for point in points]
+    for scheme, row in rows:
+        if problems := check_fixed(config.model, scheme, row, config.paths, set()):
+            raise ConfigError(config.source, problems)
+    frames = []
+    for point, (scheme, row) in zip(points, rows, strict=True):
+        shaken, records = record_of_row(config.excitation, row)
+        try:
+            table = structure_history.impacts(structure.model, shaken, scheme, records)
+        except ValueError as error:
+            raise ConfigError(config.source, [Problem(f"point {point}", str(error))]) from None
+        frames.append(pd.DataFrame({POINT: np.full(len(table["time"]), point), **table}))
     return pd.concat(frames, ignore_index=True)
 
 

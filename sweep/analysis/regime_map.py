@@ -6,15 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
+from kernels.models.status import RESULTS
+from kernels.models.supports import named
 from sweep.analysis.event import read_events
 from sweep.analysis.run_rows import KINDS, RunRows, have_results, read_rows
 from sweep.analysis.run_state import model_of
+from sweep.analysis.supports import REGIME_OF_CONTACT, WEAR, at_support, in_words, support_in, support_problems, with_entries
 from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.capabilities import KEYS_OF_ASKED
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-REGIME = "regime"
+REGIME, STATUS = "regime", "status"
 NOTHING = "none"
 FREE = "no friction"
 VOID, MISSING, FAILED = -3, -2, -1
@@ -100,8 +103,9 @@ class Areas:
 
 
 def read_map(
-    path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), areas: str | None = None
-) -> RegimeMap:
+    path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), areas: str | None = None,
+    support: str | None = None,
+) -> RegimeMap:  # fmt: skip
     """Arrange the rows of a run over two of its parameters.
 
     Args:
@@ -109,6 +113,7 @@ def read_map(
         x, y, at: see `run_rows.read_rows`.
         color: name of a numeric observable to shade by, or "none"; default: the main observable of the model (`Model.main`).
         areas: see `areas_of`.
+        support: of a structure: the support whose observables these are; default the first.
 
     Raises:
         ConfigError: see `run_rows.read_rows`; or an observable is not in the run, or holds nothing that can be drawn.
@@ -116,14 +121,41 @@ def read_map(
     chosen: list[Quantity] = []
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
-        shade = choose_shade(model, model.main if color is None else color, problems)
+        shown = shown_of(model, color, areas, support, problems)
+        shade = choose_shade(model, shown.color, problems)
         chosen.extend([shade] if shade else [])
         words = [quantity.name for quantity in model.observables if quantity.kind == "word"]
-        return [*words, "status", *(quantity.name for quantity in chosen), *choose_areas(model, areas, problems)]
+        return [*words, "status", *(quantity.name for quantity in chosen), *choose_areas(model, shown.areas, problems)]
 
     rows = read_rows(path, wanted, x, y, at)
     require_shade(path, rows, chosen[0] if chosen else None)
-    return map_of(path, rows, chosen[0] if chosen else None, areas_of(path, rows, areas))
+    return map_of(path, rows, chosen[0] if chosen else None, areas_of(path, rows, shown_of(rows.model, color, areas, support, []).areas))
+
+
+class Shown(NamedTuple):
+    """Names of the observables that shade and divide a map, and the support of a structure to which they belong, if any."""
+
+    color: str
+    areas: str | None
+    support: str | None
+
+
+def shown_of(model: Model, color: str | None, areas: str | None, support: str | None, problems: list[Problem]) -> Shown:
+    """What a map shows by the options --color, --areas and --support; a problem if the support is unknown.
+
+    Names of a structure are taken as of the support unless they name another one, and the areas of a map without --areas are the words
+    of the support that shades it.
+    """
+    problems += (wrong := support_problems(model, support))
+    known = {NOTHING, *(quantity.name for quantity in model.observables)}
+    place = None if wrong else support
+    default = model.main if place is None else named(WEAR, place)
+    color = default if color is None else at_support(color, place, known)
+    place = place or support_in(color, model)
+    if areas is not None:
+        return Shown(color, at_support(areas, place if support else None, known), place)
+    words = named(REGIME_OF_CONTACT, str(place))
+    return Shown(color, words if words in known else None, place)
 
 
 def map_of(path: Path, rows: RunRows, shade: Quantity | None, areas: Areas) -> RegimeMap:
@@ -165,7 +197,7 @@ def read_chances(path: Path, event: str, over: str | None, x: str | None = None,
     """
     import pyarrow as pa
 
-    wished = read_events("--chance", [event], model_of(path))[0]
+    wished = read_events("--chance", [event], with_entries(model_of(path)))[0]
     rows = read_rows(path, lambda _model, _problems: ["status", wished.observable], x, y, at, over=over)
     if wished.observable not in rows.table.column_names:
         raise ConfigError(str(path), [Problem("--chance", f"{wished.observable} is no column of this run")])
@@ -229,15 +261,19 @@ def areas_of(path: Path, rows: RunRows, areas: str | None) -> Areas:
 
     Args:
         path: directory of the run. rows: rows with the status and every observable that is a word.
-        areas: a word or whole-number observable; default: `regime`, or the next word observable if no row has a regime.
+        areas: a word or whole-number observable; default: `regime`, or the next word observable if no row has a regime; without any word
+            whether there are results.
 
     Raises:
         ConfigError: the observable has more different numbers than can be told apart.
     """
     words = [quantity.name for quantity in rows.model.observables if quantity.kind == "word" and quantity.name in rows.table.column_names]
-    name = areas or next((name for name in words if rows.table.column(name).null_count < rows.table.num_rows), REGIME)
-    column, good = rows.table.column(name), have_results(rows.table.column("status"))
-    if name in words:
+    name = areas or next((name for name in words if rows.table.column(name).null_count < rows.table.num_rows), (*words, STATUS)[0])
+    column, good = rows.table.column(name), have_results(rows.table.column(STATUS))
+    if name == STATUS:
+        known = tuple(status.sentence for status in RESULTS)
+        found = codes(column, known)
+    elif name in words:
         known = by_name(rows.model.observables)[name].words
         found = codes(column, known)
         known += (FREE if name == REGIME else "none",)
@@ -248,7 +284,7 @@ def areas_of(path: Path, rows: RunRows, areas: str | None) -> Areas:
             raise ConfigError(str(path), [Problem("--areas", message)])
         found = np.searchsorted(numbers, np.nan_to_num(column.to_numpy(), nan=-1.0)).astype(np.int8)
         found[np.isnan(np.asarray(column.to_numpy(), dtype=np.float64))] = FAILED
-        known = (*(f"{number} {name.replace('_', ' ')}" for number in numbers), "none")
+        known = (*(f"{number} {in_words(by_name(rows.model.observables)[name])}" for number in numbers), "none")
     found[good & (found == FAILED)] = len(known) - 1
     return Areas(name, known, found)
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from kernels.models import Model
 from sweep.analysis.run_state import model_of
 from sweep.execution.dataset import Dataset
+from sweep.io.tables import is_list
 
 DEEP = 0.01  # m: a contact worn deeper than this has another geometry, and other forces, than the model
-DEPTHS = ("wear_depth", "wear_depth_edf_mz")
+DEPTHS = ("wear_depth", "wear_depth_edf_mz", "scar_depth")
 ALONG_THE_IMPACT = (
     "friction of this model acts along the impact, under the constant normal_force: the force of the wall presses no contact that slides, "
     "and its impacts cause no wear"
@@ -27,14 +28,18 @@ def notes_on_depths(path: Path, model: Model) -> list[str]:
     """One sentence for each wear depth that is implausible in some rows."""
     import pyarrow.compute as pc
 
-    known = {quantity.name for quantity in model.observables}
+    known = [quantity.name for quantity in model.observables if quantity.name.partition("[")[0] in DEPTHS]
     dataset, notes = Dataset(path), []
-    for name in DEPTHS:
-        if name in known and name in dataset.names:
-            depths = dataset.table([name]).column(name)
+    for name in known:
+        if name in dataset.names:
+            column = dataset.table([name]).column(name)
+            several = is_list(column.type)
+            depths = pc.list_flatten(column) if several else column
+            things = "entries" if several else "rows"
+            size = "contact_width" if name.startswith("scar_depth") else "contact_area"
             if count := pc.sum(pc.greater(depths, DEEP)).as_py():
                 notes.append(
-                    f"{count:,} of {len(depths):,} rows have a {name} above {DEEP * 1e3:g} mm, which is implausible in service: "
-                    "the contact would change long before. Check service_time, contact_area and the wear law."
+                    f"{count:,} of {len(depths):,} {things} have a {name} above {DEEP * 1e3:g} mm, which is implausible in service: "
+                    f"the contact would change long before. Check service_time, {size} and the wear law."
                 )
     return notes

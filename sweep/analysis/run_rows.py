@@ -15,6 +15,7 @@ from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import STEADY
 from kernels.models.status import RESULTS
 from sweep.analysis.run_state import model_of, shown_table, state_of
+from sweep.analysis.supports import add_entries, lists_of, with_entries
 from sweep.design.axis import SCHEME
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
@@ -96,15 +97,18 @@ def read_rows(
         raise ConfigError(str(path), [Problem("", message)])
     if not state["rows"]:
         raise ConfigError(str(path), [Problem("", "no shard is written yet: nothing to draw")])
-    model, document = model_of(path), RunDirectory(path).read_document()
+    model, document = with_entries(model_of(path)), RunDirectory(path).read_document()
     fixed = fixed_parameters(document)
     dataset = Dataset(path)
     parameters = by_name(model.parameters)
     swept = [name for name in dataset.names if name in parameters and name not in fixed]
     swept += [SCHEME] if SCHEME in dataset.names else []
     problems: list[Problem] = []
-    there = [name for name in wanted(model, problems) if name in dataset.names]
-    table = dataset.table(list(dict.fromkeys([*swept, *there])))
+    asked = list(wanted(model, problems))
+    entries = lists_of(model, asked, dataset.names)
+    there = [name for name in asked if name in dataset.names]
+    table = dataset.table(list(dict.fromkeys([*swept, *there, *(base for base, _ in entries.values())])))
+    table = add_entries(table, model, entries)
     in_run = varying_of(table, swept)
     table, held = slice_at(table, in_run, at, problems)
     varying = varying_of(table, swept)

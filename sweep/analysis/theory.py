@@ -134,7 +134,7 @@ def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> I
     from kernels.reference.closed_forms import ETA_STAR
 
     given = {name: value for name, value in fixed.items() if name not in (x, y)}
-    if is_driven(model, given):
+    if model.structure is not None or is_driven(model, given):
         return
 
     def at_rest(*names: str) -> bool:

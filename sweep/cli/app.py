@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import calibration, checks, pictures, runs, sensitivity, show, structures
+from sweep.cli import calibration, checks, pictures, runs, sensitivity, show, structures, trace
 from sweep.cli.terminal import emit
 from sweep.io.version import VERSION
 
@@ -46,6 +46,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": pictures.write_report,
     "bifurcation": pictures.draw_bifurcation,
     "events": show.show_events,
+    "trace": trace.trace,
     "convergence": pictures.draw_convergence,
     "sensitivity": sensitivity.sensitivity,
     "calibrate": calibration.calibrate,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.shared import AreasName, At
+from sweep.cli.shared import AreasName, At, SupportName
 from sweep.cli.terminal import emit, say
 from sweep.io.errors import ConfigError, Problem
 
@@ -20,11 +20,15 @@ def draw_map(
     x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the first that the run varies.")] = None,
     y: Annotated[str | None, typer.Option(help="Parameter on the y axis; default the other one.")] = None,
     color: Annotated[
-        str | None, typer.Option(help="Observable that shades regimes, or none; default wear_power, or peak_force if the model has a wall.")
+        str | None,
+        typer.Option(
+            help="Observable that shades regimes, or none; default wear_power, of a structure at its support, or peak_force of a wall."
+        ),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable.")] = False,
     at: At = None,
     areas: AreasName = None,
+    support: SupportName = None,
     chance: Annotated[
         str | None, typer.Option(help="Shade by the chance of an event instead: buckled=1, 'impacts>=3', wall_regime=plateau.")
     ] = None,
@@ -37,9 +41,12 @@ def draw_map(
 
     if chance is None and over is not None:
         raise ConfigError("--over", [Problem("", "needs --chance, the event whose chance is drawn")])
-    if chance is not None and (color is not None or areas is not None):
-        raise ConfigError("--chance", [Problem("", "shades by the chance and needs no --color and no --areas")])
-    drawn = read_map(directory, x, y, color, at or [], areas) if chance is None else read_chances(directory, chance, over, x, y, at or [])
+    if chance is not None and not (color is areas is support is None):
+        raise ConfigError("--chance", [Problem("", "shades by the chance and needs no --color, no --areas and no --support")])
+    if chance is None:
+        drawn = read_map(directory, x, y, color, at or [], areas, support)
+    else:
+        drawn = read_chances(directory, chance, over, x, y, at or [])
     picture = out if out is not None else directory / "map.png"
     draw(drawn, picture, log)
     say_what_is_drawn(drawn)
@@ -68,6 +75,7 @@ def write_report(
     log: Annotated[bool, typer.Option("--log", help="Shade by the logarithm of the observable first.")] = False,
     at: At = None,
     areas: AreasName = None,
+    support: SupportName = None,
     traces: Annotated[int, typer.Option(help="How many points, spread over the map, have a time trace.")] = 64,
     out: Annotated[Path | None, typer.Option(help="File to write, .html; default DIRECTORY/report.html.")] = None,
 ) -> None:
@@ -77,7 +85,7 @@ def write_report(
     file = out if out is not None else directory / "report.html"
     page.check_suffix(file)
     page.plotly_script()
-    found = content.read_content(directory, x, y, color, at or [], traces, log, areas)
+    found = content.read_content(directory, x, y, color, at or [], traces, log, areas, support)
     size = page.write_page(found, file)
     for note in found.facts["notes"]:
         say(note)

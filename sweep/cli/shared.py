@@ -10,8 +10,12 @@ import typer
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of tables.")]
 At = Annotated[list[str] | None, typer.Option(help="Hold another parameter at its value nearest to this one: mu=0.2. Can be repeated.")]
 AreasName = Annotated[
-    str | None, typer.Option("--areas", help="Observable whose words or whole numbers are the areas; default regime, or wall_regime.")
+    str | None,
+    typer.Option(
+        "--areas", help="Observable whose words or whole numbers are the areas; default regime, wall_regime or contact_regime[SUPPORT]."
+    ),
 ]
+SupportName = Annotated[str | None, typer.Option("--support", help="Of a structure: the support that is shown.")]
 
 BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, NO_RESOURCES, INTERRUPTED, CLOSED_PIPE, TERMINATED = 2, 3, 4, 70, 71, 130, 141, 143
 

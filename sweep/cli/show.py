@@ -96,12 +96,14 @@ def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
 def show_events(
     study: Annotated[Path, typer.Argument(help="The study, a TOML file, or the directory of a run.")],
     point: Annotated[list[int] | None, typer.Option(help="Number of a point, from 0 on. Can be repeated; default the first.")] = None,
-    impacts: Annotated[bool, typer.Option("--impacts", help="Impacts on the wall instead of all events.")] = False,
+    impacts: Annotated[
+        bool, typer.Option("--impacts", help="Impacts on the wall, or at the supports of a structure, instead of all events.")
+    ] = False,
     most: Annotated[int, typer.Option(min=1, help="Events of a point after which its log may end.")] = 100_000,  # some ten seconds
     out: Annotated[Path | None, typer.Option(help="File to write instead of a table, .csv or .parquet.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the events or impacts of single points of a study; the exact engine computes them for any scheme."""
+    """Show the events or impacts of single points of a study: by the exact engine for any scheme, impacts of structures by their scheme."""
     from sweep.analysis import event_log
 
     table = event_log.events_of(event_log.read_study(study), point or [0], impacts, most)
@@ -114,7 +116,7 @@ def show_events(
         columns = list(table.columns)
         narrow = [*reversed(columns[columns.index("a") :])] if "a" in columns else []
         rows = table.head(LONGEST_TABLE).itertuples(index=False, name=None)
-        print_table("", columns, rows, right=[c for c in columns if c != "event"], spare=narrow)
+        print_table("", columns, rows, right=[c for c in columns if c not in ("event", "support")], spare=narrow)
         if len(table) > LONGEST_TABLE:
             say(f"The first {LONGEST_TABLE:,} of {len(table):,} are listed; --json and --out give all.")
     cut = event_log.unfinished(table)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models.quantity import Quantity
+from sweep.analysis.supports import in_words
 from sweep.io.atomic import write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.text import visible
@@ -65,7 +66,10 @@ def save(out: Path, size: tuple[float, float], fill: Callable[[Figure], None], c
 
 
 def label(quantity: Quantity) -> str:
-    """Axis label of a quantity, with superscript exponents in its unit."""
+    """Axis label of a quantity, with superscript exponents in its unit; of a structure with the name of what it belongs to."""
+    if "[" in quantity.name:
+        unit = f" [{raised(quantity.unit)}]" if quantity.unit not in ("", "1") else ""
+        return plain(in_words(quantity)) + unit
     head, bracket, unit = quantity.label.rpartition("[")
     return f"{head}{bracket}{raised(unit)}" if bracket else quantity.label
 

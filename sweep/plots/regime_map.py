@@ -174,7 +174,8 @@ def add_bar(figure: Figure, axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ra
     if not shaded or drawn.shade is None:
         return
     bar = figure.colorbar(ScalarMappable(norm, shaded[0]), ax=axes, fraction=0.05, pad=0.02, aspect=20)
-    bar.set_label(f"{drawn.shade.name.replace('_', ' ')} {label(drawn.shade)}" if drawn.shade.symbol else label(drawn.shade))
+    named = drawn.shade.symbol and "[" not in drawn.shade.name
+    bar.set_label(f"{drawn.shade.name.replace('_', ' ')} {label(drawn.shade)}" if named else label(drawn.shade))
     bar.outline.set_linewidth(0.8)
     # a colour bar has one column, so an image with all columns is drawn over it
     picture = np.stack([colors(np.linspace(0.0, 1.0, 256))[:, :3] for colors in shaded], axis=1)

@@ -27,6 +27,7 @@ from sweep.analysis.regime_map import (
     map_of,
     nearest_rows,
     require_shade,
+    shown_of,
     spread,
     theory_of,
 )
@@ -34,6 +35,7 @@ from sweep.analysis.regime_map import codes as codes_of
 from sweep.analysis.run_notes import notes_on
 from sweep.analysis.run_rows import RunRows, is_numeric, read_rows
 from sweep.analysis.run_state import POINT
+from sweep.analysis.supports import in_words, support_in, supports_of
 from sweep.analysis.theory import BoundaryLine
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
@@ -67,7 +69,7 @@ class Content:
 
 def read_content(
     path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), traces: int = 64,
-    logarithmic: bool = False, areas: str | None = None,
+    logarithmic: bool = False, areas: str | None = None, support: str | None = None,
 ) -> Content:  # fmt: skip
     """Collect the content of the report of a run.
 
@@ -76,6 +78,7 @@ def read_content(
         x, y, at: see `run_rows.read_rows`; one axis is enough.
         color: the observable that is shaded first. logarithmic: whether to shade by its logarithm.
         traces: largest number of points with a trace.
+        areas, support: see `regime_map.read_map`; the traces of a structure are those of this support too.
 
     Raises:
         ConfigError: see `run_rows.read_rows`; or the observable is not in the run or holds no numbers.
@@ -85,9 +88,10 @@ def read_content(
     chosen: list[Quantity] = []
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
-        shade = choose_shade(model, model.main if color in (None, NOTHING) else str(color), problems)
+        shown = shown_of(model, None if color == NOTHING else color, areas, support, problems)
+        shade = choose_shade(model, shown.color, problems)
         chosen.extend([shade] if shade else [])
-        choose_areas(model, areas, problems)
+        choose_areas(model, shown.areas, problems)
         return [POINT, *(quantity.name for quantity in model.observables if quantity.kind != "list"), "status"]
 
     rows = read_rows(path, wanted, x, y, at, fewest=1)
@@ -95,12 +99,14 @@ def read_content(
     require_shade(path, rows, shade)
     if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
-    found_areas = areas_of(path, rows, areas)
+    of = shown_of(rows.model, None if color == NOTHING else color, areas, support, [])
+    place = of.support or next(iter(supports_of(rows.model)), None)
+    found_areas = areas_of(path, rows, of.areas)
     drawn = map_of(path, rows, None, found_areas) if len(rows.axes) > 1 else None
     order, places, thinned = order_of(rows, drawn)
     picked = pick(rows, drawn, found_areas, order, traces)
-    found, note = trace_rows(rows, [int(order[place]) for place in picked]) if picked else ([], "")
-    where = {int(order[place]): place for place in picked}
+    found, note = trace_rows(rows, [int(order[each]) for each in picked], place) if picked else ([], "")
+    where = {int(order[each]): each for each in picked}
     columns, described, left_out = pack_columns(rows, found_areas, order, shade)
     notes = [thinned] if thinned else []
     if left_out:
@@ -111,8 +117,8 @@ def read_content(
     notes += notes_on(path)
     state = rows.state
     if state["state"] != "complete":
-        of = f" of {state['points']:,}" if state["rows"] < state["points"] else ""
-        notes.insert(0, f"The run is not complete: it has {state['rows']:,}{of} points.")
+        out_of = f" of {state['points']:,}" if state["rows"] < state["points"] else ""
+        notes.insert(0, f"The run is not complete: it has {state['rows']:,}{out_of} points.")
     kind = "line" if drawn is None else "points" if drawn.loose else "grid" if drawn.gridded else "scattered"
     facts = {
         "study": state["study"],
@@ -140,10 +146,12 @@ def read_content(
                 "row": where[trace.row],
                 "count": len(trace.columns["time"]),
                 "period": trace.period if math.isfinite(trace.period) else None,
+                "gap": trace.gap if math.isfinite(trace.gap) else None,
                 "columns": {name: pack_floats(values) for name, values in trace.columns.items()},
             }
             for trace in found
         ],
+        "support": support_facts(rows.model, place),
         "wall": "peak_force" in by_name(rows.model.observables),
         "provenance": [[name, value] for name, value in provenance_of(rows)],
         "config": RunDirectory(path).read_manifest().get("config", ""),
@@ -154,6 +162,14 @@ def read_content(
         facts["axis_columns"] = [f"axis {axis}" for axis in range(len(places))]
         columns |= {f"axis {axis}": pack_floats(values, FINE) for axis, values in enumerate(places)}
     return Content(state["study"], facts, columns, left_out, len(found))
+
+
+def support_facts(model: Model, support: str | None) -> dict[str, Any] | None:
+    """What the page knows of the support of a structure whose traces it shows: its name and obstacle; None without one."""
+    if support is None or model.structure is None:
+        return None
+    kind = model.structure.kind_of(model.structure.support(support))
+    return {"name": support, "obstacle": kind.obstacle}
 
 
 def order_of(rows: RunRows, drawn: RegimeMap | None) -> tuple[np.ndarray, list[np.ndarray], str]:
@@ -214,11 +230,15 @@ def pack_columns(
     quantities = by_name(model.parameters) | by_name(model.observables)
     steps = ("accepted_steps", "rejected_steps", "time_reached")
     others = [q.name for q in model.observables if q.name not in (areas.name, shade.name, *steps) and q.name in rows.table.column_names]
+    if (support := support_in(shade.name, model)) is not None:  # what is observed where the shade is comes first
+        others.sort(key=lambda name: support_in(name, model) != support)
     there = order >= 0
-    for name in (POINT, areas.name, "status", *parameters, shade.name, *others, *steps):
+    for name in dict.fromkeys((POINT, areas.name, "status", *parameters, shade.name, *others, *steps)):
         column = rows.table.column(name)
         quantity = quantities.get(name)
         facts: dict[str, Any] = {"name": name, "unit": unit_of(model, name), "about": quantity.description if quantity else ""}
+        if "[" in name and quantity:
+            facts["said"] = in_words(quantity)
         if name == areas.name:
             text, facts["kind"], facts["words"] = pack_codes(np.where(there, areas.codes[order], MISSING)), "code", list(areas.words)
         elif not is_numeric(column):

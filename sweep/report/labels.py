@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -11,9 +12,10 @@ from kernels.models.quantity import Quantity, by_name
 from sweep.analysis.palette import FLAT, ramps_of
 from sweep.analysis.run_rows import RunRows
 from sweep.analysis.run_state import facts_of
+from sweep.analysis.supports import in_words
 from sweep.design.axis import SCHEME
 
-GREEK = {"mu": "μ", "omega": "ω", "varphi": "φ", "sigma": "\u03c3", "eta": "η", "beta": "β"}
+GREEK = {"alpha": "\u03b1", "mu": "μ", "omega": "ω", "varphi": "φ", "sigma": "\u03c3", "eta": "η", "beta": "β"}
 
 
 def ordinal(number: int) -> str:
@@ -57,9 +59,16 @@ def unit_of(model: Model, name: str) -> str:
 def html_label(quantity: Quantity) -> str:
     """The label of an axis as HTML: symbol and unit."""
     unit = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", quantity.unit_suffix.strip())
+    if "[" in quantity.name:
+        return f"{html.escape(in_words(quantity))} [{unit}]" if unit else html.escape(in_words(quantity))
     base, _, below = quantity.symbol.partition("_")
     below = re.sub(r"\\mathrm\{([^}]*)\}", r"\1", below.strip())
     below = below[1:-1] if below.startswith("{") else below
+    upright = re.fullmatch(r"\\mathrm\{([^}]*)\}", base)
     base = GREEK.get(base.removeprefix("\\"), base)
-    head = f"<i>{base}</i>" + (f"<sub>{below}</sub>" if below else "") if base else quantity.name.replace("_", " ")
+    head = (
+        (upright[1] if upright else f"<i>{base}</i>") + (f"<sub>{below}</sub>" if below else "")
+        if base
+        else quantity.name.replace("_", " ")
+    )
     return f"{head} [{unit}]" if unit else head

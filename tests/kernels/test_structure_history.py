@@ -7,10 +7,11 @@ import pytest
 
 import kernels
 from kernels.batch.solve import solve
+from kernels.excitation.record import Records
 from kernels.models.structures import Load, Structure, body_basis
 from kernels.models.supports import Support
 from kernels.models.wear_laws import scar_depth
-from kernels.structure_history import IMPACT_COLUMNS, impacts, trace
+from kernels.structure_history import IMPACT_COLUMNS, impacts, trace, traces
 
 ROD = Structure(body_basis("xy"), [Support("ring", "centre", "ring")], [Load("x"), Load("y", direction=(0, 1, 0))], body=True)
 GIVEN = {
@@ -101,3 +102,43 @@ def test_depth_of_a_scar_follows_from_the_wear_power() -> None:
     batch = solve(ROD.model, "euler", GIVEN | worn | {"gap[ring]": np.array([1e-3, 5e-4])}, count=2)
     assert batch.observables["scar_depth[ring]"][0] == pytest.approx(float(found["scar_depth[ring]"]), rel=1e-6)
     assert "scar_depth[ring]" not in solve(ROD.model, "euler", GIVEN).observables
+
+
+@pytest.mark.parametrize("scheme", ["euler", "rk32"])
+def test_a_part_of_a_trace_is_that_part_of_the_whole(scheme: str) -> None:
+    whole = trace(ROD.model, GIVEN, scheme, rows=0)
+    part = trace(ROD.model, GIVEN, scheme, rows=0, within=(0.0401, 0.0602))
+    time = whole["time"]
+    inside = (time >= part["time"][0] * (1.0 - 1e-12)) & (time <= part["time"][-1] * (1.0 + 1e-12))
+    assert len(part["time"]) == np.count_nonzero(inside)
+    assert part["time"][0] <= 0.0401 * (1.0 + 1e-12) < part["time"][1]
+    assert part["time"][-2] < 0.0602 <= part["time"][-1] * (1.0 + 1e-12)
+    for name, values in part.items():
+        assert values == pytest.approx(whole[name][inside], rel=1e-6, abs=1e-9), name
+    few = trace(ROD.model, GIVEN, scheme, rows=7, within=(0.0401, 0.0602))
+    assert len(few["time"]) == 8
+    assert (few["time"][0], few["time"][-1]) == pytest.approx((part["time"][0], part["time"][-1]))
+
+
+@pytest.mark.slow
+def test_traces_side_by_side_are_those_of_each() -> None:
+    rows = [GIVEN, GIVEN | {"gap[ring]": 5e-4}, GIVEN | {"end": 0.05}, GIVEN | {"amplitude[x]": 1e308, "k_n": 1e6}]
+    found = traces(ROD.model, rows, "euler", 50, within=[(0.02, np.inf)] * 4)
+    for given, history in zip(rows[:3], found, strict=False):
+        alone = trace(ROD.model, given, "euler", 50, within=(0.02, np.inf))
+        assert history is not None
+        assert [*history] == [name for name in alone if name not in ("q", "v")]
+        for name, values in history.items():
+            assert values == pytest.approx(alone[name], rel=1e-6, abs=1e-9), name
+    assert found[3] is None
+
+
+def test_steps_are_no_longer_than_the_interval_of_a_record() -> None:
+    rod = Structure(body_basis("x"), loads=[Load("x", channel=0)], body=True)
+    given = {"k": 1.0, "end": 0.4, "record": 0.0, "step": 1.0, "tolerance": 1e-3}
+    interval = 0.01
+    bank = Records(np.sin(np.arange(41) * interval), interval)
+    steps = np.diff(trace(rod.model, given, "rk32", 0, bank)["time"])
+    found = solve(rod.model, "rk32", given, records=bank)
+    assert steps.max() <= interval * (1.0 + 1e-9)
+    assert len(steps) == int(found.observables["accepted_steps"][0])

@@ -44,7 +44,8 @@ function ticks([low, high]) {
 const logTicks = (axis, range) => (content.axes[axis].log ? ticks(range) : {});
 
 const axisType = (axis) => (content.axes[axis].log ? "log" : "linear");
-const labelled = (facts) => `${facts.name.replaceAll("_", " ")}${facts.unit ? ` [${raised(facts.unit)}]` : ""}`;
+const labelled = (facts) => `${facts.said ? escaped(facts.said) : facts.name.replaceAll("_", " ")}${facts.unit ? ` [${raised(facts.unit)}]` : ""}`;
+const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 const raised = (unit) => unit.replace(/\^(-?\d+)/g, "<sup>$1</sup>");
 
 // Limits of an axis as plotly takes them: logarithms for a logarithmic axis.
@@ -149,4 +150,57 @@ function drawLoop(chart, t, period) {
     margin: margins(34),
   };
   return Plotly.react(chart, data, layout(axes, more), still);
+}
+
+// ---- traces of a support of a structure
+
+// What the contact does at each instant: the numbers of a path where it has that state, and null elsewhere. A state reaches back to the
+// instant before it, so that the pieces of a path join.
+function states(t) {
+  const touches = t.normal_force.map((force) => force > 0), slips = t.slips.map((slip, n) => touches[n] && slip > 0.5);
+  const kinds = [
+    ["no contact", token("soft"), 1, touches.map((touch) => !touch)],
+    ["contact holds", token("accent"), 2, touches.map((touch, n) => touch && !slips[n])],
+    ["contact slips", token("other"), 2, slips],
+  ];
+  const only = (mask, values) => values.map((value, n) => (mask[n] || mask[n + 1] ? value : null));
+  return kinds.filter(([, , , mask]) => mask.some(Boolean)).map(([name, color, width, mask]) => ({ name, line: { color, width }, of: (values) => only(mask, values) }));
+}
+
+function drawForces(chart, t) {
+  const axes = {
+    xaxis: { title: { text: "time [s]", standoff: 6 }, anchor: "y2", range: [t.time[0], t.time[t.time.length - 1]] },
+    yaxis: { title: { text: "normal force [N]", standoff: 6 }, domain: [0.54, 1], rangemode: "tozero" },
+    yaxis2: { title: { text: "friction [N]", standoff: 6 }, domain: [0, 0.46], rangemode: "tozero" },
+  };
+  const data = [{ x: t.time, y: t.normal_force, mode: "lines", line: { color: token("ink"), width: 1.2 }, name: "normal force" }];
+  for (const { name, line, of } of states(t)) {
+    data.push({ x: t.time, y: of(t.tangential_force), yaxis: "y2", mode: "lines", line: { ...line, width: 1.5 }, name, connectgaps: false });
+  }
+  return Plotly.react(chart, data, layout(axes, { hovermode: "x", dragmode: coarse ? false : "zoom" }), still);
+}
+
+// The path in the plane of the support's first two axes with its clearance, or over time if the structure moves along one axis alone.
+function drawOrbit(chart, t, clearance) {
+  const largest = [clearance, ...t.place_1, ...(t.place_2 || [])].reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  const [factor, unit] = largest >= 0.5 ? [1, "m"] : largest >= 5e-4 ? [1e3, "mm"] : [1e6, "µm"];
+  const [first, second] = [t.place_1, t.place_2].map((values) => values && values.map((value) => factor * value));
+  const flat = !second, x = flat ? t.time : first, y = flat ? first : second, gap = factor * clearance;
+  const data = states(t).map(({ name, line, of }) => ({ x: of(x), y: of(y), mode: "lines", line, name, connectgaps: false }));
+  const edge = { color: token("ink"), width: 1.5 }, about = { mode: "lines", line: edge, name: "clearance", hoverinfo: "skip" };
+  const span = flat ? [x[0], x[x.length - 1]] : padded([...y, ...(content.support.obstacle === "ring" ? [-gap, gap] : [])]);
+  if (content.support.obstacle === "ring") {
+    const turn = Array.from({ length: 129 }, (_, n) => (n * Math.PI) / 64);
+    data.push({ x: turn.map((a) => gap * Math.cos(a)), y: turn.map((a) => gap * Math.sin(a)), ...about });
+  } else {
+    for (const at of content.support.obstacle === "plane" ? [gap] : [-gap, gap]) {
+      data.push({ ...(flat ? { x: span, y: [at, at] } : { x: [at, at], y: span }), ...about, showlegend: at === gap });
+    }
+  }
+  const axes = {
+    xaxis: { title: { text: flat ? "time [s]" : `along axis 1 [${unit}]`, standoff: 6 } },
+    yaxis: { title: { text: `along axis ${flat ? 1 : 2} [${unit}]`, standoff: 6 }, ...(flat ? {} : { scaleanchor: "x" }) },
+  };
+  const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
+  return Plotly.react(chart, data, layout(axes, { showlegend: true, legend, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
 }

@@ -16,7 +16,7 @@ function table(target, rows) {
   for (const [name, value, unit, kind] of rows) {
     const line = body.insertRow();
     if (kind) line.className = kind;
-    line.insertCell().textContent = name;
+    line.insertCell().textContent = name.replace("[", "\u200b[");  // a long name may break there
     const cell = line.insertCell();
     cell.textContent = value;
     if (unit !== undefined) {
@@ -217,12 +217,15 @@ async function drawTrace(number, row) {
   for (const [name, text] of Object.entries(trace.columns)) t[name] = Array.from(await unpackFloats(text, trace.count, 0));
   const where = (at) => content.axes.map((axis, i) => `${axis.name} = ${digits(place(at)[i], 5)}${axis.unit ? ` ${axis.unit.replace(/\^2/g, "²")}` : ""}`).join(", ");
   const same = row === trace.row;
-  element("trace-title").textContent = `Point ${points[trace.row].toLocaleString("en")} (${where(trace.row)})` +
+  const at = content.support ? ` at ${content.support.name}` : "";
+  element("trace-title").textContent = `Point ${points[trace.row].toLocaleString("en")} (${where(trace.row)})${at}` +
     (same ? "." : `, the nearest of ${content.traces.length} points with a trace to ${where(row)}.`);
   element("trace").dataset.point = points[trace.row];
   state.trace = trace.row;
   markTrace();
-  await Promise.all([drawMotion(element("motion"), t), drawLoop(element("loop"), t, trace.period)]);
+  await Promise.all(content.support
+    ? [drawForces(element("motion"), t), drawOrbit(element("loop"), t, trace.gap)]
+    : [drawMotion(element("motion"), t), drawLoop(element("loop"), t, trace.period)]);
 }
 
 function markTrace() {

@@ -24,11 +24,22 @@ from sweep.report import content as report_content
 from sweep.report.content import MOST_FINE, read_content
 from sweep.report.labels import html_label
 from sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
+from sweep.report.traces import last_part, together, trace_together
+from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
 from tests.sweep.report.browser import PHONE, Browser, open_browser
 
 A0 = {"from": 1.0, "to": 10.0, "count": 12}
 MU = {"from": 0.02, "to": 0.8, "count": 9, "spacing": "log"}
+ROD: dict[str, Any] = {
+    "study": {"name": "rod", "model": "body", "scheme": "euler"},
+    "structure": {"directions": "xy"},
+    "supports": {"ring": {"obstacle": "ring"}, "stop": {"normal": [0.0, 1.0, 0.0], "gap": 1e-3}},
+    "loads": {"east": {"amplitude": 400.0, "omega": 157.0}, "north": {"direction": [0, 1, 0], "amplitude": 350.0, "omega": 195.0}},
+    "parameters": {"m": 0.5, "k": 3e4, "c": 3.0, "k_n": 5e5, "c_n": 30.0, "c_t": 20.0},
+    "time": {"end": 0.2, "step": 2e-5},
+    "sweep": {"axes": {"gap[ring]": [4e-4, 6e-4, 8e-4], "mu": [0.1, 0.3]}},
+}
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 MOST_BYTES = 20_000_000
 MOST_SECONDS = 3.0
@@ -55,6 +66,24 @@ def facts_of(page: Path) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="content">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
     assert found
     return dict(json.loads(found[1]))
+
+
+def test_the_traces_of_a_structure_are_those_of_its_rows_at_the_support() -> None:
+    loads = {name: {**each, "channel": 0} for name, each in ROD["loads"].items()}
+    random = {"spectrum": [[5.0, 1.0], [50.0, 1.0]], "duration": 0.3, "interval": 1e-3, "seed": 1}
+    config = load({**ROD, "loads": loads, "excitation": {"random": random}})
+    rows = [{**config.fixed, "gap[ring]": 4e-4, "mu": 0.1, "draw": float(draw)} for draw in (3, 0)]
+    assert last_part(config.model, rows[0]) == 0.0  # ten periods are longer than the run
+    assert last_part(config.model, rows[0] | {"end": 1.0}) == pytest.approx(1.0 - 10 * 2.0 * np.pi / 157.0)
+    still = {"amplitude[east]": 0.0, "amplitude[north]": 0.0, "end": 1.0}
+    assert last_part(config.model, rows[0] | still) == pytest.approx(1.0 - 10 * 2.0 * np.pi * (0.5 / 3e4) ** 0.5)
+    given, bank = together(config.excitation, rows)
+    assert bank is not None
+    assert [row["record"] for row in given] == [0.0, 1.0]
+    excitation: Any = config.excitation
+    np.testing.assert_array_equal(bank.samples.reshape(2, -1), [excitation.draw(3).ravel(), excitation.draw(0).ravel()])
+    found = trace_together(config, "euler", rows)
+    assert [each is not None and each["normal_force[ring]"].max() > 0.0 for each in found] == [True, True]
 
 
 # ---- in a browser
@@ -110,6 +139,30 @@ def test_a_report_shows_rows_slices_and_traces(browser: Browser, tmp_path: Path)
     assert imread(browser.picture("report-small")).std() > 0.05
     assert browser.complaints() == []
     assert {address.partition(":")[0] for address in browser.requests()} <= {"file", "data", "blob"}
+
+
+@pytest.mark.slow
+def test_a_report_of_a_structure_shows_orbits_and_forces_at_its_support(browser: Browser, tmp_path: Path) -> None:
+    page = report(ROD, tmp_path, "--traces", "12", "--support", "ring")
+    rows = pd.read_parquet(page.parent / "points").sort_values(["mu", "gap[ring]"], ignore_index=True)
+    browser.resize(1280, 900)
+    browser.open(page)
+    unpacked = browser.run("return Array.from(await column('wear_power[ring]'))")
+    np.testing.assert_array_equal(np.array(unpacked, np.float32), rows["wear_power[ring]"].to_numpy(np.float32))
+    browser.move(0.99, 0.99, click=True)
+    last = rows["point"].iloc[-1]
+    browser.wait(f"return document.getElementById('trace').dataset.point === '{last}'")
+    assert browser.text("trace-title") == f"Point {last} (gap[ring] = 0.0008 m, mu = 0.3) at ring."
+    told = "document.getElementById('loop').data.map((each) => [each.name, Array.from(each.x), Array.from(each.y)])"
+    parts = {name: np.array([x, y], float) for name, x, y in browser.run(f"return {told}")}
+    assert [*parts] == ["no contact", "contact holds", "contact slips", "clearance"]
+    assert np.hypot(*parts["clearance"]) == pytest.approx(np.full(129, 0.8), rel=1e-6)
+    largest = max(np.nanmax(np.hypot(*parts[name])) for name in ("contact holds", "contact slips"))
+    assert largest == pytest.approx(0.8 + 1e3 * rows["max_penetration[ring]"].iloc[-1], abs=0.05)
+    peaks = browser.run("return document.getElementById('motion').data.map((each) => Math.max(...each.y))")
+    assert max(peaks) == pytest.approx(rows["normal_force_peak[ring]"].iloc[-1], rel=0.05)
+    assert imread(browser.picture("report-structure")).std() > 0.05
+    assert browser.complaints() == []
 
 
 @pytest.mark.slow
@@ -333,7 +386,11 @@ class NoPlotly:
 def test_labels_are_written_for_a_page() -> None:
     from kernels.models import BUCKLING_WALL, RUBBING_MASS
 
-    labels = {quantity.name: html_label(quantity) for quantity in (*RUBBING_MASS.parameters, *BUCKLING_WALL.parameters)}
+    model = load(ROD).model
+    own = (*model.parameters, *model.observables)
+    labels = {quantity.name: html_label(quantity) for quantity in (*RUBBING_MASS.parameters, *BUCKLING_WALL.parameters, *own)}
+    assert labels["gap"] == "gap [m]"
+    assert labels["gap[ring]"] == "gap of ring [m]"
     assert labels["a0"] == "<i>a</i><sub>0</sub> [m/s<sup>2</sup>]"
     assert labels["mu"] == "<i>μ</i>"
     assert labels["f_crit"] == "<i>f</i><sub>crit</sub> [N]"

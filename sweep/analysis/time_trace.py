@@ -1,0 +1,263 @@
+"""The time history of one point of a study: a structure by the scheme of its row, any other oscillator by the exact engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import EXACT, STEADY
+from kernels.models.supports import named
+from sweep.analysis.event_log import POINT, given_of, scheme_of
+from sweep.analysis.supports import require_support
+from sweep.execution.record_bank import record_of_row
+from sweep.execution.shard import solve_points
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.config import Config
+from sweep.study.rules import check_fixed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PERIODS = 20  # of the excitation: longer runs show only their last ones where nothing else is asked for
+SETTLING = 50  # periods for a contact with memory to return to its steady motion
+MOST_EVENTS = 1_000_000
+MOST_ROWS = 10_000_000
+TIME = Quantity("time", "s", "time")
+_OF_COORDINATES = (
+    Quantity("q", "m", "coordinate"),
+    Quantity("v", "m/s", "velocity of the coordinate"),
+)  # fmt: skip
+_OF_SUPPORTS = {
+    q.name: q
+    for q in (
+        Quantity("penetration", "m", "penetration of the support, negative off it"),
+        Quantity("penetration_rate", "m/s", "rate of the penetration"),
+        Quantity("normal_force", "N", "normal force of the support", r"F_n"),
+        Quantity("tangential_force", "N", "size of the friction force", r"F_t"),
+        Quantity("sliding_speed", "m/s", "size of the tangential velocity"),
+        Quantity("slips", "", "1 where the contact slips, else 0"),
+        Quantity("place_1", "m", "displacement from the clearance's centre along the first axis of the support"),
+        Quantity("place_2", "m", "displacement from the clearance's centre along the second axis of the support"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """A support as it is drawn.
+
+    Attributes:
+        name: of the support. obstacle: one of `kernels.models.supports.OBSTACLES`. gap: clearance [m].
+        flat: whether the structure moves along its first axis alone.
+    """
+
+    name: str
+    obstacle: str
+    gap: float
+    flat: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimeTrace:
+    """One point of a study in time.
+
+    Attributes:
+        study: name of the study. point: number of the point. scheme: what computed the trace.
+        columns: name -> (n,) values, `time` [s] first. quantities: what each column is.
+        clearances: the supports of a structure, in the order of the study; none of an oscillator with one coordinate.
+        period: period of a single sine that shakes an oscillator with one coordinate [s]; NaN if there is none.
+    """
+
+    study: str
+    point: int
+    scheme: str
+    columns: dict[str, np.ndarray]
+    quantities: tuple[Quantity, ...]
+    clearances: tuple[Clearance, ...]
+    period: float
+
+    @property
+    def time(self) -> np.ndarray:
+        """(n,) times [s]."""
+        return self.columns[TIME.name]
+
+    def table(self) -> pd.DataFrame:
+        """The trace as a table, one row per instant."""
+        import pandas as pd
+
+        return pd.DataFrame({POINT: np.full(len(self.time), self.point), **self.columns})
+
+
+def trace_of(
+    config: Config, point: int, rows: int = 2000, start: float | None = None, stop: float | None = None, support: str | None = None
+) -> TimeTrace:
+    """The time history of a point.
+
+    Args:
+        config: the study. point: number of the point.
+        rows: about how many instants there are. Of a structure 0 stands for all steps; others have more instants around their events.
+        start, stop: times [s] of the first and the last instant; default the whole run, or one period of a steady motion.
+        support: the only support whose columns there are; None for all.
+
+    Raises:
+        ConfigError: no such point or support, times outside the run, or a run that cannot be traced or fails.
+    """
+    require_support(config.source, config.model, support)
+    given = given_of(config, point)
+    scheme = EXACT if config.model.structure is None else scheme_of(config, point)
+    if problems := check_fixed(config.model, scheme, given, config.paths, set()):
+        raise ConfigError(config.source, problems)
+    least = 2 if config.model.structure is None else 0
+    if not least <= rows <= MOST_ROWS:
+        raise ConfigError("--rows", [Problem("", f"{rows:,} is no number of instants: give {least} to {MOST_ROWS:,}")])
+    steady = config.window == STEADY
+    end = math.inf if steady else float(config.model.resolve(given)["end"])
+    begins, ends = 0.0 if start is None else start, end if stop is None else stop
+    if not (0.0 <= begins < ends <= end * (1.0 + 1e-12) and not math.isnan(ends)):
+        run = "a run" if steady else f"the run, which ends at {end:g} s"
+        raise ConfigError("--from, --to", [Problem("", f"from {begins:g} s to {ends:g} s is no time of {run}")])
+    try:
+        if config.model.structure is not None:
+            return _of_structure(config, point, scheme, given, rows, (begins, ends), support)
+        return _of_steady(config, point, given, rows, (begins, ends)) if steady else _of_run(config, point, given, rows, (begins, ends))
+    except ValueError as error:
+        raise ConfigError(config.source, [Problem(f"point {point}", str(error))]) from None
+
+
+def _of_structure(
+    config: Config, point: int, scheme: str, given: Mapping[str, Any], rows: int, within: tuple[float, float], support: str | None
+) -> TimeTrace:
+    """The trace of a structure."""
+    from kernels import structure_history
+
+    structure = config.model.structure
+    shaken, records = record_of_row(config.excitation, given)
+    found = structure_history.trace(structure.model, shaken, scheme, rows, records, within)
+    clearances = tuple(each for each in clearances_of(config.model, given) if support in (None, each.name))
+    columns, quantities = {TIME.name: found["time"]}, [TIME]
+
+    def add(quantity: Quantity, values: np.ndarray) -> None:
+        columns[quantity.name] = values
+        quantities.append(quantity)
+
+    for name, axis in structure.rows:
+        add(Quantity(named(axis, name), "m", f"displacement along {axis}; at {name}"), found[named(axis, name)])
+        add(Quantity(named(f"{axis}_rate", name), "m/s", f"velocity along {axis}; at {name}"), found[named(f"{axis}_rate", name)])
+    for each in clearances:
+        for name, quantity in _OF_SUPPORTS.items():
+            if (full := named(name, each.name)) in found:
+                about = f"{quantity.description}; at {each.name}"
+                add(Quantity(full, quantity.unit, about, quantity.symbol), found[full])
+    for quantity in _OF_COORDINATES:
+        for number, values in enumerate(found[quantity.name].T):
+            add(Quantity(f"{quantity.name}_{number}", quantity.unit, f"{quantity.description} {number}"), values)
+    return TimeTrace(config.name, point, scheme, columns, tuple(quantities), clearances, math.nan)
+
+
+def clearances_of(model: Model, given: Mapping[str, Any]) -> list[Clearance]:
+    """The supports of a structure with the clearances of one row."""
+    p = model.resolve(given)
+    found = []
+    for name in model.structure.order:
+        support = model.structure.support(name)
+        kind = model.structure.kind_of(support)
+        found.append(Clearance(name, kind.obstacle, float(np.ravel(p[named("gap", name)])[0]), kind.axes == 1))
+    return found
+
+
+def _of_run(config: Config, point: int, given: Mapping[str, Any], rows: int, within: tuple[float, float]) -> TimeTrace:
+    """The trace of an oscillator with one coordinate from t = 0 on."""
+    import kernels
+
+    (start, stop), end = within, float(config.model.resolve(given)["end"])
+    shaken, records = record_of_row(config.excitation, given)
+    samples = max(2, round((rows - 1) * (end - start) / (stop - start)) + 1)
+    if samples > MOST_ROWS:
+        raise ValueError(f"a run of {end:g} s has too many instants {(stop - start) / (rows - 1):.3g} s apart: give fewer --rows")
+    columns = kernels.trace(config.model.name, shaken, start, samples, MOST_EVENTS, records)
+    if columns["time"][-1] < stop * (1.0 - 1e-12):
+        raise ValueError(f"its events stop at t = {columns['time'][-1]:g} s, because it has more than {MOST_EVENTS:,} of them")
+    return _plain(config, point, columns, stop, excitation_period(config.model, given))
+
+
+def _of_steady(config: Config, point: int, given: Mapping[str, Any], rows: int, within: tuple[float, float]) -> TimeTrace:
+    """The trace of a steady motion over its period, from where the run of its row ends."""
+    solution = solve_points(config, config.design.points(point, point + 1))
+    at = {name: float(solution.observables[name][0]) for name in ("x_end", "v_end", "period")}
+    found = steady_trace(config.model, given, at, rows, within[1])
+    if found is None:
+        raise ValueError("it has no steady motion with a period: see the column `status` of its row")
+    columns, period = found
+    keep = columns["time"] >= within[0] * (1.0 - 1e-12)
+    return _plain(config, point, {name: values[keep] for name, values in columns.items()}, within[1], period)
+
+
+def _plain(config: Config, point: int, columns: dict[str, np.ndarray], stop: float, period: float) -> TimeTrace:
+    """The trace of an oscillator with one coordinate up to a time."""
+    from kernels.time_history import TRACE_COLUMNS
+
+    keep = columns["time"] <= stop * (1.0 + 1e-12)
+    return TimeTrace(config.name, point, EXACT, {name: values[keep] for name, values in columns.items()}, TRACE_COLUMNS, (), period)
+
+
+def excitation_period(model: Model, given: Mapping[str, Any]) -> float:
+    """Period of the excitation [s]; NaN if there is none."""
+    p = model.resolve(given)
+    return 2.0 * math.pi / float(p["omega"]) if float(p["a0"]) != 0.0 or float(p["f0"]) != 0.0 else math.nan
+
+
+def steady_trace(
+    model: Model, given: Mapping[str, Any], at: Mapping[str, float | None], samples: int, longest: float = math.inf
+) -> tuple[dict[str, np.ndarray], float] | None:
+    """Trace a steady motion.
+
+    Args:
+        model, given: of the row. at: its `x_end`, `v_end` and `period`. samples: number of instants at equal steps.
+        longest: length of the trace [s], if it is finite; else one period of the motion.
+
+    Returns:
+        The columns of `kernels.trace`, with the time since the start of a period, and the period of the excitation [s]; None if the row
+        has no steady motion.
+    """
+    import kernels
+
+    period = excitation_period(model, given)
+    count, place = at["period"], at["x_end"]
+    if not count or math.isnan(count) or not math.isfinite(period) or place is None or math.isnan(place):
+        return None
+    length = count * period
+    settling = SETTLING * length if "k_t" in given else 0.0
+    length = longest if math.isfinite(longest) else length
+    timed = {name: value for name, value in given.items() if not name.startswith("window")}
+    timed |= {"x0": place, "v0": at["v_end"], "end": settling + length}
+    columns = kernels.trace(model.name, timed, settling, samples, MOST_EVENTS)
+    columns["time"] -= settling
+    return columns, period
+
+
+def extremes(trace: TimeTrace, names: list[str]) -> list[tuple[str, str, float, float, float, float, float, float]]:
+    """For each named column: name, unit, first and last value, least value and its time [s], largest value and its time [s]."""
+    units = {quantity.name: quantity.unit_suffix.strip() for quantity in trace.quantities}
+    found = []
+    for name in names:
+        values = trace.columns[name]
+        low, high = int(np.argmin(values)), int(np.argmax(values))
+        found.append(
+            (
+                name,
+                units[name],
+                float(values[0]),
+                float(values[-1]),
+                float(values[low]),
+                float(trace.time[low]),
+                float(values[high]),
+                float(trace.time[high]),
+            )
+        )
+    return found
