@@ -197,3 +197,23 @@ def test_only_points_whose_step_is_near_the_bound_need_eigenvalues() -> None:
         assert load(study).design.count == 40_000
     with pytest.raises(ConfigError, match=r"step = 0\.001 s is unstable.* \(broken at 3 of 4 points\)"):
         load(changed(lambda d: (put("sweep/axes", {"k_n[end]": [1e4, 3e7, 1e8, 1e9]})(d), put("time/step", 1e-3)(d))))
+
+
+def test_channels_of_a_record_are_columns_of_its_file(folder: Path) -> None:
+    rows = [f"{0.001 * n},{np.sin(n)},{np.cos(n)}" for n in range(101)]
+    (folder / "forces.csv").write_text("\n".join(["time [s],fx [kN],fy [kN]", *rows]))
+    study = changed(put("excitation", {"records": "forces.csv", "channels": ["fx", "fy"]}))
+    del study["sweep"]["axes"]["draw"]
+    config = load(study)
+    _, bank = config.excitation.take(np.zeros(1), 1)  # type: ignore[union-attr]
+    assert bank.shape == (1, 2, 101)
+    np.testing.assert_allclose(bank[0, 1], 1e3 * np.cos(np.arange(101)), atol=1e-9)
+    assert load(config.document).digest == config.digest
+    for channels, path, message in (
+        (["fx"], "excitation.channels", "a load follows channel 1"),
+        (["fx", "fz"], "excitation.records", "'fz'"),
+        ("fx", "excitation.channels", "must be a list of columns"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            load({**study, "excitation": {"records": "forces.csv", "channels": channels}})
+        assert any(problem.path.startswith(path) and message in problem.message for problem in caught.value.problems), caught.value
