@@ -42,6 +42,7 @@ PACKAGES = {
         "time_history": 7,
         "imposed_path": 7,
         "structure_history": 7,
+        "structure_samples": 7,
     },
 }
 

@@ -46,7 +46,8 @@ def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks
     """Run `count` rows through a `compiled` program, `blocks` blocks of `width` lanes per call; the last row fills unused lanes.
 
     Returns:
-        Observable -> (count,) values, including "status"; (observable, name) -> (count,) derivatives.
+        Observable -> (count, ...) values, including "status"; (observable, name) -> (count, ...) derivatives. The further axes are those of
+        an observable that is an array.
     """
     step = width * blocks
     calls = []
@@ -54,7 +55,7 @@ def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks
         rows = np.minimum(np.arange(start, start + step), count - 1)
         parts = [{name: each[rows].reshape(blocks, width, *each.shape[1:]) for name, each in some.items()} for some in (along, columns)]
         calls.append(program(*parts))
-    found = [{name: np.asarray(each).reshape(-1) for name, each in flatten(results).items()} for results in calls]
+    found = [{name: np.asarray(each).reshape(-1, *each.shape[2:]) for name, each in flatten(results).items()} for results in calls]
     return {name: np.concatenate([block[name] for block in found])[:count] for name in found[0]}
 
 

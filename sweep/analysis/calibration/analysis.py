@@ -20,6 +20,7 @@ from sweep.io.errors import ConfigError, Problem, advise
 
 UNLIKELY = 1e-3  # a scatter with a smaller probability is reported as too large
 SHOWN = 5  # number of jumps that are described
+STEP_MATTERS = 0.3  # part of a standard deviation: if half the step moves a parameter farther, the step is too long
 RIDGE = 1e-3  # as a part of the range: a larger distance between fits with the same numbers is reported
 
 
@@ -132,10 +133,35 @@ def notes_on(result: CalibrationResult) -> list[str]:
     if data.paths is not None:
         notes.append("Loops are compared at the displacements of their samples; inertia, k, c and the excitation count for nothing there.")
     elif moments := int(np.count_nonzero(np.isfinite(data.times))):
-        notes.append(f"Traces are compared at the times of their own {moments:,} samples: nothing is interpolated.")
+        how = "linearly between the ends of steps" if result.system.stepped else "nothing is interpolated"
+        notes.append(f"Traces are compared at the times of their own {moments:,} samples: {how}.")
+    notes += notes_on_steps(result)
     if data.skipped:
         notes.append(f"{data.skipped} samples at t = 0 say nothing and are left out.")
     return notes + notes_on_crossings(result)
+
+
+def notes_on_steps(result: CalibrationResult) -> list[str]:
+    """What half the step of a time scheme would change: the computed numbers, and by a Gauss-Newton step the parameters."""
+    system, best, known = result.system, result.optima[0], result.known[0]
+    if not system.stepped:
+        return []
+    space, point, data = system.space, result.fits.point, system.data
+    finer = system.at(best.coordinates[np.newaxis], step=0.5)
+    change = (finer.predicted[0] - point.predicted[result.best]) / data.spread
+    if not np.isfinite(change).all():
+        return ["With half the step the tests at the optimum have other events or no results: choose a shorter step."]
+    largest = int(np.argmax(np.abs(change)))
+    where = f"{data.names[data.observable[largest]]} of {data.runs[int(data.run[largest])]}"
+    said = f"Half the step changes the computed numbers by {np.abs(change).max():.2g} standard deviations at most ({where})"
+    told, jacobian = np.flatnonzero(known.told), point.jacobian[result.best]
+    if not told.size:
+        return [f"{said}."]
+    lacks = np.append(change, np.zeros(len(jacobian) - len(change)))
+    moved = np.abs(np.linalg.lstsq(jacobian[:, told], lacks, rcond=None)[0]) / known.sd[told]
+    most = int(np.argmax(moved))
+    advice = ": choose a shorter step" if moved[most] > STEP_MATTERS else ""
+    return [f"{said}, and the parameters by {moved[most]:.2g} of theirs ({space.names[told[most]]}){advice}."]
 
 
 def notes_on_crossings(result: CalibrationResult) -> list[str]:

@@ -34,6 +34,19 @@ class ImposedPaths:
 
 
 @dataclass(frozen=True, slots=True)
+class Histories:
+    """The times of the samples of traces that one run of a time scheme computes together.
+
+    Attributes:
+        times: (tests, S) [s], ascending; shorter traces end with copies of their last time, and a test without samples has zeros.
+        at: (runs,) position of the sample among those of its test.
+    """
+
+    times: np.ndarray
+    at: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
 class Measurements:
     """All measured numbers, and the runs to which they belong.
 
@@ -47,6 +60,7 @@ class Measurements:
         measured, sd, weight: (data,) the number and its standard deviation, in the unit of its observable, and its weight as a count.
         skipped: how many samples at t = 0 are left out, because they carry no information.
         paths: of loops of an imposed displacement, where all runs are samples of such loops; else None.
+        histories: of traces of structures, whose runs share their steps; None where every sample of a trace has a run of its own.
     """
 
     observables: Mapping[str, Quantity]
@@ -61,6 +75,7 @@ class Measurements:
     weight: np.ndarray
     skipped: int = 0
     paths: ImposedPaths | None = None
+    histories: Histories | None = None
 
     @property
     def count(self) -> int:

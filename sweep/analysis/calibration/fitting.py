@@ -25,6 +25,7 @@ TOLERANCE = 1e-10  # of steps and residuals, relative and absolute
 LEAST_STEP = 1e-9  # of an angle [rad]: if a shorter step is rejected as well, the fit ends
 MOST_BEHIND = 2  # largest number of parameters that a step may leave unchanged in order to keep the rules of the model
 LEAST_GAIN = 1e-6  # at an optimum, one more step gains less than this part of 1 and of chi^2
+STEPPED_GAIN = 0.01  # the same of chi^2 where jumps of a time scheme end a fit: parameters are then off by 0.1 standard deviations at most
 CONVERGED, STUCK, UNFINISHED, FAILED = "converged", "stuck", "too many steps", "failed"
 OUTCOMES = {
     STUCK: "got stuck where no step lowers the loss although its gradient is not 0: a jump or a kink of an observable is in the way",
@@ -119,22 +120,27 @@ def fit(
         asked = kept_admissible(system, y, np.array(state.y_eval), live)
         state = replace(state, y_eval=asked)
         steps += live
-        taken = accepted[which]
+        taken, was = accepted[which], np.sum(best.residuals**2, axis=1)
         for into, each in zip((best.residuals, best.jacobian, best.codes, best.predicted),
                               (point.residuals, point.jacobian, point.codes, point.predicted), strict=True):  # fmt: skip
             into[accepted] = each[taken]
         if trace and taken.any():
             path.append(FitStep(which[taken], space.at(y[which[taken]]), point.codes[taken]))
         done = np.asarray(state.terminate) & accepted
-        shortest = np.abs(asked - y).max(axis=1) < LEAST_STEP
-        ends = live & (done | shortest | ~np.isfinite(asked).all(axis=1))
+        ends = live & ((np.abs(asked - y).max(axis=1) < LEAST_STEP) | ~np.isfinite(asked).all(axis=1))
+        if system.stepped and accepted.any():  # jumps as small as a step keep such a fit from ending at rounding
+            done |= accepted & at_optimum(best, space.turning(y) * moving)
+            now = np.sum(best.residuals**2, axis=1)
+            ends |= accepted & (steps > 1) & (was - now <= LEAST_GAIN * np.maximum(1.0, now))
+        ends |= live & done
         outcome[live & done] = CONVERGED
         outcome[ends & ~done] = STUCK
         live &= ~ends
         if tell is not None:
             tell(int(np.count_nonzero(everywhere & ~live)), lanes)
     coordinates = np.where(moving > 0.0, space.at(y), starts)
-    settled = (outcome != FAILED) & (outcome != CONVERGED) & at_optimum(best, space.turning(y) * moving)
+    turning = space.turning(y) * moving
+    settled = (outcome != FAILED) & (outcome != CONVERGED) & at_optimum(best, turning, STEPPED_GAIN if system.stepped else 0.0)
     outcome[settled] = CONVERGED
     return Fits(coordinates, best, outcome, steps, path)
 
@@ -161,13 +167,13 @@ def kept_admissible(system: System, y: np.ndarray, asked: np.ndarray, live: np.n
     return asked
 
 
-def at_optimum(point: FitPoint, turning: np.ndarray) -> np.ndarray:
-    """(lanes,) whether a Gauss-Newton step would gain almost nothing."""
+def at_optimum(point: FitPoint, turning: np.ndarray, gain_in_noise: float = 0.0) -> np.ndarray:
+    """(lanes,) whether a Gauss-Newton step would gain almost nothing, or less of chi^2 than `gain_in_noise`."""
     residuals = np.nan_to_num(point.residuals)
     left, sizes, _ = np.linalg.svd(np.nan_to_num(point.jacobian) * turning[:, np.newaxis], full_matrices=False)
     seen = sizes > 1e-9 * sizes.max(axis=1, keepdims=True)
     gain = np.sum((np.einsum("lmk,lm->lk", left, residuals) * seen) ** 2, axis=1)
-    return np.asarray(gain <= LEAST_GAIN * np.maximum(1.0, np.sum(residuals**2, axis=1)))
+    return np.asarray(gain <= np.maximum(gain_in_noise, LEAST_GAIN * np.maximum(1.0, np.sum(residuals**2, axis=1))))
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from sweep.analysis.calibration.system import System, regimes_in_words
 
 HALVINGS = 46
 MOST = 96  # largest number of boundaries that are searched
+STEPPED_HALVINGS, STEPPED_MOST = 24, 16  # the same for a time scheme, whose runs take longer
 RELATIVE, OF_SD = 1e-6, 1e-6  # parts of the value and of its standard deviation: a smaller difference counts as rounding
 
 
@@ -52,14 +53,14 @@ class BoundaryCrossing:
 
 def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[BoundaryCrossing]:
     """Find the boundaries that some of the fits crossed; each kind is reported once per run."""
-    brackets = changes(fits, lanes)
+    brackets = changes(fits, lanes)[: STEPPED_MOST if system.stepped else MOST]
     if not brackets:
         return []
     runs = np.array([run for run, *_ in brackets])
     a, b = (np.array([each[side] for each in brackets]) for side in (1, 2))
     codes = np.array([each[3] for each in brackets])
     space = system.space
-    for _ in range(HALVINGS):
+    for _ in range(STEPPED_HALVINGS if system.stepped else HALVINGS):
         middle = 0.5 * (a + b)
         same = (system.rows(space.values(middle), runs).codes == codes).all(axis=1)[:, np.newaxis]
         a, b = np.where(same, middle, a), np.where(same, b, middle)
@@ -88,7 +89,7 @@ def changes(fits: Fits, lanes: Sequence[int]) -> list[tuple[int, np.ndarray, np.
                     kind = (run, *sorted([tuple(before[run]), tuple(codes[run])]))
                     found[kind] = (run, there, coordinates, before[run])
             last[lane] = coordinates, codes
-    return list(found.values())[::-1][:MOST]
+    return list(found.values())[::-1]
 
 
 def jumps_of(system: System, run: int, before: np.ndarray, after: np.ndarray, smooth: np.ndarray) -> tuple[Jump, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 from kernels.models import MODELS, Model
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import DOUBLE, EXACT, SINGLE
+from kernels.models.schemes import DOUBLE, EXACT, SCHEMES, SINGLE
 from sweep.analysis.calibration.data import Measurements
 from sweep.analysis.calibration.measured import read_data
 from sweep.analysis.calibration.parameters import Free, Prior, Space
@@ -22,15 +22,18 @@ from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
 from sweep.io.toml import apply_overrides, read_source
 from sweep.io.values import read_number
 from sweep.study import load as studies
+from sweep.study import structures
 from sweep.study.capabilities import KEYS_OF_ASKED
 from sweep.study.config import Config
-from sweep.study.schema import TIME_KEYS, belongs
+from sweep.study.schema import TIME_KEYS, belongs, read_document
 
 SCHEMED, STEPPED = (*PRESLIDING, "stribeck_speed"), "rk54"  # what scheme exact does not have
+FIXED_STEP = tuple(name for name, scheme in SCHEMES.items() if scheme.fixed_step)
 NOISES = ("known", "estimated")
 SCALES = ("log", "linear")
 KEYS = ("data", "starts", "seed", "confidence", "noise", "free", "compare", "traces", "loops")
 FREE_KEYS = ("from", "to", "scale", "start", "prior")
+PARTS = ("supports", "loads")
 NODE = re.compile(r"(\w+)\[(\d+)\]")
 SPREAD = Quantity("std", "", "standard deviation of the prior", lower=0.0, lower_open=True)
 CONFIDENCE = Quantity("confidence", "1", "level of the intervals", lower=0.0, upper=1.0, lower_open=True, upper_open=True)
@@ -93,14 +96,11 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     if "excitation" in study:
         problems.append(Problem("excitation", "a calibration needs oscillators that a sine shakes: leave [excitation] out"))
         study.pop("excitation")
-    model = model_of(study)
-    tables = all(isinstance(study.get(key, {}), dict) for key in ("study", "parameters", "time"))
-    if model is None or not tables:  # the check of the study gives a better message
+    model, study, homes = model_of(study, section, folder)
+    if model is None:  # the check of the study gives a better message
         studies.check(study, source, folder, stem, problems)
         return None
-    scheme = study.get("study", {}).get("scheme", EXACT)
-    if scheme != EXACT:
-        problems.append(Problem("study.scheme", f"a calibration follows the derivatives of {EXACT!r}, not {shorten(scheme)}: leave it out"))
+    check_scheme(study.get("study", {}).get("scheme"), model, problems)
     if study.get("study", {}).get("precision", DOUBLE) == SINGLE:
         problems.append(Problem("study.precision", f"a calibration follows derivatives, which are {DOUBLE}: leave it out"))
     unknown = [key for key in section if key not in KEYS]
@@ -112,20 +112,23 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     if noise not in NOISES:
         problems.append(Problem("calibration.noise", f"{shorten(noise)} is none of {', '.join(NOISES)}"))
     frees = read_free(section.get("free"), model, study.get("parameters", {}), problems)
+    problems[:] = [at_home(problem, homes) for problem in problems]
     sources = read_sources(section, model, folder, problems)
     read = read_data(sources, model, {free.quantity.name for free in frees}, study, problems) if sources else None
     if read is not None and frees and read[0].count + sum(free.prior is not None for free in frees) < len(frees):
         message = f"{read[0].count} numbers were measured, too few for {len(frees)} free parameters: at least as many are needed"
         problems.append(Problem("calibration.free", message))
     if read is None or not frees:
+        before = len(problems)
         studies.check(study, source, folder, stem, problems)
+        problems[before:] = [at_home(problem, homes) for problem in problems[before:]]
         return None
     data, parts = read
     before = len(problems)
     varied = [(axes, each) for axes, each in zip(parts, sources, strict=True) if axes]
     tests = with_tests(study, [axes for axes, _ in varied], frees)
     config = studies.check(tests if data.paths is None else with_scheme(tests, frees), source, folder, stem, problems)
-    problems[before:] = [in_words(problem, [each for _, each in varied], data) for problem in problems[before:]]
+    problems[before:] = [at_home(in_words(problem, varied, data), homes) for problem in problems[before:]]
     if config is not None and data is not None:
         known = by_name(config.model.observables)
         compared = [known[name] for name in data.names if name in known]
@@ -138,11 +141,55 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     return Calibration(config, absolute(section, folder), Space(frees), data, starts, seed, confidence, noise == NOISES[0])
 
 
-def model_of(study: Mapping[str, Any]) -> Model | None:
-    """The model of a study, or None if it cannot be determined."""
-    section = study.get("study", {})
-    name = section.get("model", next(iter(MODELS))) if isinstance(section, dict) else None
-    return MODELS.get(name) if isinstance(name, str) else None
+def model_of(study: dict[str, Any], section: Mapping[str, Any], folder: Path) -> tuple[Model | None, dict[str, Any], dict[str, str]]:
+    """The model of a study, or None if it cannot be determined.
+
+    Returns also the study with all its parameters in [parameters], and the keys of those that stood with their support or load.
+    """
+    if not all(isinstance(study.get(key, {}), dict) for key in ("study", "parameters", "time", *PARTS)):
+        return None, study, {}
+    name = study.get("study", {}).get("model", next(iter(MODELS)))
+    if name in structures.NAMES:
+        return structure_of(study, section, folder)
+    return MODELS.get(name) if isinstance(name, str) else None, study, {}
+
+
+def structure_of(study: dict[str, Any], section: Mapping[str, Any], folder: Path) -> tuple[Model | None, dict[str, Any], dict[str, str]]:
+    """`model_of` for a study of a body or a structure; no model if its structure is wrong."""
+    free, given, problems = section.get("free"), study.get("parameters", {}), list[Problem]()
+    modes = {name: 0.0 for name in (free if isinstance(free, dict) else ()) if structures.OF_A_MODE.fullmatch(str(name))}
+    document = read_document({**study, "parameters": {**modes, **given}}, problems)
+    read = structures.read(document, folder, problems)
+    found, homes = structures.with_parameters(document, problems)
+    if read.model is None or any(problem.path.split(".")[0] in ("structure", *PARTS) for problem in problems):
+        return None, study, {}
+    parameters = {key: value for key, value in found.items() if key in given or key not in modes}
+    here = {*homes.values()}
+    tables = {
+        part: {
+            name: {key: value for key, value in table.items() if f"{part}.{name}.{key}" not in here} for name, table in study[part].items()
+        }
+        for part in PARTS
+        if part in study
+    }
+    return read.model, {**study, **tables, "parameters": parameters}, homes
+
+
+def check_scheme(scheme: Any, model: Model, problems: list[Problem]) -> None:
+    """Add a problem if the derivatives of a scheme are none to follow."""
+    if model.structure is None:
+        if scheme not in (None, EXACT):
+            message = f"a calibration follows the derivatives of {EXACT!r}, not {shorten(scheme)}: leave it out"
+            problems.append(Problem("study.scheme", message))
+    elif scheme not in (None, *FIXED_STEP):
+        names = " or ".join(map(repr, FIXED_STEP))
+        message = f"a calibration of a {model.name} follows the derivatives of the steps taken, which must be fixed: {names}, not"
+        problems.append(Problem("study.scheme", f"{message} {shorten(scheme)}"))
+
+
+def at_home(problem: Problem, homes: Mapping[str, str]) -> Problem:
+    """A problem of a parameter that stands in the table of its support or load, at that key."""
+    return Problem(homes.get(problem.path.removeprefix("parameters."), problem.path), problem.message)
 
 
 def whole(section: Mapping[str, Any], key: str, default: int, least: int, most: int, what: str, problems: list[Problem]) -> int:
@@ -176,9 +223,10 @@ def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: l
 def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> Free | None:
     """Read one free parameter; None and problems if it is wrong."""
     path = f"calibration.free.{name}"
-    node = NODE.fullmatch(name)
+    known = by_name(model.parameters)
+    node = None if name in known else NODE.fullmatch(name)
     head, place = (node[1], int(node[2])) if node else (name, None)
-    quantity = by_name(model.parameters).get(head)
+    quantity = known.get(head)
     found: list[Problem] = []
     if quantity is None or head in TIME_KEYS:
         message = f"{head} is a time of the run and is not calibrated" if quantity else belongs(head, model)
@@ -290,7 +338,7 @@ def with_scheme(tests: dict[str, Any], frees: Sequence[Free]) -> dict[str, Any]:
     return {**tests, "study": {**tests.get("study", {}), "scheme": STEPPED}}
 
 
-def in_words(problem: Problem, sources: Sequence[Source], data: Measurements) -> Problem:
+def in_words(problem: Problem, varied: Sequence[tuple[Mapping[str, Any], Source]], data: Measurements) -> Problem:
     """A problem of the generated study, reworded to name the file and the test instead of the design and the point."""
     first = {test: data.runs[run] for run, test in reversed(list(enumerate(data.tests.tolist())))}
 
@@ -298,11 +346,12 @@ def in_words(problem: Problem, sources: Sequence[Source], data: Measurements) ->
         return f"{first.get(int(found[1]), found[0])}: "
 
     message = re.sub(r"\bpoint (\d+): ", named, problem.message).replace(" points)", " tests)")
-    axis = re.fullmatch(r"sweep(?:\[(\d+)\])?\.axes\.(\w+).*", problem.path)
+    axis = re.fullmatch(r"sweep(?:\[(\d+)\])?\.axes\.(.+)", problem.path)
     if axis is None:
         return Problem(problem.path, message)
-    source = sources[int(axis[1] or 0)]
-    return Problem(f"{source.path}: {source.file.name}, column {axis[2]}", message)
+    axes, source = varied[int(axis[1] or 0)]
+    column = max((name for name in axes if axis[2].startswith(name)), key=len, default=axis[2])
+    return Problem(f"{source.path}: {source.file.name}, column {column}", message)
 
 
 def absolute(section: Mapping[str, Any], folder: Path) -> dict[str, Any]:

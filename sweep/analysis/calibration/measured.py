@@ -13,7 +13,7 @@ from kernels.models import Model
 from kernels.models.loops import check_loop
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import STEADY
-from sweep.analysis.calibration.data import ImposedPaths, Measurements
+from sweep.analysis.calibration.data import Histories, ImposedPaths, Measurements
 from sweep.analysis.calibration.sheet import (
     Sheet,
     check_columns,
@@ -23,7 +23,7 @@ from sweep.analysis.calibration.sheet import (
     read_setting,
     read_sheet,
 )
-from sweep.analysis.calibration.sources import IN_TIME, ON_PATH, Compared, Source
+from sweep.analysis.calibration.sources import ON_PATH, Compared, Source, in_time
 from sweep.io.errors import Findings, Problem, advise, first_of
 from sweep.io.values import padded, read_value, written
 from sweep.study.schema import TIME_KEYS, belongs
@@ -129,11 +129,13 @@ def read_data(
             continue
         # columns of observables that are not compared are ignored
         loop = source.displacement is not None
-        measurable = [*IN_TIME] if source.traced else [*ON_PATH] if loop else [quantity.name for quantity in model.observables]
+        measurable = [*in_time(model)] if source.traced else [*ON_PATH] if loop else [quantity.name for quantity in model.observables]
         known = {name for each in source.compared for name in (*each.columns, f"{each.column}_sd")}
         known |= {name for each in measurable for name in (each, f"{each}_sd")}
         if source.traced:
             part, keep = read_trace(source, sheet, model, free, known, problems)
+            if model.structure is not None and all(each.traced for each in sources):
+                check_end(sheet, part.times, np.flatnonzero(keep), model, study, problems)
         elif loop:
             part = read_loop(source, sheet, model, free, known, study, problems)
             keep = np.ones(sheet.count, dtype=bool)
@@ -152,7 +154,7 @@ def read_data(
         return None
     settings = joined(parts, model, study, problems)
     names = dict.fromkeys(rows.name)
-    observables = {**by_name(model.observables), **IN_TIME, **(ON_PATH if parts[0].path is not None else {})}
+    observables = {**by_name(model.observables), **in_time(model), **(ON_PATH if parts[0].path is not None else {})}
     if len({part.timed for part in parts if part.path is not None}) > 1:
         problems.append(Problem("calibration.loops", f"some files have a column {TIME_COLUMN!r} and others do not: all of them, or none"))
     place = {name: position for position, name in enumerate(names)}
@@ -169,6 +171,7 @@ def read_data(
         weight=np.concatenate(rows.weight),
         skipped=skipped,
         paths=paths_of(parts),
+        histories=histories_of(parts) if model.structure is not None and any(source.traced for source in sources) else None,
     )
     return (data, designs_of(parts, model)) if len(problems) == before else None
 
@@ -187,7 +190,10 @@ def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], prob
 def read_trace(
     source: Source, sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]
 ) -> tuple[SourceRuns, np.ndarray]:
-    """The runs of a trace, one per sample, and the positions of these samples; samples at t = 0 are skipped."""
+    """The runs of a trace, one per sample, and the positions of these samples; samples at t = 0 are skipped.
+
+    Each run of an oscillator ends at its sample; those of a structure share the run that ends at the last sample.
+    """
     check_columns(sheet, [TIME_COLUMN, *known], problems)
     path = source.path.removesuffix(".file")
     times = np.zeros(sheet.count)
@@ -205,8 +211,22 @@ def read_trace(
     keep = times > 0.0
     settings = settings_of(source, path, model, free, int(keep.sum()), problems)
     kept = times[keep]
-    settings |= {"end": kept, "window_start": np.zeros(len(kept)), "window_end": kept}
+    ends = kept if model.structure is None else np.full(len(kept), np.max(kept, initial=0.0))
+    settings |= {"end": ends, "window_start": np.zeros(len(kept)), "window_end": ends}
     return SourceRuns(settings, [f"{source.file.name}, {time:g} s" for time in kept], kept), keep
+
+
+def check_end(sheet: Sheet, times: np.ndarray, rows: np.ndarray, model: Model, study: Mapping[str, Any], problems: list[Problem]) -> None:
+    """Add a problem for each sample after the end of the run, if the study gives that. `times` are those of the `rows` of the sheet."""
+    given, said = study.get("time", {}).get("end"), list[Problem]()
+    if given is None:
+        return
+    end, found = read_value(model.parameter("end"), "time.end", given, said), Findings()
+    if not said:
+        message = f"s is after the end of the run, time.end = {float(end):g} s: leave time.end out, and the run ends at its last sample"
+        late = np.flatnonzero(times > float(end)).tolist()
+        found.add_all(late, lambda place: Problem(sheet.place(TIME_COLUMN, int(rows[place])), f"{float(times[place])!r} {message}"))
+        found.report(sheet.place(TIME_COLUMN), problems, "samples")
 
 
 def settings_of(source: Source, path: str, model: Model, free: set[str], count: int, problems: list[Problem]) -> dict[str, np.ndarray]:
@@ -279,6 +299,21 @@ def paths_of(parts: Sequence[SourceRuns]) -> ImposedPaths | None:
         rows.append((*(np.tile(each, (len(part.labels), 1)) for each in both), first + np.arange(len(part.labels))))  # type: ignore[arg-type]
     x, times, at = (np.concatenate(each) for each in zip(*rows, strict=True))
     return ImposedPaths(x, times, at, parts[0].timed)
+
+
+def histories_of(parts: Sequence[SourceRuns]) -> Histories:
+    """The times of all traces, and the place of each run among those of its trace."""
+    rows, at = [], []
+    for part in parts:
+        if part.one_test:
+            order = np.argsort(part.times, kind="stable")
+            rows.append(part.times[order])
+            at.append(np.argsort(order))
+        else:
+            rows += [np.zeros(1)] * len(part.labels)
+            at.append(np.zeros(len(part.labels), dtype=int))
+    longest = max(map(len, rows))
+    return Histories(np.array([np.pad(row, (0, longest - len(row)), mode="edge") for row in rows]), np.concatenate(at))
 
 
 def joined(parts: Sequence[SourceRuns], model: Model, study: Mapping[str, Any], problems: list[Problem]) -> dict[str, np.ndarray]:

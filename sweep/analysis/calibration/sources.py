@@ -10,6 +10,7 @@ from typing import Any
 from kernels.models import Model
 from kernels.models.loops import LOOP_COLUMNS
 from kernels.models.quantity import Quantity, by_name
+from kernels.models.structure_columns import sampled
 from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.values import read_number
 
@@ -23,6 +24,11 @@ IN_TIME = {
     "friction_force": Quantity("friction_force", "N", "friction on the mass", "F_t"),
     "wall_force": Quantity("wall_force", "N", "force of the wall", "F"),
 }
+
+
+def in_time(model: Model) -> dict[str, Quantity]:
+    """What a trace may have measured: of an oscillator displacement, velocity and forces; of a structure its points and supports."""
+    return IN_TIME if model.structure is None else sampled(model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +83,13 @@ def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problem
         compared = read_compared(section.get("compare"), "calibration.compare", quantities, problems)
         sources.append(source_of("calibration.data", section["data"], compared, {}, folder, problems))
     for path, trace in tables_of(section, "traces", TRACE_KEYS, problems):
-        compared = read_compared(trace["compare"], f"{path}.compare", IN_TIME, problems)
+        compared = read_compared(trace["compare"], f"{path}.compare", in_time(model), problems)
         sources.append(source_of(f"{path}.file", trace["file"], compared, settings_of(path, trace, problems), folder, problems))
     loops = tables_of(section, "loops", LOOP_KEYS, problems)
+    if loops and model.structure is not None:
+        message = f"a {model.name} has no loops of an imposed displacement: they are of contacts of oscillators with one coordinate"
+        problems.append(Problem("calibration.loops", message))
+        loops = []
     for path, loop in loops:
         compared = read_compared(loop["compare"], f"{path}.compare", ON_PATH, problems)
         found = source_of(f"{path}.file", loop["file"], compared, settings_of(path, loop, problems), folder, problems)

@@ -1,10 +1,10 @@
-"""The residuals of a calibration and their Jacobian, from the exact engine, at many parameter points at once."""
+"""The residuals of a calibration and their Jacobian at many parameter points at once, from the exact engine or a time scheme."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,10 @@ from sweep.study.config import Config
 
 # lanes of a block; a fit has few rows (rows/s of the wall with seven derivatives on one core: 2100 at 8 lanes, 1200 at 16, 960 at 32)
 WIDTH = 8
+STEPPED_WIDTH = 16  # of a time scheme: a step of 64 lanes takes three times as long as one of 8
 PATH = ("path", "path_times", "path_at")  # columns of a run that is a sample of a loop
+SAMPLES = "samples"  # the column of the times of a history
+LOOPS, MOMENTS, HISTORIES, ENDS = "loops", "moments", "histories", "ends"  # programs
 COUNTED = ("integer", "word")  # kinds of observables that jump where a regime ends
 
 
@@ -57,6 +60,27 @@ class FitPoint:
     predicted: np.ndarray
 
 
+@dataclass(slots=True)
+class Part:
+    """Some runs of a calibration, and the program that computes them.
+
+    Attributes:
+        kind: of the program: LOOPS, MOMENTS, HISTORIES or ENDS.
+        mine: (runs,) mask of its runs. names: position of an observable in the data -> its name in the results.
+        shared: (runs,) the run whose parameters the engine runs for a run: itself, or the first sample of its trace.
+        at: (runs,) where a run is in the samples of that run, if several share one; else None.
+        columns: more columns, (runs, ...). program: once it is compiled.
+    """
+
+    kind: str
+    mine: np.ndarray
+    names: dict[int, str]
+    shared: np.ndarray
+    at: np.ndarray | None = None
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    program: Any = None
+
+
 class System:
     """The residuals of a calibration.
 
@@ -64,57 +88,87 @@ class System:
     number with derivative 0, and the other numbers drive the fit.
 
     Attributes:
-        space, data: see `load.Calibration`. words: names of the observed regimes and counts.
+        space, data: see `load.Calibration`. words: names of the observed regimes and counts. parts: the programs and their runs.
     """
 
     def __init__(self, config: Config, space: Space, data: Measurements) -> None:
-        """Choose the program; the first call compiles it."""
+        """Choose the programs; the first call compiles them."""
         self.space, self.data, self.model = space, data, config.model
         self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives) if data.paths is None else ()
         self.window, self.asked = config.window, config.asked
-        self.names = tuple(data.names if data.forces or data.paths else (TRACED.get(name, name) for name in data.names))
         swept = set(data.settings)
         self.fixed = {name: value for name, value in config.fixed.items() if name not in swept}
         self.scheme = config.scheme
         self.columns = columns_of(config.model, self.fixed, data, space)
-        paths = data.paths
-        self.paths = {} if paths is None else dict(zip(PATH, (paths.x, paths.times, paths.at), strict=True))
         free = {free.name for free in space.frees}
         words = {q.name for q in config.model.parameters if q.kind != "float"}
         # zeros and words select the program; other numbers are columns, so that one program serves them all
         self.constants = {
             name: value for name, value in self.fixed.items() if name not in {*self.columns, *free} and (name in words or value == 0.0)
         }
-        self.program: Any = None
+        self.parts = parts_of(self)
+        self.distinct = np.unique(np.concatenate([part.shared[part.mine] for part in self.parts]))
         self.evaluations = 0
+
+    @property
+    def stepped(self) -> bool:
+        """Whether a time scheme runs the tests."""
+        return self.scheme != EXACT and self.data.paths is None
 
     @property
     def priors(self) -> list[tuple[int, float, float]]:
         """(position, mean, standard deviation) of the parameters with a prior, in coordinates."""
         return [(place, *free.known) for place, free in enumerate(self.space.frees) if free.known is not None]
 
-    def rows(self, values: np.ndarray, runs: np.ndarray) -> ComputedRows:
-        """Run the engine for free parameters (rows, n); `runs` (rows,) gives the run of the data for each row."""
-        along = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(self.space.names)}
-        columns = {name: each[runs] for name, each in {**self.columns, **self.paths}.items()}
-        with nullcontext() if self.program is not None else stderr_filter.without_false_alarm():  # about loaded programs
-            self.program = self.program or program_of(self)
-            found = in_blocks(self.program, along, columns, len(runs), 1, WIDTH)
-        self.evaluations += len(runs)
-        return ComputedRows(
-            values=np.stack([found[name] for name in self.names], axis=1),
-            slopes=np.stack([np.stack([found[name, each] for each in self.space.names], axis=1) for name in self.names], axis=1),
-            codes=np.stack([found[name] for name in self.words], axis=1).astype(float) if self.words else np.zeros((len(runs), 0)),
-            good=np.isin(found["status"], RESULTS),
-        )
+    def rows(self, values: np.ndarray, runs: np.ndarray, step: float = 1.0) -> ComputedRows:
+        """Run the engine for free parameters (rows, n); `runs` (rows,) gives the run of the data for each row.
 
-    def at(self, coordinates: np.ndarray, measured: np.ndarray | None = None) -> FitPoint:
-        """Residuals at coordinates (lanes, n), against the data or against other `measured` numbers (lanes, data)."""
+        `step` is a factor of the fixed steps of a time scheme.
+        """
+        count, observables, n = len(runs), len(self.data.names), len(self.space.names)
+        found = ComputedRows(
+            np.full((count, observables), np.nan),
+            np.zeros((count, observables, n)),
+            np.zeros((count, len(self.words))),
+            np.zeros(count, dtype=bool),
+        )
+        for part in self.parts:
+            mine = np.flatnonzero(part.mine[runs])
+            if mine.size:
+                self.evaluations += self.compute(part, values, runs, mine, step, found)
+        return found
+
+    def compute(self, part: Part, values: np.ndarray, runs: np.ndarray, mine: np.ndarray, step: float, found: ComputedRows) -> int:
+        """Compute the rows `mine` by the program of their part, and store them; return how many runs of the engine that took."""
+        shared, back = part.shared[runs[mine]], np.arange(mine.size)
+        computed = values[mine]
+        if part.at is not None:
+            each, back = np.unique(np.column_stack([shared, computed]), axis=0, return_inverse=True)
+            shared, computed, back = each[:, 0].astype(int), each[:, 1:], back.reshape(-1)
+        along = {name: np.ascontiguousarray(computed[:, place]) for place, name in enumerate(self.space.names)}
+        columns = {name: each[shared] for name, each in {**self.columns, **part.columns}.items()}
+        if step != 1.0:
+            columns["step"] = step * columns["step"]
+        with nullcontext() if part.program is not None else stderr_filter.without_false_alarm():  # about loaded programs
+            part.program = part.program or program_of(self, part)
+            results = in_blocks(part.program, along, columns, len(shared), 1, STEPPED_WIDTH if self.stepped else WIDTH)
+        for place, name in part.names.items():
+            where = (back, part.at[runs[mine]]) if part.at is not None and results[name].ndim > 1 else (back,)
+            found.values[mine, place] = results[name][where]
+            for k, free in enumerate(self.space.names):
+                found.slopes[mine, place, k] = results[name, free][where]
+        for k, name in enumerate(self.words):
+            found.codes[mine, k] = results[name][back]
+        found.good[mine] = np.isin(results["status"], RESULTS)[back]
+        return len(shared)
+
+    def at(self, coordinates: np.ndarray, measured: np.ndarray | None = None, step: float = 1.0) -> FitPoint:
+        """Residuals at coordinates (lanes, n), against the data or against other `measured` numbers (lanes, data); `step` as for `rows`."""
         lanes, n = coordinates.shape
         data, runs = self.data, len(self.data.runs)
         values = self.space.values(coordinates)
         admissible = self.admissible(values)
-        rows = self.rows(np.repeat(values, runs, axis=0), np.tile(np.arange(runs), lanes))
+        rows = self.rows(np.repeat(values, runs, axis=0), np.tile(np.arange(runs), lanes), step)
         predicted = rows.values.reshape(lanes, runs, -1)[:, data.run, data.observable]
         slopes = rows.slopes.reshape(lanes, runs, -1, n)[:, data.run, data.observable] * self.space.rates(values)[:, np.newaxis]
         against = data.measured if measured is None else measured
@@ -132,14 +186,40 @@ class System:
 
     def admissible(self, values: np.ndarray) -> np.ndarray:
         """(lanes,) whether parameters (lanes, n) keep the bounds and the rules of the model in all runs."""
-        lanes, runs = len(values), len(self.data.runs)
-        repeated = {name: np.tile(each, (lanes,) + (1,) * (each.ndim - 1)) for name, each in self.columns.items()}
+        lanes, runs = len(values), len(self.distinct)
+        repeated = {name: np.tile(each[self.distinct], (lanes,) + (1,) * (each.ndim - 1)) for name, each in self.columns.items()}
         columns = placed(repeated, {name: np.repeat(values[:, place], runs) for place, name in enumerate(self.space.names)}, self.space)
         with np.errstate(all="ignore"):
             resolved = self.model.resolve({**self.constants, **columns})
             broken = [np.broadcast_to(np.asarray(rule.broken(resolved, self.scheme)), (lanes * runs,)) for rule in self.model.rules]
         outside = [free.quantity.out_of_bounds(values[:, place]) for place, free in enumerate(self.space.frees)]
         return np.asarray(~np.any(broken, axis=0).reshape(lanes, runs).any(axis=1) & ~np.any(outside, axis=0))
+
+
+def parts_of(system: System) -> list[Part]:
+    """The programs of a calibration, each with its runs."""
+    data, count = system.data, len(system.data.runs)
+    every, itself = np.ones(count, dtype=bool), np.arange(count)
+    if data.paths is not None:
+        path = dict(zip(PATH, (data.paths.x, data.paths.times, data.paths.at), strict=True))
+        return [Part(LOOPS, every, dict(enumerate(data.names)), itself, columns=path)]
+    if data.forces:
+        return [Part(MOMENTS, every, dict(enumerate(data.names)), itself)]
+    if data.histories is None:
+        return [Part(ENDS, every, {place: TRACED.get(name, name) for place, name in enumerate(data.names)}, itself)]
+    _, first, test = np.unique(data.tests, return_index=True, return_inverse=True)
+    times, traced = data.histories.times[test], np.isfinite(data.times)
+    # lanes without samples step at the pace of those beside them
+    end = system.columns.get("end", np.full(count, system.model.parameter("end").default))
+    times = np.where(traced[:, np.newaxis], times, end[:, np.newaxis] * np.linspace(0.0, 1.0, times.shape[1] + 1)[1:])
+    shared = Part(HISTORIES, every, dict(enumerate(data.names)), first[test], data.histories.at, {SAMPLES: times})
+    needy = {q.name for q in system.model.observables if q.needs}
+    if needy.isdisjoint(data.names):
+        return [shared]
+    observables = {q.name for q in system.model.observables}
+    histories = {place: name for place, name in shared.names.items() if name not in observables}
+    ends = {place: name for place, name in shared.names.items() if name in observables}
+    return [replace(shared, mine=traced, names=histories), Part(ENDS, ~traced, ends, itself)]
 
 
 def columns_of(model: Model, fixed: Mapping[str, Any], data: Measurements, space: Space) -> dict[str, np.ndarray]:
@@ -151,6 +231,8 @@ def columns_of(model: Model, fixed: Mapping[str, Any], data: Measurements, space
         if name in columns or name in whole or model.parameter(name).kind == "word" or (np.ndim(value) == 0 and value == 0.0):
             continue
         columns[name] = np.broadcast_to(np.asarray(value, dtype=float), (runs, *np.shape(value)))
+    if model.structure is not None and "step" not in columns:
+        columns["step"] = np.full(runs, model.parameter("step").default)
     return columns
 
 
@@ -169,35 +251,35 @@ def placed(columns: Mapping[str, Any], along: Mapping[str, Any], space: Space) -
     return found
 
 
-def program_of(system: System) -> Any:
-    """The compiled program of blocks of runs with their derivatives."""
+def program_of(system: System, part: Part) -> Any:
+    """The compiled program of a part: blocks of runs with their derivatives."""
     import jax.numpy as jnp
 
     from kernels import moment, simulate
+    from kernels.imposed_path import along_path
+    from kernels.structure_samples import samples
 
-    name, constants, space, window = system.model.name, system.constants, system.space, system.window
-    asked = system.asked.keywords
-
-    paths = system.data.paths
+    model, constants, space = system.model, system.constants, system.space
 
     def place(along: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
         return {**constants, **placed({key: jnp.asarray(each) for key, each in columns.items()}, along, space)}
 
-    def sample(parameters: dict[str, Any]) -> dict[str, Any]:
+    def loop(parameters: dict[str, Any]) -> dict[str, Any]:
         path, times, at = (parameters.pop(key) for key in PATH)
-        found = along_path(name, parameters, path, times, timed)
+        found = along_path(model.name, parameters, path, times, timed)
         return {**{key: values[at] for key, values in found.items()}, "status": jnp.zeros((), int)}
 
-    if paths is not None:
-        from kernels.imposed_path import along_path
+    def history(parameters: dict[str, Any]) -> dict[str, Any]:
+        times = parameters.pop(SAMPLES)
+        return samples(model, parameters, times, system.scheme)
 
-        timed = paths.timed
-        return compiled(sample, place, system.names, ())
+    def end(parameters: dict[str, Any]) -> dict[str, Any]:
+        chosen = model.name if model.structure is None else model
+        return simulate(chosen, parameters, system.scheme, system.window, **system.asked.keywords)
 
-    def run(parameters: dict[str, Any]) -> dict[str, Any]:
-        return moment(name, parameters) if system.data.forces else simulate(name, parameters, EXACT, window, **asked)
-
-    return compiled(run, place, system.names, system.words)
+    timed = system.data.paths is not None and system.data.paths.timed
+    run = {LOOPS: loop, MOMENTS: lambda parameters: moment(model.name, parameters), HISTORIES: history, ENDS: end}[part.kind]
+    return compiled(run, place, tuple(dict.fromkeys(part.names.values())), system.words)
 
 
 def regimes_in_words(model: Model, names: Sequence[str], codes: np.ndarray) -> list[str]:

@@ -36,7 +36,7 @@ class Plain:
 
     def __init__(self, space: Space, function: Any, count: int) -> None:
         """`function` maps values (n,) to residuals (count,)."""
-        self.space, self.function = space, function
+        self.space, self.function, self.stepped = space, function, False
         self.data = SimpleNamespace(count=count, runs=("run",))
 
     def admissible(self, values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,162 @@
+"""The motion and the forces of a structure with supports at given times, with derivatives: `samples`."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernels.batch.finish import as_codes, finish
+from kernels.batch.program_key import key_of
+from kernels.batch.solve import check, shared_arguments
+from kernels.contact.impact_sliding import size
+from kernels.excitation.record import Records, check_record
+from kernels.models import Model
+from kernels.models.arguments import check_given, nearest
+from kernels.models.status import RESULTS, SENTENCES, Status
+from kernels.models.structures import StructureKey
+from kernels.models.supports import named
+from kernels.numerics.numbers import Array
+from kernels.stepping import structure_loop
+from kernels.stepping.loop import STEPPERS
+from kernels.stepping.scheme import StepState
+from kernels.stepping.structure_loop import Counted, StructureRun, StructureSetup
+
+
+def samples(
+    model: Model, params: Mapping[str, Any], times: ArrayLike, scheme: str = "devogelaere", records: Records | None = None
+) -> dict[str, jax.Array]:
+    """Motion and forces of one structure at given times, and its observables.
+
+    Args:
+        model: of a structure (`kernels.models.structures.Structure.model`). params: see `kernels.simulate`; single numbers.
+        times: (n,) [s], ascending, within the run. scheme: a time scheme. records: what the parameter `record` numbers.
+
+    Returns:
+        The names of `kernels.models.structure_columns.sampled`, (n,) each, linear between the ends of steps; every observable of a run that
+        does not need further parameters, and `status`, as `kernels.simulate` returns them. A run that fails has NaN.
+
+    Raises:
+        KeyError: unknown scheme or parameter. TypeError: `params` is no mapping. ValueError: no structure, values that are no numbers, out
+            of bounds or contradictory, or times that do not ascend within the run.
+
+    Derivatives by jvp and jacfwd, also under jit and vmap, are those of the steps taken, not of how a scheme chooses them. The samples need
+    memory for themselves alone, whatever the number of steps. A force of contact is continuous only without c_n, and its slope in time
+    jumps where contact begins: its derivatives hold between the instants at which an entry moves past a step.
+    While numbers are traced, callers must check bounds and rules, and the times.
+    """
+    if model.structure is None:
+        raise ValueError(f"{model.name} is no structure with supports: see kernels.trace")
+    if scheme not in model.schemes:
+        raise KeyError(f"{model.name} has no scheme {scheme!r}; {nearest(scheme, model.schemes)}it has {', '.join(model.schemes)}")
+    check_given(model, params, one=True)
+    if "record" in params:
+        check_record(params["record"], records)
+    if model.structure.lists:
+        model = model.structure.scalars.model
+    _check(model, params, times, scheme)
+    program = key_of(model, params, scheme)
+    resolved = model.resolve({name: jnp.asarray(value, float) for name, value in params.items()}, xp=jnp)
+    unread = program.unread(model)
+    p = {name: jnp.asarray(value, float) for name, value in resolved.items() if name not in unread}
+    shared = shared_arguments(model, records if "record" in params else None)
+    if "interval" in shared and "largest_step" in p and "largest_step" not in params:
+        p["largest_step"] = jnp.minimum(p["largest_step"], shared["interval"])
+    arguments = {**p, **{name: jnp.asarray(value) for name, value in shared.items() if name not in unread}}
+    found = _sampled(cast("StructureKey", program.structure), scheme, arguments, jnp.asarray(times, float))
+    codes = {"status", *(q.name for q in model.observables if q.kind in ("integer", "word"))}
+    return {name: as_codes(value, jnp.int32, jnp) if name in codes else value for name, value in found.items()}
+
+
+def _check(model: Model, params: Mapping[str, Any], times: ArrayLike, scheme: str) -> None:
+    """ValueError for plain numbers that break a rule, and for plain times that do not ascend within the run."""
+    if any(isinstance(value, jax.core.Tracer) for value in params.values()):
+        return
+    flat = {name: np.asarray(value, np.float64).reshape(1) for name, value in params.items()}
+    resolved = {name: np.asarray(value, np.float64).reshape(-1)[:1] for name, value in model.resolve(flat).items()}
+    status = int(check(model, scheme, resolved, flat, {}, 1)[0])
+    if status != Status.OK:
+        one = {name: float(value[0]) for name, value in resolved.items()}
+        broken = [rule for rule in model.rules if np.any(rule.broken(resolved, scheme))]
+        raise ValueError("; ".join([broken[0].sentence, broken[0].advice(one, scheme)]) if broken else SENTENCES[status])
+    if isinstance(times, jax.core.Tracer):
+        return
+    given, end = np.asarray(times, float), float(resolved["end"][0])
+    if given.ndim != 1 or not np.isfinite(given).all() or np.any(np.diff(given) < 0.0):
+        raise ValueError("times must be a list of finite numbers [s] that ascend")
+    if given.size and not 0.0 <= given[0] <= given[-1] <= end:
+        raise ValueError(f"times must lie within the run, from 0 to {end:g} s, not from {given[0]:g} to {given[-1]:g} s")
+
+
+class _Reached(NamedTuple):
+    """A run, and its state after the last step but one, which ended at the time `since` [s]."""
+
+    run: StructureRun
+    before: StepState
+    since: Array
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _sampled(key: StructureKey, scheme: str, p: dict[str, Any], times: Array) -> dict[str, Array]:
+    """The samples and observables of one run, which steps up to the first time, then up to the next, and then up to its end."""
+    stepper = STEPPERS[scheme]
+    setup = structure_loop.prepare(stepper, p, key)
+    first = structure_loop.begin(stepper, setup)
+
+    def step(reached: _Reached) -> _Reached:
+        after = structure_loop.attempt(stepper, setup, reached.run)
+        now, later = _time(setup, reached.run), _time(setup, after)
+        taken = later > now  # an attempt that is refused changes neither
+        before = jax.tree.map(lambda new, old: jnp.where(taken, new, old), reached.run.state, reached.before)
+        return _Reached(after, before, jnp.where(taken, now, reached.since))
+
+    def at(reached: _Reached, moment: Array) -> tuple[_Reached, dict[str, Array]]:
+        short = lambda each: (_time(setup, each.run) < moment) & structure_loop.active(setup, each.run)  # noqa: E731
+        reached = jax.lax.while_loop(short, step, reached)
+        time = _time(setup, reached.run)
+        length = time - reached.since
+        part = jnp.where(length > 0.0, jnp.clip((moment - reached.since) / jnp.where(length > 0.0, length, 1.0), 0.0, 1.0), 1.0)
+        one, other = _seen(setup, reached.before), _seen(setup, reached.run.state)
+        return reached, {name: one[name] + part * (other[name] - one[name]) for name in one}
+
+    # the end of the run is one more time: a program with one copy of a step compiles in half the time
+    reached, seen = jax.lax.scan(at, _Reached(first, first.state, _time(setup, first)), jnp.append(times, 2.0 * p["end"]))
+    found = {name: values[:-1] for name, values in seen.items()}
+    observables, status = finish(*structure_loop.finish(setup, reached.run), jnp)
+    good = functools.reduce(operator.or_, (status == int(each) for each in RESULTS))
+    return {**observables, **{name: jnp.where(good, value, jnp.nan) for name, value in found.items()}, "status": status}
+
+
+def _time(setup: StructureSetup, run: StructureRun) -> Array:
+    """The time that a run has reached [s]."""
+    if isinstance(run.clock, Counted):
+        return run.clock.steps * (setup.p["end"] / cast("Array", setup.pace))
+    return run.clock.t
+
+
+def _seen(setup: StructureSetup, state: StepState) -> dict[str, Array]:
+    """What `structure_columns.sampled` names, after a step."""
+    key, points = setup.key, setup.p["points"]
+    places, rates = points @ state.x, points @ state.v
+    found: dict[str, Array] = {}
+    for row, (point, axis) in enumerate(key.points):
+        found |= {named(axis, point): places[row], named(f"{axis}_rate", point): rates[row]}
+    for kinds, group, touch in zip(key.groups, setup.body.groups, cast("Any", state.memory), strict=True):
+        centred = [along - centre for along, centre in zip(touch.place, group.centre, strict=True)]
+        for place, kind in enumerate(kinds):
+            parts = {
+                "normal_force": touch.normal[place],
+                "tangential_force": size(touch.tangential, touch.normal)[place],
+                "penetration": touch.depth[place],
+                **{f"place_{axis + 1}": centred[axis][place] for axis in range(min(kind.axes, 2))},
+            }
+            if kind.axes == 1:
+                del parts["tangential_force"]
+            found |= {named(name, kind.name): value for name, value in parts.items()}
+    return found
