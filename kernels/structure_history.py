@@ -14,6 +14,7 @@ import numpy as np
 
 from kernels.batch.program_key import key_of
 from kernels.batch.solve import check, check_records, shared_arguments
+from kernels.contact.impact_sliding import size
 from kernels.excitation.record import Records, check_record
 from kernels.models import Model
 from kernels.models.arguments import check_given
@@ -227,17 +228,17 @@ def _seen(setup: StructureSetup, run: StructureRun, coordinates: bool) -> dict[s
     for row, (point, axis) in enumerate(key.points):
         found |= {named(axis, point): places[row], named(f"{axis}_rate", point): rates[row]}
     for kinds, group, touch in zip(key.groups, body.groups, cast("Any", state.memory), strict=True):
-        centred = touch.place - group.centre
+        centred = [along - centre for along, centre in zip(touch.place, group.centre, strict=True)]
         for place, kind in enumerate(kinds):
             parts = {
                 "penetration": touch.depth[place],
                 "penetration_rate": touch.rate[place],
                 "normal_force": touch.normal[place],
-                "tangential_force": jnp.sqrt(jnp.sum(touch.tangential[place] ** 2)),
+                "tangential_force": size(touch.tangential, touch.normal)[place],
                 "sliding_speed": touch.speed[place],
                 "slips": touch.slips[place],
             }
-            parts |= {f"place_{axis + 1}": centred[place, axis] for axis in range(min(kind.axes, 2))}
+            parts |= {f"place_{axis + 1}": centred[axis][place] for axis in range(min(kind.axes, 2))}
             found |= {named(name, kind.name): value for name, value in parts.items()}
     return found
 

@@ -85,6 +85,8 @@ class ProgramKey:
     @property
     def loop(self) -> str:
         """The name of the loop in `jax_setup.LANES`, if its best number of lanes was measured; else "other"."""
+        if self.structure is not None:
+            return f"structure, {self.engine}"
         if self.scheme != EXACT:
             return self.engine
         if self.rigid_loop:
@@ -176,10 +178,11 @@ def _groups_of_structures(
     places = {support.name: named("position", support.name) for support in structure.supports if structure.stands_along(support)}
     elsewhere = any_of([rows[column] != structure.place_of(name) for name, column in places.items()])
     code = 4 * elsewhere + 2 * turned + recorded
-    found = {}
+    shared = SCHEMES[scheme].fixed_step and not any(np.ndim(rows[name]) for name in PACE)
+    engine, found = LOCKSTEP if shared else QUEUE, {}
     for each in np.unique(code):
         key = structure.key(bool(each & 2), bool(each & 1), tuple(places) if each & 4 else ())
-        found[ProgramKey(QUEUE, scheme, PENALISED, precision=precision, structure=key)] = good[code == each]
+        found[ProgramKey(engine, scheme, PENALISED, precision=precision, structure=key)] = good[code == each]
     return found
 
 

@@ -10,7 +10,7 @@ from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32
 from kernels.models.schemes import EXACT, SINGLE, STEADY
 from kernels.numerics.numbers import Array
-from kernels.stepping import lockstep, loop, structure_loop
+from kernels.stepping import lockstep, loop, structure_lockstep, structure_loop
 
 Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
 
@@ -43,7 +43,8 @@ def program(key: ProgramKey, nested: bool = False) -> Program:
 def _by_steps(key: ProgramKey) -> Program:
     """The program of a time scheme."""
     if key.structure is not None:
-        return functools.partial(structure_loop.simulate, scheme=key.scheme, key=key.structure)
+        driver = structure_lockstep if key.engine == LOCKSTEP else structure_loop
+        return functools.partial(driver.simulate, scheme=key.scheme, key=key.structure)
     if key.engine == LOCKSTEP:
         return functools.partial(lockstep.simulate, scheme=key.scheme, walls=key.walls)
     return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked, walls=key.walls)

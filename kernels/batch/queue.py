@@ -65,7 +65,10 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
         return lambda row, *others: traced({name: values[jnp.minimum(row, count - 1)] for name, values in rows.items()}, fixed, *others)
 
     def attempts(setup: Any, run: Any) -> Any:
-        run = driver.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: driver.attempt(stepper, setup, now), run))
+        if key.structure is not None:
+            run = structure_loop.chunk(stepper, setup, run)
+        else:
+            run = loop.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run))
         return run, driver.active(setup, run), driver.finish(setup, run)
 
     begin, advance = each(functools.partial(driver.begin, stepper)), each(attempts)

@@ -217,7 +217,7 @@ def _solve_group(
     dealt = padded[deal]
     shares = np.count_nonzero(deal.reshape(devices, -1) < members.size, axis=1).astype(np.int32)  # rows that are not padding
     unread = key.unread(model)
-    counted = _COUNTED_IN_LOCKSTEP if key.engine == LOCKSTEP else _COUNTED
+    counted = _COUNTED_IN_LOCKSTEP if key.engine == LOCKSTEP and key.structure is None else _COUNTED
     lanes = {name: value.ndim > (name in model.tables) for name, value in rows.items()} | {counted: True}
     rows = {**rows, counted: program_key.everywhere(rows[counted], count)}
     arguments = {name: value[dealt] if lanes[name] else value for name, value in rows.items() if name not in unread}

@@ -1,7 +1,8 @@
 """Impact and sliding at one contact: the normal force of a penalty drives the friction, with one or two tangential directions.
 
-A group of supports of one kind is computed at once: arrays have the supports in front and the axes of a support last. The first axis of a
-plane is its normal; a ring lies in the plane of the first two axes. Forces act on the structure.
+A group of supports of one kind is computed at once: arrays (G,) have one entry for each support, or (G, lanes) where many structures run
+side by side. Vectors are tuples with one such array for each axis. The first axis of a plane is its normal; a ring lies in the plane of the
+first two axes. Forces act on the structure.
 
 Normal: with the penetration p, F_n = max(0, k_n p + c_n p') where p > 0, and 0 elsewhere.
 
@@ -24,42 +25,57 @@ import jax.numpy as jnp
 
 from kernels.contact.penalised import SLIP_SPEED_FLOOR
 from kernels.models.supports import PLANE, RING, STORED_FORCE, ContactKind
+from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array, choice
+
+Vector = tuple[Array, ...]  # along each axis
 
 
 class Touch(NamedTuple):
-    """State of G supports with T tangential axes after an evaluation.
+    """State of G supports with A axes, of which T are tangential, after an evaluation. Numbers are (G,), vectors tuples of them.
 
     Attributes:
-        depth: penetration, negative off the support [m], (G,). pull: k_n p + c_n p' [N], of any sign, (G,). normal: F_n [N], (G,).
-        tangential: friction force along the tangential axes [N], (G, T). elongation: of the spring [m], (G, T).
-        slips: 1 where it slips, else 0, (G,). rate: p' [m/s], (G,). speed: |v_t| [m/s], (G,).
-        place: of the point along the axes [m], (G, A). force: along the axes, on the structure [N], (G, A).
-        way: tangential way in contact since the start of the step [m], (G, T); see `anew`.
+        depth: penetration, negative off the support [m]. pull: k_n p + c_n p' [N], of any sign. normal: F_n [N].
+        tangential: friction force along the T axes [N]. elongation: of the spring [m], T.
+        slips: 1 where it slips, else 0. rate: p' [m/s]. speed: |v_t| [m/s].
+        place: of the point along the A axes [m]. force: along them, on the structure [N].
+        way: tangential way in contact since the start of the step [m], T; see `anew`.
     """
 
     depth: Array
     pull: Array
     normal: Array
-    tangential: Array
-    elongation: Array
+    tangential: Vector
+    elongation: Vector
     slips: Array
     rate: Array
     speed: Array
-    place: Array
-    force: Array
-    way: Array
+    place: Vector
+    force: Vector
+    way: Vector
 
 
-def size(vector: Array) -> Array:
-    """Length of a vector along the last axis; its derivative at 0 is 0."""
-    square = jnp.sum(vector * vector, axis=-1)
+def size(vector: Vector, like: Array) -> Array:
+    """Length of a vector; its derivative at 0 is 0. `like`: an array of the shape of the result, which is 0 of a vector without axes."""
+    if not vector:
+        return 0.0 * like
+    if len(vector) == 1:
+        return jnp.abs(vector[0])
+    square = scalar(vector, vector)
     return jnp.where(square > 0.0, jnp.sqrt(jnp.where(square > 0.0, square, 1.0)), 0.0)
+
+
+def scalar(one: Vector, other: Vector) -> Array:
+    """The scalar product of two vectors with at least one axis."""
+    total = one[0] * other[0]
+    for first, second in zip(one[1:], other[1:], strict=True):
+        total = total + first * second
+    return total
 
 
 def anew(touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
     """The states at the start of a step."""
-    return tuple(touch._replace(way=0.0 * touch.way) for touch in touches)
+    return tuple(touch._replace(way=tuple(0.0 * way for way in touch.way)) for touch in touches)
 
 
 class ImpactSliding(NamedTuple):
@@ -68,7 +84,7 @@ class ImpactSliding(NamedTuple):
     Attributes:
         kind: what they have in common (compile-time).
         gap, k_n, c_n, mu_s, mu_d, k_t, c_t: parameters, (G,) each.
-        centre: of the clearance along the axes [m], (G, A); 0 along the third.
+        centre: of the clearance along the axes [m]; 0 along the third.
     """
 
     kind: ContactKind
@@ -79,7 +95,7 @@ class ImpactSliding(NamedTuple):
     mu_d: Array
     k_t: Array
     c_t: Array
-    centre: Array
+    centre: Vector
 
     @property
     def tangents(self) -> int:
@@ -89,89 +105,95 @@ class ImpactSliding(NamedTuple):
     def untouched(self) -> Touch:
         """The state before the first evaluation: nothing is remembered."""
         none = 0.0 * self.gap
-        along = jnp.zeros((*self.gap.shape, self.tangents), self.gap.dtype) + none[..., None]
-        axes = jnp.zeros((*self.gap.shape, self.kind.axes), self.gap.dtype) + none[..., None]
+        along, axes = (none,) * self.tangents, (none,) * self.kind.axes
         return Touch(none, none, none, along, along, none, none, none, axes, axes, along)
 
-    def evaluate(self, memory: Touch, place: Array, moved: Array, velocity: Array) -> tuple[Array, Touch]:
+    def evaluate(self, memory: Touch, place: Vector, moved: Vector, velocity: Vector) -> tuple[Vector, Touch]:
         """One evaluation.
 
         Args:
-            memory: of the last evaluation, or at the start of the step. place, velocity: of the points along the axes [m], [m/s], (G, A).
-            moved: displacement since the instant of the memory [m], (G, A).
+            memory: of the last evaluation, or at the start of the step. place, velocity: of the points along the axes [m], [m/s].
+            moved: displacement since the instant of the memory [m].
 
         Returns:
-            The forces along the axes on the structure [N], (G, A), and the state if the step is accepted.
+            The forces along the axes on the structure [N], and the state if the step is accepted.
         """
-        depth, rate, outward, ways, tangential_speed = self._geometry(place - self.centre, moved, velocity)
+        centred = tuple(along - centre for along, centre in zip(place, self.centre, strict=True))
+        depth, rate, outward, ways, tangential_speed = self._geometry(memory, centred, moved, velocity)
         pull = self.k_n * depth + self.c_n * rate
         normal = jnp.where(depth > 0.0, jnp.maximum(pull, 0.0), 0.0)
+        depth, rate, normal = fusion_barrier(depth, rate, normal)
         pressed = normal > 0.0
         # a step that begins off the support slides only from its entry on
-        entering = memory.depth < 0.0
-        part = jnp.where(entering & pressed, depth / jnp.where(entering & pressed, depth - memory.depth, 1.0), 1.0)
-        way = jnp.where(pressed[..., None], part[..., None] * ways, 0.0)
+        entering = (memory.depth < 0.0) & pressed
+        part = jnp.where(pressed, jnp.where(entering, depth / jnp.where(entering, depth - memory.depth, 1.0), 1.0), 0.0)
+        way = tuple(part * each for each in ways)
+        if way:
+            way = fusion_barrier(*way)
         tangential, elongation, slips = self._friction(memory, normal, pressed, way, tangential_speed)
         force = self._forces(normal, tangential, outward)
-        return force, Touch(
-            depth, pull, normal, tangential, elongation, slips, rate, size(tangential_speed), place, force, memory.way + way
-        )
+        total = tuple(before + each for before, each in zip(memory.way, way, strict=True))
+        speed = size(tangential_speed, normal)
+        return force, Touch(depth, pull, normal, tangential, elongation, slips, rate, speed, place, force, total)
 
-    def _geometry(self, place: Array, moved: Array, velocity: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Penetration, its rate, the outward direction (G,) or (G, 2), tangential ways and velocities (G, T)."""
+    def _geometry(self, memory: Touch, place: Vector, moved: Vector, velocity: Vector) -> tuple[Array, Array, Vector, Vector, Vector]:
+        """Penetration, its rate, the outward direction along one or two axes, tangential ways and velocities."""
         if self.kind.obstacle == RING:
-            flat, speeds, before = place[..., :2], velocity[..., :2], (place - moved)[..., :2]
-            radius, radius_before = size(flat), size(before)
-            safe = jnp.where(radius > 0.0, radius, 1.0)
-            first = jnp.where(radius > 0.0, flat[..., 0] / safe, 1.0)
-            second = flat[..., 1] / safe
-            turned = before[..., 0] * flat[..., 1] - before[..., 1] * flat[..., 0]
-            product = radius * radius_before
-            sine = jnp.clip(turned / jnp.where(product > 0.0, product, 1.0), -1.0, 1.0)
+            radius, before = size(place[:2], place[0]), memory.depth + self.gap  # before the way: of the memory's instant
+            (radius,) = fusion_barrier(radius)
+            by_radius = 1.0 / jnp.where(radius > 0.0, radius, 1.0)
+            first, second = jnp.where(radius > 0.0, place[0] * by_radius, 1.0), place[1] * by_radius
+            first, second = fusion_barrier(first, second)
+            # the sine of the angle about the centre is |before x place| / (before radius)
+            across = first * moved[1] - second * moved[0]
+            sine = jnp.clip(across / jnp.where(before > 0.0, before, 1.0), -1.0, 1.0)
             angle = sine * (1.0 + sine * sine * (1.0 / 6.0 + sine * sine * (3.0 / 40.0)))  # arcsine of a small angle
-            arc = 0.5 * (radius + radius_before) * angle
-            rate = first * speeds[..., 0] + second * speeds[..., 1]
-            around = first * speeds[..., 1] - second * speeds[..., 0]
-            ways = jnp.concatenate([arc[..., None], moved[..., 2:]], axis=-1)
-            slides = jnp.concatenate([around[..., None], velocity[..., 2:]], axis=-1)
-            return radius - self.gap, rate, jnp.stack([first, second], axis=-1), ways, slides
-        across, speed = place[..., 0], velocity[..., 0]
+            arc = 0.5 * (radius + before) * angle
+            rate = first * velocity[0] + second * velocity[1]
+            around = first * velocity[1] - second * velocity[0]
+            (around,) = fusion_barrier(around)
+            return radius - self.gap, rate, (first, second), (arc, *moved[2:]), (around, *velocity[2:])
+        across, speed = place[0], velocity[0]
         side = jnp.ones_like(across) if self.kind.obstacle == PLANE else choice(across < 0.0, -1.0, 1.0, across)
-        return side * across - self.gap, side * speed, side, moved[..., 1:], velocity[..., 1:]
+        return side * across - self.gap, side * speed, (side,), moved[1:], velocity[1:]
 
-    def _friction(self, memory: Touch, normal: Array, pressed: Array, way: Array, speed: Array) -> tuple[Array, Array, Array]:
-        """Friction force and elongation (G, T), and whether it slips (G,)."""
+    def _friction(self, memory: Touch, normal: Array, pressed: Array, way: Vector, speed: Vector) -> tuple[Vector, Vector, Array]:
+        """Friction force and elongation along the tangential axes, and whether it slips."""
         if not self.tangents:
             return way, way, 0.0 * normal
-        elongation = jnp.where(pressed[..., None], memory.elongation + way, 0.0)
+        elongation = tuple(jnp.where(pressed, before + each, 0.0) for before, each in zip(memory.elongation, way, strict=True))
         held = memory.slips < 0.5
-        k_t, c_t = self.k_t[..., None], self.c_t[..., None]
-        trial = -(k_t * elongation + c_t * speed)
-        length = size(trial)
+        trial = fusion_barrier(*(-(self.k_t * spring + self.c_t * each) for spring, each in zip(elongation, speed, strict=True)))
+        length = size(trial, normal)
         sliding = self.mu_d * normal
         if self.kind.law == STORED_FORCE:
-            on = jnp.sum(speed * memory.tangential, axis=-1) < 0.0
-            quick = size(speed)
+            on = scalar(speed, memory.tangential) < 0.0
+            quick = size(speed, normal)
             on = ~held & on & (quick > SLIP_SPEED_FLOOR)
             slips = pressed & (on | (length > self.mu_s * normal))
             still = quick > 0.0
-            direction = jnp.where(
-                still[..., None],
-                -speed / jnp.where(still, quick, 1.0)[..., None],
-                trial / jnp.where(length > 0.0, length, 1.0)[..., None],
+            by_quick, by_length = 1.0 / jnp.where(still, quick, 1.0), 1.0 / jnp.where(length > 0.0, length, 1.0)
+            force = tuple(
+                jnp.where(slips, sliding * jnp.where(still, -each * by_quick, along * by_length), jnp.where(pressed, along, 0.0))
+                for each, along in zip(speed, trial, strict=True)
             )
-            force = jnp.where(slips[..., None], sliding[..., None] * direction, jnp.where(pressed[..., None], trial, 0.0))
-            return force, jnp.where(slips[..., None], -force / k_t, elongation), choice(slips, 1.0, 0.0, normal)
-        slips = pressed & (length > jnp.where(held, self.mu_s, self.mu_d) * normal)
-        scale = jnp.where(slips, sliding / jnp.where(slips, length, 1.0), 1.0)
-        force = jnp.where(pressed[..., None], trial * scale[..., None], 0.0)
-        return force, jnp.where(slips[..., None], -(force + c_t * speed) / k_t, elongation), choice(slips, 1.0, 0.0, normal)
-
-    def _forces(self, normal: Array, tangential: Array, outward: Array) -> Array:
-        """Forces along the axes of the support [N], (G, A)."""
-        if self.kind.obstacle != RING:
-            return jnp.concatenate([(-outward * normal)[..., None], tangential], axis=-1)
-        first, second, arc = outward[..., 0], outward[..., 1], tangential[..., 0]
-        return jnp.concatenate(
-            [(-first * normal - second * arc)[..., None], (-second * normal + first * arc)[..., None], tangential[..., 1:]], axis=-1
+            stretched = tuple(jnp.where(slips, -along / self.k_t, spring) for along, spring in zip(force, elongation, strict=True))
+            return force, stretched, choice(slips, 1.0, 0.0, normal)
+        slides = choice(pressed & (length > jnp.where(held, self.mu_s, self.mu_d) * normal), 1.0, 0.0, normal)
+        (slides,) = fusion_barrier(slides)
+        slips = slides > 0.5
+        scale = jnp.where(slips, sliding / jnp.where(slips, length, 1.0), jnp.where(pressed, 1.0, 0.0))
+        force = fusion_barrier(*(along * scale for along in trial))
+        by_k = 1.0 / self.k_t
+        stretched = tuple(
+            jnp.where(slips, -(along + self.c_t * each) * by_k, spring)
+            for along, each, spring in zip(force, speed, elongation, strict=True)
         )
+        return force, stretched, slides
+
+    def _forces(self, normal: Array, tangential: Vector, outward: Vector) -> Vector:
+        """Forces along the axes of the support [N]."""
+        if self.kind.obstacle != RING:
+            return (-outward[0] * normal, *tangential)
+        (first, second), arc = outward, tangential[0]
+        return (-first * normal - second * arc, first * arc - second * normal, *tangential[1:])

@@ -33,6 +33,8 @@ FOR_MANY_ROWS: Mapping[str, bool] = dict.fromkeys(_ALIASES, True)  # options of 
 #   both cores and on another day, lockstep 32: 9.7e8, 64: 1.27e9, 128: 1.34e9, 256: 1.33e9
 # - queue, float32, seconds for 1024 rows beside other work: euler 64: 0.10, 128: 0.10, 512: 0.12; rk54 64: 0.055, 128: 0.065, 256: 0.085;
 #   adapt2 64: 0.24, 128: 0.25, 256: 0.28
+# - structures of 30 coordinates and 4 rings by euler in lockstep, float64, steps/s of one core's own time beside other work: 32: 8.4e6, 64:
+#   9.2e6; in float32 and in a queue not measured
 LANES: Mapping[tuple[str, str], int] = {
     ("rigid, k = c = 0", "float64"): 32,
     ("rigid, k = c = 0", "float32"): 64,
@@ -43,6 +45,10 @@ LANES: Mapping[tuple[str, str], int] = {
     ("queue", "float32"): 128,
     ("lockstep", "float64"): 64,
     ("lockstep", "float32"): 128,
+    ("structure, queue", "float64"): 64,
+    ("structure, queue", "float32"): 64,
+    ("structure, lockstep", "float64"): 64,
+    ("structure, lockstep", "float32"): 64,
 }
 _LANES_OF_OTHERS = 32
 # Steps per iteration of a loop in lockstep. On CPU a loop is one native function. Two steps of little work share an iteration, which saves

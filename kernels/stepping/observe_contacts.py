@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.impact_sliding import ImpactSliding, Touch, size
+from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
 from kernels.models.outputs import OBSERVED
 from kernels.models.supports import named
+from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array, choice, of_type
 from kernels.stepping.observe_wall import WindowPart
 
@@ -20,13 +21,13 @@ class ContactSums(NamedTuple):
     """Sums of G supports over the window, (G,) each: in `Added` what is added up, in `Extremes` what is largest or smallest.
 
     Attributes:
-        peak: largest force of the present impact [N]; counts: number of impacts in each class of it, (G, n). None without classes.
+        peak: largest force of the present impact [N], None without classes. counts: number of impacts in each class of it.
     """
 
     added: Added
     extremes: Extremes
     peak: Array | None = None
-    counts: Array | None = None
+    counts: tuple[Array, ...] = ()
 
 
 class Added(NamedTuple):
@@ -46,13 +47,13 @@ class Added(NamedTuple):
 
 
 class Extremes(NamedTuple):
-    """Largest forces [N] and penetration [m], the box of the orbit [m], and whether the support was ever left, (G,)."""
+    """Largest forces [N] and penetration [m], the box of the orbit along up to two axes [m], and whether it was ever left, (G,)."""
 
     normal: Array
     tangential: Array
     depth: Array
-    low: Array
-    high: Array
+    low: Vector
+    high: Vector
     away: Array
 
 
@@ -61,11 +62,11 @@ def init(group: ImpactSliding, touch: Touch, window_start: Array, edges: tuple[f
     none = 0.0 * group.gap
     begins = choice((touch.depth > 0.0) & (touch.rate > 0.0) & (window_start <= 0.0), 1.0, 0.0, none)
     added = Added(**dict.fromkeys(Added._fields, none))._replace(impacts=begins + none)
-    flat = jnp.stack([none] * min(group.kind.axes, 2), axis=-1)
-    sums = ContactSums(added, Extremes(none, none, none - jnp.inf, flat + jnp.inf, flat - jnp.inf, none))
+    axes = min(group.kind.axes, 2)
+    sums = ContactSums(added, Extremes(none, none, none - jnp.inf, (none + jnp.inf,) * axes, (none - jnp.inf,) * axes, none))
     if not edges:
         return sums
-    return sums._replace(peak=touch.normal, counts=jnp.stack([none] * (len(edges) - 1), axis=-1))
+    return sums._replace(peak=touch.normal, counts=(none,) * (len(edges) - 1))
 
 
 def update(
@@ -74,74 +75,116 @@ def update(
     before: Touch,
     after: Touch,
     h: Array,
-    part: WindowPart,
+    part: WindowPart | None,
     edges: tuple[float, ...] = (),
 ) -> ContactSums:
-    """The sums after a step of `h` [s] from `before` to `after`, where `part` of it lies in the window."""
+    """The sums after a step of `h` [s] from `before` to `after`, where `part` of it lies in the window.
+
+    None stands for the whole step, if the end of the step before was in the window too.
+    """
     entered, left = (before.depth <= 0.0) & (after.depth > 0.0), (before.depth > 0.0) & (after.depth <= 0.0)
     pushed, pushes = before.normal > 0.0, after.normal > 0.0
-    parted, met = pushed & ~pushes, ~pushed & pushes
-
-    def crossing(low: Array, high: Array) -> Array:
-        """The fraction of the step, in [0, 1], at which a line from `low` to `high` crosses 0."""
-        return jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
-
-    through, without = crossing(before.depth, after.depth), crossing(before.pull, after.pull)
-    place = jnp.where(entered | left, through, jnp.where(parted | met, without, 1.0))
-    first = jnp.where(met, place, 0.0)
-    last = jnp.where(parted, jnp.where(left, without, place), 1.0)
-    overlap = jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
-    pressed = jnp.where(pushed | pushes, h * jnp.maximum(overlap, 0.0), 0.0)
-    length = h * (part.end - part.start)
-    inside = part.end > part.start
-    slips = jnp.where(after.slips > 0.5, pressed, 0.0)
-    one, other = size(before.tangential), size(after.tangential)
+    # where the force begins or ends within the step: it begins with the entry, or later with k_n p + c_n p' > 0, and ends with that
+    low, high = jnp.where(entered, before.depth, before.pull), jnp.where(entered, after.depth, after.pull)
+    place = _crossing(low, high)
+    first = jnp.where(pushes & ~pushed, place, 0.0)
+    last = jnp.where(pushed & ~pushes, place, 1.0)
+    overlap = last - first if part is None else jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
+    share = jnp.where(pushed | pushes, jnp.maximum(overlap, 0.0), 0.0)
+    (share,) = fusion_barrier(share)
+    pressed = h * share
+    slips = after.slips * pressed
+    one, other = size(before.tangential, share), size(after.tangential, share)
     speed = 0.5 * (before.speed + after.speed)
     # the anchor follows the part of the way that does not stretch the spring
-    followed = after.way - (after.elongation - before.elongation)
-    dragged = -0.5 * jnp.sum((before.tangential + after.tangential) * followed, axis=-1)
-    whole = jnp.where(h > 0.0, pressed / jnp.where(h > 0.0, h, 1.0), 0.0)
+    dragged = 0.0 * share
+    for was, now, spring, way, force in zip(
+        before.elongation, after.elongation, before.tangential, after.way, after.tangential, strict=True
+    ):
+        dragged = dragged - 0.5 * (spring + force) * (way - (now - was))
     held = jnp.where((after.slips > 0.5) & pushes, jnp.maximum(dragged, 0.0), 0.0)
-    start, end = before.place, after.place
-    flat_start, flat_end = start[..., :2] - group.centre[..., :2], end[..., :2] - group.centre[..., :2]
-    squares = jnp.sum(flat_start * flat_start + flat_start * flat_end + flat_end * flat_end, axis=-1) / 3.0
+    start = tuple(along - centre for along, centre in zip(before.place[:2], group.centre, strict=False))
+    end = tuple(along - centre for along, centre in zip(after.place[:2], group.centre, strict=False))
+    squares = (scalar(start, start) + scalar(start, end) + scalar(end, end)) * (1.0 / 3.0)
+    length = h if part is None else h * (part.end - part.start)
 
-    def at_ends(low: Array, high: Array) -> Array:
-        """The larger of a line's values at the ends of the part in the window."""
-        larger: Array = jnp.maximum(low + (high - low) * part.start, low + (high - low) * part.end)
-        return larger
+    def within(instant: Array, what: Array) -> Array:
+        """1 where something happens, at an instant of the step that is in the window; else 0."""
+        return choice(what if part is None else what & (part.start <= instant) & (instant < part.end), 1.0, 0.0, h)
 
     added = Added(
         wear=sums.added.wear + slips * 0.5 * (before.normal * before.speed + after.normal * after.speed),
-        friction=sums.added.friction + held * jnp.minimum(whole, 1.0),
+        friction=sums.added.friction + held * jnp.minimum(share, 1.0),
         impact=sums.added.impact + pressed * group.c_n * 0.5 * (before.rate * before.rate + after.rate * after.rate),
         slid=sums.added.slid + slips * speed,
         pressed=sums.added.pressed + pressed,
-        impacts=sums.added.impacts + choice(entered & (part.start <= place) & (place < part.end), 1.0, 0.0, h),
+        impacts=sums.added.impacts + within(place, entered),
         impulse=sums.added.impulse + 0.5 * pressed * (before.normal + after.normal),
         normal_square=sums.added.normal_square + pressed * _square(before.normal, after.normal),
         rubbing=sums.added.rubbing + 0.5 * pressed * (one + other),
         rubbing_square=sums.added.rubbing_square + pressed * _square(one, other),
         displacement_square=sums.added.displacement_square + length * squares,
     )
-    was = sums.extremes
-    ends = start[..., :2] + (end - start)[..., :2] * part.start, start[..., :2] + (end - start)[..., :2] * part.end
-    within = inside & (after.depth > -jnp.inf)
-    extremes = Extremes(
-        normal=jnp.where(inside, jnp.maximum(was.normal, at_ends(before.normal, after.normal)), was.normal),
-        tangential=jnp.where(inside, jnp.maximum(was.tangential, at_ends(one, other)), was.tangential),
-        depth=jnp.where(inside, jnp.maximum(was.depth, at_ends(before.depth, after.depth)), was.depth),
-        low=jnp.where(within[..., None], jnp.minimum(was.low, jnp.minimum(*ends)), was.low),
-        high=jnp.where(within[..., None], jnp.maximum(was.high, jnp.maximum(*ends)), was.high),
-        away=jnp.where(inside & ~(pushed & pushes), 1.0, was.away),
-    )
-    if sums.peak is None or sums.counts is None:
+    whole = pushed & pushes
+    extremes = _extremes(sums.extremes, before, after, (one, other), whole, part)
+    if sums.peak is None:
         return ContactSums(added, extremes)
     largest = jnp.maximum(sums.peak, after.normal)
-    bounds = jnp.asarray(edges, largest.dtype)
-    ended = left & (part.start <= place) & (place < part.end)
-    hit = (largest[:, None] >= bounds[:-1]) & (largest[:, None] < bounds[1:]) & ended[:, None]
-    return ContactSums(added, extremes, jnp.where(after.depth > 0.0, largest, 0.0), sums.counts + choice(hit, 1.0, 0.0, h))
+    ended = within(_crossing(before.depth, after.depth), left)
+    counts = tuple(
+        count + jnp.where((largest >= least) & (largest < most), ended, 0.0)
+        for count, least, most in zip(sums.counts, edges[:-1], edges[1:], strict=True)
+    )
+    return ContactSums(added, extremes, jnp.where(after.depth > 0.0, largest, 0.0), counts)
+
+
+def outside(sums: ContactSums, after: Touch) -> ContactSums:
+    """The sums after a step outside the window: only the largest force of the present impact is followed."""
+    if sums.peak is None:
+        return sums
+    return sums._replace(peak=jnp.where(after.depth > 0.0, jnp.maximum(sums.peak, after.normal), 0.0))
+
+
+def _extremes(was: Extremes, before: Touch, after: Touch, rubs: Vector, whole: Array, part: WindowPart | None) -> Extremes:
+    """Extremes after a step, of which `part` is in the window (see `update`).
+
+    `rubs` are friction forces [N] at its start and its end, and `whole` says whether the normal force acts at both.
+    """
+    places = list(zip(before.place[:2], after.place[:2], strict=True))
+    if part is None:
+        return Extremes(
+            normal=jnp.maximum(was.normal, after.normal),
+            tangential=jnp.maximum(was.tangential, rubs[1]),
+            depth=jnp.maximum(was.depth, after.depth),
+            low=tuple(jnp.minimum(low, end) for low, (_, end) in zip(was.low, places, strict=True)),
+            high=tuple(jnp.maximum(high, end) for high, (_, end) in zip(was.high, places, strict=True)),
+            away=jnp.where(whole, was.away, 1.0),
+        )
+    inside = part.end > part.start
+
+    def ends(low: Array, high: Array) -> tuple[Array, Array]:
+        """A line's values at the ends of the part in the window."""
+        return low + (high - low) * part.start, low + (high - low) * part.end
+
+    def larger(most: Array, low: Array, high: Array) -> Array:
+        return jnp.where(inside, jnp.maximum(most, jnp.maximum(*ends(low, high))), most)
+
+    within = inside & (after.depth > -jnp.inf)
+    return Extremes(
+        normal=larger(was.normal, before.normal, after.normal),
+        tangential=larger(was.tangential, *rubs),
+        depth=larger(was.depth, before.depth, after.depth),
+        low=tuple(jnp.where(within, jnp.minimum(low, jnp.minimum(*ends(*place))), low) for low, place in zip(was.low, places, strict=True)),
+        high=tuple(
+            jnp.where(within, jnp.maximum(high, jnp.maximum(*ends(*place))), high) for high, place in zip(was.high, places, strict=True)
+        ),
+        away=jnp.where(inside & ~whole, 1.0, was.away),
+    )
+
+
+def _crossing(low: Array, high: Array) -> Array:
+    """The fraction of the step, in [0, 1], at which a line from `low` to `high` crosses 0."""
+    return jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
 
 
 def _square(low: Array, high: Array) -> Array:
@@ -176,10 +219,10 @@ def finish(sums: ContactSums, names: list[str], length: Array) -> dict[str, Arra
         "displacement_rms": _root(added.displacement_square / length),
         "contact_regime": jnp.where(touched, jnp.where(extremes.away > 0.0, 1.0, 2.0), 0.0),
     }
-    for axis in range(extremes.low.shape[-1]):
-        found |= {f"orbit_{axis + 1}_min": extremes.low[:, axis], f"orbit_{axis + 1}_max": extremes.high[:, axis]}
-    if sums.counts is not None:
-        found["peak_counts"] = padded(sums.counts)
+    for axis, (low, high) in enumerate(zip(extremes.low, extremes.high, strict=True)):
+        found |= {f"orbit_{axis + 1}_min": low, f"orbit_{axis + 1}_max": high}
+    if sums.counts:
+        found["peak_counts"] = padded(jnp.stack(sums.counts, axis=-1))
     return {named(name, each): values[place] for name, values in found.items() for place, each in enumerate(names)}
 
 

@@ -21,10 +21,25 @@ from kernels.stepping.loop import CHUNK, STEPPERS, steps
 from kernels.stepping.observe_contacts import ContactSums
 from kernels.stepping.observe_wall import WindowPart
 from kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
-from kernels.stepping.structure import Acting, Loads, Structure, build
+from kernels.stepping.side_by_side import side_by_side
+from kernels.stepping.structure import Acting, Loads, Structure, build, of_row, summed, times
 
 _NEARLY = 1.0 + 1e-6
-_ARRAYS = ("shapes", "vectors", "points", "bank", "coupling", "modal_mass", "modal_omega", "modal_drag", "start", "start_rate")
+_LEAST_WAY = 0.01  # of the way of all modes together
+_ARRAYS = (
+    "shapes",
+    "vectors",
+    "points",
+    "bank",
+    "coupling",
+    "modal_mass",
+    "modal_omega",
+    "modal_drag",
+    "start",
+    "start_rate",
+    "curve",
+    "places",
+)
 
 
 class StructureSetup(NamedTuple):
@@ -32,6 +47,7 @@ class StructureSetup(NamedTuple):
 
     Attributes:
         key: of the program. p: resolved parameters. body, loads: the structure and what acts on it.
+        mass: of the coordinates [kg], (N,). resistance: `Structure.drag` times mass [N s/m], (N,).
         finite: whether all parameters are finite numbers. h: length of the fixed steps, or of the first step [s].
         pace: number of fixed steps (a whole float), or the limits of chosen ones.
     """
@@ -40,6 +56,8 @@ class StructureSetup(NamedTuple):
     p: dict[str, Array]
     body: Structure
     loads: Loads
+    mass: Array
+    resistance: Array
     finite: Array
     h: Array
     pace: Array | Limits
@@ -93,26 +111,42 @@ class StructureSums(NamedTuple):
     totals: Any = None
 
 
+class Seen(NamedTuple):
+    """What the sums need of an instant.
+
+    Attributes:
+        sizes: of the loads, (L,). along: displacements along the loads [m], (L,). points: displacements of points [m], (P,).
+        braking: power of the structure's own damping [W].
+    """
+
+    sizes: Array
+    along: Array
+    points: Array
+    braking: Array
+
+
 class StructureRun(NamedTuple):
-    """A structure after a step: its progress, its state, the load at that instant and the sums."""
+    """A structure after a step: its progress, its state, what was seen at that instant and the sums."""
 
     clock: Counted | Timed
     state: StepState
-    load: Array
+    seen: Seen
     sums: StructureSums
 
 
 def prepare(stepper: Stepper, p: dict[str, Any], key: StructureKey) -> StructureSetup:
     """What does not change during a run, from resolved parameters (scalars) and the arrays of the structure."""
     absent = {*_ARRAYS, "record", "interval"}
-    finite = all_finite([value for name, value in p.items() if name not in absent])
+    finite = all_finite([value for name, value in p.items() if name.partition("[")[0] not in absent])
+    p = {**p, **of_row(key, p)}
     body, loads = build(key, p)
+    mass = 1.0 / body.by_mass
     if stepper.control is None:
         count = steps(p["end"], p["step"])
-        return StructureSetup(key, p, body, loads, finite, (p["end"] / count).astype(body.one.dtype), count)
+        return StructureSetup(key, p, body, loads, mass, body.drag * mass, finite, (p["end"] / count).astype(body.one.dtype), count)
     limits = Limits(p["largest_step"], p["smallest_step"], p.get("tolerance", body.one), p.get("retries", body.one))
     h = jnp.minimum(p["step"], p["largest_step"]).astype(body.one.dtype)
-    return StructureSetup(key, p, body, loads, finite, h, limits)
+    return StructureSetup(key, p, body, loads, mass, body.drag * mass, finite, h, limits)
 
 
 def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
@@ -140,7 +174,7 @@ def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
     sums = StructureSums(contacts, PointSums(still, still, energy), Work(zero, zero, zero))
     if zero.dtype != jnp.float64:
         sums = sums._replace(totals=jax.tree.map(lambda value: jnp.zeros_like(value, jnp.float64), _added(sums)))
-    return StructureRun(clock, state, setup.loads.at(time).force + 0.0 * x, sums)
+    return StructureRun(clock, state, see(setup, state, setup.loads.at(time)), sums)
 
 
 def _initial(setup: StructureSetup) -> tuple[Array, Array]:
@@ -166,12 +200,30 @@ def attempt(stepper: Stepper, setup: StructureSetup, run: StructureRun) -> Struc
     return _fixed_step(stepper, setup, run, run.clock) if isinstance(run.clock, Counted) else _chosen_step(stepper, setup, run, run.clock)
 
 
-def closed(_setup: StructureSetup, run: StructureRun) -> StructureRun:
+def closed(setup: StructureSetup, run: StructureRun) -> StructureRun:
     """The run with its float32 sums moved into their float64 totals; call it every few hundred steps. In float64 it is unchanged."""
     if run.sums.totals is None:
         return run
     totals = jax.tree.map(lambda total, value: total + value, run.sums.totals, _added(run.sums))
-    return run._replace(sums=_with_added(run.sums, jax.tree.map(jnp.zeros_like, _added(run.sums)))._replace(totals=totals))
+    run = run._replace(sums=_with_added(run.sums, jax.tree.map(jnp.zeros_like, _added(run.sums)))._replace(totals=totals))
+    # places at supports are sums of ways (`Acting.elapsed`), whose rounding errors end here
+    places = zip(_touches(run.state), setup.body.along(run.state.x), strict=True)
+    memory = tuple(touch._replace(place=place) for touch, place in places)
+    return run._replace(state=run.state._replace(memory=cast("Any", memory)))
+
+
+def chunk(stepper: Stepper, setup: StructureSetup, run: StructureRun) -> StructureRun:
+    """The run after CHUNK attempts. Under `vmap` the structures run side by side."""
+
+    def several(setup: StructureSetup, run: StructureRun) -> StructureRun:
+        return closed(setup, jax.lax.fori_loop(0, CHUNK, lambda _, now: alike(attempt(stepper, setup, now), now), run))
+
+    return side_by_side(several, setup, run)
+
+
+def alike(new: StructureRun, old: StructureRun) -> StructureRun:
+    """The new run with the shapes of the old one: numbers that lanes share are repeated."""
+    return cast("StructureRun", jax.tree.map(lambda one, other: jnp.broadcast_to(one, other.shape), new, old))
 
 
 def finish(setup: StructureSetup, run: StructureRun) -> tuple[dict[str, Array], Array]:
@@ -223,8 +275,10 @@ def _failure(setup: StructureSetup) -> Array:
 def _length(setup: StructureSetup, values: Array) -> Array:
     """One number for a list of coordinates: of a body its length, which no rotation changes; of modes the largest, by root of mass."""
     if setup.key.body:
-        return size(values)
-    return jnp.max(jnp.abs(values) * jnp.sqrt(setup.p["modal_mass"]))
+        largest = jnp.max(jnp.abs(values), axis=0)
+        scale = jnp.where(largest > 0.0, largest, 1.0)  # squares of the first ways from rest are too small for float32
+        return scale * size(tuple(values / scale), values[0])
+    return jnp.max(jnp.abs(values) * jnp.sqrt(setup.p["modal_mass"]), axis=0)
 
 
 def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clock: Counted) -> StructureRun:
@@ -233,15 +287,25 @@ def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, cloc
     going = done < whole
     h = jnp.where(going, setup.h, 0.0)
     length = p["end"] / whole
-    loads = tuple(setup.loads.at((done + fraction) * length) for fraction in stepper.fractions)
+    loads = tuple(
+        setup.loads.at((done + fraction) * length)._replace(elapsed=part * h)
+        for fraction, part in zip(stepper.fractions, parts_of(stepper), strict=True)
+    )
     trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
     rate = whole / p["end"]
     starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
     state = jax.tree.map(lambda new, old: jnp.where(going, new, old), trial.state, run.state)
     trial = trial._replace(state=state)
-    sums = _observe(setup, run, trial, loads[-1], h, WindowPart(starts, ends))
-    return StructureRun(Counted(jnp.minimum(done + 1.0, whole)), _anew(state), loads[-1].force, sums)
+    seen = see(setup, state, loads[-1])
+    sums = observe(setup, run, trial, seen, h, WindowPart(starts, ends))
+    return StructureRun(Counted(jnp.minimum(done + 1.0, whole)), started(state), seen, sums)
+
+
+def parts_of(stepper: Stepper) -> list[float]:
+    """Of the evaluations of a fixed step, the fraction of the step since the memory that they start from; it moves at an even velocity."""
+    since = (0.0, *stepper.fractions[:-1]) if stepper.remembers else (0.0,) * len(stepper.fractions)
+    return [fraction - before for fraction, before in zip(stepper.fractions, since, strict=True)]
 
 
 def _touches(state: StepState) -> tuple[Touch, ...]:
@@ -249,7 +313,7 @@ def _touches(state: StepState) -> tuple[Touch, ...]:
     return cast("tuple[Touch, ...]", state.memory)
 
 
-def _anew(state: StepState) -> StepState:
+def started(state: StepState) -> StepState:
     """The state at the start of the next step."""
     return state._replace(memory=cast("Any", anew(cast("Any", state.memory))))
 
@@ -266,7 +330,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     fixed = jax.lax.stop_gradient
     changed, moved = fixed(cast("tuple[Array, Array]", trial.doubt))
     x, v = fixed(trial.state.x), fixed(trial.state.v)
-    doubt, x, v = _doubt(setup, stepper, changed, moved), _length(setup, x), _length(setup, v)
+    doubt, x, v = _doubt(setup, stepper, changed, moved, v, fixed(h)), _length(setup, x), _length(setup, v)
     verdict = control.judge(clock.control, doubt, fixed(h), clock.h, x, v, fixed(limits))
     going = active(setup, run)
     smallest = limits.smallest * jnp.minimum(1.0, left / setup.h).astype(h.dtype)
@@ -278,7 +342,8 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     )
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
-    sums = _observe(setup, run, trial, loads[-1], h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
+    seen = see(setup, trial.state, loads[-1])
+    sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(
@@ -297,35 +362,53 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         failure=failure,
     )
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
-    after = _anew(trial.state), loads[-1].force, sums
-    return StructureRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.load, run.sums)))
+    after = started(trial.state), seen, sums
+    return StructureRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.seen, run.sums)))
 
 
-def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array) -> tuple[Array, Array]:
-    """The two numbers by which the control judges a step: lengths; for a control by frequency of modes those of the fastest one."""
+def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array, v: Array, h: Array) -> tuple[Array, Array]:
+    """The two numbers by which the control judges a step: lengths; for a control by frequency of modes those of the fastest one.
+
+    The way of a mode counts as a hundredth of that of all modes together at least, as in the tool whose schemes these are: a mode that
+    moves only by rounding would ask for ever shorter steps.
+    """
     if stepper.control is not None and "tolerance" not in setup.p and not setup.key.body:
-        worst = jnp.argmax(changed / jnp.where(moved > 0.0, moved, by_width(moved, 1e-150, 1e-18)))
-        return changed[worst], moved[worst]
+        roots = jnp.sqrt(setup.p["modal_mass"])
+        moved = jnp.maximum(moved, _LEAST_WAY * h * jnp.sqrt(jnp.sum(jnp.square(roots * v), axis=0)) / roots)
+        worst = jnp.argmax(changed / jnp.where(moved > 0.0, moved, by_width(moved, 1e-150, 1e-18)), axis=0, keepdims=True)
+        return jnp.take_along_axis(changed, worst, axis=0)[0], jnp.take_along_axis(moved, worst, axis=0)[0]
     return _length(setup, changed), _length(setup, moved)
 
 
-def _observe(setup: StructureSetup, run: StructureRun, trial: Trial, load: Acting, h: Array, part: WindowPart) -> StructureSums:
-    """Sums after a step of `h` [s] that ends with `load`; `part` of it lies in the window."""
+def see(setup: StructureSetup, state: StepState, load: Acting) -> Seen:
+    """What the sums need of an instant, with its `load`."""
+    body = setup.body
+    v = state.v
+    braking = summed(setup.resistance * v * v)
+    if body.coupling is not None:
+        braking = braking + summed(setup.mass * v * times(body.coupling, v))
+    return Seen(load.sizes, times(setup.loads.vectors, state.x), times(setup.p["points"], state.x), braking)
+
+
+def observe(setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, part: WindowPart | None) -> StructureSums:
+    """Sums after a step of `h` [s] from a run to what is `seen`; `part` of it lies in the window. None: see `observe_contacts.update`."""
     body, before, after, was = setup.body, run.state, trial.state, run.sums
     contacts = tuple(
         observe_contacts.update(sums, group, one, other, h, part, setup.key.peak_edges)
         for sums, group, one, other in zip(was.contacts, body.groups, _touches(before), _touches(after), strict=True)
     )
-    points = setup.p["points"]
-    here, there = points @ before.x, points @ after.x
-    low, high = here + (there - here) * part.start, here + (there - here) * part.end
-    inside = part.end > part.start
-    square = was.points.square + h * (part.end - part.start) * (low * low + low * high + high * high) * (1.0 / 3.0)
-    largest = jnp.where(inside, jnp.maximum(was.points.largest, jnp.maximum(jnp.abs(low), jnp.abs(high))), was.points.largest)
+    low, high, length = run.seen.points, seen.points, h
+    if part is not None:
+        here, there = low, high
+        low, high, length = here + (there - here) * part.start, here + (there - here) * part.end, h * (part.end - part.start)
+    square = was.points.square + length * (low * low + low * high + high * high) * (1.0 / 3.0)
+    largest = jnp.maximum(was.points.largest, jnp.maximum(jnp.abs(low), jnp.abs(high)))
+    if part is not None:
+        largest = jnp.where(part.end > part.start, largest, was.points.largest)
     energy = was.points.energy
     if energy is not None:
-        energy = energy + 0.5 * h * (part.end - part.start) * (_energies(body, before) + _energies(body, after))
-    return StructureSums(contacts, PointSums(square, largest, energy), _works(setup, run, after, load, h), was.totals)
+        energy = energy + 0.5 * length * (_energies(body, before) + _energies(body, after))
+    return StructureSums(contacts, PointSums(square, largest, energy), works(run, after, seen, h), was.totals)
 
 
 def _energies(body: Structure, state: StepState) -> Array:
@@ -333,22 +416,16 @@ def _energies(body: Structure, state: StepState) -> Array:
     return 0.5 * (state.v * state.v + body.stiffness * state.x * state.x) / body.by_mass
 
 
-def _works(setup: StructureSetup, run: StructureRun, after: StepState, load: Acting, h: Array) -> Work:
+def works(run: StructureRun, after: StepState, seen: Seen, h: Array) -> Work:
     """Work of a step: forces are linear over it (the trapezoidal rule)."""
-    body, before, was = setup.body, run.state, run.sums.work
-    moved = after.x - before.x
-    pulled = 0.5 * jnp.sum((run.load + load.force) * moved)
-    mass = 1.0 / body.by_mass
-
-    def braked(v: Array) -> Array:
-        own = body.drag * v
-        return mass * (own if body.coupling is None else own + body.coupling @ v)
-
-    lost = -0.5 * h * (jnp.sum(braked(before.v) * before.v) + jnp.sum(braked(after.v) * after.v))
-    pushed = was.supports
-    for one, other in zip(_touches(before), _touches(after), strict=True):
-        pushed = pushed + 0.5 * jnp.sum((one.force + other.force) * (other.place - one.place))
-    return Work(was.loads + pulled, was.damping + lost, pushed)
+    was, now, work = run.seen, seen, run.sums.work
+    pulled = 0.5 * summed((was.sizes + now.sizes) * (now.along - was.along))
+    lost = -0.5 * h * (was.braking + now.braking)
+    pushed = work.supports
+    for one, other in zip(_touches(run.state), _touches(after), strict=True):
+        for force, place, more, there in zip(one.force, one.place, other.force, other.place, strict=True):
+            pushed = pushed + 0.5 * summed((force + more) * (there - place))
+    return Work(work.loads + pulled, work.damping + lost, pushed)
 
 
 def _added(sums: StructureSums) -> Any:

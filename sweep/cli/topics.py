@@ -1,4 +1,4 @@
-"""`tribosweep list`: models, parameters, schemes, observables, rules, designs, excitation and structures, from the data that validation uses."""
+"""`tribosweep list`: models, parameters, observables, rules, designs and so on, from the data that validation uses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class Topic(StrEnum):
 def rows_of(topic: Topic) -> list[dict[str, Any]]:
     """The entries of a topic, one dict each."""
     if topic is Topic.models:
-        return [{"model": model.name, "schemes": ", ".join(model.schemes), "description": model.description} for model in listed_models().values()]
+        models = listed_models().values()
+        return [{"model": model.name, "schemes": ", ".join(model.schemes), "description": model.description} for model in models]
     if topic is Topic.schemes:
         return [{"scheme": s.name, "reads": ", ".join(s.reads) or "-", "description": s.description} for s in SCHEMES.values()]
     if topic in (Topic.designs, Topic.excitation, Topic.structures):

@@ -113,7 +113,8 @@ def channels_of(model: Model, problems: list[Problem]) -> Channels | None:
     kinds = {load.name: ACCELERATION if load.unit == UNITS[ACCELERATION] else FORCE for load in loads.values()}
     first = next(iter(kinds.values()))
     if different := [name for name, kind in kinds.items() if kind != first]:
-        message = f"is a channel of {kinds[different[0]]}s, and that of {next(iter(kinds))} one of {first}s: [excitation] has one or the other"
+        other = f"that of {next(iter(kinds))} one of {first}s"
+        message = f"is a channel of {kinds[different[0]]}s, and {other}: [excitation] has one or the other"
         problems.append(Problem(f"loads.{different[0]}.channel", message))
         return None
     return Channels(first, 1 + max(load.channel for load in loads.values()), True)

@@ -32,23 +32,27 @@ def contact(x, y, vx, vy, e, gap, k_n, c_n, mu, k_t, c_t):
 
 
 @njit(cache=False)
+def step(m, k, c, gap, k_n, c_n, mu, k_t, c_t, x, y, vx, vy, e, gx, gy, gxm, gym, h):
+    """One step under accelerations of the ground at its start and in its middle: the new state, normal force, slip and speed there."""
+    fx, fy, e, _, _, a0 = contact(x, y, vx, vy, e, gap, k_n, c_n, mu, k_t, c_t)
+    bx, by = (fx - k * x - c * vx) / m - gx, (fy - k * y - c * vy) / m - gy
+    xm, ym, vxm, vym = x + 0.5 * h * vx, y + 0.5 * h * vy, vx + 0.5 * h * bx, vy + 0.5 * h * by
+    fx, fy, _, nm, sm, am = contact(xm, ym, vxm, vym, e + 0.5 * h * a0, gap, k_n, c_n, mu, k_t, c_t)
+    bx, by = (fx - k * xm - c * vxm) / m - gxm, (fy - k * ym - c * vym) / m - gym
+    e = e + h * am if nm > 0.0 else 0.0
+    return x + h * vxm, y + h * vym, vx + h * bx, vy + h * by, e, nm, sm, am
+
+
+@njit(cache=False)
 def ring(m, k, c, gap, k_n, c_n, mu, k_t, c_t, ax, wx, ay, wy, x, y, vx, vy, end, start, h):
     """Over [start, end]: (work rate, impulse, impacts, part of the time in contact), and (x, y) at the end."""
     steps = round(end / h)
     e, work, impulse, impacts, touched = 0.0, 0.0, 0.0, 0, 0.0
     inside = math.sqrt(x * x + y * y) > gap
     for i in range(steps):
-        t = i * h
-        fx, fy, e, _, _, a0 = contact(x, y, vx, vy, e, gap, k_n, c_n, mu, k_t, c_t)
-        bx = (fx - k * x - c * vx) / m - ax * math.sin(wx * t)
-        by = (fy - k * y - c * vy) / m - ay * math.sin(wy * t)
-        xm, ym, vxm, vym = x + 0.5 * h * vx, y + 0.5 * h * vy, vx + 0.5 * h * bx, vy + 0.5 * h * by
-        fx, fy, _, nm, sm, am = contact(xm, ym, vxm, vym, e + 0.5 * h * a0, gap, k_n, c_n, mu, k_t, c_t)
-        tm = t + 0.5 * h
-        bx = (fx - k * xm - c * vxm) / m - ax * math.sin(wx * tm)
-        by = (fy - k * ym - c * vym) / m - ay * math.sin(wy * tm)
-        x, y, vx, vy = x + h * vxm, y + h * vym, vx + h * bx, vy + h * by
-        e = e + h * am if nm > 0.0 else 0.0
+        t, tm = i * h, i * h + 0.5 * h
+        gx, gy, gxm, gym = ax * math.sin(wx * t), ay * math.sin(wy * t), ax * math.sin(wx * tm), ay * math.sin(wy * tm)
+        x, y, vx, vy, e, nm, sm, am = step(m, k, c, gap, k_n, c_n, mu, k_t, c_t, x, y, vx, vy, e, gx, gy, gxm, gym, h)
         if t >= start:
             if sm:
                 work += h * nm * abs(am)
@@ -60,3 +64,50 @@ def ring(m, k, c, gap, k_n, c_n, mu, k_t, c_t, ax, wx, ay, wy, x, y, vx, vy, end
         inside = now
     length = end - start
     return np.array([work / length, impulse, impacts, touched / length, x, y])
+
+
+@njit(cache=False)
+def at(samples, interval, t):
+    """A record at a time: linear between its samples."""
+    place = t / interval
+    before = min(int(place), samples.size - 2)
+    part = place - before
+    return (1.0 - part) * samples[before] + part * samples[before + 1]
+
+
+@njit(cache=False)
+def ring_under_records(m, k, c, gap, k_n, c_n, mu, k_t, c_t, samples, interval, end, start, h, each):
+    """A mass at rest in the middle, under accelerations of the ground along x and y, (2, L): see `ring`, and its path.
+
+    Returns:
+        (work rate, impulse, impacts, part of the time in contact) over [start, end]; (time, x, y, work done so far) after every `each`
+        steps, (n, 4).
+    """
+    steps = round(end / h)
+    x, y, vx, vy, e = 0.0, 0.0, 0.0, 0.0, 0.0
+    work, impulse, impacts, touched, before, inside = 0.0, 0.0, 0, 0.0, 0.0, False
+    path = np.zeros((steps // each, 4))
+    for i in range(steps):
+        t, tm = i * h, i * h + 0.5 * h
+        gx, gy, gxm, gym = (
+            at(samples[0], interval, t),
+            at(samples[1], interval, t),
+            at(samples[0], interval, tm),
+            at(samples[1], interval, tm),
+        )
+        x, y, vx, vy, e, nm, sm, am = step(m, k, c, gap, k_n, c_n, mu, k_t, c_t, x, y, vx, vy, e, gx, gy, gxm, gym, h)
+        if sm:
+            work += h * nm * abs(am)
+        if t < start:
+            before = work
+        else:
+            impulse += h * nm
+            touched += h if nm > 0.0 else 0.0
+        now = x * x + y * y > gap * gap
+        if now and not inside and t >= start:
+            impacts += 1
+        inside = now
+        if (i + 1) % each == 0:
+            path[(i + 1) // each - 1] = (t + h, x, y, work)
+    length = end - start
+    return np.array([(work - before) / length, impulse, impacts, touched / length]), path

@@ -12,6 +12,7 @@ import pytest
 import kernels
 from kernels.batch.solve import solve
 from kernels.excitation.record import Records
+from kernels.models import structure_stability
 from kernels.models.basis import Basis
 from kernels.models.status import Status
 from kernels.models.structures import Load, Structure, body_basis
@@ -214,7 +215,7 @@ def test_records_with_channels_act_as_the_sines_that_they_sample() -> None:
 def test_a_step_is_refused_above_the_bound_at_which_a_touched_structure_is_unstable(scheme: str) -> None:
     structure = rod("plane", "x")
     given = {"m": 0.5, "k": 3e4, "gap": -1e-2, "k_n": 5e5, "end": 1.0, "x0[x]": 1e-3}
-    bound = float(structure.largest_step(structure.model.resolve(given), scheme))
+    bound = float(structure_stability.largest_step(structure, structure.model.resolve(given), scheme))
     assert bound == pytest.approx((2.0 if scheme == "euler" else 8.0**0.5) / np.sqrt(5.3e5 / 0.5), rel=1e-12)
     assert found(structure, scheme, **given, step=0.999 * bound)["x_max[centre]"] < 1.0
     with pytest.raises(ValueError, match=r"unstable.*must be less than"):
