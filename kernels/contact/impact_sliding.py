@@ -75,7 +75,7 @@ def scalar(one: Vector, other: Vector) -> Array:
 
 def anew(touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
     """The states at the start of a step."""
-    return tuple(touch._replace(way=tuple(0.0 * way for way in touch.way)) for touch in touches)
+    return tuple(touch._replace(way=tuple(jnp.zeros_like(way) for way in touch.way)) for touch in touches)
 
 
 class ImpactSliding(NamedTuple):

@@ -87,10 +87,13 @@ def update(
     # where the force begins or ends within the step: it begins with the entry, or later with k_n p + c_n p' > 0, and ends with that
     low, high = jnp.where(entered, before.depth, before.pull), jnp.where(entered, after.depth, after.pull)
     place = _crossing(low, high)
-    first = jnp.where(pushes & ~pushed, place, 0.0)
-    last = jnp.where(pushed & ~pushes, place, 1.0)
-    overlap = last - first if part is None else jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
-    share = jnp.where(pushed | pushes, jnp.maximum(overlap, 0.0), 0.0)
+    if part is None:
+        share = jnp.where(pushed, jnp.where(pushes, 1.0, place), jnp.where(pushes, 1.0 - place, 0.0))
+    else:
+        first = jnp.where(pushes & ~pushed, place, 0.0)
+        last = jnp.where(pushed & ~pushes, place, 1.0)
+        overlap = jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
+        share = jnp.where(pushed | pushes, jnp.maximum(overlap, 0.0), 0.0)
     (share,) = fusion_barrier(share)
     pressed = h * share
     slips = after.slips * pressed

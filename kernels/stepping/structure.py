@@ -33,26 +33,29 @@ class Acting(NamedTuple):
         force: on the coordinates [N], (N,). sizes: of each load, (L,).
         elapsed: time since the instant of the contacts' memory [s], if the structure has moved since then at the velocity of the
             evaluation; None if it has not, or if there is no memory.
+        stored: compile-time promise that coordinates and velocities have passed a `fusion_barrier`.
     """
 
     force: Array
     sizes: Array
     elapsed: Array | None = None
+    stored: bool = False
 
     def against(self, moved: Array) -> Array:
         """A displacement relative to the support that carries the contact: supports rest."""
         return moved
 
 
-def times(matrix: Array, vector: Array) -> Array:
-    """The product of a matrix (R, N) and a list (N,): (R,). Either may have lanes."""
+def times(matrix: Array, vector: Array, stored: bool = False) -> Array:
+    """The product of a matrix (R, N) and a list (N,): (R,). Either may have lanes. `stored`: the list has passed a `fusion_barrier`."""
     if vector.ndim == 1:
         return matrix @ vector
     if matrix.ndim == 2:
         if vector.shape[0] > _MOST_TERMS:
             return matrix @ vector
         matrix = matrix[..., None]
-    return total([matrix[:, place] * each for place, each in enumerate(fusion_barrier(vector)[0])], 0.0 * matrix[:, :0].sum(axis=1))
+    once = vector if stored else fusion_barrier(vector)[0]
+    return total([matrix[:, place] * each for place, each in enumerate(once)], 0.0 * matrix[:, :0].sum(axis=1))
 
 
 def spread(vector: Array, matrix: Array) -> Array:
@@ -74,6 +77,13 @@ def total(terms: Sequence[Array], none: Array) -> Array:
 def summed(values: Array) -> Array:
     """The sum over the first axis."""
     return jnp.sum(values, axis=0) if values.ndim == 1 or not 0 < values.shape[0] <= _MOST_TERMS else total([*values], values[0])
+
+
+def summed_squares(factors: Array, values: Array) -> Array:
+    """The sum of factor times squared value over the first axis."""
+    if values.ndim == 1 or not 0 < values.shape[0] <= _MOST_TERMS:
+        return summed(factors * values * values)
+    return total([factor * each * each for factor, each in zip(factors, values, strict=True)], values[0])
 
 
 class Structure(NamedTuple):
@@ -101,9 +111,9 @@ class Structure(NamedTuple):
         """The memory of the supports at t = 0, before any evaluation."""
         return tuple(group.untouched() for group in self.groups)
 
-    def along(self, coordinates: Array) -> list[Vector]:
-        """What a list of coordinates (N,) is along the axes of the supports of each group."""
-        (whole,) = fusion_barrier(times(self.shapes, coordinates))
+    def along(self, coordinates: Array, stored: bool = False) -> list[Vector]:
+        """What a list of coordinates (N,) is along the axes of the supports of each group. `stored`: see `times`."""
+        (whole,) = fusion_barrier(times(self.shapes, coordinates, stored))
         found: list[Vector] = []
         first = 0
         for group, turn in zip(self.groups, self.turns, strict=True):
@@ -119,7 +129,7 @@ class Structure(NamedTuple):
         Args:
             load: what acts. memory: of the supports. x, moved, v: coordinates, their change since the memory, and velocities, (N,).
         """
-        speeds = self.along(v)
+        speeds = self.along(v, load.stored)
         if load.elapsed is None:
             places, ways = self.along(x), self.along(moved + 0.0 * x)  # at the start `moved` is a plain 0
         else:
@@ -137,7 +147,7 @@ class Structure(NamedTuple):
         if forces:
             pull = pull + spread(jnp.concatenate(forces), self.shapes)
         a = pull * self.by_mass - self.stiffness * x
-        return (a if self.coupling is None else a - times(self.coupling, v)), tuple(after)
+        return (a if self.coupling is None else a - times(self.coupling, v, load.stored)), tuple(after)
 
     def acceleration(
         self, load: Acting, memory: Touches, x: Array, moved: Array, v: Array, rest: Array | None = None

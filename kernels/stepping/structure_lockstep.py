@@ -15,8 +15,10 @@ from kernels.excitation.harmonic import Rotation, Turn
 from kernels.models.schemes import MOST_STEPS
 from kernels.models.structures import StructureKey
 from kernels.numerics.elementary import chord
+from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array
 from kernels.stepping import observe_contacts
+from kernels.stepping.euler import EULER
 from kernels.stepping.loop import CHUNK, STEPPERS
 from kernels.stepping.observe_wall import WindowPart
 from kernels.stepping.scheme import Stepper, StepState, Trial
@@ -41,6 +43,18 @@ from kernels.stepping.structure_loop import (
 )
 
 _INSIDE, _OUTSIDE = "inside", "outside"
+
+
+class _Stored(StepState):
+    """A state whose successor is computed once (`fusion_barrier`) by schemes that use only the functions below, which is `euler`."""
+
+    def after(self, moved: Array) -> tuple[Array, Array | None]:
+        x, rest = super().after(moved)
+        return fusion_barrier(x)[0], rest
+
+    def faster(self, change: Array) -> tuple[Array, Array | None]:
+        v, slack = super().faster(change)
+        return fusion_barrier(v)[0], slack
 
 
 class _Pace(NamedTuple):
@@ -127,14 +141,16 @@ def _step(
     stepper: Stepper, setup: StructureSetup, pace: _Pace, number: Array, rotation: Rotation, run: StructureRun, where: str | None
 ) -> tuple[Rotation, StructureRun]:
     """Step `number`, counted from 0."""
-    h = pace.h
+    h, stored = pace.h, stepper is EULER
     turned = rotation.after(pace.turns[-1])
     sines = [*(rotation.sine_after(turn) for turn in pace.turns[:-1]), turned.sine]
     loads = tuple(
-        setup.loads.acting(sine, (number + fraction) * pace.length)._replace(elapsed=part * h)
+        setup.loads.acting(sine, (number + fraction) * pace.length)._replace(elapsed=part * h, stored=stored)
         for sine, fraction, part in zip(sines, stepper.fractions, parts_of(stepper), strict=True)
     )
-    trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
+    run = run._replace(state=started(run.state))
+    before = _Stored(*run.state) if stored else run.state
+    trial: Trial = cast("Any", stepper).step(setup.body, loads, before, h)
     seen = see(setup, trial.state, loads[-1])
     if where == _OUTSIDE:
         sums = _outside(run, trial.state, seen, h)
@@ -144,7 +160,7 @@ def _step(
         if where is None:
             part = WindowPart(*(jnp.clip(bound - number, 0.0, 1.0).astype(h.dtype) for bound in (pace.start, pace.end)))
         sums = observe(setup, run, trial, seen, h, part)
-    return turned, StructureRun(run.clock, started(trial.state), seen, sums)
+    return turned, StructureRun(run.clock, trial.state, seen, sums)
 
 
 def _outside(run: StructureRun, after: StepState, seen: Seen, h: Array) -> StructureSums:

@@ -14,7 +14,7 @@ from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
 from kernels.models.structures import StructureKey
 from kernels.models.supports import named
-from kernels.numerics.fusion import decide
+from kernels.numerics.fusion import decide, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, by_width, of_type
 from kernels.stepping import observe_contacts
 from kernels.stepping.loop import CHUNK, STEPPERS, steps
@@ -22,7 +22,7 @@ from kernels.stepping.observe_contacts import ContactSums
 from kernels.stepping.observe_wall import WindowPart
 from kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
 from kernels.stepping.side_by_side import side_by_side
-from kernels.stepping.structure import Acting, Loads, Structure, build, of_row, summed, times
+from kernels.stepping.structure import Acting, Loads, Structure, build, of_row, summed, summed_squares, times
 
 _NEARLY = 1.0 + 1e-6
 _LEAST_WAY = 0.01  # of the way of all modes together
@@ -384,10 +384,12 @@ def see(setup: StructureSetup, state: StepState, load: Acting) -> Seen:
     """What the sums need of an instant, with its `load`."""
     body = setup.body
     v = state.v
-    braking = summed(setup.resistance * v * v)
+    braking = summed_squares(setup.resistance, v) if load.stored else summed(setup.resistance * v * v)
     if body.coupling is not None:
-        braking = braking + summed(setup.mass * v * times(body.coupling, v))
-    return Seen(load.sizes, times(setup.loads.vectors, state.x), times(setup.p["points"], state.x), braking)
+        braking = braking + summed(setup.mass * v * times(body.coupling, v, load.stored))
+    (braking,) = fusion_barrier(braking)
+    along, points = (times(matrix, state.x, load.stored) for matrix in (setup.loads.vectors, setup.p["points"]))
+    return Seen(load.sizes, along, points, braking)
 
 
 def observe(setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, part: WindowPart | None) -> StructureSums:

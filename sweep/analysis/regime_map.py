@@ -268,7 +268,8 @@ def areas_of(path: Path, rows: RunRows, areas: str | None) -> Areas:
         ConfigError: the observable has more different numbers than can be told apart.
     """
     words = [quantity.name for quantity in rows.model.observables if quantity.kind == "word" and quantity.name in rows.table.column_names]
-    name = areas or next((name for name in words if rows.table.column(name).null_count < rows.table.num_rows), (*words, STATUS)[0])
+    without = REGIME if REGIME in words else (*words, STATUS)[0]
+    name = areas or next((name for name in words if rows.table.column(name).null_count < rows.table.num_rows), without)
     column, good = rows.table.column(name), have_results(rows.table.column(STATUS))
     if name == STATUS:
         known = tuple(status.sentence for status in RESULTS)

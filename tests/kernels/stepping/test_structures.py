@@ -41,7 +41,9 @@ def found(structure: Structure, scheme: str, **given: Any) -> dict[str, Any]:
     return {name: np.asarray(value) for name, value in results.items()}
 
 
-@pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt1", "adapt2"])
+@pytest.mark.parametrize(
+    "scheme", ["euler", pytest.param("devogelaere", marks=SLOW), pytest.param("adapt1", marks=SLOW), pytest.param("adapt2", marks=SLOW)]
+)
 def test_one_body_at_one_plane_is_the_stop(scheme: str) -> None:
     given = {"m": 0.5, "k": 3e4, "c": 3.0, "gap": 1e-4, "k_n": 5e5, "c_n": 30.0, "end": 0.5, "window_start": 0.1, "step": 2e-5}
     stop = kernels.simulate("stop", given | {"a0": 30.0, "omega": 150.0, "mu": 0.0}, scheme=scheme)
@@ -127,6 +129,7 @@ def test_the_energies_balance_to_the_order_of_the_scheme() -> None:
     assert errors[1] < 0.5 * errors[0] < 1e-4
 
 
+@SLOW
 def test_a_batch_is_each_by_itself_and_float32_has_its_digits() -> None:
     columns = {**RING, **SHAKEN, "end": 0.05, "step": 1e-5}
     gaps, angles = np.array([8e-4, 1e-3, 1.2e-3, -1.0]), np.array([0.0, 0.3, 0.0, 0.0])
@@ -142,6 +145,7 @@ def test_a_batch_is_each_by_itself_and_float32_has_its_digits() -> None:
     assert np.isnan(single.observables["wear_power[ring]"][3])
 
 
+@SLOW
 def test_derivatives_are_differences() -> None:
     def work(mu: Any, gap: Any) -> Any:
         given = {**RING, **SHAKEN, "end": 0.02, "step": 1e-5, "mu": mu, "gap": gap}
