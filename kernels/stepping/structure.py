@@ -22,7 +22,7 @@ from kernels.numerics.numbers import Array
 
 Touches = tuple[Touch, ...]
 # Products of matrices and lists of lanes are written out term by term up to this number of terms. That reaches the speed of the vector
-# unit: 8 x 30 there and back took 31 ns a lane in blocks of 64, 41 ns as a call of XLA's library and 108 ns as XLA's own loop. Programs grow.
+# unit: 8 x 30 there and back took 31 ns a lane in blocks of 64, 41 ns as a call of XLA's library, 108 ns as XLA's own loop. Programs grow.
 _MOST_TERMS = 128
 
 

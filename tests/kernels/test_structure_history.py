@@ -37,7 +37,7 @@ def test_a_trace_ends_where_the_run_ends_and_adds_up_to_its_observables(scheme: 
     assert normal.max() == pytest.approx(float(found["normal_force_peak[ring]"]), rel=within)
     assert np.trapezoid(normal, time) == pytest.approx(float(found["impulse[ring]"]), rel=2e-3)
     slides = normal * history["sliding_speed[ring]"] * history["slips[ring]"]
-    assert np.trapezoid(slides, time) / 0.1 == pytest.approx(float(found["wear_power[ring]"]), rel=1e-2)
+    assert np.trapezoid(slides, time) / 0.1 == pytest.approx(float(found["wear_power[ring]"]), rel=2e-2)
 
 
 def test_forces_of_a_trace_are_those_of_the_equations() -> None:
