@@ -49,10 +49,12 @@ class _Stored(StepState):
     """A state whose successor is computed once (`fusion_barrier`) by schemes that use only the functions below, which is `euler`."""
 
     def after(self, moved: Array) -> tuple[Array, Array | None]:
+        """See `StepState.after`."""
         x, rest = super().after(moved)
         return fusion_barrier(x)[0], rest
 
     def faster(self, change: Array) -> tuple[Array, Array | None]:
+        """See `StepState.faster`."""
         v, slack = super().faster(change)
         return fusion_barrier(v)[0], slack
 

@@ -69,6 +69,7 @@ def test_a_position_at_a_point_is_that_point_and_one_between_follows_the_spline(
     close(columns, 3, single(tube(exact, "between")), 0.05)
 
 
+@pytest.mark.slow
 def test_frequency_and_damping_of_a_mode_are_those_of_the_basis_with_them() -> None:
     plain = basis()
     omega, damping = plain.omega.copy(), plain.damping.copy()
