@@ -15,6 +15,7 @@ from kernels.runtime import jax_setup
 PARTS = {
     "throughput": "Every scheme",
     "oscillators": "Every scheme and model, from one oscillator to a million; derivatives and writing",
+    "programs": "The programs of every kind of row: speed, compile time and size",
     "growth": "How the cost grows with points and with events",
     "against": "Against other tools",
     "structures": "Structures with supports: against numba, growth, 10^4 tubes over 1 s",

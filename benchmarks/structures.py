@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rivals import numba_structures
 from kernels.batch.solve import Solution, solve
 from kernels.models.basis import Basis
 from kernels.models.beam import CLAMPED, PINNED, Beam
@@ -75,6 +74,13 @@ def numbers(structure: Structure, found: Solution) -> np.ndarray:
     return np.stack([[found.observables[named(name, support.name)] for support in structure.supports] for name in COMPARED])
 
 
+def rivals() -> dict[str, Callable[..., Any]]:
+    """The functions in numba by name; the first is the faster one."""
+    from benchmarks.rivals import numba_structures
+
+    return dict(numba_structures.WAYS)
+
+
 def numba(way: Callable[..., np.ndarray], structure: Structure, count: int, steps: int, first: int = 0) -> np.ndarray:
     """A run by one of the functions in numba."""
     basis, arrays, varied = structure.basis, structure.arguments, columns(count)
@@ -89,10 +95,7 @@ def differences(structure: Structure, count: int = 256, steps: int = 3000, first
     """Of each way in numba, the largest difference from `euler`, over the largest of each observable."""
     expected = numbers(structure, run(structure, count, steps, first=first))
     most = np.abs(expected).max(axis=(1, 2), keepdims=True)
-    return {
-        name: float(np.max(np.abs(numba(way, structure, count, steps, first) - expected) / most))
-        for name, way in numba_structures.WAYS.items()
-    }
+    return {name: float(np.max(np.abs(numba(way, structure, count, steps, first) - expected) / most)) for name, way in rivals().items()}
 
 
 def rates(ways: dict[str, Callable[[], Any]], work: float, passes: int = PASSES) -> dict[str, list[float]]:
@@ -121,9 +124,9 @@ def against(count: int = ROWS, steps: int = STEPS, passes: int = PASSES) -> None
         "`euler`, float32": lambda: run(structure, count, steps, dtype=np.float32),
         "`devogelaere`": lambda: run(structure, count, steps, "devogelaere"),
     }
-    rivals = {name: lambda way=way: numba(way, structure, count, steps) for name, way in numba_structures.WAYS.items()}
-    found, off = rates(ways | rivals, count * steps, passes), differences(structure)
-    lanes = next(iter(rivals))
+    theirs = {name: lambda way=way: numba(way, structure, count, steps) for name, way in rivals().items()}
+    found, off = rates(ways | theirs, count * steps, passes), differences(structure)
+    lanes = next(iter(theirs))
     print(f"{COORDINATES} coordinates, {SUPPORTS} rings, {count:,} tubes, {steps:,} steps:\n")
     print("| | steps/s | times numba's lanes | largest difference from `euler` |\n|---|---|---|---|")
     for name, each in found.items():
@@ -134,7 +137,7 @@ def against(count: int = ROWS, steps: int = STEPS, passes: int = PASSES) -> None
 
 def growth(steps: int = 1000, passes: int = 3) -> None:
     """Print the tables of growth."""
-    lanes = next(iter(numba_structures.WAYS.values()))
+    lanes = next(iter(rivals().values()))
     for what, sizes in GROWTH.items():
         print(f"| {what} | us of all cores a step and tube | compile [s] | times numba's lanes |\n|---|---|---|---|")
         for size in sizes:
