@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.batch.program_key import QUEUE, ProgramKey
+from kernels.batch.program_key import ProgramKey
 from kernels.runtime import jax_setup, program_cache
 from kernels.runtime.stderr_filter import without_false_alarm
 
@@ -83,7 +83,7 @@ def traced(key: ProgramKey, devices: int, lanes: tuple[str, ...], name: str = "p
         return jax.vmap(lambda row: run({**row, **fixed}))(varying)
 
     def on_device(varying: dict[str, Any], share: Any, fixed: dict[str, Any]) -> Any:
-        return queue.queue(key, varying, fixed, share[0]) if key.engine == QUEUE else queue.blocks(block, varying, fixed, share[0])
+        return queue.queue(key, varying, fixed, share[0]) if key.queues else queue.blocks(block, varying, fixed, share[0])
 
     mesh = Mesh(np.asarray(jax.devices()[:devices]), ("device",))
     split, whole = PartitionSpec("device"), PartitionSpec()

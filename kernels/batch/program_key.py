@@ -27,7 +27,9 @@ RIGID_SINGLE = (
     " nor statistics"
 )
 # further properties of a row, besides PENALISED and the names in FEATURES and VARIED; the last two follow the prefix of their wall
-_FREE, _BARE, _SOFT, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "buckles", "damping varies"
+_FREE, _BARE, _SOFT, _STIFF, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "stiff", "buckles", "damping varies"
+_MANY = 600.0  # a contact is stiff if its motion turns by more than this angle [rad] in a period of the excitation, or in the run
+_SAMPLES = 0.1  # s; for that time instead under a record, whose samples end stretches anyway
 _LAWS = {STOP: "stop", BUCKLING: "wall that buckles", VARYING: "wall that buckles with varying damping"}
 
 
@@ -43,8 +45,9 @@ class ProgramKey:
         varied: the names in VARIED by which friction varies.
         features: the names in FEATURES that the excitation has.
         free: whether the program relies on k = c = 0.
+        stiff: whether the event loop of all laws tries stretches longer than the time scales of its contacts.
         precision: DOUBLE or SINGLE.
-        asked: the outputs asked for.
+        asked: the outputs asked for. Its `columns` are what the program returns (empty: all that it has).
         forces: whether the forces at the end of the run are outputs.
         structure: of a structure with supports; None of an oscillator with one coordinate.
     """
@@ -60,6 +63,7 @@ class ProgramKey:
     asked: Asked = NOTHING_ELSE
     forces: bool = False
     structure: StructureKey | None = None
+    stiff: bool = False
 
     def __str__(self) -> str:
         """The key in words: "exact, rigid friction, stop, tones"."""
@@ -73,14 +77,20 @@ class ProgramKey:
         words += [f"{self.friction or 'no'} friction", *self.varied]
         words += [f"{wall.prefix.replace('_', ' ')}{_LAWS[wall.law]}" for wall in self.walls]
         words += [name for name in self.features if self.features != (HARMONIC,)]
-        words += ["k = c = 0"] * self.free + [self.precision] * (self.precision != DOUBLE)
-        return ", ".join([*words, *sorted(self.asked.names), *["forces"] * self.forces])
+        words += ["k = c = 0"] * self.free + ["stiff"] * self.stiff + [self.precision] * (self.precision != DOUBLE)
+        words += [*sorted(self.asked.names), *["forces"] * self.forces]
+        return ", ".join(words + [f"only {' and '.join(self.asked.columns)}"] * bool(self.asked.columns))
 
     @property
     def rigid_loop(self) -> bool:
         """Whether the event loop of rigid friction alone runs the rows; the event loop of all laws runs any row."""
         alone = self.friction == RIGID and not self.walls and self.features == (HARMONIC,)
         return self.engine in (EXACT, STEADY) and alone and not self.asked.names and not self.forces
+
+    @property
+    def queues(self) -> bool:
+        """Whether lanes take row after row on their own: their runs differ in length more than storing results on the way costs."""
+        return self.engine == QUEUE or (self.engine == EXACT and not self.rigid_loop and self.friction is not None)
 
     @property
     def loop(self) -> str:
@@ -211,6 +221,11 @@ def key_of(
         has.add("stribeck_exponent")
     if not is_infinite(params.get("k_t", np.inf)):
         has.add(PENALISED)
+    if any(is_traced(value) for value in params.values()):
+        has.add(_STIFF)
+    elif scheme == EXACT:
+        resolved = {name: np.asarray(value, dtype=float) for name, value in model.resolve(dict(params)).items()}
+        has |= {_STIFF} if np.any(_stiff(model, resolved, (resolved["a0"] != 0.0) | (resolved["f0"] != 0.0))) else set()
     has |= {_FREE} if known_zero("k", "c") else set()
     has |= {_BARE} if known_zero("mu", "mu_s", "normal_force") else set()
     for wall in model.walls:
@@ -237,7 +252,11 @@ def _key(
     friction = None if walls and _BARE in has else PENALISED if PENALISED in has else RIGID
     key = functools.partial(ProgramKey, engine, scheme, friction, walls, changing, features, asked=asked, forces=forces)
     rigid_loop = key().rigid_loop
-    if precision == SINGLE and not (rigid_loop and engine == EXACT):
+    if not rigid_loop:
+        if precision == SINGLE:
+            raise ValueError(RIGID_SINGLE)
+        return key(stiff=_STIFF in has)
+    if precision == SINGLE and engine != EXACT:
         raise ValueError(RIGID_SINGLE)
     return key(free=rigid_loop and _FREE in has, precision=precision if _SOFT in has else DOUBLE)
 
@@ -264,9 +283,21 @@ def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
         _FREE: (rows["k"] == 0.0) & (rows["c"] == 0.0),
         _BARE: rows["normal_force"] == 0.0,
         _SOFT: soft,
+        _STIFF: _stiff(model, rows, harmonic),
         **{wall.prefix + _BUCKLES: np.isfinite(rows[f"{wall.prefix}f_crit"]) for wall in model.walls if wall.buckles},
         **{wall.prefix + _DAMPING_VARIES: _damping_varies(rows, wall.prefix) for wall in model.walls if wall.buckles},
     }
+
+
+def _stiff(model: Model, rows: Mapping[str, np.ndarray], harmonic: Any) -> Any:
+    """Mask of the rows with a contact that is much faster than the excitation. Penalised friction counts as such a contact."""
+    with np.errstate(all="ignore"):
+        spring = functools.reduce(np.maximum, (rows[f"{wall.prefix}k_n"] for wall in model.walls), 0.0)
+        damper = functools.reduce(np.maximum, (rows[f"{wall.prefix}c_n"] for wall in model.walls), 0.0)
+        rate = np.maximum(np.sqrt((rows["k"] + spring) / rows["m"]), (rows["c"] + damper) / rows["m"])
+        period = np.where(harmonic, np.minimum(2.0 * np.pi / rows["omega"], rows["end"]), rows["end"])
+        period = np.where(np.isnan(rows.get("record", np.nan)), period, _SAMPLES)
+        return (rate * period > _MANY) | np.isfinite(rows["k_t"])
 
 
 def _damping_varies(rows: Mapping[str, np.ndarray], prefix: str) -> Any:

@@ -24,7 +24,22 @@ def program(key: ProgramKey, nested: bool = False) -> Program:
     Returns:
         Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. For the engine QUEUE
         `kernels.batch.queue` does the same with many rows.
+
+    What is not in `key.asked.columns` is not returned, and XLA removes what only such results need from the loop.
     """
+    run, columns = _whole(key, nested), key.asked.columns
+    if not columns:
+        return run
+
+    def some(p: dict[str, Any]) -> tuple[dict[str, Array], Array]:
+        found, status = run(p)
+        return {name: value for name, value in found.items() if name in columns}, status
+
+    return some
+
+
+def _whole(key: ProgramKey, nested: bool) -> Program:
+    """The program with all its results."""
     if key.scheme != EXACT:
         return _by_steps(key)
     if key.engine == STEADY:
@@ -52,4 +67,4 @@ def _by_steps(key: ProgramKey) -> Program:
 
 def contacts_of(key: ProgramKey) -> oscillator.Kind:
     """The contacts of a program of the exact engine, as input of the event loop of all laws."""
-    return oscillator.Kind(key.friction, key.walls)
+    return oscillator.Kind(key.friction, key.walls, key.asked, key.stiff)

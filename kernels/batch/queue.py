@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from kernels.batch.program_key import ProgramKey
+from kernels.batch.programs import contacts_of
+from kernels.exact import oscillator
+from kernels.models.schemes import EXACT
 from kernels.stepping import loop, structure_loop
 
 
@@ -35,17 +38,58 @@ def blocks(run: Callable[[dict[str, Any], dict[str, Any]], Any], varying: dict[s
     return jax.lax.fori_loop(0, -(-share // width), block, start)
 
 
+class Driver(NamedTuple):
+    """How a lane runs one row, some of its steps at a time. Functions of one row.
+
+    Attributes:
+        prepare: parameters -> what the other functions need. begin: setup -> the run at t = 0. advance: (setup, run) -> the run after some
+            steps or events. active: (setup, run) -> whether it goes on. finish: (setup, run) -> observables and status code.
+    """
+
+    prepare: Callable[[dict[str, Any]], Any]
+    begin: Callable[[Any], Any]
+    advance: Callable[[Any, Any], Any]
+    active: Callable[[Any, Any], Any]
+    finish: Callable[[Any, Any], Any]
+
+
+def driver(key: ProgramKey) -> Driver:
+    """The driver of a program."""
+    if key.scheme == EXACT:
+        return Driver(
+            functools.partial(oscillator.setup, kind=contacts_of(key)), oscillator.begin, oscillator.advance, oscillator.active,
+            oscillator.result,
+        )  # fmt: skip
+    stepper = loop.STEPPERS[key.scheme]
+    if key.structure is not None:
+        return Driver(
+            functools.partial(structure_loop.prepare, stepper, key=key.structure),
+            functools.partial(structure_loop.begin, stepper),
+            functools.partial(structure_loop.chunk, stepper),
+            structure_loop.active,
+            structure_loop.finish,
+        )
+
+    def attempts(setup: Any, run: Any) -> Any:
+        return loop.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run))
+
+    return Driver(
+        functools.partial(loop.prepare, stepper, asked=key.asked, laws=key.walls), functools.partial(loop.begin, stepper), attempts,
+        loop.active, loop.finish,
+    )  # fmt: skip
+
+
 def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
-    """Run rows through one block of lanes. After every CHUNK attempts, lanes that are done store their results and take the next rows.
+    """Run rows through one block of lanes. After some steps or events, lanes that are done store their results and take the next rows.
 
     Args:
-        key: a key of the engine QUEUE (compile-time).
+        key: a key that `queues` (compile-time).
         varying: name -> (blocks, width) array. fixed: name -> scalar. share: number of rows that run, from the first on.
 
     Returns:
         Observables and status codes, (blocks, width). Where a row was not run, observables are NaN (integers -1) and the code is 0.
     """
-    stepper, driver = loop.STEPPERS[key.scheme], loop if key.structure is None else structure_loop
+    lane = driver(key)
     blocks, width = next(iter(varying.values())).shape[:2]
     count = blocks * width
     rows = {name: values.reshape(count, *values.shape[2:]) for name, values in varying.items()}
@@ -53,25 +97,17 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
     def each(function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of one run's setup, mapped over the lanes and traced once. Fixed parameters stay one number for all lanes."""
 
-        def prepared(p: dict[str, Any]) -> Any:
-            if key.structure is not None:
-                return structure_loop.prepare(stepper, p, key.structure)
-            return loop.prepare(stepper, p, key.asked, key.walls)
-
         def of_lanes(lanes: dict[str, Any], fixed: dict[str, Any], *others: Any) -> Any:
-            return jax.vmap(lambda p, *rest: function(prepared({**p, **fixed}), *rest))(lanes, *others)
+            return jax.vmap(lambda p, *rest: function(lane.prepare({**p, **fixed}), *rest))(lanes, *others)
 
         traced = jax.jit(of_lanes, inline=True)
         return lambda row, *others: traced({name: values[jnp.minimum(row, count - 1)] for name, values in rows.items()}, fixed, *others)
 
     def attempts(setup: Any, run: Any) -> Any:
-        if key.structure is not None:
-            run = structure_loop.chunk(stepper, setup, run)
-        else:
-            run = loop.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run))
-        return run, driver.active(setup, run), driver.finish(setup, run)
+        run = lane.advance(setup, run)
+        return run, lane.active(setup, run), lane.finish(setup, run)
 
-    begin, advance = each(functools.partial(driver.begin, stepper)), each(attempts)
+    begin, advance = each(lane.begin), each(attempts)
 
     def chunk(carry: Any) -> Any:
         row, following, run, results, codes = carry

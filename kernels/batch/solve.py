@@ -78,7 +78,8 @@ def solve(
             exact has float32 for rigid friction under one sine over a given window: the error is 4e-7 in most rows, and rows with sqrt(k/m)
             or c/m above 3 omega run in float64. See docs/runs.md.
         records: the records that the parameter `record` numbers.
-        asked: block means and statistics, of rows over a given window and in float64.
+        asked: block means and statistics, of rows over a given window and in float64; or the only observables to compute. A row then
+            fails by OVERFLOW only if one of these is not finite.
 
     Returns:
         See `Solution`. The numbers of a row never raise: a row that is not finite, out of bounds, breaks a rule of the model, or fails in
@@ -86,16 +87,17 @@ def solve(
 
     Raises:
         KeyError: the model has no parameter or scheme of that name.
-        ValueError: `window` or `dtype` has neither of its values; a steady window is not possible; float32 where `dtype` above excludes
-            it, or with blocks or statistics; rows name a record, but there are no `records`.
+        ValueError: `window` or `dtype` has neither of its values; a column is no observable; a steady window is not possible; float32
+            where `dtype` above excludes it, or with blocks or statistics; rows name a record, but there are no `records`.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
     if model.structure is not None and model.structure.lists:
         plain = replace(model.structure.scalars.model, rules=model.rules)
-        found = solve(plain, scheme, columns, absent, count, window, room, dtype, records, asked)
-        returned = model.returns(window, {*columns, *asked.names})
-        return replace(found, observables=in_lists(returned, model.structure.order, found.observables, np))
+        found = solve(plain, scheme, columns, absent, count, window, room, dtype, records, asked._replace(columns=()))
+        returned = asked.chosen(model.returns(window, {*columns, *asked.names}))
+        listed = in_lists(returned, model.structure.order, found.observables, np)
+        return replace(found, observables={q.name: listed[q.name] for q in returned} if asked.columns else listed)
     check_window(window, scheme, columns, model.steady)
     check_asked(asked, window)
     if dtype not in (np.float64, np.float32):
@@ -110,8 +112,12 @@ def solve(
         check_records(resolved, columns, records, status)
     good = np.flatnonzero(status == Status.OK)
     given = {*columns, *asked.names}
-    returned = model.returns(window, given)
-    observables = {q.name: np.full((count, OBSERVED) if q.kind == "list" else count, np.nan) for q in returned}
+    whole = model.returns(window, given)
+    returned = asked.chosen(whole)
+    computed = whole if not asked.columns else [q for q in whole if q in returned or q.name.partition("[")[0] == "wear_power"]
+    # wear in service follows from wear powers; in the order of the model, so that the same columns have the same program
+    asked = asked._replace(columns=tuple(q.name for q in computed) if asked.columns and model.structure is None else ())
+    observables = {q.name: np.full((count, OBSERVED) if q.kind == "list" else count, np.nan) for q in computed}
 
     compiling = running = 0.0
     if good.size:
@@ -126,12 +132,13 @@ def solve(
 
     with np.errstate(all="ignore"):  # rows that failed may hold anything
         worn = wear_laws.of_all(resolved, observables, given)
-    for quantity in returned:
+    for quantity in computed:
         if quantity.name in worn:  # NaN in a row that lacks a parameter that the quantity needs
             lacks = [np.asarray((absent or {}).get(name, np.False_)) for name in quantity.needs]
             observables[quantity.name] = np.where(functools.reduce(np.logical_or, lacks), np.nan, worn[quantity.name])
 
     observables, status = finish(observables, status, np)
+    observables = {q.name: observables[q.name] for q in returned}
     words = {quantity.name: as_codes(observables[quantity.name], np.int8, np) for quantity in returned if quantity.kind == "word"}
     return Solution(observables=observables | words, status=status, compile_seconds=compiling, run_seconds=running)
 
@@ -234,6 +241,6 @@ def _solve_group(
     for part, here in enumerate(np.split(np.arange(len(deal)), devices)):  # device by device, so that their memory need not be joined
         some = ... if real[here].all() else real[here]
         where = dealt[here][some]
-        for target, values in [*((observables[name], values) for name, values in results.items()), (status, codes)]:
+        for target, values in [*((observables[name], values) for name, values in results.items() if name in observables), (status, codes)]:
             target[where] = np.asarray(values.addressable_shards[part].data)[some]
     return compiling, running

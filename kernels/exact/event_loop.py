@@ -15,15 +15,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.law import ContactLaw, Instant
-from kernels.exact.search import first_guard_taylor
-from kernels.exact.search.first_guard import MOST_LOOKS, first_crossing, stay
+from kernels.contact.law import ContactLaw, Guard, Instant
+from kernels.exact.search import first_guard, first_guard_taylor
+from kernels.exact.search.first_guard import MOST_LOOKS, GuardCrossing, Walk
 from kernels.exact.search.roots import guard_time
 from kernels.excitation.harmonic import wrap
 from kernels.excitation.multi_tone import Driven, Excitation, SampledForce
 from kernels.models.status import Status
 from kernels.numerics.elementary import sincos
-from kernels.numerics.fusion import decide, fusion_barrier
+from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array
 from kernels.observables.block_means import following
 from kernels.segments.damped import Damped, over_sines
@@ -88,102 +88,144 @@ class Stretch(NamedTuple):
     damping_slope: Array | None
 
 
-class EventMachine(NamedTuple, Generic[Memory, Sums]):
-    """The parts of the event loop of one oscillator.
+class Piece(NamedTuple):
+    """What the motion from an event on needs, until the next one.
 
     Attributes:
-        start: the state at t = 0; its stage is 3 if the row is not to be run.
-        next_event: the state after one event -> the state after the next.
-        place: (state, x [m], v [m/s], a [m/s^2], memory) -> that state with these values, at t = 0 and in the window.
+        limit: the latest end [s] since the event. target: the same as a time of the run [s].
+        sampled: whether that is a sample of the record; within: whether it is one of `instants` and not the end of a stage; else None.
+        zeta, w2: of `Damped`. ramp: of the load over the mass [m/s^3]; None without a record.
+        slope: growth of the damping with the displacement [N s/m^2]; None if no phase of the law has any.
+        guards, moves: see `law.Phase`.
     """
 
+    limit: Array
+    target: Array
+    sampled: Array | None
+    within: Array | None
+    zeta: Array
+    w2: Array
+    ramp: Array | None
+    slope: Array | None
+    guards: tuple[Guard, ...]
+    moves: Array | None
+
+    @property
+    def varies(self) -> Array:
+        """Whether the damping varies."""
+        return jnp.zeros_like(self.limit, dtype=bool) if self.slope is None else self.slope != 0.0
+
+
+class Found(NamedTuple):
+    """Where the motion from an event on ends.
+
+    Attributes:
+        tau: when [s] since the event. crossed: which guard crosses there, one mask each. given_up: whether the search ended before.
+        area: integral of the displacement since the event [m s].
+    """
+
+    tau: Array
+    crossed: tuple[Array, ...]
+    given_up: Array
+    m: Motion
+    area: Array
+
+
+class Turn(NamedTuple, Generic[Memory, Sums]):
+    """A run between two looks of a search: the state after the last event, the motion from there on, and the search for its end."""
+
+    state: EventState[Memory, Sums]
+    piece: Piece
+    walk: Walk
+
+
+class EventMachine(NamedTuple, Generic[Memory, Sums]):
+    """The event loop of one oscillator (see `machine`).
+
+    Attributes:
+        start: the state at t = 0; its stage is 3 if the row is not to be run. Others: the arguments of `machine`.
+    """
+
+    law: ContactLaw[Memory]
+    excitation: Excitation
+    p: dict[str, Any]
+    observe: Callable[[Sums, Memory, Memory, Stretch], Sums]
+    log: bool
+    instants: Array | None
+    stiff: bool
     start: EventState[Memory, Sums]
-    next_event: Callable[[EventState[Memory, Sums]], EventState[Memory, Sums]]
-    place: Callable[[EventState[Memory, Sums], Array, Array, Array, Memory], EventState[Memory, Sums]]
 
+    @property
+    def record(self) -> SampledForce | None:
+        """The record that the mass follows."""
+        return self.excitation.record if isinstance(self.excitation, Driven) else None
 
-def machine(
-    law: ContactLaw[Memory],
-    excitation: Excitation,
-    p: dict[str, Any],
-    observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
-    sums: Sums,
-    finite: Array,
-    log: bool = False,
-    instants: Array | None = None,
-) -> EventMachine[Memory, Sums]:
-    """The event loop of one oscillator with any contact law.
+    def place(self, s: EventState[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> EventState[Memory, Sums]:
+        """The state with this displacement [m], velocity, acceleration and memory, at t = 0 and in the window."""
+        zero, (_, _, *angle) = jnp.zeros_like(s.t), self.start.anchor
+        return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, *angle), memory=memory)
 
-    Args:
-        law: the contact. excitation: the external force.
-        p: resolved parameters (scalars, SI units). Only m, k, c, x0, v0 and the times are read here.
-        observe: (sums, the law's memory during a stretch, its memory after it, the stretch) -> sums. sums: their values before the run.
-        finite: whether to run the row; if not, it is over at once.
-        log: whether the state holds the kind of its event (compile-time).
-        instants: further times [s] at which a stretch ends, ascending from the start of the window to its end; None without such times.
-    """
-    alpha, omega = excitation.amplitude / p["m"], excitation.omega
-    driven = excitation if isinstance(excitation, Driven) else None
-    record = None if driven is None else driven.record
-
-    def fixed(tree: Any) -> Any:
-        return jax.tree.map(jax.lax.stop_gradient, tree)
-
-    def next_event(s: EventState[Memory, Sums]) -> EventState[Memory, Sums]:
-        target, sampled, within = _target(s, p, instants, record)
-        limit = target - s.t
-        phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
+    def _piece(self, s: EventState[Memory, Sums]) -> Piece:
+        """The motion from a state on."""
+        p, record = self.p, self.record
+        target, sampled, within = _target(s, p, self.instants, record)
+        phase = self.law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
         moves = 1.0 if phase.moves is None else phase.moves
         # for a held mass this is a fictitious motion, which gives its guards the external force
         zeta, w2 = fusion_barrier(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
         ramp = None if record is None or s.sample is None else record.slope(s.sample) / p["m"]
-        segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
-        taylor, varies = None, jnp.zeros_like(limit, dtype=bool)
         slope = None if phase.damping_slope is None else moves * phase.damping_slope
-        if slope is not None:
-            taylor, varies = TaylorSegment(alpha, omega, zeta, w2, slope / p["m"], ramp), slope != 0.0
-        search = limit if taylor is None else jnp.where(varies, 0.0, limit)
-        if sampled is None:
-            found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search))
-        else:  # between two samples usually no guard crosses
-            (clear,) = decide(stay(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(search)))
-            found = first_crossing(fixed(segment), fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(clear, 0.0, search)))
-            found = found._replace(tau=jnp.where(clear, limit, found.tau))
-        if taylor is not None:
-            step = first_guard_taylor.first_crossing(
-                fixed(taylor), fixed(s.anchor), fixed(phase.guards), fixed(jnp.where(varies, limit, 0.0))
-            )
-            found = jax.tree.map(lambda other, one: jnp.where(varies, other, one), step, found)
-        crossed = decide(*(found.happens & (found.which == float(i)) for i in range(len(phase.guards))))
-        tau = jnp.where(found.tau < limit, found.tau, limit)
-        for each, guard in zip(crossed, phase.guards, strict=True):
-            crossing = guard_time(found.tau, segment, s.anchor, guard)
-            if taylor is not None:
-                crossing = jnp.where(varies, guard_time(found.tau, taylor, s.anchor, guard), crossing)
-            tau = jnp.where(each, crossing, tau)
-        (tau,) = fusion_barrier(tau)
-        happens = functools.reduce(operator.or_, crossed)
-        given_up = ~happens & (found.tau < limit)
-        passes = ~happens & ~given_up
-        arrives = None if sampled is None else passes & sampled  # the stretch ends at the next sample
-        ends = _without(passes, sampled, within)
+        return Piece(target - s.t, target, sampled, within, zeta, w2, ramp, slope, phase.guards, phase.moves)
+
+    def _segment(self, piece: Piece) -> Damped:
+        """The closed form of a piece whose damping is constant."""
+        pace = None if self.record is None else 1.0 / self.record.interval
+        return Damped(self.excitation.amplitude / self.p["m"], self.excitation.omega, piece.zeta, piece.w2, piece.ramp, pace)
+
+    def _taylor(self, piece: Piece) -> TaylorSegment | None:
+        """The segment of a piece whose damping varies; None if no phase of the law has such a damping."""
+        if piece.slope is None:
+            return None
+        alpha, omega = self.excitation.amplitude / self.p["m"], self.excitation.omega
+        return TaylorSegment(alpha, omega, piece.zeta, piece.w2, piece.slope / self.p["m"], piece.ramp)
+
+    def _by_steps(self, s: EventState[Memory, Sums], piece: Piece, found: GuardCrossing) -> GuardCrossing:
+        """The crossing, or the end of a step, where the damping varies; else as it was found."""
+        taylor = self._taylor(piece)
+        if taylor is None:
+            return found
+        limit = jnp.where(piece.varies, piece.limit, 0.0)
+        step = first_guard_taylor.first_crossing(_fixed(taylor), _fixed(s.anchor), _fixed(piece.guards), _fixed(limit))
+        return GuardCrossing(*(jnp.where(piece.varies, new, old) for new, old in zip(step, found, strict=True)))
+
+    def _motion(self, s: EventState[Memory, Sums], piece: Piece) -> Callable[[Array], Motion]:
+        """Time since a state [s] -> the motion."""
+        segment, taylor = self._segment(piece), self._taylor(piece)
 
         def motion(tau: Array) -> Motion:
             m = segment.motion(s.anchor, tau)
-            if taylor is None:
-                return m
-            other = taylor.motion(s.anchor, jnp.where(varies, tau, 0.0))
-            return Motion(*(jnp.where(varies, each, one) for each, one in zip(other, m, strict=True)))
+            return m if taylor is None else _where_varies(piece, taylor.motion(s.anchor, jnp.where(piece.varies, tau, 0.0)), m)
 
-        m, area = motion(tau), segment.area(s.anchor, tau)  # the compiler drops what is not used
-        if taylor is not None:
-            area = jnp.where(varies, taylor.area(s.anchor, jnp.where(varies, tau, 0.0)), area)
-        if phase.moves is not None:
-            m = Motion(*(jnp.where(phase.moves > 0.0, value, 0.0) for value in m))
+        return motion
+
+    def _arrive(
+        self, s: EventState[Memory, Sums], piece: Piece, found: Found, motion: Callable[[Array], Motion]
+    ) -> EventState[Memory, Sums]:
+        """The state after the event that ends a piece."""
+        p, law = self.p, self.law
+        tau, crossed, given_up, m, area = found
+        happens = functools.reduce(operator.or_, crossed)
+        passes = ~happens & ~given_up
+        arrives = None if piece.sampled is None else passes & piece.sampled  # the stretch ends at the next sample
+        ends = _without(passes, piece.sampled, piece.within)
+        moves = 1.0 if piece.moves is None else piece.moves
+        segment = self._segment(piece)
+        if piece.moves is not None:
+            m = Motion(*(jnp.where(piece.moves > 0.0, value, 0.0) for value in m))
         x = s.x + m.d
-        angle = wrap(s.anchor.angle + omega * tau)
+        angle = wrap(s.anchor.angle + segment.omega * tau)
         sine, cosine = sincos(angle)
-        force, sample = _recorded(s, record, excitation.force(sine), s.t + tau, arrives)
+        force, sample = _recorded(s, self.record, self.excitation.force(sine), s.t + tau, arrives)
         needed = force - p["k"] * x
         at = Instant(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
@@ -195,21 +237,108 @@ def machine(
         )
         v, a = fusion_barrier(v, a)
         memory = jax.tree.map(lambda value: fusion_barrier(value)[0], memory)
-        time = jnp.where(passes, target, s.t + tau)
-        stretch = Stretch(time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, slope)
+        time = jnp.where(passes, piece.target, s.t + tau)
+        stretch = Stretch(
+            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, piece.slope
+        )  # fmt: skip
         return EventState(
             t=time,
             stage=jnp.where(ends, s.stage + 1.0, s.stage),
             x=x,
             anchor=Anchor(v, a, angle, sine, cosine),
             memory=memory,
-            sums=observe(s.sums, s.memory, memory, stretch),
-            events=s.events + jnp.where(given_up & ~varies, float(MOST_LOOKS), _counted(arrives)),
+            sums=self.observe(s.sums, s.memory, memory, stretch),
+            events=s.events + jnp.where(given_up & ~piece.varies, float(MOST_LOOKS), _counted(arrives)),
             rapid=rapid,
-            kind=jnp.where(ends, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if log else None,
+            kind=jnp.where(ends, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if self.log else None,
             sample=sample,
         )
 
+    def next_event(self, s: EventState[Memory, Sums]) -> EventState[Memory, Sums]:
+        """The state after one event, from that after the one before. Differentiable."""
+        piece = self._piece(s)
+        segment, taylor, motion = self._segment(piece), self._taylor(piece), self._motion(s, piece)
+        limit = _fixed(jnp.where(piece.varies, 0.0, piece.limit))
+        found = first_guard.first_crossing(_fixed(segment), _fixed(s.anchor), _fixed(piece.guards), limit, self.stiff)
+        found = self._by_steps(s, piece, found)
+        crossed = _masks(piece, found, found.happens)
+        tau = jnp.where(found.tau < piece.limit, found.tau, piece.limit)
+        for each, guard in zip(crossed, piece.guards, strict=True):
+            crossing = guard_time(found.tau, segment, s.anchor, guard)
+            if taylor is not None:
+                crossing = jnp.where(piece.varies, guard_time(found.tau, taylor, s.anchor, guard), crossing)
+            tau = jnp.where(each, crossing, tau)
+        (tau,) = fusion_barrier(tau)
+        m, area = motion(tau), segment.area(s.anchor, tau)  # the compiler drops what is not used
+        if taylor is not None:
+            area = jnp.where(piece.varies, taylor.area(s.anchor, jnp.where(piece.varies, tau, 0.0)), area)
+        given_up = ~functools.reduce(operator.or_, crossed) & (found.tau < piece.limit)
+        return self._arrive(s, piece, Found(tau, crossed, given_up, m, area), motion)
+
+    def begin(self, s: EventState[Memory, Sums]) -> Turn[Memory, Sums]:
+        """The turn from which `turn` goes on."""
+        piece = self._piece(s)
+        return Turn(s, piece, first_guard.begin(s.anchor, jnp.where(piece.varies, 0.0, piece.limit)))
+
+    def turn(self, now: Turn[Memory, Sums]) -> Turn[Memory, Sums]:
+        """One look of the search, and the event if that ends it. Values only; a run that has ended stays as it is."""
+        s, piece, walk = now
+        segment, taylor = self._segment(piece), self._taylor(piece)
+        walk, m = first_guard.look(segment, s.anchor, piece.guards, piece.limit, walk, self.stiff)
+        found = self._by_steps(s, piece, walk.crossing)
+        tau, area, done = found.tau, walk.at.area, walk.done
+        if taylor is not None:
+            step = jnp.where(piece.varies, tau, 0.0)
+            done, m = done | piece.varies, _where_varies(piece, taylor.motion(s.anchor, step), m)
+            area = jnp.where(piece.varies, taylor.area(s.anchor, step), area)
+        (done,) = decide(done & (s.stage < 3.0))
+        crossed = _masks(piece, found, found.happens & done)
+        given_up = ~functools.reduce(operator.or_, crossed) & (tau < piece.limit)
+        there = Found(tau, crossed, given_up, Motion(*fusion_barrier(*m)), area)
+        after = self.begin(self._arrive(s, piece, there, self._motion(s, piece)))
+        chosen: Turn[Memory, Sums] = jax.tree.map(lambda new, old: jnp.where(done, new, old), after, Turn(s, piece, walk))
+        return chosen
+
+
+def _fixed(tree: Any) -> Any:
+    """The same numbers without derivatives."""
+    return jax.tree.map(jax.lax.stop_gradient, tree)
+
+
+def _where_varies(piece: Piece, other: Motion, one: Motion) -> Motion:
+    """`other` where the damping varies, else `one`."""
+    return Motion(*(jnp.where(piece.varies, a, b) for a, b in zip(other, one, strict=True)))
+
+
+def _masks(piece: Piece, found: GuardCrossing, happens: Array) -> tuple[Array, ...]:
+    """Which guard crosses, one mask each."""
+    return decide(*(happens & (found.which == float(i)) for i in range(len(piece.guards))))
+
+
+def machine(
+    law: ContactLaw[Memory],
+    excitation: Excitation,
+    p: dict[str, Any],
+    observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
+    sums: Sums,
+    finite: Array,
+    log: bool = False,
+    instants: Array | None = None,
+    stiff: bool = True,
+) -> EventMachine[Memory, Sums]:
+    """The event loop of one oscillator with any contact law.
+
+    Args:
+        law: the contact. excitation: the external force.
+        p: resolved parameters (scalars, SI units). Only m, k, c, x0, v0 and the times are read here.
+        observe: (sums, the law's memory during a stretch, its memory after it, the stretch) -> sums. sums: their values before the run.
+        finite: whether to run the row; if not, it is over at once.
+        log: whether the state holds the kind of its event (compile-time).
+        instants: further times [s] at which a stretch ends, ascending from the start of the window to its end; None without such times.
+        stiff: see `first_guard.first_crossing` (compile-time).
+    """
+    alpha, omega = excitation.amplitude / p["m"], excitation.omega
+    record = excitation.record if isinstance(excitation, Driven) else None
     zero = jnp.zeros_like(p["m"])
     angle = wrap(excitation.phase + jnp.zeros_like(alpha))
     sine, cosine = sincos(angle)
@@ -225,10 +354,7 @@ def machine(
     start = EventState(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
     start = start._replace(kind=zero if log else None, sample=None if record is None else zero)
 
-    def place(s: EventState[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> EventState[Memory, Sums]:
-        return s._replace(t=zero, stage=zero + 1.0, x=x, anchor=Anchor(v, a, angle, sine, cosine), memory=memory)
-
-    return EventMachine(start, next_event, place)
+    return EventMachine(law, excitation, p, observe, log, instants, stiff, start)
 
 
 def _target(
@@ -278,9 +404,20 @@ def run(
     finite: Array,
 ) -> tuple[EventState[Memory, Sums], Array]:
     """Run one oscillator with any contact law from 0 to `end`. Returns its last state and the status code. Arguments: see `machine`."""
-    start, next_event, _ = machine(law, excitation, p, observe, sums, finite)
-    last = jax.lax.while_loop(lambda s: (s.stage < 3.0) & (s.events < MOST_EVENTS), next_event, start)
+    last = end_of(machine(law, excitation, p, observe, sums, finite))
     return last, outcome(last, finite)
+
+
+def end_of(made: EventMachine[Memory, Sums]) -> EventState[Memory, Sums]:
+    """The last state of a run, without derivatives."""
+    first = for_every_lane(made.begin(made.start), made.start)
+    last: Turn[Memory, Sums] = jax.lax.while_loop(lambda now: goes_on(now.state), made.turn, first)
+    return last.state
+
+
+def goes_on(s: EventState[Any, Any]) -> Array:
+    """Whether a run has not ended."""
+    return (s.stage < 3.0) & (s.events < MOST_EVENTS)
 
 
 def outcome(last: EventState[Memory, Sums], finite: Array) -> Array:

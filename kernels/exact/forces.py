@@ -77,8 +77,9 @@ def simulate(p: dict[str, Any], kind: oscillator.Kind, nested: bool = False) -> 
     """
     made = oscillator.setup(p, kind)
     last = forward_sensitivity(
-        lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested
-    )
+        lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested,
+        values=lambda p: event_loop.end_of(oscillator.build(oscillator.setup(p, kind))),
+    )  # fmt: skip
     found, status = oscillator.finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))
     now = between(made, last)(jnp.zeros_like(last.t))
     return found | {"x": now.x, "v": now.v, "friction_force": now.friction, "wall_force": now.wall}, status

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from kernels.contact import wall_outcome
@@ -31,6 +32,7 @@ from kernels.observables.interval import Interval
 from kernels.observables.push import Push, Within
 from kernels.segments.two_bodies import Centre, relative
 
+TURNS = 32  # looks between two times at which lanes that are done take other rows
 _Curve = tuple[Array, Array, Array, Array, Array]  # one quantity: value, on_d, on_v, on_a and on_dv of `quadrature.Curves`
 
 
@@ -39,12 +41,13 @@ class Kind(NamedTuple):
 
     Attributes:
         friction: RIGID, PENALISED, or None without friction. walls: the walls that the mass may hit.
-        asked: further observables.
+        asked: further observables. stiff: see `first_guard.first_crossing`.
     """
 
     friction: str | None
     walls: tuple[WallLaw, ...] = ()
     asked: Asked = NOTHING_ELSE
+    stiff: bool = True
 
 
 class EventSums(NamedTuple):
@@ -122,7 +125,9 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
 
 def build(made: EventSetup) -> event_loop.EventMachine[Any, EventSums]:
     """The event loop of the oscillator."""
-    return event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite, instants=made.instants)
+    return event_loop.machine(
+        made.law, made.excitation, made.p, made.observe, made.sums, made.finite, instants=made.instants, stiff=made.kind.stiff
+    )
 
 
 def _released(p: dict[str, Any], excitation: Excitation) -> Instant:
@@ -269,6 +274,29 @@ def finish(setup: EventSetup, last: EventState[Any, EventSums], status: Array, p
     }, status
 
 
+def begin(setup: EventSetup) -> event_loop.Turn[Any, EventSums]:
+    """The run at t = 0 (see `batch.queue.Driver`)."""
+    made = build(setup)
+    return made.begin(made.start)
+
+
+def advance(setup: EventSetup, run: event_loop.Turn[Any, EventSums]) -> event_loop.Turn[Any, EventSums]:
+    """The run after TURNS looks."""
+    made = build(setup)
+    after: event_loop.Turn[Any, EventSums] = jax.lax.fori_loop(0, TURNS, lambda _, now: made.turn(now), run)
+    return after
+
+
+def active(setup: EventSetup, run: event_loop.Turn[Any, EventSums]) -> Array:  # noqa: ARG001
+    """Whether the run goes on."""
+    return event_loop.goes_on(run.state)
+
+
+def result(setup: EventSetup, run: event_loop.Turn[Any, EventSums]) -> tuple[dict[str, Array], Array]:
+    """Observables by name (scalars) and status code."""
+    return finish(setup, run.state, event_loop.outcome(run.state, setup.finite), jnp.zeros_like(run.state.t))
+
+
 def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE, nested: bool = False) -> tuple[dict[str, Array], Array]:
     """Run one oscillator.
 
@@ -286,6 +314,7 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE, nested:
     kind = kind._replace(asked=asked)
     made = setup(p, kind)
     last: EventState[Any, EventSums] = forward_sensitivity(
-        lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested
-    )
+        lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested,
+        values=lambda p: event_loop.end_of(build(setup(p, kind))),
+    )  # fmt: skip
     return finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))

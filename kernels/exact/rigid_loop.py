@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 from kernels.contact.coulomb import Coulomb
 from kernels.contact.coulomb import release as first_release
+from kernels.exact import rigid_undamped
 from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.exact.search.first_reversal import first_reversal
 from kernels.exact.search.reversal import Guess
@@ -34,6 +35,7 @@ from kernels.segments.interface import Anchor, Motion
 from kernels.segments.undamped import Undamped
 
 MOST_EVENTS = 1_000_000
+READ = ("m", "a0", "f0", "omega", "phase", "load", "mu_s", "mu_d", "normal_force", "x0", "v0", "window_start", "window_end", "end")
 
 
 class RigidState(NamedTuple):
@@ -219,6 +221,13 @@ def machine(p: dict[str, Any], free: bool) -> RigidMachine:
     return RigidMachine(start, finite, rest, slip, place)
 
 
+def _undamped(p: dict[str, Any]) -> RigidState:
+    """The last state of one oscillator with k = c = 0, without derivatives: only what `simulate` reads of it."""
+    last = rigid_undamped.last_of({name: p[name] for name in READ}, MOST_EVENTS)
+    start = machine(p, free=True).start
+    return start._replace(t=last["t"], x=last["x"], anchor=start.anchor._replace(v=last["v"]), sums=last["sums"], events=last["events"])
+
+
 def simulate(p: dict[str, Any], free: bool, nested: bool = False) -> tuple[dict[str, Array], Array]:
     """Run one rubbing mass with rigid friction.
 
@@ -232,7 +241,9 @@ def simulate(p: dict[str, Any], free: bool, nested: bool = False) -> tuple[dict[
 
     Differentiable in every parameter (forward mode) except exactly at grazing. Validated by tests/kernels/exact/test_rigid_friction.py.
     """
-    last: RigidState = forward_sensitivity(functools.partial(machine, free=free), MOST_EVENTS, p, nested=nested)
+    last: RigidState = forward_sensitivity(
+        functools.partial(machine, free=free), MOST_EVENTS, p, nested=nested, values=_undamped if free else None
+    )
     finite, zero = all_finite(p.values()), jnp.zeros_like(last.t)
     status = jnp.where(finite, jnp.where(last.events < MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS)), int(Status.NOT_FINITE))
     found = rubbing.finish(last.sums, p)

@@ -1,9 +1,12 @@
-"""Outputs that a run returns only if they are asked for. Nothing here imports JAX."""
+"""Outputs that a run returns only if they are asked for, and those that it may leave out. Nothing here imports JAX."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from kernels.models.quantity import Quantity
 from kernels.models.schemes import STEADY
 
 OBSERVED = 64  # periods of the excitation over which a motion without a period is observed
@@ -16,10 +19,13 @@ class Asked(NamedTuple):
     Attributes:
         blocks: number of equal blocks of the window for block means of the wear power, 2 to OBSERVED; 0: none.
         statistics: whether mean, RMS, standard deviation and extremes of displacement and forces are computed.
+        columns: names of the only observables that are returned; empty: all of them. What only others need is not computed where that
+            saves time.
     """
 
     blocks: int = 0
     statistics: bool = False
+    columns: tuple[str, ...] = ()
 
     @property
     def names(self) -> set[str]:
@@ -29,7 +35,19 @@ class Asked(NamedTuple):
     @property
     def keywords(self) -> dict[str, Any]:
         """The keyword arguments of `kernels.simulate` that ask for the same."""
-        return {name: value for name, value in self._asdict().items() if value}
+        return {name: value for name, value in self._asdict().items() if value and name != "columns"}
+
+    def chosen(self, returned: Sequence[Quantity]) -> tuple[Quantity, ...]:
+        """Those of the observables that a run would return that are among `columns`; ValueError if a column is none of them."""
+        if not self.columns:
+            return tuple(returned)
+        known = [quantity.name for quantity in returned]
+        for name in self.columns:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                raise ValueError(f"{name!r} is no observable of these rows; {hint}Known: {', '.join(known)}")
+        return tuple(quantity for quantity in returned if quantity.name in self.columns)
 
 
 NOTHING_ELSE = Asked()

@@ -40,7 +40,7 @@ LANES: Mapping[tuple[str, str], int] = {
     ("rigid, k = c = 0", "float32"): 64,
     ("rigid", "float64"): 32,
     ("rigid", "float32"): 32,
-    ("penalised", "float64"): 16,
+    ("penalised", "float64"): 32,
     ("queue", "float64"): 128,
     ("queue", "float32"): 128,
     ("lockstep", "float64"): 64,

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from kernels.numerics.elementary import chord
 from kernels.numerics.fusion import fusion_barrier, traced_once
 from kernels.numerics.numbers import Array, by_width
-from kernels.segments.interface import Anchor, Motion
+from kernels.segments.interface import Anchor, Motion, Point
 from kernels.segments.responses import Responses, lag_area, responses
 
 _RESONANCE_TERMS = 12
@@ -136,6 +136,27 @@ class Damped(NamedTuple):
         later_cosine = anchor.cosine * (1.0 - versine) - anchor.sine * sine
         later_sine = anchor.sine * (1.0 - versine) + anchor.cosine * sine
         return d, v, a, later_sine, later_cosine
+
+    @traced_once
+    def slopes(self, at: Point) -> tuple[Array, Array]:
+        """Third and fourth derivative of the displacement [m/s^3], [m/s^4]."""
+        jerk = over_sines(self.alpha * self.omega * at.cosine) - 2.0 * self.zeta * at.a - self.w2 * at.v
+        jerk = jerk if self.ramp is None else jerk + self.ramp
+        return jerk, over_sines(-self.alpha * self.omega**2 * at.sine) - 2.0 * self.zeta * jerk - self.w2 * at.a
+
+    @traced_once
+    def further_slopes(self, at: Point, slopes: tuple[Array, Array]) -> tuple[Array, Array, Array, Array]:
+        """Derivatives of the displacement of order 5 to 8 [m/s^5 to m/s^8]. `slopes`: the two before them."""
+        omega, damping = self.omega, 2.0 * self.zeta
+        sine, cosine = self.alpha * at.sine, self.alpha * at.cosine
+        x5 = over_sines(-(omega**3) * cosine) - damping * slopes[1] - self.w2 * slopes[0]
+        x6 = over_sines(omega**4 * sine) - damping * x5 - self.w2 * slopes[1]
+        x7 = over_sines(omega**5 * cosine) - damping * x6 - self.w2 * x5
+        return x5, x6, x7, over_sines(-(omega**6) * sine) - damping * x7 - self.w2 * x6
+
+    def point(self, anchor: Anchor, tau: Array) -> Point:
+        """The motion `tau` [s] after `anchor`, with the integral of the displacement."""
+        return Point(*self.state(anchor, tau), self.area(anchor, tau))
 
     @traced_once
     def motion(self, anchor: Anchor, tau: Array) -> Motion:

@@ -34,6 +34,22 @@ class Anchor(NamedTuple):
         return Anchor(self.v * direction, self.a * direction, turned, self.sine * direction, self.cosine * direction)
 
 
+class Point(NamedTuple):
+    """The motion at an instant of a segment.
+
+    Attributes:
+        d: displacement since the anchor [m]. v: velocity [m/s]. a: acceleration [m/s^2]. sine, cosine: of the excitation's angle, (n,) for
+            several sines. area: integral of the displacement since the anchor [m s].
+    """
+
+    d: Array
+    v: Array
+    a: Array
+    sine: Array
+    cosine: Array
+    area: Array
+
+
 class Motion(NamedTuple):
     """The motion at a time `tau` after the anchor: displacement since the anchor, velocity and its time derivatives.
 

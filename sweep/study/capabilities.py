@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kernels.models import Model
 from kernels.models.features import DRIVES
 from kernels.models.outputs import BLOCKS, OBSERVED, STATISTICS, Asked
-from kernels.models.quantity import by_name
+from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import DOUBLE, EXACT, PAIR, RUN, SINGLE, STEADY
+from sweep.design.boundary import Boundary
 from sweep.design.designs import Design
 from sweep.design.refinement import Convergence
-from sweep.io.errors import Problem, advise
+from sweep.io.errors import Problem, advise, shorten
 from sweep.study.schema import Document
 
 KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics"}
@@ -78,9 +79,31 @@ def check_single_exact(
         problems.append(Problem("study.precision", f"{message}; here {', '.join(found)}: leave precision out"))
 
 
+def check_columns(asked: Asked, returned: Sequence[Quantity], design: Design, model: Model, problems: list[Problem]) -> None:
+    """Add problems of [output] columns: names of no observable that the study returns (`returned`), and designs that read observables."""
+    if not asked.columns:
+        return
+    known = [quantity.name for quantity in returned]
+    for place, name in enumerate(asked.columns):
+        path, others = f"output.columns[{place}]", {quantity.name for quantity in model.observables}
+        if name in asked.columns[:place]:
+            problems.append(Problem(path, f"{name!r} is named twice"))
+        elif name in others and name not in known:
+            problems.append(Problem(path, f"the study does not compute {name!r}: `tribosweep list observables` says what it needs"))
+        elif name not in known:
+            problems.append(Problem(path, f"unknown observable {name!r}; {advise(name, known)}"))
+    if isinstance(design, Boundary | Convergence):
+        problems.append(Problem("output.columns", "the points of this design follow from observables: leave columns out"))
+
+
 def check_asked(document: Document, model: Model, problems: list[Problem]) -> Asked:
-    """Read the block means and statistics that the study requests."""
-    asked = Asked(document.time.blocks or 0, bool(document.output.statistics))
+    """Read the block means, the statistics and the columns that the study requests."""
+    columns = document.output.columns
+    right = columns is None or (isinstance(columns, list) and bool(columns) and all(isinstance(name, str) for name in columns))
+    if not right:
+        message = f"must be a list of names of observables, not {shorten(columns)}; without it all are computed"
+        problems.append(Problem("output.columns", message))
+    asked = Asked(document.time.blocks or 0, bool(document.output.statistics), tuple(columns or ()) if right else ())
     if document.time.blocks is not None and not 2 <= document.time.blocks <= OBSERVED:
         message = f"{document.time.blocks} is out of bounds: must be a whole number from 2 to {OBSERVED} (equal blocks of the window)"
         problems.append(Problem("time.blocks", message))

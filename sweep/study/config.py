@@ -35,7 +35,7 @@ class Config:
             table. The window is in window_start and window_end.
         precision: precision of the computation, "float64" or "float32".
         window: "steady" for one period of the steady motion; None for the window of the parameters.
-        asked: requested block means and statistics, if any.
+        asked: requested block means and statistics, if any; and the only observables of the dataset.
         design: the points.
         shard_points: number of points of a shard; the last shard, or the last one of a level, may have fewer.
         excitation: records or random draws; None for neither.
@@ -95,13 +95,15 @@ class Config:
     @cached_property
     def returns(self) -> tuple[Quantity, ...]:
         """The observables of a row."""
-        return self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names})
+        return self.asked.chosen(self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names}))
 
     def lacking(self, quantity: Quantity) -> str:
         """The reason why the study lacks an observable, as text; empty if the study has it."""
         if quantity in self.returns:
             return ""
         there = {*self.fixed, *self.swept, *self.asked.names}
+        if self.asked.columns and quantity in self.model.returns(self.window, there):
+            return f"{quantity.name} is not among output.columns"
         missing = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in quantity.needs if name not in there)
         return f"{quantity.name} needs {missing}" if missing else f'{quantity.name} needs time.window = "{STEADY}"'
 

@@ -25,7 +25,7 @@ from sweep.io.values import Value, read_number, read_value, written
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study import excitation as excitations
 from sweep.study import structures
-from sweep.study.capabilities import check_asked, check_precision, check_steady
+from sweep.study.capabilities import check_asked, check_columns, check_precision, check_steady
 from sweep.study.config import Config
 from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
 from sweep.study.excitation import Excitation
@@ -119,6 +119,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     if window == STEADY:
         check_steady(model, schemes, paths, problems)
     asked = check_asked(document, model, problems)
+    given = {*fixed, *(axis.name for axis in design.axes), *asked.names}
+    check_columns(asked, model.returns(window, given), design, model, problems)
     check_precision(document.study.precision, model, schemes, window, asked, paths, design, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
     if problems:

@@ -122,10 +122,11 @@ class Excitation(TableSchema):
 
 
 class Output(TableSchema):
-    """[output]: additional observables, lists over supports in place of columns with their names, and the size of shards."""
+    """[output]: additional observables, lists over supports in place of columns with their names, the only columns, the size of shards."""
 
     statistics: bool | None = None
     support_lists: bool | None = None
+    columns: Any = None
     shard_points: Whole | None = None
 
 

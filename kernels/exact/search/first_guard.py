@@ -1,34 +1,41 @@
 """First crossing: the first instant at which one of several guards becomes negative along a segment, never a later one.
 
-The search goes forward in time from the anchor. At each instant the guards and their first five derivatives are known in closed form, and
-so is a bound of the fifth derivative over the stretch ahead. Two Taylor polynomials with that bound as last term enclose the guard. If the
-lower one has no negative Bernstein coefficient, the guard is not negative, and the search jumps over the stretch. If the upper one falls
-throughout and ends below zero, the guard crosses exactly once, and Householder steps find the root. Grazing and double crossings need no
-special case: the jumps get shorter towards a low minimum and longer after it.
+The search goes forward in time from the anchor, in stretches over which the Taylor series of the motion is exact to rounding. From a guard
+and its first two derivatives at both ends of a stretch comes a polynomial of degree five, and from a bound of the sixth derivative its
+error, which vanishes with the third power of the distance from either end. If no Bernstein coefficient of the polynomial less that error is
+negative, the guard is not negative in the stretch, and the search goes on from its end. Where the polynomial of a guard comes below zero
+the stretch is cut at the zero, which Newton steps on the series give to rounding: if no guard is negative before it, it is the first
+crossing. Grazing and double crossings need no special case: stretches get shorter towards a low minimum and longer after it.
+
+Where a contact is much faster than the excitation and its free motion has decayed, stretches as long as the time scale of the excitation
+are tried first: there the guard without its free motion has the polynomial, and must stay above the amplitude of that motion.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.law import Guard, choose
-from kernels.exact.search.roots import falling_root, householder
+from kernels.contact.law import Guard
+from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
 from kernels.numerics.numbers import Array
 from kernels.segments.damped import Damped, highest, over_sines
-from kernels.segments.interface import Anchor, Motion
+from kernels.segments.interface import Anchor, Motion, Point
+from kernels.segments.series import LENGTH, Series, series
 
 MOST_LOOKS = 200_000
-_SHRINK = 2.5
-_FINE, _COARSE = 5, 4  # lengths tried at each instant, each _SHRINK times shorter than the one before
-_GROW = 10.0
+_LONG = 2.0  # length of a long stretch over the time scale of the excitation
+_GROWS = 4.0  # longest stretch over the one before
 _FLOOR = 1e-13  # shortest stretch, over the shortest time scale of the motion; a guard that is zero to rounding over it only grazes
+_LONGEST_PAUSE = 31.0  # stretches without a long one after long ones have failed; see `Walk`
+_BEFORE = 0.5  # how far before a crossing a long stretch ends, over the shortest time scale
+_SETTLED = 1e-8  # relative change of a root by the last Newton step, whose square is left as error
+_STEPS, _FINAL_STEPS = 3, 3  # Newton steps on the polynomial and on the series
 
 
 class GuardCrossing(NamedTuple):
@@ -45,228 +52,394 @@ class GuardCrossing(NamedTuple):
     which: Array
 
 
-class _Course(NamedTuple):
-    """A guard ahead of an instant.
+class Walk(NamedTuple):
+    """The search: no guard crosses before `low`.
 
     Attributes:
-        derivatives: the guard and its first four derivatives.
-        bound: upper bound of the magnitude of the fifth derivative, as far ahead as the search may jump.
-        slow: a lower bound of the guard and its derivatives: harmonic part minus amplitude of the free motion about its equilibrium.
-            It allows long jumps while a contact rings or a transient decays. slow_bound: upper bound of its fifth derivative.
+        low: how far the search has come [s] from the anchor, at last the crossing. at: the motion there.
+        h: longest stretch to try next [s].
+        pause: number of stretches after which one longer than the series reaches is tried; the last such pause.
+        which: the guard that crosses at `low`, as a float; -1 if none does.
+        done: whether the search has ended. looks: number of looks.
     """
 
-    derivatives: tuple[Array, ...]
-    bound: Array
-    slow: tuple[Array, ...]
-    slow_bound: Array
-
-
-class _Walk(NamedTuple):
-    """The search: no guard crosses before `low`; `top` is the longest stretch to try next; [low, high] brackets a crossing near `guess`."""
-
     low: Array
-    top: Array
-    high: Array
-    guess: Array
+    at: Point
+    h: Array
+    pause: tuple[Array, Array]
     which: Array
     done: Array
     looks: Array
 
-
-@traced_once
-def _value_and_slopes(guard: Guard, anchor: Anchor, motion: tuple[Array, Array, Array, Array, Array]) -> tuple[Array, Array, Array]:
-    """A guard and its first two derivatives, from displacement, velocity, acceleration, jerk and snap."""
-    d, v, a, jerk, snap = motion
-    return (
-        guard.value + guard.on_d * d + guard.on_v * (v - anchor.v) + guard.on_a * (a - anchor.a),
-        guard.on_d * v + guard.on_v * a + guard.on_a * jerk,
-        guard.on_d * a + guard.on_v * jerk + guard.on_a * snap,
-    )
+    @property
+    def crossing(self) -> GuardCrossing:
+        """The result, once the search has ended."""
+        return GuardCrossing(self.low, self.which >= 0.0, jnp.maximum(self.which, 0.0))
 
 
-class _Medium(NamedTuple):
-    """What all guards of a segment share.
+class _Pace(NamedTuple):
+    """The time scales of a segment.
 
     Attributes:
-        re, im: response to the excitation, regularised near resonance. left: share of the excitation that this response leaves out.
-        growth: bound of the growth of the free motion over a stretch of `longest` [s]. stiffness: w2 if positive, else a tiny number.
+        omega: of the excitation, 0 where it is absent [1/s]. reach: longest stretch of the series [s].
+        shortest: see `_FLOOR` [s]. growth: rate at which free motion may grow [1/s].
     """
+
+    omega: Array
+    reach: Array
+    shortest: Array
+    growth: Array
+
+
+@traced_once
+def _pace(segment: Damped) -> _Pace:
+    omega = jnp.where(segment.alpha != 0.0, segment.omega, 0.0)
+    own, friction = jnp.sqrt(jnp.abs(segment.w2)), 2.0 * jnp.abs(segment.zeta)
+    fastest = jnp.maximum(jnp.maximum(highest(omega), own), friction)
+    growth = jnp.sqrt(jnp.maximum(-segment.w2, 0.0)) + 2.0 * jnp.maximum(-segment.zeta, 0.0)
+    reach = LENGTH / jnp.maximum(fastest, 1e-300)
+    reach = jnp.minimum(reach, 1.0 / jnp.maximum(growth, 1e-300))
+    return _Pace(omega, reach, _FLOOR / segment.rate, growth)
+
+
+class _Bounds(NamedTuple):
+    """Upper bounds of derivatives of the displacement over a stretch: of order 6, 7 and 8."""
+
+    sixth: Array
+    seventh: Array
+    eighth: Array
+
+    def of(self, guard: Guard) -> Array:
+        """Upper bound of the sixth derivative of a guard."""
+        return jnp.abs(guard.on_d) * self.sixth + jnp.abs(guard.on_v) * self.seventh + jnp.abs(guard.on_a) * self.eighth
+
+
+class _Slow(NamedTuple):
+    """The motion without its free part, at one instant.
+
+    Attributes:
+        motion: displacement since the anchor (about which the free motion swings) and four derivatives. swing: upper bounds of the free
+            motion, its velocity and its acceleration from there on; infinite where they grow or have no equilibrium.
+    """
+
+    motion: tuple[Array, ...]
+    swing: tuple[Array, Array, Array]
+
+    def swing_of(self, guard: Guard) -> Array:
+        """Upper bound of the free motion in a guard."""
+        return jnp.abs(guard.on_d) * self.swing[0] + jnp.abs(guard.on_v) * self.swing[1] + jnp.abs(guard.on_a) * self.swing[2]
+
+
+class _Response(NamedTuple):
+    """The response of a segment to its excitation, regularised near resonance; `left` is the share of the excitation that it leaves out."""
 
     re: Array
     im: Array
     left: Array
-    growth: Array
-    longest: Array
-    stiffness: Array
 
 
-def _medium(segment: Damped) -> _Medium:
+@traced_once
+def _response(segment: Damped) -> _Response:
     omega, zeta, w2 = segment.omega, segment.zeta, segment.w2
     p_re, p_im = w2 - omega * omega, 2.0 * zeta * omega
     spared = 0.1 * omega**4
-    size = p_re * p_re + p_im * p_im + spared
-    rate = jnp.sqrt(jnp.maximum(-w2, 0.0)) + 2.0 * jnp.maximum(-zeta, 0.0)
-    grows = rate > 0.0
-    longest = jnp.minimum(4.0 / (omega if omega.ndim == 0 else jnp.maximum(highest(omega), 1e-300)), 1.0 / jnp.where(grows, rate, 1e-300))
-    return _Medium(p_re / size, -p_im / size, spared / size, jnp.where(grows, math.e, 1.0), longest, jnp.where(w2 > 0.0, w2, 1e-300))
+    by_size = 1.0 / (p_re * p_re + p_im * p_im + spared)
+    return _Response(p_re * by_size, -p_im * by_size, spared * by_size)
 
 
 @traced_once
-def _course(segment: Damped, medium: _Medium, guard: Guard, values: tuple[Array, ...], wave: tuple[Array, Array]) -> _Course:
-    """A guard ahead of an instant. `values`: the guard and its first two derivatives; `wave`: alpha times sine and cosine of the angle."""
-    omega, zeta, w2 = segment.omega, segment.zeta, segment.w2
-    sine, cosine = wave
-    # the guard obeys the equation of motion: its excitation is that of the motion, weighted by the coefficients of the guard
-    w_re, w_im = guard.on_d - omega * omega * guard.on_a, omega * guard.on_v
-    drive_s, drive_c = w_re * sine + w_im * cosine, w_re * cosine - w_im * sine
-    f0, f1, f2 = values
-    push = 0.0 if segment.ramp is None else guard.on_d * segment.ramp
-    f3 = over_sines(omega * drive_c) + push - 2.0 * zeta * f2 - w2 * f1
-    f4 = over_sines(-(omega**2) * drive_s) - 2.0 * zeta * f3 - w2 * f2
-    f5 = over_sines(-(omega**3) * drive_c) - 2.0 * zeta * f4 - w2 * f3
-    q_s, q_c = medium.re * drive_s + medium.im * drive_c, medium.re * drive_c - medium.im * drive_s
-    each = omega * q_c, -(omega**2) * q_s, -(omega**3) * q_c, omega**4 * q_s, omega**5 * q_c
-    q1, q2, q3, q4, q5 = (over_sines(q) for q in each)
-    drive = jnp.sqrt(w_re * w_re + w_im * w_im) * jnp.abs(segment.alpha)
-    slow_bound = over_sines(omega**5 * drive * jnp.sqrt(medium.re**2 + medium.im**2))
-    energy = jnp.sqrt((f5 - q5) ** 2 + jnp.abs(w2) * (f4 - q4) ** 2)
-    bound = slow_bound + (energy + over_sines(medium.left * drive * omega**4) * medium.longest) * medium.growth
-    # free motion about its equilibrium: its present value and its amplitude
-    drift = push / medium.stiffness  # a ramp moves the equilibrium
-    speed = f1 - q1 - drift
-    away = -((f2 - q2) + 2.0 * zeta * speed) / medium.stiffness
-    swing = jnp.sqrt(away * away + speed**2 / medium.stiffness)
-    swing = swing + over_sines(medium.left * drive) * medium.longest * jnp.sqrt(1.0 / medium.stiffness)
-    swings = (w2 > 0.0) & (zeta >= 0.0)
-    base = jnp.where(swings, f0 - away - swing, -1.0)
-    return _Course((f0, f1, f2, f3, f4), bound, (base, q1 + drift, q2, q3, q4), slow_bound)
-
-
-@traced_once
-def _terms(derivatives: tuple[Array, ...], bound: Array, h: Array) -> tuple[Array, ...]:
-    """Taylor terms over a stretch `h` [s], and a bound of the remainder."""
-    c0, f1, f2, f3, f4 = derivatives
-    h2 = h * h
-    h4 = h2 * h2
-    return c0, f1 * h, f2 * (h2 / 2.0), f3 * (h2 * h / 6.0), f4 * (h4 / 24.0), bound * (h4 * h / 120.0)
-
-
-@traced_once
-def _stays(terms: tuple[Array, ...]) -> Array:
-    """Whether the polynomial below the guard is certainly not negative over the stretch: its Bernstein coefficients are >= 0."""
-    c0, c1, c2, c3, c4, rest = terms
-    b1 = c0 + 0.2 * c1
-    b2 = c0 + 0.4 * c1 + 0.1 * c2
-    b3 = c0 + 0.6 * c1 + 0.3 * c2 + 0.1 * c3
-    b4 = c0 + 0.8 * c1 + 0.6 * c2 + 0.4 * c3 + 0.2 * c4
-    b5 = c0 + c1 + c2 + c3 + c4 - rest
-    least = functools.reduce(jnp.minimum, (b1, b2, b3, b4, b5))
-    return (c0 >= 0.0) & (least >= 0.0)
-
-
-@traced_once
-def _falls_through(terms: tuple[Array, ...]) -> Array:
-    """Whether the guard certainly falls over the whole stretch and is negative at its end."""
-    c0, c1, c2, c3, c4, rest = terms
-    d0, d1, d2, d3, d4 = c1, 2.0 * c2, 3.0 * c3, 4.0 * c4, 5.0 * rest
-    most = functools.reduce(
-        jnp.maximum,
-        (d0, d0 + 0.25 * d1, d0 + 0.5 * d1 + d2 / 6.0, d0 + 0.75 * d1 + 0.5 * d2 + 0.25 * d3, d0 + d1 + d2 + d3 + d4),
+def _bounds(segment: Damped, pace: _Pace, response: _Response, at: Point, x: tuple[Array, ...], h: Array) -> tuple[_Bounds, _Bounds]:
+    """Bounds over the `h` [s] after an instant, with and without the free motion. `x`: derivatives of order 5 to 8 at that instant."""
+    omega, w2, size = pace.omega, jnp.abs(segment.w2), jnp.abs(segment.alpha)
+    q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
+    q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
+    squared = omega * omega
+    fourth, answer = squared * squared, size * jnp.sqrt(response.re * response.re + response.im * response.im)
+    sixth, eighth = fourth * squared, fourth * fourth
+    free = (
+        x[0] - over_sines(omega * fourth * q_c),
+        x[1] + over_sines(sixth * q_s),
+        x[2] + over_sines(omega * sixth * q_c),
+        x[3] - over_sines(eighth * q_s),
     )
-    return (c0 + c1 + c2 + c3 + c4 + rest < 0.0) & (most <= 0.0)
+    grown = jnp.where(pace.growth > 0.0, jnp.e, 1.0)
+    slow = _Bounds(over_sines(sixth * answer), over_sines(sixth * omega * answer), over_sines(eighth * answer))
+    rest = response.left * size * h
+
+    def energy(n: int, push: Array) -> Array:
+        return (jnp.sqrt(free[n] * free[n] + w2 * (free[n - 1] * free[n - 1])) + over_sines(push)) * grown
+
+    near = _Bounds(
+        slow.sixth + energy(1, rest * omega * fourth),
+        slow.seventh + energy(2, rest * sixth),
+        slow.eighth + energy(3, rest * sixth * omega),
+    )
+    return near, slow
 
 
-def stay(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> Array:
-    """Whether one look from the anchor shows that no guard crosses in [0, limit] (see `first_crossing`), so that no search is needed."""
-    medium = _medium(segment)
-    sine, cosine = segment.alpha * anchor.sine, segment.alpha * anchor.cosine
-    jerk = over_sines(segment.omega * cosine) - 2.0 * segment.zeta * anchor.a - segment.w2 * anchor.v
-    jerk = jerk if segment.ramp is None else jerk + segment.ramp
-    snap = over_sines(-(segment.omega**2) * sine) - 2.0 * segment.zeta * jerk - segment.w2 * anchor.a
-    zero = jnp.zeros_like(anchor.v)
-    clear = limit <= medium.longest
-    for guard in guards:
-        value, *slopes = _value_and_slopes(guard, anchor, (zero, anchor.v, anchor.a, jerk, snap))
-        course = _course(segment, medium, guard, (jnp.maximum(value, 0.0), *slopes), (sine, cosine))
-        near = _stays(_terms(course.derivatives, course.bound, limit))
-        clear = clear & (near | _stays(_terms(course.slow, course.slow_bound, limit)))
-    return clear
+@traced_once
+def _slow(segment: Damped, pace: _Pace, response: _Response, at: Point, h: Array) -> _Slow:
+    """The motion without its free part."""
+    omega, zeta, w2 = pace.omega, segment.zeta, segment.w2
+    swings = (w2 > 0.0) & (zeta >= 0.0)
+    stiffness = jnp.where(swings, w2, 1.0)
+    q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
+    q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
+    drift = 0.0 if segment.ramp is None else segment.ramp / stiffness  # a ramp moves the equilibrium
+    q1, q2, q3, q4 = (
+        over_sines(omega * q_c) + drift, over_sines(-(omega**2) * q_s), over_sines(-(omega**3) * q_c), over_sines(omega**4 * q_s),
+    )  # fmt: skip
+    speed, push = at.v - q1, at.a - q2
+    away = -(push + 2.0 * zeta * speed) / stiffness
+    swing = jnp.sqrt(away * away + speed * speed / stiffness)
+    swing = swing + over_sines(response.left * jnp.abs(segment.alpha)) * h * jnp.sqrt(1.0 / stiffness)
+    swing = jnp.where(swings, swing, jnp.inf)
+    faster = jnp.sqrt(stiffness) * swing
+    return _Slow((at.d - away, q1, q2, q3, q4), (swing, faster, 2.0 * zeta * faster + stiffness * swing))
 
 
-def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array) -> GuardCrossing:
+def _values(guard: Guard, anchor: Anchor, x: tuple[Array, ...]) -> tuple[Array, Array, Array]:
+    """A guard and its first two derivatives, from displacement, velocity, acceleration, jerk and snap."""
+    return (
+        guard.value + guard.on_d * x[0] + guard.on_v * (x[1] - anchor.v) + guard.on_a * (x[2] - anchor.a),
+        guard.on_d * x[1] + guard.on_v * x[2] + guard.on_a * x[3],
+        guard.on_d * x[2] + guard.on_v * x[3] + guard.on_a * x[4],
+    )
+
+
+def _bernstein(low: tuple[Array, ...], high: tuple[Array, ...], h: Array) -> tuple[Array, ...]:
+    """Bernstein coefficients of the polynomial of degree five through value, slope and curvature at both ends of a stretch `h` [s]."""
+    first, second = 0.2 * h, 0.05 * h * h
+    l1, l2, r1, r2 = first * low[1], second * low[2], first * high[1], second * high[2]
+    return low[0], low[0] + l1, low[0] + 2.0 * l1 + l2, high[0] - 2.0 * r1 + r2, high[0] - r1, high[0]
+
+
+def _least(b: tuple[Array, ...], error: Array) -> Array:
+    """Six times the least Bernstein coefficient, of degree six, of the polynomial less `error` t^3 (1 - t)^3."""
+    inner = b[0] + 5.0 * b[1], 2.0 * b[1] + 4.0 * b[2], 3.0 * (b[2] + b[3]) - 0.3 * error, 4.0 * b[3] + 2.0 * b[4], 5.0 * b[4] + b[5]
+    return functools.reduce(jnp.minimum, inner, 6.0 * jnp.minimum(b[0], b[5]))
+
+
+def _first_zero(b: tuple[Array, ...]) -> Array:
+    """Where the control polygon of a polynomial first comes below zero, in [0, 1]; infinite if it does not."""
+    start, before, after = jnp.full_like(b[0], jnp.inf), jnp.zeros_like(b[0]), -jnp.ones_like(b[0])
+    for n in reversed(range(5)):
+        falls = b[n + 1] < 0.0
+        start, before, after = (jnp.where(falls, new, old) for new, old in ((float(n), start), (b[n], before), (b[n + 1], after)))
+    return 0.2 * (start + jnp.maximum(before, 0.0) / (jnp.maximum(before, 0.0) - after))
+
+
+@traced_once
+def _zero_of(b: tuple[Array, ...], place: Array) -> Array:
+    """The zero of a polynomial near `place`, in [0, 1], by Newton steps."""
+    c1, c2 = 5.0 * (b[1] - b[0]), 10.0 * (b[2] - 2.0 * b[1] + b[0])
+    c3 = 10.0 * (b[3] - 3.0 * (b[2] - b[1]) - b[0])
+    c4 = 5.0 * (b[4] - 4.0 * b[3] + 6.0 * b[2] - 4.0 * b[1] + b[0])
+    c5 = b[5] - 5.0 * b[4] + 10.0 * b[3] - 10.0 * b[2] + 5.0 * b[1] - b[0]
+    for _ in range(_STEPS):
+        value = b[0] + place * (c1 + place * (c2 + place * (c3 + place * (c4 + place * c5))))
+        slope = c1 + place * (2.0 * c2 + place * (3.0 * c3 + place * (4.0 * c4 + place * (5.0 * c5))))
+        place = jnp.clip(place - jnp.where(slope < 0.0, value / jnp.where(slope < 0.0, slope, 1.0), 0.0), 0.0, 1.0)
+    return place
+
+
+@traced_once
+def _crossing_of(guard: Guard, start: Array, path: Series, place: Array, shortest: Array) -> Array:
+    """Where a guard falls through zero, near `place`, by Newton steps on the series of the motion; -1 if they do not settle.
+
+    Args:
+        guard: the guard. start: its value where the series starts. path: the motion. place: first guess; shortest: step that
+            counts as none; both in units of the stretch.
+    """
+    by_h = 1.0 / path.h
+    on_v, on_a = guard.on_v * by_h, guard.on_a * by_h * by_h
+    x = path.terms
+    count = len(x)
+    # the terms of the guard above its value at the start
+    terms = [
+        guard.on_d * x[n]
+        + on_v * ((n + 1.0) * x[n + 1] if n + 1 < count else 0.0)
+        + on_a * ((n + 1.0) * (n + 2.0) * x[n + 2] if n + 2 < count else 0.0)
+        for n in range(1, count)
+    ]
+    change = place
+    for _ in range(_FINAL_STEPS):
+        value, slope = terms[-1], (count - 1.0) * terms[-1]
+        for n in range(count - 2, 0, -1):
+            value, slope = value * place + terms[n - 1], slope * place + n * terms[n - 1]
+        value = start + value * place
+        change = jnp.where(slope < 0.0, value / jnp.where(slope < 0.0, slope, 1.0), jnp.inf)
+        place = place - change
+    return jnp.where(jnp.abs(change) <= jnp.maximum(_SETTLED * jnp.abs(place), shortest), place, -1.0)
+
+
+def _at_once(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], x5: Array, shortest: Array) -> tuple[Array, Array]:
+    """The first guard that falls from zero at once, or -1; and whether one does within the shortest stretch, but not at once.
+
+    In the second case the sign of a derivative that should be 0 is rounding. After the shortest stretch it is clear.
+    """
+    now, unclear = jnp.full_like(shortest, -1.0), jnp.zeros_like(shortest, dtype=bool)
+    for n in reversed(range(len(guards))):
+        f0, f1, f2 = _values(guards[n], anchor, low)
+        f3 = guards[n].on_d * low[3] + guards[n].on_v * low[4] + guards[n].on_a * x5
+        falls = (f0 <= 0.0) & (f1 + shortest / 2.0 * (f2 + shortest / 3.0 * f3) < 0.0)
+        at_once = (f1 < 0.0) | ((f1 == 0.0) & ((f2 < 0.0) | ((f2 == 0.0) & (f3 < 0.0))))
+        now = jnp.where(falls & at_once, float(n), now)
+        unclear = unclear | (falls & ~at_once)
+    now, unsure = fusion_barrier(now, jnp.where(unclear, 1.0, 0.0))
+    return now, unsure > 0.5
+
+
+def begin(anchor: Anchor, limit: Array) -> Walk:
+    """The search before its first look (see `first_crossing`)."""
+    zero = jnp.zeros_like(limit)
+    at = Point(zero, anchor.v, anchor.a, anchor.sine, anchor.cosine, zero)
+    return Walk(zero, at, zero + jnp.inf, (zero, zero), zero - 1.0, limit <= 0.0, zero)
+
+
+class _Cut(NamedTuple):
+    """Where a stretch is cut.
+
+    Attributes:
+        cuts: whether a guard comes to zero within the stretch. which: that guard, as a float. share: the part of the stretch before it, 1
+            if nothing cuts it.
+    """
+
+    cuts: Array
+    which: Array
+    share: Array
+
+
+def _cut(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], path: Series, shortest: Array) -> _Cut:
+    """Where the first guard comes to zero within a stretch, as far as polynomials of degree five tell; the zero is exact to rounding."""
+    by_h = 1.0 / path.h
+    high = fusion_barrier(*(path.at_end(order) * by_h**order for order in range(5)))
+    lows = [_from_zero(_values(guard, anchor, low)) for guard in guards]
+    polynomials = [_bernstein(first, _values(guard, anchor, high), path.h) for first, guard in zip(lows, guards, strict=True)]
+    which, place = jnp.zeros_like(path.h), jnp.full_like(path.h, jnp.inf)
+    for n in reversed(range(len(guards))):
+        zero = _first_zero(polynomials[n])
+        first = zero <= place
+        which, place = jnp.where(first, float(n), which), jnp.where(first, zero, place)
+    which, place = fusion_barrier(which, place)
+    (falls,) = decide(place < jnp.inf)
+    polynomial = tuple(_of(which, [each[i] for each in polynomials]) for i in range(6))
+    (guess,) = fusion_barrier(_zero_of(polynomial, jnp.where(falls, jnp.clip(place, 0.0, 1.0), 1.0)))
+    guard = Guard(*(_of(which, [each[i] for each in guards]) for i in range(4)))
+    (root,) = fusion_barrier(_crossing_of(guard, _of(which, [each[0] for each in lows]), path, guess, shortest * by_h))
+    (cuts,) = decide(falls & (root > 0.0) & (root <= 1.0))
+    return _Cut(cuts, which, fusion_barrier(jnp.where(cuts, root, 1.0))[0])
+
+
+def _from_zero(values: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    """Value and slopes of a guard where no guard has crossed yet: a negative value is rounding."""
+    return jnp.maximum(values[0], 0.0), values[1], values[2]
+
+
+def _of(which: Array, values: list[Array]) -> Array:
+    """The value that belongs to a guard."""
+    return functools.reduce(lambda found, n: jnp.where(which == float(n), values[n], found), range(1, len(values)), values[0])
+
+
+def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array, s: Walk, stiff: bool = True) -> tuple[Walk, Motion]:
+    """The search after one more look, and the motion where it has come to. Arguments: those of `first_crossing`, and the search."""
+    pace, response = _pace(segment), _response(segment)
+    left = limit - s.low
+    slopes = segment.slopes(s.at)
+    slopes = fusion_barrier(slopes[0])[0], fusion_barrier(slopes[1])[0]
+    low: tuple[Array, ...] = (s.at.d, s.at.v, s.at.a, *slopes)
+    x5, x6, x7, x8 = fusion_barrier(*segment.further_slopes(s.at, slopes))
+    now, unclear = _at_once(guards, anchor, low, x5, pace.shortest)
+    h = jnp.minimum(jnp.minimum(s.h, pace.reach), left)
+    h = jnp.where(unclear, jnp.minimum(h, pace.shortest), h)
+    slow, long, farthest = None, jnp.zeros_like(left, dtype=bool), h
+    if stiff:
+        longest = _LONG / jnp.maximum(highest(pace.omega), 1e-300)
+        slow, farthest = _slow(segment, pace, response, s.at, longest), jnp.minimum(jnp.minimum(s.h, left), longest)
+        calm = functools.reduce(operator.and_, (_values(guard, anchor, slow.motion)[0] > slow.swing_of(guard) for guard in guards))
+        (long,) = decide((s.pause[0] <= 0.0) & (farthest > pace.reach) & calm & ~unclear)
+    (empty,) = decide(h <= 0.0)
+    path = series(segment, s.at, jnp.where(empty, 1.0, h))
+    cut = _cut(guards, anchor, low, path, pace.shortest)
+    (cuts,) = decide(cut.cuts & ~long & ~empty)
+    (share,) = fusion_barrier(jnp.where(empty, 0.0, cut.share))
+
+    # the end of the stretch, to rounding
+    by_h = 1.0 / path.h
+    step = jnp.where(long, farthest, jnp.where(cuts, h * share, h))
+    sine, cosine = sincos(anchor.angle + segment.omega * (s.low + step))
+    d, v, a = (path.derivative(order, share) * by_h**order for order in range(3))
+    end = Point(d, v, a, sine, cosine, s.at.area + path.area(share))
+    if stiff:
+        end = _choose(long, segment.point(anchor, s.low + step), end)
+    end = Point(*fusion_barrier(*end))
+    end_slopes = segment.slopes(end)
+    high: tuple[Array, ...] = (end.d, end.v, end.a, *end_slopes)
+    falls = _of(cut.which, [_values(guard, anchor, high)[1] for guard in guards]) < 0.0
+    bounds, slow_bounds = _bounds(segment, pace, response, s.at, (x5, x6, x7, x8), step)
+    bounds = _Bounds(*fusion_barrier(*bounds))
+    if slow is not None:
+        low = tuple(jnp.where(long, a, b) for a, b in zip(slow.motion, low, strict=True))
+        high = tuple(jnp.where(long, a, b) for a, b in zip(_slow(segment, pace, response, end, step).motion, high, strict=True))
+        bounds = _Bounds(*(jnp.where(long, a, b) for a, b in zip(slow_bounds, bounds, strict=True)))
+
+    stays, nearest = jnp.ones_like(long), jnp.full_like(h, jnp.inf)
+    for n, guard in enumerate(guards):
+        own = cuts & (cut.which == float(n))
+        first = _values(guard, anchor, low)
+        first = (jnp.where(long, first[0], jnp.maximum(first[0], 0.0)), *first[1:])
+        g0, g1, g2 = _values(guard, anchor, high)
+        # at the crossing its guard is zero; another one that crosses there as well may be negative by rounding
+        g0 = jnp.where(own, 0.0, jnp.where(cuts & (g0 >= pace.shortest * g1), jnp.maximum(g0, 0.0), g0))
+        b = _bernstein(first, (g0, g1, g2), step)
+        swing = 0.0 if slow is None else jnp.where(long, slow.swing_of(guard), 0.0)
+        stays = stays & (_least(b, bounds.of(guard) * step**6 / 720.0) >= 6.0 * swing)
+        nearest = jnp.minimum(nearest, _first_zero(b)) if stiff else nearest
+    (stays, tiny, at_once) = decide(stays, ~long & (step <= pace.shortest), (now >= 0.0) & (left > 0.0))
+    (found,) = decide(cuts & stays & falls & ~at_once)
+    advances = ~at_once & (found | (stays & ~cuts) | tiny)
+    whole = advances & ~cuts & (step >= left)
+    reached, looks = jnp.where(advances, jnp.where(whole, limit, s.low + step), s.low), s.looks + 1.0
+
+    shorter, pause = 0.5 * step, s.pause
+    if stiff:
+        before = jnp.where(nearest < jnp.inf, jnp.minimum(nearest * step - _BEFORE * pace.reach, 0.5 * step), 0.25 * step)
+        shorter = jnp.where(long, jnp.maximum(before, pace.reach), shorter)
+        (gives_up,) = decide(long & ~advances & (shorter <= 2.0 * pace.reach))
+        last = jnp.where(gives_up, jnp.minimum(2.0 * pause[1] + 1.0, _LONGEST_PAUSE), jnp.where(long & advances, 0.0, pause[1]))
+        pause = jnp.where(gives_up, last, pause[0] - jnp.where(advances, 1.0, 0.0)), last
+    reached, h = fusion_barrier(reached, jnp.where(advances, _GROWS * jnp.where(jnp.isfinite(s.h), step, s.h), shorter))
+    after = Walk(
+        low=reached,
+        at=_choose(advances, end, s.at),
+        h=h,
+        pause=pause,
+        which=jnp.where(at_once, now, jnp.where(found, cut.which, -1.0)),
+        done=at_once | found | (reached >= limit) | (looks >= MOST_LOOKS),
+        looks=looks,
+    )
+    jerk, snap = (jnp.where(advances, a, b) for a, b in zip(end_slopes, slopes, strict=True))
+    return after, Motion(after.at.d, after.at.v, after.at.a, jerk, snap, segment.further_slopes(after.at, (jerk, snap))[0])
+
+
+def _choose(mask: Array, one: Point, other: Point) -> Point:
+    """`one` where the mask holds, else `other`."""
+    return Point(*(jnp.where(mask, a, b) for a, b in zip(one, other, strict=True)))
+
+
+def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array, stiff: bool = True) -> GuardCrossing:
     """The first crossing in [0, limit] (scalars).
 
     Args:
         segment: closed-form motion, any sign of damping and stiffness. anchor: where it starts.
         guards: at least one. None is negative at the anchor, except by rounding.
         limit: end of the search [s]; where it is not positive there is no search.
+        stiff: whether long stretches are tried (compile-time). They take few looks where the motion is much faster than its excitation.
 
     Returns:
         See `GuardCrossing`. Of two guards that cross at the same time, to rounding, the one listed first counts. A guard that is negative
         only by rounding, over a stretch too short to resolve, has only grazed.
     """
-    medium = _medium(segment)
-    fastest = segment.rate
-    shortest = _FLOOR / fastest
-
-    def look(s: _Walk) -> _Walk:
-        d, v, a, sine, cosine = segment.state(anchor, s.low)
-        jerk = over_sines(segment.alpha * segment.omega * cosine) - 2.0 * segment.zeta * a - segment.w2 * v
-        jerk = jerk if segment.ramp is None else jerk + segment.ramp
-        snap = over_sines(-segment.alpha * segment.omega**2 * sine) - 2.0 * segment.zeta * jerk - segment.w2 * a
-        jerk, snap, sine, cosine = fusion_barrier(jerk, snap, segment.alpha * sine, segment.alpha * cosine)
-        left = limit - s.low
-        courses = []
-        for guard in guards:
-            value, *slopes = _value_and_slopes(guard, anchor, (d, v, a, jerk, snap))
-            # no guard crosses before s.low: a negative value is rounding
-            courses.append(_course(segment, medium, guard, (jnp.maximum(value, 0.0), *slopes), (sine, cosine)))
-
-        top = jnp.minimum(jnp.minimum(s.top, medium.longest), left)
-        zero = jnp.zeros_like(top)
-        jump, fine, end, which = zero, zero, zero, zero
-        for n in reversed(range(_FINE)):
-            h = top * _SHRINK**-n
-            terms = [_terms(course.derivatives, course.bound, h) for course in courses]
-            stays = [_stays(each) for each in terms]
-            fine = jnp.where(functools.reduce(operator.and_, stays), h, fine)
-            for index in reversed(range(len(guards))):
-                others = [stays[i] for i in range(len(guards)) if i != index]
-                # of two guards that cross within the shortest stretch, the one listed first counts
-                alone = functools.reduce(operator.and_, others, jnp.ones_like(left, dtype=bool)) | (h <= shortest)
-                caught = _falls_through(terms[index]) & alone
-                end, which = jnp.where(caught, h, end), jnp.where(caught, float(index), which)
-        coarse = jnp.minimum(medium.longest, left)
-        for n in reversed(range(_COARSE)):
-            h = coarse * _SHRINK**-n
-            stays = [_stays(_terms(course.slow, course.slow_bound, h)) for course in courses]
-            jump = jnp.where(functools.reduce(operator.and_, stays), h, jump)
-        jump = jnp.maximum(jump, fine)
-        forced = jnp.minimum(top, shortest)
-        (found, stuck, tiny) = decide(end > 0.0, jump <= 0.0, top <= shortest)
-        jump = jnp.where(stuck, jnp.where(tiny, forced, 0.0), jump)
-        low = jnp.where(found, s.low, jnp.where(jump >= left, limit, s.low + jump))
-        top = jnp.where(fine > 0.0, _GROW * fine, jnp.where(stuck, top * _SHRINK**-_FINE, 4.0 / fastest))
-        ahead = functools.reduce(
-            lambda now, n: jax.tree.map(lambda a, b: jnp.where(which == float(n), a, b), courses[n], now), range(1, len(guards)), courses[0]
-        )
-        step, _ = householder(Motion(zero, *ahead.derivatives))
-        low, end, step, which = fusion_barrier(low, end, step, which)
-        return _Walk(low, top, low + end, low + jnp.clip(step, 0.0, end), which, found | (low >= limit), s.looks + 1.0)
-
-    zero = jnp.zeros_like(limit)
-    start = for_every_lane(_Walk(zero, 4.0 / fastest, zero, zero, zero, limit <= 0.0, zero), segment, anchor, guards, limit)
-    s = jax.lax.while_loop(lambda s: ~s.done & (s.looks < MOST_LOOKS), look, start)
-    happens = s.high > s.low
-    guard = functools.reduce(lambda now, n: choose(s.which == float(n), guards[n], now), range(1, len(guards)), guards[0])
-
-    def as_velocity(tau: Array) -> Motion:
-        """The guard in the place of the velocity, for `falling_root`; its last derivative omits the term of the acceleration."""
-        m = segment.motion(anchor, tau)
-        fourth = guard.on_d * m.jerk + guard.on_v * m.snap + guard.on_a * m.crackle
-        return Motion(
-            m.d, *_value_and_slopes(guard, anchor, (m.d, m.v, m.a, m.jerk, m.snap)), fourth, guard.on_d * m.snap + guard.on_v * m.crackle
-        )
-
-    root = falling_root(as_velocity, s.low, s.high, s.guess, fastest)
-    return GuardCrossing(jnp.where(happens, root, jnp.minimum(s.low, jnp.maximum(limit, 0.0))), happens, s.which)
+    start = for_every_lane(begin(anchor, limit), segment, anchor, guards, limit)
+    found = jax.lax.while_loop(lambda s: ~s.done, lambda s: look(segment, anchor, guards, limit, s, stiff)[0], start)
+    return found.crossing

@@ -16,12 +16,13 @@ VARYING = {"c_buckled": 1.0, "damping_criterion": 1.0}
 CASES: list[tuple[str, str, dict[str, Any], str]] = [
     ("rubbing_mass", "exact", {"a0": 1.0}, "exact, rigid friction, k = c = 0"),
     ("rubbing_mass", "exact", {"a0": 1.0, "k": 1.0}, "exact, rigid friction"),
-    ("rubbing_mass", "exact", PENALISED, "exact, penalised friction"),
+    ("rubbing_mass", "exact", PENALISED, "exact, penalised friction, stiff"),
     ("rubbing_mass", "exact", TONES | {"k": 1.0}, "exact, rigid friction, tones"),
     ("rubbing_mass", "exact", TONES | {"a0": 1.0}, "exact, rigid friction, harmonic, tones"),
     ("rubbing_mass", "rk54", PENALISED | {"a0": 1.0, "belt_speed": 0.1}, "rk54 in a queue, penalised friction, belt_speed"),
-    ("stop", "exact", {}, "exact, no friction, stop"),
-    ("stop", "exact", PENALISED | {"mu": 0.1}, "exact, penalised friction, stop"),
+    ("stop", "exact", {"k_n": 1e3}, "exact, no friction, stop"),
+    ("stop", "exact", {"k_n": 1e9}, "exact, no friction, stop, stiff"),
+    ("stop", "exact", PENALISED | {"mu": 0.1}, "exact, penalised friction, stop, stiff"),
     ("buckling_wall", "exact", WALL, "exact, no friction, wall that buckles"),
     ("buckling_wall", "exact", WALL | VARYING, "exact, no friction, wall that buckles with varying damping"),
 ]
@@ -41,7 +42,7 @@ def test_the_key_of_a_row_depends_on_that_row_alone() -> None:
     rows = {name: np.asarray(value) for name, value in MODELS["rubbing_mass"].resolve(columns).items()}
     found = groups(MODELS["rubbing_mass"], "exact", None, rows, np.arange(3))
     assert {key: members.tolist() for key, members in found.items()} == {
-        ProgramKey("exact", free=True): [0], ProgramKey("exact", friction="penalised"): [1], ProgramKey("exact"): [2],
+        ProgramKey("exact", free=True): [0], ProgramKey("exact", friction="penalised", stiff=True): [1], ProgramKey("exact"): [2],
     }  # fmt: skip
 
 

@@ -72,6 +72,31 @@ def test_float32_is_part_of_the_study() -> None:
     assert load(single.document).digest == single.digest
 
 
+def test_a_study_may_ask_for_some_columns_only() -> None:
+    whole, some = load(STUDY), load(STUDY, ['output.columns=["regime", "wear_power"]'])
+    assert [quantity.name for quantity in some.returns] == ["wear_power", "regime"]
+    assert some.digest != whole.digest
+    assert load(some.document).digest == some.digest
+    drift = next(quantity for quantity in whole.returns if quantity.name == "drift")
+    assert (whole.lacking(drift), some.lacking(drift)) == ("", "drift is not among output.columns")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('output.columns=["regmie"]', r"output\.columns\[0\]: unknown observable 'regmie'; did you mean 'regime'"),
+        ('output.columns=["regime", "regime"]', r"output\.columns\[1\]: 'regime' is named twice"),
+        ('output.columns=["wear_volume"]', r"output\.columns\[0\]: the study does not compute 'wear_volume'"),
+        ("output.columns=[]", r"output\.columns: must be a list of names of observables, not \[\]"),
+        ("output.columns=[3]", r"output\.columns: must be a list of names of observables"),
+        ("output.columns='regime'", r"output\.columns: must be a list of names of observables"),
+    ],
+)
+def test_wrong_columns_are_refused(change: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load(STUDY, [change])
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
