@@ -18,6 +18,7 @@ PARTS = {
     "programs": "The programs of every kind of row: speed, compile time and size",
     "growth": "How the cost grows with points and with events",
     "against": "Against other tools",
+    "native": "The loop in C++ beside that of JAX",
     "structures": "Structures with supports: against numba, growth, 10^4 tubes over 1 s",
     "start": "From the prompt to the first row, and to a million",
     "large_runs": "Large runs: time and memory",

@@ -19,6 +19,7 @@ from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, SINGLE, STEADY
 from kernels.models.structures import StructureKey
 from kernels.models.supports import named
 
+EULER = "euler"
 LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: all rows share their steps; or each lane has its own, row after row
 STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two time scales of a motion need more than 7 digits
 STEPS_SINGLE = "float32 has neither blocks nor statistics"
@@ -28,6 +29,9 @@ RIGID_SINGLE = (
 )
 # further properties of a row, besides PENALISED and the names in FEATURES and VARIED; the last two follow the prefix of their wall
 _FREE, _BARE, _SOFT, _STIFF, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "stiff", "buckles", "damping varies"
+_NATIVE = "native"
+_READ_IN_CPP = ("m", "x0", "v0", "mu_s", "mu_d", "normal_force", "a0", "f0", "omega", "phase", "load", "k_t", "c_t", "k", "c")
+_TURN, _PHASE = 2.0, 1e5  # rad: largest turn of the excitation in a step, and largest phase, of the loop in C++
 _MANY = 600.0  # a contact is stiff if its motion turns by more than this angle [rad] in a period of the excitation, or in the run
 _SAMPLES = 0.1  # s; for that time instead under a record, whose samples end stretches anyway
 _LAWS = {STOP: "stop", BUCKLING: "wall that buckles", VARYING: "wall that buckles with varying damping"}
@@ -50,6 +54,7 @@ class ProgramKey:
         asked: the outputs asked for. Its `columns` are what the program returns (empty: all that it has).
         forces: whether the forces at the end of the run are outputs.
         structure: of a structure with supports; None of an oscillator with one coordinate.
+        native: whether the loop in C++ runs the rows (see `runtime.native_library`).
     """
 
     engine: str
@@ -64,6 +69,7 @@ class ProgramKey:
     forces: bool = False
     structure: StructureKey | None = None
     stiff: bool = False
+    native: bool = False
 
     def __str__(self) -> str:
         """The key in words: "exact, rigid friction, stop, tones"."""
@@ -77,7 +83,8 @@ class ProgramKey:
         words += [f"{self.friction or 'no'} friction", *self.varied]
         words += [f"{wall.prefix.replace('_', ' ')}{_LAWS[wall.law]}" for wall in self.walls]
         words += [name for name in self.features if self.features != (HARMONIC,)]
-        words += ["k = c = 0"] * self.free + ["stiff"] * self.stiff + [self.precision] * (self.precision != DOUBLE)
+        words += ["k = c = 0"] * self.free + ["stiff"] * self.stiff + ["in C++"] * self.native
+        words += [self.precision] * (self.precision != DOUBLE)
         words += [*sorted(self.asked.names), *["forces"] * self.forces]
         return ", ".join(words + [f"only {' and '.join(self.asked.columns)}"] * bool(self.asked.columns))
 
@@ -90,7 +97,9 @@ class ProgramKey:
     @property
     def queues(self) -> bool:
         """Whether lanes take row after row on their own: their runs differ in length more than storing results on the way costs."""
-        return self.engine == QUEUE or (self.engine == EXACT and not self.rigid_loop and self.friction is not None)
+        if self.rigid_loop:
+            return False
+        return self.engine in (QUEUE, STEADY) or (self.engine == EXACT and self.friction is not None)
 
     @property
     def loop(self) -> str:
@@ -137,13 +146,14 @@ def groups(
     good: np.ndarray,
     asked: Asked = NOTHING_ELSE,
     precision: str = DOUBLE,
+    native: bool = False,
 ) -> dict[ProgramKey, np.ndarray]:
     """The programs that run some rows.
 
     Args:
         model, scheme, window, asked: see `solve`. precision: DOUBLE or SINGLE.
         rows: resolved parameters, one for all rows or (count,), tables (L,) or (count, L).
-        good: positions of the rows that are to be run, ascending.
+        good: positions of the rows that are to be run, ascending. native: whether loops in C++ may run them.
 
     Returns:
         The keys of the programs, each with the positions of its rows, ascending. Every key has at least one row.
@@ -158,6 +168,8 @@ def groups(
         shared = SCHEMES[scheme].fixed_step and not asked.names and not any(np.ndim(rows[name]) for name in PACE)
         engine = LOCKSTEP if shared else QUEUE
     traits = _traits(model, rows)
+    if native and engine == LOCKSTEP and scheme == EULER and precision == DOUBLE:
+        traits[_NATIVE] = _in_cpp(rows)
     always = {name for name, mask in traits.items() if not np.ndim(mask) and mask}
     sometimes = [name for name, mask in traits.items() if np.ndim(mask)]
     code = sum((2**place * traits[name][good] for place, name in enumerate(sometimes)), start=np.zeros(good.size, dtype=int))
@@ -248,7 +260,8 @@ def _key(
         if precision == SINGLE and asked.names:
             raise ValueError(STEPS_SINGLE)
         free = engine == LOCKSTEP and _FREE in has and not walls
-        return ProgramKey(engine, scheme, PENALISED, walls, changing, features, free, precision, asked, forces)
+        native = _NATIVE in has and not walls and not changing and features == (HARMONIC,)
+        return ProgramKey(engine, scheme, PENALISED, walls, changing, features, free, precision, asked, forces, native=native)
     friction = None if walls and _BARE in has else PENALISED if PENALISED in has else RIGID
     key = functools.partial(ProgramKey, engine, scheme, friction, walls, changing, features, asked=asked, forces=forces)
     rigid_loop = key().rigid_loop
@@ -289,11 +302,18 @@ def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
     }
 
 
+def _in_cpp(rows: Mapping[str, np.ndarray]) -> Any:
+    """Mask of the rows whose numbers the loop in C++ takes: finite ones, an excitation that turns little in a step, no huge phase."""
+    with np.errstate(all="ignore"):
+        finite = functools.reduce(np.logical_and, (np.isfinite(rows[name]) for name in _READ_IN_CPP))
+        return finite & (rows["omega"] * np.minimum(rows["step"], rows["end"]) <= _TURN) & (np.abs(rows["phase"]) <= _PHASE)
+
+
 def _stiff(model: Model, rows: Mapping[str, np.ndarray], harmonic: Any) -> Any:
     """Mask of the rows with a contact that is much faster than the excitation. Penalised friction counts as such a contact."""
     with np.errstate(all="ignore"):
-        spring = functools.reduce(np.maximum, (rows[f"{wall.prefix}k_n"] for wall in model.walls), 0.0)
-        damper = functools.reduce(np.maximum, (rows[f"{wall.prefix}c_n"] for wall in model.walls), 0.0)
+        spring = functools.reduce(lambda most, wall: np.maximum(most, rows[f"{wall.prefix}k_n"]), model.walls, np.zeros(()))
+        damper = functools.reduce(lambda most, wall: np.maximum(most, rows[f"{wall.prefix}c_n"]), model.walls, np.zeros(()))
         rate = np.maximum(np.sqrt((rows["k"] + spring) / rows["m"]), (rows["c"] + damper) / rows["m"])
         period = np.where(harmonic, np.minimum(2.0 * np.pi / rows["omega"], rows["end"]), rows["end"])
         period = np.where(np.isnan(rows.get("record", np.nan)), period, _SAMPLES)

@@ -10,7 +10,7 @@ from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32
 from kernels.models.schemes import EXACT, SINGLE, STEADY
 from kernels.numerics.numbers import Array
-from kernels.stepping import lockstep, loop, structure_lockstep, structure_loop
+from kernels.stepping import lockstep, loop, native_lockstep, structure_lockstep, structure_loop
 
 Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
 
@@ -43,9 +43,7 @@ def _whole(key: ProgramKey, nested: bool) -> Program:
     if key.scheme != EXACT:
         return _by_steps(key)
     if key.engine == STEADY:
-        alone = functools.partial(poincare.rigid, free=key.free)
-        section = alone if key.rigid_loop else functools.partial(poincare.contacts, kind=contacts_of(key))
-        return functools.partial(periodic_orbit.simulate, build=section)
+        return functools.partial(periodic_orbit.simulate, build=section_of(key))
     if key.rigid_loop:
         single = functools.partial(rigid_loop_float32.simulate, free=key.free)
         return single if key.precision == SINGLE else functools.partial(rigid_loop.simulate, free=key.free, nested=nested)
@@ -60,6 +58,8 @@ def _by_steps(key: ProgramKey) -> Program:
     if key.structure is not None:
         driver = structure_lockstep if key.engine == LOCKSTEP else structure_loop
         return functools.partial(driver.simulate, scheme=key.scheme, key=key.structure)
+    if key.native:
+        return native_lockstep.simulate
     if key.engine == LOCKSTEP:
         return functools.partial(lockstep.simulate, scheme=key.scheme, walls=key.walls)
     return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked, walls=key.walls)
@@ -68,3 +68,10 @@ def _by_steps(key: ProgramKey) -> Program:
 def contacts_of(key: ProgramKey) -> oscillator.Kind:
     """The contacts of a program of the exact engine, as input of the event loop of all laws."""
     return oscillator.Kind(key.friction, key.walls, key.asked, key.stiff)
+
+
+def section_of(key: ProgramKey) -> poincare.Build:
+    """The Poincare section of a steady program."""
+    if key.rigid_loop:
+        return functools.partial(poincare.rigid, free=key.free)
+    return functools.partial(poincare.contacts, kind=contacts_of(key))

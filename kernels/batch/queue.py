@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import contacts_of
-from kernels.exact import oscillator
-from kernels.models.schemes import EXACT
+from kernels.batch.programs import contacts_of, section_of
+from kernels.exact import oscillator, periodic_orbit
+from kernels.models.schemes import EXACT, STEADY
 from kernels.stepping import loop, structure_loop
 
 
@@ -55,6 +55,9 @@ class Driver(NamedTuple):
 
 def driver(key: ProgramKey) -> Driver:
     """The driver of a program."""
+    if key.engine == STEADY:
+        parts = periodic_orbit.begin, periodic_orbit.advance, periodic_orbit.active, periodic_orbit.result
+        return Driver(lambda p: p, *(functools.partial(part, build=section_of(key)) for part in parts))
     if key.scheme == EXACT:
         return Driver(
             functools.partial(oscillator.setup, kind=contacts_of(key)), oscillator.begin, oscillator.advance, oscillator.active,

@@ -24,7 +24,7 @@ from kernels.models import SINGLE_RULES, Model, wear_laws
 from kernels.models.outputs import NOTHING_ELSE, OBSERVED, Asked, check_asked
 from kernels.models.schemes import DOUBLE, EXACT, PACE, STEADY, check_window
 from kernels.models.status import Status
-from kernels.runtime import jax_setup
+from kernels.runtime import jax_setup, native_library
 from kernels.runtime.threads import side_by_side
 
 # programs take the number of rows from one parameter, which must have a value for each row: one for which that costs little
@@ -124,9 +124,10 @@ def solve(
         wide = resolved if scheme == EXACT else PACE  # times are float64; the exact engine narrows a row's numbers itself
         rows = {name: np.asarray(value, dtype=np.float64 if name in wide else dtype) for name, value in resolved.items()}
         shared = shared_arguments(model, records, dtype)
+        native = scheme == program_key.EULER and native_library.in_use()
         tasks = [
             functools.partial(_solve_group, key, model, rows, shared, members, count, observables, status, room)
-            for key, members in program_key.groups(model, scheme, window, rows, good, asked, precision).items()
+            for key, members in program_key.groups(model, scheme, window, rows, good, asked, precision, native).items()
         ]
         compiling, running = map(sum, zip(*side_by_side(tasks), strict=True))
 

@@ -276,7 +276,10 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         return self._arrive(s, piece, Found(tau, crossed, given_up, m, area), motion)
 
     def begin(self, s: EventState[Memory, Sums]) -> Turn[Memory, Sums]:
-        """The turn from which `turn` goes on."""
+        """The turn from which `turn` goes on. Stages of no length are passed."""
+        for _ in range(3):
+            over = (s.stage < 3.0) & (s.t >= _stage_end(s, self.p))
+            s = s._replace(stage=jnp.where(over, s.stage + 1.0, s.stage), events=s.events + jnp.where(over, 1.0, 0.0))
         piece = self._piece(s)
         return Turn(s, piece, first_guard.begin(s.anchor, jnp.where(piece.varies, 0.0, piece.limit)))
 
@@ -361,7 +364,7 @@ def _target(
     s: EventState[Any, Any], p: dict[str, Any], instants: Array | None, record: SampledForce | None
 ) -> tuple[Array, Array | None, Array | None]:
     """The latest end of a stretch [s]; whether it is a sample of the record; whether it is one of `instants` and not the end of a stage."""
-    target = jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
+    target = _stage_end(s, p)
     sampled = within = None  # without a record and without instants nothing is compiled for them
     if instants is not None:
         within = (s.stage == 1.0) & (s.t < instants[-2])
@@ -371,6 +374,11 @@ def _target(
         (sampled,) = decide(sample <= target)
         target = jnp.where(sampled, sample, target)
     return target, sampled, within
+
+
+def _stage_end(s: EventState[Any, Any], p: dict[str, Any]) -> Array:
+    """The end of the present stage [s]."""
+    return jnp.where(s.stage == 0.0, p["window_start"], jnp.where(s.stage == 1.0, p["window_end"], p["end"]))
 
 
 def _without(mask: Array, *others: Array | None) -> Array:

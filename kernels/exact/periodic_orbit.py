@@ -10,13 +10,14 @@ boundary between regimes a run may creep through a bottleneck, where P is almost
 undone, too: after a period doubling some points of the double period seem to contract. No step is taken while the map does not contract,
 as in a free oscillation without damping. Only motions to which the run tends are found that way. A motion counts as periodic if it returns
 to rounding and a Newton step would not move it. If it only comes near, as close to a bifurcation or to grazing, the iteration goes on. A
-run without a period after MOST_PERIODS is observed over OBSERVED more.
+run without a period after MOST_PERIODS, or in which small deviations keep growing (see `CHAOTIC`), is observed over OBSERVED more.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -31,6 +32,10 @@ from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array
 
 MOST_PERIODS = 1000
+# A motion counts as chaotic if small deviations have grown by more than a factor e^DIVERGENCE a period, on average from period SETTLING to
+# period CHAOTIC or a later one
+SETTLING, CHAOTIC, DIVERGENCE = 64, 320, 0.1
+PERIODS = 4  # between two times at which lanes that are done take other rows
 MOST_MULTIPLE = 16
 # A motion returns if every coordinate does, within this fraction of its scale.
 RETURN = 1e-12
@@ -53,6 +58,7 @@ class OrbitSearch(NamedTuple):
         earlier, directions: y (MOST_MULTIPLE, n) and direction at the sections before, the last one first; NaN where there is none.
         jacobians: (MOST_MULTIPLE - 1, n, n), those of the periods that began at these sections.
         periods: number of integrated periods. multiple: q of the periodic motion; 0 until it is found.
+        tangent: direction (n,) in which a small deviation grows. growth: logarithm of its growth since period SETTLING.
     """
 
     state: Any
@@ -68,6 +74,8 @@ class OrbitSearch(NamedTuple):
     jacobians: Array
     periods: Array
     multiple: Array
+    tangent: Array
+    growth: Array
 
 
 def solve(matrix: Array, right: Array) -> Array:
@@ -119,6 +127,20 @@ def product(jacobians: Array, count: Array) -> Array:
     return found
 
 
+class Searcher(NamedTuple):
+    """The iteration that finds the periodic motion of one oscillator.
+
+    Attributes:
+        section: over one period. first: the state before the first period.
+        going_on: state -> whether it is still searched. iterate: (state, whether the lane runs) -> the state one period later.
+    """
+
+    section: Section
+    first: OrbitSearch
+    going_on: Callable[[OrbitSearch], Array]
+    iterate: Callable[[OrbitSearch, Array], OrbitSearch]
+
+
 def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
     """The periodic motion that a run tends to.
 
@@ -126,8 +148,17 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
         build: parameters of `lasting` -> section. p: resolved parameters (scalars, SI units; the window and the end are not read).
 
     Returns:
-        The last state of the iteration, without derivatives. `multiple` is 0 if no periodic motion is found within MOST_PERIODS.
+        The last state of the iteration, without derivatives. `multiple` is 0 if no periodic motion is found within MOST_PERIODS, or before
+        the motion counts as chaotic.
     """
+    made = searcher(build, p)
+    runs = jnp.ones_like(made.section.finite)
+    found: OrbitSearch = jax.lax.while_loop(made.going_on, lambda c: made.iterate(c, runs), for_every_lane(made.first, made.section.finite))
+    return found
+
+
+def searcher(build: Build, p: dict[str, Any]) -> Searcher:
+    """The iteration that finds the periodic motion of one oscillator. Arguments: see `search`."""
     p = jax.lax.stop_gradient(lasting(p, 1.0))
     section = build(p)
     speed = jnp.abs(Harmonic.of(p).amplitude) / (p["m"] * p["omega"])
@@ -137,12 +168,14 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
     numbers = jnp.arange(1.0, MOST_MULTIPLE + 1.0)
 
     def going_on(c: OrbitSearch) -> Array:
-        searching: Array = section.finite & (c.multiple == 0.0) & (c.periods < MOST_PERIODS) & (c.state.events < rigid_loop.MOST_EVENTS)
+        diverges = (c.periods >= CHAOTIC) & (c.growth > DIVERGENCE * (c.periods - SETTLING))
+        ends = diverges | (c.multiple > 0.0) | (c.periods >= MOST_PERIODS) | (c.state.events >= rigid_loop.MOST_EVENTS)
+        searching: Array = section.finite & ~ends
         return searching
 
-    def iterate(c: OrbitSearch) -> OrbitSearch:
+    def iterate(c: OrbitSearch, runs: Array) -> OrbitSearch:
         y = section.read(c.state)
-        s, jacobian = section.image(c.state, y)
+        s, jacobian = section.image(c.state, y, runs)
         end, direction = section.read(s), section.direction(c.state)
         starts = jnp.concatenate([y[None], c.earlier])
         directions = jnp.concatenate([direction[None], c.directions])
@@ -191,6 +224,8 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
         jumped_to = section.write(s, end + c.stride * (of_chosen(starts[:-1]) + newton - end))
         state = jax.tree.map(lambda back, to, plain: jnp.where(worse, back, jnp.where(jumps, to, plain)), c.back, jumped_to, s)
         plain = ~worse & ~jumps
+        tangent = jnp.sum(jacobian * c.tangent, axis=1)
+        length = jnp.maximum(jnp.max(jnp.abs(tangent)), 1e-300)
         return OrbitSearch(
             state=state._replace(events=s.events),
             back=jax.tree.map(lambda now, then: jnp.where(jumps, now, then), s, c.back),
@@ -205,6 +240,8 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
             jacobians=jacobians[:-1],
             periods=c.periods + 1.0,
             multiple=jnp.where(returned, which, 0.0),
+            tangent=tangent / length,
+            growth=c.growth + jnp.where(c.periods >= SETTLING, jnp.log(length), 0.0),
         )
 
     zero = jnp.zeros_like(speed)
@@ -223,9 +260,10 @@ def search(build: Build, p: dict[str, Any]) -> OrbitSearch:
         jacobians=jnp.zeros((MOST_MULTIPLE - 1, n, n)) + zero,
         periods=zero,
         multiple=zero,
+        tangent=jnp.ones_like(nothing) + zero,
+        growth=zero,
     )
-    found: OrbitSearch = jax.lax.while_loop(going_on, iterate, for_every_lane(first, section.finite))
-    return found
+    return Searcher(section, first, going_on, iterate)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
@@ -257,22 +295,110 @@ def _point_jvp(build: Build, primals: tuple[Any, ...], tangents: tuple[Any, ...]
 point.defjvp(_point_jvp)
 
 
-def passes(section: Section, s: Any, periods: Array) -> tuple[Any, Array, Array]:
-    """The state `periods` periods after `s`, and x [m] and v [m/s] at the start of each period, (OBSERVED,), padded with NaN."""
+class Passes(NamedTuple):
+    """The periods that are observed.
+
+    Attributes:
+        number: of periods so far. state: at the end of them. x, v: displacement [m] and velocity [m/s] at the start of each, (OBSERVED,),
+            padded with NaN.
+    """
+
+    number: Array
+    state: Any
+    x: Array
+    v: Array
+
+
+def _no_passes(s: Any) -> Passes:
+    """Before the first period, which begins with the state `s`."""
     none = jnp.full(OBSERVED, jnp.nan) + 0.0 * s.t
+    return Passes(jnp.zeros_like(s.t), s, none, none)
 
-    def one(carry: Any) -> Any:
-        number, s, x, v = carry
-        here = jnp.arange(OBSERVED) == number
-        after = section.after(s)
-        # the next period starts at t = 0 again and adds to the same sums
-        after = after._replace(t=jnp.zeros_like(s.t), stage=jnp.where(section.finite, 1.0, s.stage))
-        return number + 1.0, after, jnp.where(here, s.x, x), jnp.where(here, s.anchor.v, v)
 
-    _, last, x, v = jax.lax.while_loop(
-        lambda carry: carry[0] < periods, one, for_every_lane((jnp.zeros_like(s.t), s, none, none), section.finite)
-    )
-    return last, x, v
+def _one_pass(section: Section, so_far: Passes, runs: Array | None = None) -> Passes:
+    """One period more. `runs`: whether the lane runs at all; None if it does."""
+    number, s, x, v = so_far
+    here = jnp.arange(OBSERVED) == number
+    after = section.after(s if runs is None else s._replace(stage=jnp.where(runs, s.stage, 3.0)))
+    # the next period starts at t = 0 again and adds to the same sums
+    after = after._replace(t=jnp.zeros_like(s.t), stage=jnp.where(section.finite, 1.0, s.stage))
+    return Passes(number + 1.0, after, jnp.where(here, s.x, x), jnp.where(here, s.anchor.v, v))
+
+
+def _observed(build: Build, p: dict[str, Any], found: OrbitSearch, seen: Passes) -> tuple[dict[str, Array], Array]:
+    """Observables and status code, from what the search has found and the periods observed."""
+    periodic = found.multiple > 0.0
+    section = build(lasting(p, 1.0))
+    status = jnp.where(periodic, int(Status.OK), int(Status.NOT_PERIODIC))
+    status = jnp.where(found.state.events < rigid_loop.MOST_EVENTS, status, int(Status.TOO_MANY_EVENTS))
+    status = jnp.where(section.finite, status, int(Status.NOT_FINITE))
+    zero = jnp.zeros_like(seen.state.t)
+    ends = {
+        "poincare_x": seen.x,
+        "poincare_v": seen.v,
+        "x_end": seen.state.x,
+        "v_end": seen.state.anchor.v,
+        "period": jnp.where(periodic, found.multiple, jnp.nan),
+        "time_reached": found.periods * 2.0 * math.pi / p["omega"],
+        "accepted_steps": zero,
+        "rejected_steps": zero,
+    }
+    return {**section.observe(seen.state, lasting(p, _to_observe(found)), periodic), **ends}, status
+
+
+def _to_observe(found: OrbitSearch) -> Array:
+    """Number of periods to observe."""
+    return jnp.where(found.multiple > 0.0, found.multiple, float(OBSERVED))
+
+
+class SteadyRun(NamedTuple):
+    """A run in a queue: the search, and the periods observed after it; `begun` is 1 once these have begun."""
+
+    search: OrbitSearch
+    begun: Array
+    seen: Passes
+
+
+def begin(p: dict[str, Any], build: Build) -> SteadyRun:
+    """The run at t = 0 (see `batch.queue.Driver`)."""
+    first = searcher(build, p).first
+    return SteadyRun(first, jnp.zeros_like(first.periods), _no_passes(first.state))
+
+
+def advance(p: dict[str, Any], run: SteadyRun, build: Build) -> SteadyRun:
+    """The run PERIODS periods later."""
+    made = searcher(build, p)
+
+    def one(_: Any, run: SteadyRun) -> SteadyRun:
+        (searches,) = decide(made.going_on(run.search))
+        (goes,) = decide(_goes_on(made, run))
+        further = made.iterate(run.search, searches)
+        found = jax.tree.map(lambda new, old: jnp.where(searches, new, old), further, run.search)
+        (starts,) = decide(~searches & (run.begun == 0.0))
+        placed = _no_passes(made.section.write(found.state, made.section.read(found.state)))
+        before = jax.tree.map(lambda new, old: jnp.where(starts, new, old), placed, run.seen)
+        observes = goes & ~searches
+        seen = jax.tree.map(lambda new, old: jnp.where(observes, new, old), _one_pass(made.section, before, observes), before)
+        return SteadyRun(found, jnp.where(starts, 1.0, run.begun), seen)
+
+    after: SteadyRun = jax.lax.fori_loop(0, PERIODS, one, run)
+    return after
+
+
+def _goes_on(made: Searcher, run: SteadyRun) -> Array:
+    """Whether the search or the observation is not over."""
+    ends = (run.begun > 0.0) & (run.seen.number >= _to_observe(run.search))
+    return made.section.finite & ~ends
+
+
+def active(p: dict[str, Any], run: SteadyRun, build: Build) -> Array:
+    """Whether the run goes on."""
+    return _goes_on(searcher(build, p), run)
+
+
+def result(p: dict[str, Any], run: SteadyRun, build: Build) -> tuple[dict[str, Array], Array]:
+    """Observables by name (scalars; lists (OBSERVED,)) and status code."""
+    return _observed(build, p, run.search, run.seen)
 
 
 def simulate(p: dict[str, Any], build: Build) -> tuple[dict[str, Array], Array]:
@@ -290,23 +416,10 @@ def simulate(p: dict[str, Any], build: Build) -> tuple[dict[str, Array], Array]:
     tests/kernels/exact/test_periodic_orbit.py and tests/kernels/exact/test_periodic_orbit_of_a_stop.py.
     """
     found = search(build, p)
-    periodic = found.multiple > 0.0
-    status = jnp.where(periodic, int(Status.OK), int(Status.NOT_PERIODIC))
-    status = jnp.where(found.state.events < rigid_loop.MOST_EVENTS, status, int(Status.TOO_MANY_EVENTS))
     section = build(lasting(p, 1.0))
-    status = jnp.where(section.finite, status, int(Status.NOT_FINITE))
     begin = section.write(found.state, point(build, p, section.read(found.state), found.state, found.multiple))
-    multiple = jnp.where(periodic, found.multiple, float(OBSERVED))
-    last, x, v = passes(section, begin, jnp.where(section.finite, multiple, 0.0))
-    zero = jnp.zeros_like(last.t)
-    ends = {
-        "poincare_x": x,
-        "poincare_v": v,
-        "x_end": last.x,
-        "v_end": last.anchor.v,
-        "period": jnp.where(periodic, found.multiple, jnp.nan),
-        "time_reached": found.periods * 2.0 * math.pi / p["omega"],
-        "accepted_steps": zero,
-        "rejected_steps": zero,
-    }
-    return {**section.observe(last, lasting(p, multiple), periodic), **ends}, status
+    count = jnp.where(section.finite, _to_observe(found), 0.0)
+    seen = jax.lax.while_loop(
+        lambda seen: seen.number < count, functools.partial(_one_pass, section), for_every_lane(_no_passes(begin), section.finite)
+    )
+    return _observed(build, p, found, seen)

@@ -23,7 +23,7 @@ class Status(IntEnum):
     OVERFLOW = 5, "a result is not a finite number"
     STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or the demand (tolerance, retries)"
     TOO_MANY_STEPS = 7, "more steps than the bound of a run: shorten [time] end, loosen the tolerance, or lower the stiffness"
-    NOT_PERIODIC = 8, 'no motion of period 1 to 16 within 1000 periods of the excitation (window = "steady"): results of 64 periods more'
+    NOT_PERIODIC = 8, 'no motion of period 1 to 16 within 1000 periods, or a chaotic one (window = "steady"): results of 64 periods more'
     BEYOND_TABLE = 9, "the wall was pressed beyond the last node of its table, whose stiffness was kept"
 
     def __new__(cls, code: int, sentence: str) -> Self:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from kernels.runtime import native_library
+
 # XLA on CPU dispatches the kernels of a `while` one by one unless the loop is smaller than a bound. This higher bound turns the event loop
 # and the step loops into one native function (4 to 40 times faster at the widths used here; jax 0.10.1, 0.10.2, 0.12.0).
 _NATIVE_LOOP = "xla_cpu_small_while_loop_byte_threshold=1000000"
@@ -167,6 +169,7 @@ def describe() -> dict[str, str]:
         if on_cpu()
         else str(steps(little=False)),
         "xla_flags": os.environ.get("XLA_FLAGS", ""),
+        **({"native": native_library.describe()} if native_library.in_use() else {}),
     }
 
 
@@ -190,4 +193,6 @@ def problems() -> list[str]:
         found.append(f"JAX uses {len(devices)} of {cores()} CPU cores: it had started before tribosweep, or XLA_FLAGS fixes the number")
     if jax.numpy.zeros(()).dtype != "float64":
         found.append("float64 is off: results have 7 digits at most")
+    if reason := native_library.why_not():
+        found.append(f"{native_library.SWITCH} asks for loops in C++, but JAX runs everything: {reason}")
     return found

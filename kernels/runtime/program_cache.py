@@ -181,7 +181,7 @@ def sources() -> str:
     """A hash of the files of this package."""
     package = Path(__file__).parents[1]
     found = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".h", ".cc")):
         data = path.read_bytes()
         found.update(f"{path.relative_to(package)} {len(data)}\n".encode())
         found.update(data)

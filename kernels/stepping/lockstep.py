@@ -54,8 +54,7 @@ def simulate(p: dict[str, Any], scheme: str, walls: tuple[WallLaw, ...] = ()) ->
     stepper = STEPPERS[scheme]
     setup = prepare(stepper, p, laws=walls)
     run, whole = begin(stepper, setup), cast("Even", setup.pace).whole
-    first = jnp.minimum(jnp.floor(p["window_start"] * whole / p["end"]), whole)  # the steps in which the window begins and ends
-    last = jnp.minimum(jnp.maximum(first, jnp.ceil(p["window_end"] * whole / p["end"]) - 1.0), whole)
+    first, last = ends_of_window(p, whole)
     run = run._replace(clock=cast("Counted", run.clock)._replace(steps=jnp.where(whole > MOST_STEPS, whole, 0.0)))
     run = _attempts(stepper, setup, _stretch(stepper, setup, run, first, inside=False), first + 1.0)
     memory = run.state.memory
@@ -64,6 +63,12 @@ def simulate(p: dict[str, Any], scheme: str, walls: tuple[WallLaw, ...] = ()) ->
     left_over = jnp.mod(jnp.maximum(whole - last - 1.0, 0.0), _each(stepper, setup))
     run = _attempts(stepper, setup, _stretch(stepper, setup, run, last, inside=True), last + 1.0 + left_over)
     return finish(setup, _stretch(stepper, setup, run, whole, inside=False))
+
+
+def ends_of_window(p: dict[str, Any], whole: Array) -> tuple[Array, Array]:
+    """The steps in which the window begins and ends (whole floats, from 0 on), of a run of `whole` steps."""
+    first = jnp.minimum(jnp.floor(p["window_start"] * whole / p["end"]), whole)
+    return first, jnp.minimum(jnp.maximum(first, jnp.ceil(p["window_end"] * whole / p["end"]) - 1.0), whole)
 
 
 def _attempts(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array) -> StepRun:

@@ -65,11 +65,11 @@ def kernels_is_ours() -> Finding:
 
 def runtime_findings() -> list[Finding]:
     """The devices and options of JAX, and known problems with them."""
-    from kernels.runtime import jax_setup, program_cache
+    from kernels.runtime import jax_setup, native_library, program_cache
 
     try:
         jax_setup.prepare()
-        described = jax_setup.describe()
+        described = jax_setup.describe() | {"native": native_library.describe()}
     except Exception as error:
         return [Finding("runtime", cannot_start(error), good=False)]
     facts = [Finding("compiled programs", str(program_cache.use() or f"not kept: {program_cache.why_not()}"))]

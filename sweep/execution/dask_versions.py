@@ -12,7 +12,7 @@ ANSWER_OF_WORKER = 30.0  # s: time limit for an answer from a worker, which may 
 # Only the import of tribosweep is tried; importing JAX would take a second, in which the worker does not answer its scheduler.
 SOURCE = """
 def versions():
-    import importlib.metadata, socket, sys
+    import importlib.metadata, os, socket, sys
     found = {"host": socket.gethostname(), "Python": "%d.%d" % sys.version_info[:2]}
     try:
         from sweep.io.version import SCHEMA_VERSION, VERSION
@@ -26,6 +26,7 @@ def versions():
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             found[package] = "missing"
+    found["TRIBOSWEEP_NATIVE"] = "off" if os.environ.get("TRIBOSWEEP_NATIVE", "").strip() in ("", "0") else "on"
     return found
 """
 QUESTION = f"(lambda space: (exec({SOURCE!r}, space), space['versions']())[1])({{}})"

@@ -177,8 +177,9 @@ def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: 
     setting = pool.executor.submit(describe_runtime).result()
     before = directory.read_manifest()
     manifest = new_manifest(config, before, setting)
-    for name, there in before.get("provenance", {}).items():
-        here = setting.provenance.get(name)
+    known = before.get("provenance") or setting.provenance
+    for name in {**known, **setting.provenance}:
+        there, here = known.get(name, "off"), setting.provenance.get(name, "off")
         if here != there:
             tell(f"Note: the run was begun with {name} {there}, now it is {here}: the last digits of its rows may differ.")
     # in the order of `directory`; the manifest comes first, so that the directory belongs to this run, whatever happens later

@@ -320,3 +320,15 @@ def test_energies_are_those_of_the_independent_run() -> None:
             assert log["kinetic_energy"][-1] - log["kinetic_energy"][0] == pytest.approx(expected["kinetic_energy"], rel=1e-12)
             lost = log["wall_work"][-1] - log["wall_energy"][-1]
             assert lost == pytest.approx(expected["plastic_energy"] + expected["viscous_energy"], rel=1e-12)
+
+
+def test_a_mass_that_turns_back_within_the_plateau_is_known_in_closed_form() -> None:
+    # m = k_n = f_crit = 1: elastic up to 1 m, then a force of 1 N; what is left is elastic and gives back 1 m/s
+    v0 = np.linspace(1.001, 1.73, 500)
+    found = solve(BUCKLING_WALL, [C | {"v0": float(v), "k": 0.0, "c": 0.0, "a0": 0.0, "end": 12.0} for v in v0])
+    yields = np.sqrt(v0**2 - 1.0)
+    np.testing.assert_allclose(found["max_compression"], 1.0 + 0.5 * yields**2, rtol=1e-13)
+    np.testing.assert_allclose(found["plastic_set"], 0.5 * yields**2, rtol=0.0, atol=1e-13)
+    np.testing.assert_allclose(found["rebound_velocity"], -1.0, rtol=1e-13)
+    np.testing.assert_allclose(found["separation_time"], np.arcsin(1.0 / v0) + yields + 0.5 * math.pi, rtol=1e-13)
+    assert not found["status"].any()
