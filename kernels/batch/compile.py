@@ -19,6 +19,7 @@ from kernels.runtime.stderr_filter import without_false_alarm
 DEVICES, _TRACING, _COMPILING = threading.Lock(), threading.Lock(), threading.BoundedSemaphore(jax_setup.cores())
 PROGRAMS: dict[Any, Callable[..., Any]] = {}  # compiled in this process
 _BEING_MADE: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
+IN_WORK: list[str] = []  # the programs that are traced or compiled now, in words
 
 Shapes = Mapping[str, tuple[tuple[int, ...], np.dtype]]
 
@@ -55,8 +56,12 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
         if whole in PROGRAMS:
             return PROGRAMS[whole], 0.0
         begun = time.perf_counter()
-        with without_false_alarm():
-            PROGRAMS[whole] = program_cache.kept(whole, make, works)
+        IN_WORK.append(str(key))
+        try:
+            with without_false_alarm():
+                PROGRAMS[whole] = program_cache.kept(whole, make, works)
+        finally:
+            IN_WORK.remove(str(key))
         return PROGRAMS[whole], time.perf_counter() - begun
 
 

@@ -236,8 +236,9 @@ def key_of(
     if any(is_traced(value) for value in params.values()):
         has.add(_STIFF)
     elif scheme == EXACT:
-        resolved = {name: np.asarray(value, dtype=float) for name, value in model.resolve(dict(params)).items()}
-        has |= {_STIFF} if np.any(_stiff(model, resolved, (resolved["a0"] != 0.0) | (resolved["f0"] != 0.0))) else set()
+        with np.errstate(all="ignore"):  # numbers out of bounds have a status later
+            resolved = model.resolve(dict(params))
+            has |= {_STIFF} if np.any(_stiff(model, resolved, (resolved["a0"] != 0.0) | (resolved["f0"] != 0.0))) else set()
     has |= {_FREE} if known_zero("k", "c") else set()
     has |= {_BARE} if known_zero("mu", "mu_s", "normal_force") else set()
     for wall in model.walls:
@@ -309,7 +310,7 @@ def _in_cpp(rows: Mapping[str, np.ndarray]) -> Any:
         return finite & (rows["omega"] * np.minimum(rows["step"], rows["end"]) <= _TURN) & (np.abs(rows["phase"]) <= _PHASE)
 
 
-def _stiff(model: Model, rows: Mapping[str, np.ndarray], harmonic: Any) -> Any:
+def _stiff(model: Model, rows: Mapping[str, Any], harmonic: Any) -> Any:
     """Mask of the rows with a contact that is much faster than the excitation. Penalised friction counts as such a contact."""
     with np.errstate(all="ignore"):
         spring = functools.reduce(lambda most, wall: np.maximum(most, rows[f"{wall.prefix}k_n"]), model.walls, np.zeros(()))

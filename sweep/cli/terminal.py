@@ -125,6 +125,26 @@ def show(cell: Any) -> str:
     return f"{cell:.7g}" if isinstance(cell, float) else visible(str(cell))
 
 
+class Doing(ProgressColumn):
+    """A progress column that says what is compiled before the first points are done."""
+
+    def render(self, task: Task) -> Text:
+        """The description of `task`, or what is compiled."""
+        return Text(task.description if task.total else at_first(in_work()))
+
+
+def in_work() -> Sequence[str]:
+    """The programs that are being compiled, in words."""
+    from kernels.batch.compile import IN_WORK
+
+    return tuple(IN_WORK)
+
+
+def at_first(compiled: Sequence[str]) -> str:
+    """What a run does before its first points are done, from the programs that are being compiled."""
+    return f"compiling {'; '.join(compiled)}" if compiled else "computing"
+
+
 class Rate(ProgressColumn):
     """A progress column with points (or other things) per second."""
 
@@ -153,9 +173,9 @@ def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
         with lines_of_progress(things) as update:
             yield update
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), TimeRemainingColumn())
+    columns = (Doing(), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("compiling and computing", total=None)
+        task = bar.add_task("computing", total=None)
 
         def show_bar(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, description=f"{done:,} of {total:,} {things}")
@@ -174,7 +194,7 @@ def lines_of_progress(things: str) -> Iterator[Callable[[int, int], None]]:
 
     def talk() -> None:
         while not ended.wait(max(LINE, 0.01 * (time.monotonic() - begun))):
-            say(describe_progress(known, things, time.monotonic() - begun))
+            say(describe_progress(known, things, time.monotonic() - begun, in_work()))
 
     speaker = threading.Thread(target=talk, name="progress", daemon=True)
     try:
@@ -187,10 +207,10 @@ def lines_of_progress(things: str) -> Iterator[Callable[[int, int], None]]:
         ended.set()
 
 
-def describe_progress(known: Sequence[tuple[float, int, int]], things: str, elapsed: float) -> str:
-    """A line of progress, from the (time, done, total) at first and now, after `elapsed` seconds."""
+def describe_progress(known: Sequence[tuple[float, int, int]], things: str, elapsed: float, compiled: Sequence[str] = ()) -> str:
+    """A line of progress after `elapsed` seconds, from the (time, done, total) at first and now, and the programs being compiled."""
     if not known or known[-1][1] == known[0][1]:  # nothing new is done
-        return f"{elapsed:.0f} s: compiling and computing"
+        return f"{elapsed:.0f} s: {at_first(compiled)}"
     (since, before, _), (now, done, total) = known[0], known[-1]
     line = f"{elapsed:.0f} s: {done:,} of {total:,} {things}, {int(100.0 * done / total) if total else 0} %"
     if now > since:
