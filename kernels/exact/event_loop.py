@@ -294,7 +294,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
             step = jnp.where(piece.varies, tau, 0.0)
             done, m = done | piece.varies, _where_varies(piece, taylor.motion(s.anchor, step), m)
             area = jnp.where(piece.varies, taylor.area(s.anchor, step), area)
-        (done,) = decide(done & (s.stage < 3.0))
+        (done,) = decide(done & goes_on(s))
         crossed = _masks(piece, found, found.happens & done)
         given_up = ~functools.reduce(operator.or_, crossed) & (tau < piece.limit)
         there = Found(tau, crossed, given_up, Motion(*fusion_barrier(*m)), area)
