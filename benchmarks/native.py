@@ -39,11 +39,23 @@ def once(case: str, native: bool) -> tuple[Solution, float]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table, or why there is no loop in C++. The environment stays as it was."""
     jax_setup.prepare()
+    before = os.environ.get(native_library.SWITCH)
     os.environ[native_library.SWITCH] = "1"
+    try:
+        table()
+    finally:
+        del os.environ[native_library.SWITCH]
+        if before is not None:
+            os.environ[native_library.SWITCH] = before
+
+
+def table() -> None:
+    """Print the table; see `main`."""
     if reason := native_library.why_not():
-        raise SystemExit(reason)
+        print(reason)
+        return
     about = jax_setup.describe()
     print(f"{platform.processor() or platform.machine()}, {about['device']}, jax {about['jax']}; {about['native']}\n")
     print("| masses | JAX, steps/s | C++, steps/s | wall time | processor time | wear power apart |\n|---|---|---|---|---|---|")

@@ -27,15 +27,20 @@ def program(key: ProgramKey, nested: bool = False) -> Program:
 
     What is not in `key.asked.columns` is not returned, and XLA removes what only such results need from the loop.
     """
-    run, columns = _whole(key, nested), key.asked.columns
-    if not columns:
+    run = _whole(key, nested)
+    if not key.asked.columns:
         return run
 
     def some(p: dict[str, Any]) -> tuple[dict[str, Array], Array]:
         found, status = run(p)
-        return {name: value for name, value in found.items() if name in columns}, status
+        return asked_for(key, found), status
 
     return some
+
+
+def asked_for(key: ProgramKey, found: dict[str, Array]) -> dict[str, Array]:
+    """Those of the observables that are asked for: all if no columns are."""
+    return {name: value for name, value in found.items() if name in key.asked.columns} if key.asked.columns else found
 
 
 def _whole(key: ProgramKey, nested: bool) -> Program:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import contacts_of, section_of
+from kernels.batch.programs import asked_for, contacts_of, section_of
 from kernels.exact import oscillator, periodic_orbit
 from kernels.models.schemes import EXACT, STEADY
 from kernels.stepping import loop, structure_loop
@@ -108,7 +108,8 @@ def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share
 
     def attempts(setup: Any, run: Any) -> Any:
         run = lane.advance(setup, run)
-        return run, lane.active(setup, run), lane.finish(setup, run)
+        found, status = lane.finish(setup, run)
+        return run, lane.active(setup, run), (asked_for(key, found), status)
 
     begin, advance = each(lane.begin), each(attempts)
 

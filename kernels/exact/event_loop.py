@@ -403,19 +403,6 @@ def _recorded(
     return others + jnp.where(arrives, record.sample(s.sample + 1.0), ramped), jnp.where(arrives, s.sample + 1.0, s.sample)
 
 
-def run(
-    law: ContactLaw[Memory],
-    excitation: Excitation,
-    p: dict[str, Any],
-    observe: Callable[[Sums, Memory, Memory, Stretch], Sums],
-    sums: Sums,
-    finite: Array,
-) -> tuple[EventState[Memory, Sums], Array]:
-    """Run one oscillator with any contact law from 0 to `end`. Returns its last state and the status code. Arguments: see `machine`."""
-    last = end_of(machine(law, excitation, p, observe, sums, finite))
-    return last, outcome(last, finite)
-
-
 def end_of(made: EventMachine[Memory, Sums]) -> EventState[Memory, Sums]:
     """The last state of a run, without derivatives."""
     first = for_every_lane(made.begin(made.start), made.start)

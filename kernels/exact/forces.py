@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 
 from kernels.exact import event_loop, oscillator
-from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Driven
 from kernels.numerics.elementary import sincos
 from kernels.numerics.numbers import Array
@@ -76,10 +75,7 @@ def simulate(p: dict[str, Any], kind: oscillator.Kind, nested: bool = False) -> 
     second. Arguments, derivatives and status are those of `oscillator.simulate`. Validated by tests/kernels/exact/test_forces.py.
     """
     made = oscillator.setup(p, kind)
-    last = forward_sensitivity(
-        lambda p: oscillator.build(oscillator.setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested,
-        values=lambda p: event_loop.end_of(oscillator.build(oscillator.setup(p, kind))),
-    )  # fmt: skip
+    last = oscillator.last_state(p, kind, nested)
     found, status = oscillator.finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))
     now = between(made, last)(jnp.zeros_like(last.t))
     return found | {"x": now.x, "v": now.v, "friction_force": now.friction, "wall_force": now.wall}, status

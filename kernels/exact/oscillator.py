@@ -297,6 +297,18 @@ def result(setup: EventSetup, run: event_loop.Turn[Any, EventSums]) -> tuple[dic
     return finish(setup, run.state, event_loop.outcome(run.state, setup.finite), jnp.zeros_like(run.state.t))
 
 
+def last_state(p: dict[str, Any], kind: Kind, nested: bool) -> EventState[Any, EventSums]:
+    """The last state of a run, differentiable in every parameter. Arguments: see `simulate`."""
+
+    def loop(p: dict[str, Any]) -> event_loop.EventMachine[Any, EventSums]:
+        return build(setup(p, kind))
+
+    state: EventState[Any, EventSums] = forward_sensitivity(
+        loop, event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested, values=lambda p: event_loop.end_of(loop(p))
+    )
+    return state
+
+
 def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE, nested: bool = False) -> tuple[dict[str, Array], Array]:
     """Run one oscillator.
 
@@ -313,8 +325,5 @@ def simulate(p: dict[str, Any], kind: Kind, asked: Asked = NOTHING_ELSE, nested:
     """
     kind = kind._replace(asked=asked)
     made = setup(p, kind)
-    last: EventState[Any, EventSums] = forward_sensitivity(
-        lambda p: build(setup(p, kind)), event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested,
-        values=lambda p: event_loop.end_of(build(setup(p, kind))),
-    )  # fmt: skip
+    last = last_state(p, kind, nested)
     return finish(made, last, event_loop.outcome(last, made.finite), jnp.zeros_like(last.t))

@@ -21,17 +21,17 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.law import Guard
+from kernels.exact.search.motion_bounds import Bounds, bounds_of, pace_of, response_of, slow_of
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
 from kernels.numerics.numbers import Array
-from kernels.segments.damped import Damped, highest, over_sines
+from kernels.segments.damped import Damped, highest
 from kernels.segments.interface import Anchor, Motion, Point
-from kernels.segments.series import LENGTH, Series, series
+from kernels.segments.series import Series, series
 
 MOST_LOOKS = 200_000
 _LONG = 2.0  # length of a long stretch over the time scale of the excitation
 _GROWS = 4.0  # longest stretch over the one before
-_FLOOR = 1e-13  # shortest stretch, over the shortest time scale of the motion; a guard that is zero to rounding over it only grazes
 _LONGEST_PAUSE = 31.0  # stretches without a long one after long ones have failed; see `Walk`
 _BEFORE = 0.5  # how far before a crossing a long stretch ends, over the shortest time scale
 _SETTLED = 1e-8  # relative change of a root by the last Newton step, whose square is left as error
@@ -75,127 +75,6 @@ class Walk(NamedTuple):
     def crossing(self) -> GuardCrossing:
         """The result, once the search has ended."""
         return GuardCrossing(self.low, self.which >= 0.0, jnp.maximum(self.which, 0.0))
-
-
-class _Pace(NamedTuple):
-    """The time scales of a segment.
-
-    Attributes:
-        omega: of the excitation, 0 where it is absent [1/s]. reach: longest stretch of the series [s].
-        shortest: see `_FLOOR` [s]. growth: rate at which free motion may grow [1/s].
-    """
-
-    omega: Array
-    reach: Array
-    shortest: Array
-    growth: Array
-
-
-@traced_once
-def _pace(segment: Damped) -> _Pace:
-    omega = jnp.where(segment.alpha != 0.0, segment.omega, 0.0)
-    own, friction = jnp.sqrt(jnp.abs(segment.w2)), 2.0 * jnp.abs(segment.zeta)
-    fastest = jnp.maximum(jnp.maximum(highest(omega), own), friction)
-    growth = jnp.sqrt(jnp.maximum(-segment.w2, 0.0)) + 2.0 * jnp.maximum(-segment.zeta, 0.0)
-    reach = LENGTH / jnp.maximum(fastest, 1e-300)
-    reach = jnp.minimum(reach, 1.0 / jnp.maximum(growth, 1e-300))
-    return _Pace(omega, reach, _FLOOR / segment.rate, growth)
-
-
-class _Bounds(NamedTuple):
-    """Upper bounds of derivatives of the displacement over a stretch: of order 6, 7 and 8."""
-
-    sixth: Array
-    seventh: Array
-    eighth: Array
-
-    def of(self, guard: Guard) -> Array:
-        """Upper bound of the sixth derivative of a guard."""
-        return jnp.abs(guard.on_d) * self.sixth + jnp.abs(guard.on_v) * self.seventh + jnp.abs(guard.on_a) * self.eighth
-
-
-class _Slow(NamedTuple):
-    """The motion without its free part, at one instant.
-
-    Attributes:
-        motion: displacement since the anchor (about which the free motion swings) and four derivatives. swing: upper bounds of the free
-            motion, its velocity and its acceleration from there on; infinite where they grow or have no equilibrium.
-    """
-
-    motion: tuple[Array, ...]
-    swing: tuple[Array, Array, Array]
-
-    def swing_of(self, guard: Guard) -> Array:
-        """Upper bound of the free motion in a guard."""
-        return jnp.abs(guard.on_d) * self.swing[0] + jnp.abs(guard.on_v) * self.swing[1] + jnp.abs(guard.on_a) * self.swing[2]
-
-
-class _Response(NamedTuple):
-    """The response of a segment to its excitation, regularised near resonance; `left` is the share of the excitation that it leaves out."""
-
-    re: Array
-    im: Array
-    left: Array
-
-
-@traced_once
-def _response(segment: Damped) -> _Response:
-    omega, zeta, w2 = segment.omega, segment.zeta, segment.w2
-    p_re, p_im = w2 - omega * omega, 2.0 * zeta * omega
-    spared = 0.1 * omega**4
-    by_size = 1.0 / (p_re * p_re + p_im * p_im + spared)
-    return _Response(p_re * by_size, -p_im * by_size, spared * by_size)
-
-
-@traced_once
-def _bounds(segment: Damped, pace: _Pace, response: _Response, at: Point, x: tuple[Array, ...], h: Array) -> tuple[_Bounds, _Bounds]:
-    """Bounds over the `h` [s] after an instant, with and without the free motion. `x`: derivatives of order 5 to 8 at that instant."""
-    omega, w2, size = pace.omega, jnp.abs(segment.w2), jnp.abs(segment.alpha)
-    q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
-    q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
-    squared = omega * omega
-    fourth, answer = squared * squared, size * jnp.sqrt(response.re * response.re + response.im * response.im)
-    sixth, eighth = fourth * squared, fourth * fourth
-    free = (
-        x[0] - over_sines(omega * fourth * q_c),
-        x[1] + over_sines(sixth * q_s),
-        x[2] + over_sines(omega * sixth * q_c),
-        x[3] - over_sines(eighth * q_s),
-    )
-    grown = jnp.where(pace.growth > 0.0, jnp.e, 1.0)
-    slow = _Bounds(over_sines(sixth * answer), over_sines(sixth * omega * answer), over_sines(eighth * answer))
-    rest = response.left * size * h
-
-    def energy(n: int, push: Array) -> Array:
-        return (jnp.sqrt(free[n] * free[n] + w2 * (free[n - 1] * free[n - 1])) + over_sines(push)) * grown
-
-    near = _Bounds(
-        slow.sixth + energy(1, rest * omega * fourth),
-        slow.seventh + energy(2, rest * sixth),
-        slow.eighth + energy(3, rest * sixth * omega),
-    )
-    return near, slow
-
-
-@traced_once
-def _slow(segment: Damped, pace: _Pace, response: _Response, at: Point, h: Array) -> _Slow:
-    """The motion without its free part."""
-    omega, zeta, w2 = pace.omega, segment.zeta, segment.w2
-    swings = (w2 > 0.0) & (zeta >= 0.0)
-    stiffness = jnp.where(swings, w2, 1.0)
-    q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
-    q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
-    drift = 0.0 if segment.ramp is None else segment.ramp / stiffness  # a ramp moves the equilibrium
-    q1, q2, q3, q4 = (
-        over_sines(omega * q_c) + drift, over_sines(-(omega**2) * q_s), over_sines(-(omega**3) * q_c), over_sines(omega**4 * q_s),
-    )  # fmt: skip
-    speed, push = at.v - q1, at.a - q2
-    away = -(push + 2.0 * zeta * speed) / stiffness
-    swing = jnp.sqrt(away * away + speed * speed / stiffness)
-    swing = swing + over_sines(response.left * jnp.abs(segment.alpha)) * h * jnp.sqrt(1.0 / stiffness)
-    swing = jnp.where(swings, swing, jnp.inf)
-    faster = jnp.sqrt(stiffness) * swing
-    return _Slow((at.d - away, q1, q2, q3, q4), (swing, faster, 2.0 * zeta * faster + stiffness * swing))
 
 
 def _values(guard: Guard, anchor: Anchor, x: tuple[Array, ...]) -> tuple[Array, Array, Array]:
@@ -343,7 +222,7 @@ def _of(which: Array, values: list[Array]) -> Array:
 
 def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array, s: Walk, stiff: bool = True) -> tuple[Walk, Motion]:
     """The search after one more look, and the motion where it has come to. Arguments: those of `first_crossing`, and the search."""
-    pace, response = _pace(segment), _response(segment)
+    pace, response = pace_of(segment), response_of(segment)
     left = limit - s.low
     slopes = segment.slopes(s.at)
     slopes = fusion_barrier(slopes[0])[0], fusion_barrier(slopes[1])[0]
@@ -355,7 +234,7 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     slow, long, farthest = None, jnp.zeros_like(left, dtype=bool), h
     if stiff:
         longest = _LONG / jnp.maximum(highest(pace.omega), 1e-300)
-        slow, farthest = _slow(segment, pace, response, s.at, longest), jnp.minimum(jnp.minimum(s.h, left), longest)
+        slow, farthest = slow_of(segment, pace, response, s.at, longest), jnp.minimum(jnp.minimum(s.h, left), longest)
         calm = functools.reduce(operator.and_, (_values(guard, anchor, slow.motion)[0] > slow.swing_of(guard) for guard in guards))
         (long,) = decide((s.pause[0] <= 0.0) & (farthest > pace.reach) & calm & ~unclear)
     (empty,) = decide(h <= 0.0)
@@ -376,12 +255,12 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     end_slopes = segment.slopes(end)
     high: tuple[Array, ...] = (end.d, end.v, end.a, *end_slopes)
     falls = _of(cut.which, [_values(guard, anchor, high)[1] for guard in guards]) < 0.0
-    bounds, slow_bounds = _bounds(segment, pace, response, s.at, (x5, x6, x7, x8), step)
-    bounds = _Bounds(*fusion_barrier(*bounds))
+    bounds, slow_bounds = bounds_of(segment, pace, response, s.at, (x5, x6, x7, x8), step)
+    bounds = Bounds(*fusion_barrier(*bounds))
     if slow is not None:
         low = tuple(jnp.where(long, a, b) for a, b in zip(slow.motion, low, strict=True))
-        high = tuple(jnp.where(long, a, b) for a, b in zip(_slow(segment, pace, response, end, step).motion, high, strict=True))
-        bounds = _Bounds(*(jnp.where(long, a, b) for a, b in zip(slow_bounds, bounds, strict=True)))
+        high = tuple(jnp.where(long, a, b) for a, b in zip(slow_of(segment, pace, response, end, step).motion, high, strict=True))
+        bounds = Bounds(*(jnp.where(long, a, b) for a, b in zip(slow_bounds, bounds, strict=True)))
 
     stays, nearest = jnp.ones_like(long), jnp.full_like(h, jnp.inf)
     for n, guard in enumerate(guards):

@@ -13,7 +13,7 @@ import pytest
 
 from kernels.contact.law import Guard, Instant, Phase
 from kernels.exact import oscillator, rigid_loop
-from kernels.exact.event_loop import MOST_RAPID, run
+from kernels.exact.event_loop import MOST_RAPID, end_of, machine, outcome
 from kernels.excitation.harmonic import Harmonic
 from kernels.models import RUBBING_MASS
 from kernels.models.contacts import RIGID
@@ -102,9 +102,9 @@ def follow(law: Any, **changes: float) -> Any:
     numbers = {name: jnp.asarray(value) for name, value in p.items()}
     excitation = Harmonic(0.0 * numbers["m"], numbers["omega"], 0.0 * numbers["m"], numbers["load"])
     begin = 0.0 * numbers["m"]
-    last, status = jax.jit(
-        lambda: run(law, excitation, numbers, lambda sums, _before, _after, now: sums + now.duration, begin, jnp.array(True))
-    )()
+    made = machine(law, excitation, numbers, lambda sums, _before, _after, now: sums + now.duration, begin, jnp.array(True))
+    last = jax.jit(lambda: end_of(made))()
+    status = outcome(last, jnp.array(True))
     assert int(status) == 0
     assert float(last.sums) == pytest.approx(p["end"], rel=1e-13)
     return last

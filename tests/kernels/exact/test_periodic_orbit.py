@@ -15,7 +15,7 @@ from mpmath import mp
 
 import kernels
 from kernels.batch import solve as batch
-from kernels.exact import periodic_orbit, poincare
+from kernels.exact import orbit_search, poincare
 from kernels.models import REGIMES, RUBBING_MASS
 from kernels.models.features import DRIVES
 from kernels.models.status import Status
@@ -45,7 +45,7 @@ def periods_of(free: bool) -> Any:
     build = functools.partial(poincare.rigid, free=free)
 
     def one(p: dict[str, Any]) -> tuple[Any, Any]:
-        found = periodic_orbit.search(build, p)
+        found = orbit_search.search(build, p)
         return found.periods, found.state.events
 
     together = jax.jit(jax.vmap(one))
@@ -343,11 +343,9 @@ def test_small_systems_are_solved_and_their_free_unknowns_are_zero() -> None:
     rng = np.random.default_rng(3)
     for n in (1, 2, 3):
         matrix, right = rng.normal(size=(n, n)), rng.normal(size=n)
-        np.testing.assert_allclose(
-            periodic_orbit.solve(jnp.asarray(matrix), jnp.asarray(right)), np.linalg.solve(matrix, right), rtol=1e-12
-        )
+        np.testing.assert_allclose(orbit_search.solve(jnp.asarray(matrix), jnp.asarray(right)), np.linalg.solve(matrix, right), rtol=1e-12)
         thin = np.outer(rng.normal(size=n), rng.normal(size=n))
-        found = np.asarray(periodic_orbit.solve(jnp.asarray(thin), jnp.asarray(thin @ right)))
+        found = np.asarray(orbit_search.solve(jnp.asarray(thin), jnp.asarray(thin @ right)))
         np.testing.assert_allclose(thin @ found, thin @ right, rtol=1e-12)
         assert np.count_nonzero(found) == 1
 
@@ -357,10 +355,10 @@ def test_jurys_conditions_are_those_of_the_eigenvalues() -> None:
     for n in (1, 2, 3):
         matrices = rng.normal(size=(400, n, n)) * 0.8
         radius = np.abs(np.linalg.eigvals(matrices)).max(axis=1)
-        found = np.asarray(jax.vmap(periodic_orbit.contracts)(jnp.asarray(matrices)))
+        found = np.asarray(jax.vmap(orbit_search.contracts)(jnp.asarray(matrices)))
         assert 40 < found.sum() < 360
         np.testing.assert_array_equal(found, radius < 1.0)
-        assert not periodic_orbit.contracts(jnp.eye(n))
+        assert not orbit_search.contracts(jnp.eye(n))
 
 
 def test_windows_that_cannot_be_are_refused() -> None:

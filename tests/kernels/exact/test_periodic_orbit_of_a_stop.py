@@ -15,7 +15,7 @@ from mpmath import mp, mpf
 
 import kernels
 from kernels.batch import solve as batch
-from kernels.exact import periodic_orbit, poincare
+from kernels.exact import orbit_search, periodic_orbit, poincare
 from kernels.exact.oscillator import Kind
 from kernels.models import STOP
 from kernels.models.contacts import WallLaw
@@ -333,3 +333,33 @@ def test_with_penalised_friction_the_steady_window_is_the_last_period_of_a_long_
     long = batch.solve(STOP, "exact", {**columns, **ends}, count=len(rows))
     for name in ("wear_power", "stick_fraction", "slip_distance", "max_slip_speed"):
         np.testing.assert_allclose(found.observables[name], long.observables[name], rtol=1e-11, err_msg=name)
+
+
+def test_where_the_search_gives_up_early_two_runs_that_start_close_together_part_and_elsewhere_they_meet() -> None:
+    rng = np.random.default_rng(5)
+    count, apart, periods = 256, 1e-8, 150.0
+    rows = [
+        {
+            "k": 1.0,
+            "c": 0.1,
+            "k_n": 1e3,
+            "c_n": 1.0,
+            "gap": 0.1,
+            "a0": 0.0,
+            "f0": float(rng.uniform(0.2, 2.0)),
+            "omega": float(rng.uniform(0.6, 2.5)),
+        }
+        for _ in range(count)
+    ]
+    found = steadily(rows)
+    omega = np.array([row["omega"] for row in rows])
+    took = found["time_reached"] * omega / (2.0 * math.pi)
+    early = (found["status"] == Status.NOT_PERIODIC) & (took < orbit_search.MOST_PERIODS - 0.5)
+    assert 10 < early.sum() < 60
+    assert took[early].min() >= orbit_search.CHAOTIC - 0.5
+    ends = {"end": periods * 2.0 * math.pi / omega, "window_start": np.zeros(count), "window_end": periods * 2.0 * math.pi / omega}
+    columns = {name: np.array([row.get(name, STOP.parameter(name).default) for row in rows], float) for name in NAMES}
+    one, other = (batch.solve(STOP, "exact", columns | ends | {"v0": np.full(count, v0)}, count=count).observables for v0 in (0.0, apart))
+    gone = np.hypot(one["x_end"] - other["x_end"], (one["v_end"] - other["v_end"]) / omega)
+    assert (gone[early] > 1e5 * apart).all()
+    assert (gone[found["status"] == Status.OK] < apart).mean() > 0.9

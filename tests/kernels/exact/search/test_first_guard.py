@@ -27,14 +27,14 @@ def guard_of(p: dict[str, Any], n: int) -> Guard:
 
 
 @functools.cache
-def search() -> Any:
+def search(stiff: bool) -> Any:
     """Jitted: COUNT segments with two guards -> crossing, the guards there and their least values at SAMPLES instants before."""
 
     def one(p: dict[str, Any]) -> dict[str, jax.Array]:
-        segment = Damped(p["alpha"], p["omega"], p["zeta"], p["w2"])
+        segment = Damped(p["alpha"], p["omega"], p["zeta"], p["w2"], p["ramp"])
         anchor = Anchor(p["v"], p["a"], p["angle"], *sincos(p["angle"]))
         guards = guard_of(p, 0), guard_of(p, 1)
-        found = first_crossing(segment, anchor, guards, p["limit"])
+        found = first_crossing(segment, anchor, guards, p["limit"], stiff)
 
         def values(tau: jax.Array) -> jax.Array:
             m = segment.motion(anchor, tau)
@@ -49,11 +49,11 @@ def search() -> Any:
     return jax.jit(jax.vmap(one))
 
 
-def run(p: Columns) -> Columns:
-    """Search every segment; columns of COUNT or fewer."""
+def run(p: Columns, stiff: bool = True) -> Columns:
+    """Search every segment; columns of COUNT or fewer. Without a ramp it is 0."""
     given = len(p["v"])
-    padded = {name: np.resize(value, COUNT) for name, value in p.items()}
-    return {name: np.asarray(value)[:given] for name, value in search()(padded).items()}
+    padded = {name: np.resize(value, COUNT) for name, value in ({"ramp": np.zeros(given)} | p).items()}
+    return {name: np.asarray(value)[:given] for name, value in search(stiff)(padded).items()}
 
 
 def sizes(p: Columns, tau: np.ndarray) -> np.ndarray:
@@ -62,16 +62,18 @@ def sizes(p: Columns, tau: np.ndarray) -> np.ndarray:
     grown = np.exp(np.minimum(700.0, tau * (np.sqrt(np.maximum(-p["w2"], 0.0)) + 2.0 * np.maximum(-p["zeta"], 0.0))))
     reach = np.minimum(tau, 1.0 / np.maximum(p["zeta"], 1e-300))
     v = (np.abs(p["v"]) + np.abs(p["a"]) * reach + np.abs(p["alpha"]) * (reach + 1.0 / p["omega"])) * grown
-    a = np.abs(p["a"]) + np.abs(p["alpha"]) + 2.0 * np.abs(p["zeta"]) * v + np.abs(p["w2"]) * v * np.minimum(tau, 1e300)
+    ramped = np.abs(p.get("ramp", 0.0)) * reach
+    v = v + ramped * tau * grown
+    a = np.abs(p["a"]) + np.abs(p["alpha"]) + ramped + 2.0 * np.abs(p["zeta"]) * v + np.abs(p["w2"]) * v * np.minimum(tau, 1e300)
     parts = [
         np.abs(p[f"value{n}"]) + np.abs(p[f"on_d{n}"]) * v * tau + np.abs(p[f"on_v{n}"]) * v + np.abs(p[f"on_a{n}"]) * a for n in (0, 1)
     ]
     return 2e-15 * np.stack(parts, axis=1) * (1.0 + rate * tau)[:, None]
 
 
-def check(p: Columns) -> Columns:
+def check(p: Columns, stiff: bool = True) -> Columns:
     """What holds for every crossing."""
-    found = run(p)
+    found = run(p, stiff)
     error = sizes(p, found["tau"])
     assert (found["least"] >= -10.0 * error).all(), np.flatnonzero((found["least"] < -10.0 * error).any(axis=1))
     which = found["which"].astype(int)
@@ -118,6 +120,16 @@ FAMILIES: dict[str, tuple[Any, ...]] = {
     "softening": ((-1.0, -0.3), (-3.0, 0.0), (-1.0, 1.0)),
     "negative damping": ((-1.0, 0.5), (-4.0, -2.0), (1.0, -1.0)),
 }
+
+
+@pytest.mark.parametrize("family", ["any", "hardly any spring", "overdamped", "resonance", "softening", "negative damping"])
+def test_nor_without_long_stretches_and_under_a_load_that_grows(family: str) -> None:
+    p = draw(100 + list(FAMILIES).index(family), *FAMILIES[family])
+    rng = np.random.default_rng(7)
+    p["ramp"] = np.where(rng.random(COUNT) < 0.2, 0.0, rng.normal(size=COUNT) * np.abs(p["alpha"]) * p["omega"])
+    for stiff in (False, True):
+        found = check(p, stiff)
+        assert 0.1 < found["happens"].mean() <= 1.0
 
 
 @pytest.mark.parametrize("family", list(FAMILIES))

@@ -15,7 +15,7 @@ from kernels.batch import solve as batch
 from kernels.batch.program_key import ProgramKey
 from kernels.batch.programs import program as program_of
 from kernels.exact import event_loop, rigid_loop
-from kernels.exact.oscillator import Kind, setup
+from kernels.exact.oscillator import Kind, build, setup
 from kernels.exact.search import reversal_scan
 from kernels.models import RUBBING_MASS
 from kernels.models.contacts import PENALISED, RIGID
@@ -111,8 +111,8 @@ def test_where_no_guard_ever_fires_the_segment_runs_to_the_end(friction: str, sl
     given = {"a0": 0.0, "mu": 0.2, "load": 3.0 if slides else 0.5, "v0": 0.4 if slides else 0.0, "end": 6.0, "k_t": 1e4, "c_t": 300.0}
     p = {name: jnp.asarray(value) for name, value in RUBBING_MASS.resolve(given).items()}
     made = setup(p, Kind(friction))
-    last, status = jax.jit(lambda: event_loop.run(made.law, made.excitation, made.p, made.observe, made.sums, made.finite))()
-    assert int(status) == Status.OK
+    last = jax.jit(lambda: event_loop.end_of(build(made)))()
+    assert int(event_loop.outcome(last, made.finite)) == Status.OK
     assert float(last.t) == 6.0
     stretch = 0.5 / 1e4 if friction == PENALISED else 0.0
     assert float(last.x) == pytest.approx(0.4 * 6.0 + 0.5 * 6.0**2 if slides else stretch, rel=1e-12, abs=0.0)

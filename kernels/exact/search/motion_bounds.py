@@ -1,0 +1,144 @@
+"""Bounds of the motion ahead of an instant, from its present derivatives: how large derivatives of high order may become over a stretch.
+
+The motion is the response to the excitation, whose derivatives are bounded by its amplitude, and a free motion, the norm of which falls, or
+grows at a known rate. Near resonance the response is regularised: it answers a part of the excitation, and the rest drives the free motion.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.law import Guard
+from kernels.numerics.fusion import traced_once
+from kernels.numerics.numbers import Array
+from kernels.segments.damped import Damped, highest, over_sines
+from kernels.segments.interface import Point
+from kernels.segments.series import LENGTH
+
+FLOOR = 1e-13  # shortest stretch, over the shortest time scale of the motion; a guard that is zero to rounding over it only grazes
+
+
+class Pace(NamedTuple):
+    """The time scales of a segment.
+
+    Attributes:
+        omega: of the excitation, 0 where it is absent [1/s]. reach: longest stretch of the series [s].
+        shortest: see `FLOOR` [s]. growth: rate at which free motion may grow [1/s].
+    """
+
+    omega: Array
+    reach: Array
+    shortest: Array
+    growth: Array
+
+
+@traced_once
+def pace_of(segment: Damped) -> Pace:
+    """The time scales of a segment (scalars)."""
+    omega = jnp.where(segment.alpha != 0.0, segment.omega, 0.0)
+    own, friction = jnp.sqrt(jnp.abs(segment.w2)), 2.0 * jnp.abs(segment.zeta)
+    fastest = jnp.maximum(jnp.maximum(highest(omega), own), friction)
+    growth = jnp.sqrt(jnp.maximum(-segment.w2, 0.0)) + 2.0 * jnp.maximum(-segment.zeta, 0.0)
+    reach = LENGTH / jnp.maximum(fastest, 1e-300)
+    reach = jnp.minimum(reach, 1.0 / jnp.maximum(growth, 1e-300))
+    return Pace(omega, reach, FLOOR / segment.rate, growth)
+
+
+class Bounds(NamedTuple):
+    """Upper bounds of derivatives of the displacement over a stretch: of order 6, 7 and 8."""
+
+    sixth: Array
+    seventh: Array
+    eighth: Array
+
+    def of(self, guard: Guard) -> Array:
+        """Upper bound of the sixth derivative of a guard."""
+        return jnp.abs(guard.on_d) * self.sixth + jnp.abs(guard.on_v) * self.seventh + jnp.abs(guard.on_a) * self.eighth
+
+
+class Slow(NamedTuple):
+    """The motion without its free part, at one instant.
+
+    Attributes:
+        motion: displacement since the anchor (about which the free motion swings) and four derivatives. swing: upper bounds of the free
+            motion, its velocity and its acceleration from there on; infinite where they grow or have no equilibrium.
+    """
+
+    motion: tuple[Array, ...]
+    swing: tuple[Array, Array, Array]
+
+    def swing_of(self, guard: Guard) -> Array:
+        """Upper bound of the free motion in a guard."""
+        return jnp.abs(guard.on_d) * self.swing[0] + jnp.abs(guard.on_v) * self.swing[1] + jnp.abs(guard.on_a) * self.swing[2]
+
+
+class Response(NamedTuple):
+    """The response of a segment to its excitation, regularised near resonance; `left` is the share of the excitation that it leaves out."""
+
+    re: Array
+    im: Array
+    left: Array
+
+
+@traced_once
+def response_of(segment: Damped) -> Response:
+    """The response of a segment, one number for each of its sines."""
+    omega, zeta, w2 = segment.omega, segment.zeta, segment.w2
+    p_re, p_im = w2 - omega * omega, 2.0 * zeta * omega
+    spared = 0.1 * omega**4
+    by_size = 1.0 / (p_re * p_re + p_im * p_im + spared)
+    return Response(p_re * by_size, -p_im * by_size, spared * by_size)
+
+
+@traced_once
+def bounds_of(segment: Damped, pace: Pace, response: Response, at: Point, x: tuple[Array, ...], h: Array) -> tuple[Bounds, Bounds]:
+    """Bounds over the `h` [s] after an instant, with and without the free motion. `x`: derivatives of order 5 to 8 at that instant."""
+    omega, w2, size = pace.omega, jnp.abs(segment.w2), jnp.abs(segment.alpha)
+    q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
+    q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
+    squared = omega * omega
+    fourth, answer = squared * squared, size * jnp.sqrt(response.re * response.re + response.im * response.im)
+    sixth, eighth = fourth * squared, fourth * fourth
+    free = (
+        x[0] - over_sines(omega * fourth * q_c),
+        x[1] + over_sines(sixth * q_s),
+        x[2] + over_sines(omega * sixth * q_c),
+        x[3] - over_sines(eighth * q_s),
+    )
+    grown = jnp.where(pace.growth > 0.0, jnp.e, 1.0)
+    slow = Bounds(over_sines(sixth * answer), over_sines(sixth * omega * answer), over_sines(eighth * answer))
+    rest = response.left * size * h
+
+    def energy(n: int, push: Array) -> Array:
+        return (jnp.sqrt(free[n] * free[n] + w2 * (free[n - 1] * free[n - 1])) + over_sines(push)) * grown
+
+    near = Bounds(
+        slow.sixth + energy(1, rest * omega * fourth),
+        slow.seventh + energy(2, rest * sixth),
+        slow.eighth + energy(3, rest * sixth * omega),
+    )
+    return near, slow
+
+
+@traced_once
+def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array) -> Slow:
+    """The motion without its free part."""
+    omega, zeta, w2 = pace.omega, segment.zeta, segment.w2
+    swings = (w2 > 0.0) & (zeta >= 0.0)
+    stiffness = jnp.where(swings, w2, 1.0)
+    q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
+    q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
+    drift = 0.0 if segment.ramp is None else segment.ramp / stiffness  # a ramp moves the equilibrium
+    q1, q2, q3, q4 = (
+        over_sines(omega * q_c) + drift, over_sines(-(omega**2) * q_s), over_sines(-(omega**3) * q_c), over_sines(omega**4 * q_s),
+    )  # fmt: skip
+    speed, push = at.v - q1, at.a - q2
+    away = -(push + 2.0 * zeta * speed) / stiffness
+    # what the response leaves out drives the free motion from here on, and moves its equilibrium here and at the end of the stretch
+    rest = over_sines(response.left * jnp.abs(segment.alpha))
+    swing = jnp.sqrt(away * away + speed * speed / stiffness) + rest * (h / jnp.sqrt(stiffness) + 2.0 / stiffness)
+    swing = jnp.where(swings, swing, jnp.inf)
+    faster = jnp.sqrt(stiffness) * swing
+    return Slow((at.d - away, q1, q2, q3, q4), (swing, faster, 2.0 * zeta * faster + stiffness * swing + rest))
