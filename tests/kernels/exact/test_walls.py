@@ -227,7 +227,7 @@ def test_walls_never_pull_keep_their_set_and_stop_the_mass_by_its_energy(seed: i
     c = {name: values[fine] for name, values in columns.items()}
     assert (last["plastic_set"] >= first["plastic_set"] - 1e-12).all()
     assert (last["max_compression"] >= first["max_compression"] - 1e-12).all()
-    assert (last["impulse"] >= first["impulse"]).all()
+    assert (last["impulse"] >= first["impulse"] * (1.0 - 1e-14)).all()
     # what the wall takes without its damper: the elastic triangle, the plateau, the softening, and f_post over the rest
     X, u_elastic = last["max_compression"], c["f_crit"] / c["k_n"]
     u0 = u_elastic + c["plateau"]
