@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.law import Guard
-from kernels.exact.search.motion_bounds import Bounds, bounds_of, pace_of, response_of, slow_of
+from kernels.exact.search.motion_bounds import Bounds, Pace, bounds_of, pace_of, response_of, slow_of
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
 from kernels.numerics.numbers import Array
@@ -35,6 +35,7 @@ _GROWS = 4.0  # longest stretch over the one before
 _LONGEST_PAUSE = 31.0  # stretches without a long one after long ones have failed; see `Walk`
 _BEFORE = 0.5  # how far before a crossing a long stretch ends, over the shortest time scale
 _SETTLED = 1e-8  # relative change of a root by the last Newton step, whose square is left as error
+_ROUNDING = 1e-6  # a guard at the start that is negative by less, over its change in a stretch, is zero
 _STEPS, _FINAL_STEPS = 3, 3  # Newton steps on the polynomial and on the series
 
 
@@ -152,18 +153,21 @@ def _crossing_of(guard: Guard, start: Array, path: Series, place: Array, shortes
     return jnp.where(jnp.abs(change) <= jnp.maximum(_SETTLED * jnp.abs(place), shortest), place, -1.0)
 
 
-def _at_once(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], x5: Array, shortest: Array) -> tuple[Array, Array]:
-    """The first guard that falls from zero at once, or -1; and whether one does within the shortest stretch, but not at once.
+def _at_once(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], x5: Array, pace: Pace) -> tuple[Array, Array]:
+    """The first guard that falls from zero at once, or is below it by more than rounding, or -1; and whether one falls a little later.
 
-    In the second case the sign of a derivative that should be 0 is rounding. After the shortest stretch it is clear.
+    In the last case, within the shortest stretch, the sign of a derivative that should be 0 is rounding. After that stretch it is clear.
     """
+    shortest = pace.shortest
     now, unclear = jnp.full_like(shortest, -1.0), jnp.zeros_like(shortest, dtype=bool)
     for n in reversed(range(len(guards))):
         f0, f1, f2 = _values(guards[n], anchor, low)
         f3 = guards[n].on_d * low[3] + guards[n].on_v * low[4] + guards[n].on_a * x5
         falls = (f0 <= 0.0) & (f1 + shortest / 2.0 * (f2 + shortest / 3.0 * f3) < 0.0)
         at_once = (f1 < 0.0) | ((f1 == 0.0) & ((f2 < 0.0) | ((f2 == 0.0) & (f3 < 0.0))))
-        now = jnp.where(falls & at_once, float(n), now)
+        change = pace.reach * (jnp.abs(f1) + pace.reach * jnp.abs(f2))
+        below = (f0 < -_ROUNDING * change) & (change > 0.0)  # a mass that is released where its contact gives way at once
+        now = jnp.where(below | (falls & at_once), float(n), now)
         unclear = unclear | (falls & ~at_once)
     now, unsure = fusion_barrier(now, jnp.where(unclear, 1.0, 0.0))
     return now, unsure > 0.5
@@ -228,7 +232,7 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     slopes = fusion_barrier(slopes[0])[0], fusion_barrier(slopes[1])[0]
     low: tuple[Array, ...] = (s.at.d, s.at.v, s.at.a, *slopes)
     x5, x6, x7, x8 = fusion_barrier(*segment.further_slopes(s.at, slopes))
-    now, unclear = _at_once(guards, anchor, low, x5, pace.shortest)
+    now, unclear = _at_once(guards, anchor, low, x5, pace)
     h = jnp.minimum(jnp.minimum(s.h, pace.reach), left)
     h = jnp.where(unclear, jnp.minimum(h, pace.shortest), h)
     slow, long, farthest = None, jnp.zeros_like(left, dtype=bool), h
@@ -311,7 +315,7 @@ def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], l
 
     Args:
         segment: closed-form motion, any sign of damping and stiffness. anchor: where it starts.
-        guards: at least one. None is negative at the anchor, except by rounding.
+        guards: at least one. One that is negative at the anchor by more than rounding crosses there.
         limit: end of the search [s]; where it is not positive there is no search.
         stiff: whether long stretches are tried (compile-time). They take few looks where the motion is much faster than its excitation.
 

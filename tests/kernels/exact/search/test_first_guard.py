@@ -209,6 +209,15 @@ def test_a_guard_that_leaves_zero_does_not_cross_there_and_one_that_enters_does(
         assert found["tau"][0] == pytest.approx(0.0 if a < 0.0 else 10.0, abs=1e-12)
 
 
+def test_a_guard_that_is_negative_at_the_start_crosses_at_once_even_if_it_rises() -> None:
+    # a mass that is released against a wall that yields, and is slowed down, so that the force does not grow
+    for slope in (1.0, 0.0, -1.0):
+        found = run(one_case(v=1.0, value1=-0.1, on_d1=slope, on_v1=1.0, w2=0.5))
+        assert found["happens"][0]
+        assert found["which"][0] == 1
+        assert found["tau"][0] == 0.0
+
+
 def test_a_limit_that_is_not_positive_finds_nothing() -> None:
     for limit in (0.0, -1.0):
         found = run(one_case(v=-1.0, value0=0.0, on_d0=1.0, limit=limit))
