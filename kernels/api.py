@@ -24,7 +24,7 @@ from kernels.models.outputs import Asked, check_asked
 from kernels.models.presliding import PRESLIDING
 from kernels.models.schemes import EXACT, STEADY, check_window
 from kernels.models.status import Status
-from kernels.numerics.fusion import for_every_lane
+from kernels.numerics.fusion import decide, for_every_lane
 
 Orders = tuple[tuple[str, ...], ...]  # the parameters of the derivatives of each order
 
@@ -144,7 +144,8 @@ def _run(
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
     if refused is not None:
         read = "end" if chosen.structure is not None else "m"
-        resolved[read] = jnp.where(refused > 0, jnp.nan, resolved[read])  # such a row is not run
+        (bad,) = decide(refused > 0)
+        resolved[read] = jnp.where(bad, jnp.nan, resolved[read])  # such a row is not run
 
     shape = jnp.broadcast_shapes(*(value.shape[:-1] if name in chosen.tables else value.shape for name, value in resolved.items()))
     flat = {
@@ -159,11 +160,11 @@ def _run(
     results = _run_all(key, flat, shared)
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
     if refused is not None:
-        unknown = jnp.where(refused > 0, jnp.nan, 1.0)  # also the derivatives of such a row
+        unknown = jnp.where(bad, jnp.nan, 1.0)  # also the derivatives of such a row
         lists = {q.name for q in chosen.observables if q.kind == "list"}
         masks = {name: unknown[..., None] if name in lists else unknown for name in shaped if name not in codes}
         shaped |= {name: shaped[name] * mask for name, mask in masks.items()}
-        shaped["status"] = jnp.where(refused > 0, refused, shaped["status"])
+        shaped["status"] = jnp.where(bad, refused, shaped["status"])
     shaped |= wear_laws.of_all(afterwards, shaped, params, jnp)
     return {name: as_codes(values, jnp.int32, jnp) if name in codes else values for name, values in shaped.items()}
 

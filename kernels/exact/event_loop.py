@@ -153,6 +153,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
     log: bool
     instants: Array | None
     stiff: bool
+    nested: bool
     start: EventState[Memory, Sums]
 
     @property
@@ -262,17 +263,21 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         found = first_guard.first_crossing(_fixed(segment), _fixed(s.anchor), _fixed(piece.guards), limit, self.stiff)
         found = self._by_steps(s, piece, found)
         crossed = _masks(piece, found, found.happens)
-        tau = jnp.where(found.tau < piece.limit, found.tau, piece.limit)
-        for each, guard in zip(crossed, piece.guards, strict=True):
-            crossing = guard_time(found.tau, segment, s.anchor, guard)
-            if taylor is not None:
-                crossing = jnp.where(piece.varies, guard_time(found.tau, taylor, s.anchor, guard), crossing)
-            tau = jnp.where(each, crossing, tau)
-        (tau,) = fusion_barrier(tau)
-        m, area = motion(tau), segment.area(s.anchor, tau)  # the compiler drops what is not used
+        reached = _fixed(jnp.where(found.tau < piece.limit, found.tau, piece.limit))
+        m, area = motion(reached), _area(segment, taylor, piece, s.anchor, reached)  # the compiler drops what is not used
+        guard = Guard(*(first_guard.picked(found.which, [each[i] for each in piece.guards]) for i in range(4)))
+        crossing = guard_time(reached, segment, s.anchor, guard)
         if taylor is not None:
-            area = jnp.where(piece.varies, taylor.area(s.anchor, jnp.where(piece.varies, tau, 0.0)), area)
-        given_up = ~functools.reduce(operator.or_, crossed) & (found.tau < piece.limit)
+            crossing = jnp.where(piece.varies, guard_time(reached, taylor, s.anchor, guard), crossing)
+        happens = functools.reduce(operator.or_, crossed)
+        tau = jnp.where(happens, crossing, jnp.where(found.tau < piece.limit, reached, piece.limit))
+        if self.nested:
+            m, area = motion(tau), _area(segment, taylor, piece, s.anchor, tau)
+        else:
+            (h,) = fusion_barrier(tau - reached)  # 0, but for its derivatives
+            m = Motion(*fusion_barrier(*m))
+            m, area = m.later(h), area + h * (m.d + h / 2.0 * (m.v + h / 3.0 * (m.a + h / 4.0 * (m.jerk + h / 5.0 * m.snap))))
+        given_up = ~happens & (found.tau < piece.limit)
         return self._arrive(s, piece, Found(tau, crossed, given_up, m, area), motion)
 
     def begin(self, s: EventState[Memory, Sums]) -> Turn[Memory, Sums]:
@@ -313,6 +318,12 @@ def _where_varies(piece: Piece, other: Motion, one: Motion) -> Motion:
     return Motion(*(jnp.where(piece.varies, a, b) for a, b in zip(other, one, strict=True)))
 
 
+def _area(segment: Damped, taylor: TaylorSegment | None, piece: Piece, anchor: Anchor, tau: Array) -> Array:
+    """Integral of the displacement over the first `tau` [s] of a piece [m s]."""
+    area = segment.area(anchor, tau)
+    return area if taylor is None else jnp.where(piece.varies, taylor.area(anchor, jnp.where(piece.varies, tau, 0.0)), area)
+
+
 def _masks(piece: Piece, found: GuardCrossing, happens: Array) -> tuple[Array, ...]:
     """Which guard crosses, one mask each."""
     return decide(*(happens & (found.which == float(i)) for i in range(len(piece.guards))))
@@ -328,6 +339,7 @@ def machine(
     log: bool = False,
     instants: Array | None = None,
     stiff: bool = True,
+    nested: bool = False,
 ) -> EventMachine[Memory, Sums]:
     """The event loop of one oscillator with any contact law.
 
@@ -339,6 +351,7 @@ def machine(
         log: whether the state holds the kind of its event (compile-time).
         instants: further times [s] at which a stretch ends, ascending from the start of the window to its end; None without such times.
         stiff: see `first_guard.first_crossing` (compile-time).
+        nested: whether derivatives of `next_event` are exact to any order. Else they are to order 3, by a shorter program (compile-time).
     """
     alpha, omega = excitation.amplitude / p["m"], excitation.omega
     record = excitation.record if isinstance(excitation, Driven) else None
@@ -357,7 +370,7 @@ def machine(
     start = EventState(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
     start = start._replace(kind=zero if log else None, sample=None if record is None else zero)
 
-    return EventMachine(law, excitation, p, observe, log, instants, stiff, start)
+    return EventMachine(law, excitation, p, observe, log, instants, stiff, nested, start)
 
 
 def _target(

@@ -25,6 +25,7 @@ from kernels.models.contacts import STOP, VARYING, WallLaw
 from kernels.models.features import FEATURES
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.numerics.elementary import sincos
+from kernels.numerics.fusion import decide
 from kernels.numerics.numbers import Array, all_finite
 from kernels.observables import block_means, impact_pattern, impacts, rubbing
 from kernels.observables import statistics as observed
@@ -120,13 +121,14 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
         )
 
     sums = EventSums(rubs, hits, None, worn, seen)
-    return EventSetup(p, law, excitation, observe, sums, all_finite(read), friction, walls, centre, instants, kind)
+    return EventSetup(p, law, excitation, observe, sums, decide(all_finite(read))[0], friction, walls, centre, instants, kind)
 
 
-def build(made: EventSetup) -> event_loop.EventMachine[Any, EventSums]:
-    """The event loop of the oscillator."""
+def build(made: EventSetup, nested: bool = False) -> event_loop.EventMachine[Any, EventSums]:
+    """The event loop of the oscillator. `nested`: see `event_loop.machine`."""
+    law, stiff = made.law, made.kind.stiff
     return event_loop.machine(
-        made.law, made.excitation, made.p, made.observe, made.sums, made.finite, instants=made.instants, stiff=made.kind.stiff
+        law, made.excitation, made.p, made.observe, made.sums, made.finite, instants=made.instants, stiff=stiff, nested=nested
     )
 
 
@@ -301,7 +303,7 @@ def last_state(p: dict[str, Any], kind: Kind, nested: bool) -> EventState[Any, E
     """The last state of a run, differentiable in every parameter. Arguments: see `simulate`."""
 
     def loop(p: dict[str, Any]) -> event_loop.EventMachine[Any, EventSums]:
-        return build(setup(p, kind))
+        return build(setup(p, kind), nested)
 
     state: EventState[Any, EventSums] = forward_sensitivity(
         loop, event_loop.MOST_EVENTS, p, one_by_one=bool(kind.walls), nested=nested, values=lambda p: event_loop.end_of(loop(p))

@@ -63,6 +63,6 @@ def for_every_lane(tree: _Tree, *like: Any) -> _Tree:
     JAX maps a loop that starts from such numbers once. Otherwise it maps the loop repeatedly, until it knows which numbers differ by lane.
     """
     known = functools.reduce(operator.and_, (~jnp.any(jnp.isnan(value)) for value in jax.tree.leaves(like)))
-    zero = jnp.where(known, 0.0, 0.0)
+    (zero,) = fusion_barrier(jnp.where(known, 0.0, 0.0))
     spread = jax.tree.map(lambda value: value | (zero > 0.0) if value.dtype == bool else value + zero.astype(value.dtype), tree)
     return cast("_Tree", spread)

@@ -206,10 +206,10 @@ def _cut(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], path
         which, place = jnp.where(first, float(n), which), jnp.where(first, zero, place)
     which, place = fusion_barrier(which, place)
     (falls,) = decide(place < jnp.inf)
-    polynomial = tuple(_of(which, [each[i] for each in polynomials]) for i in range(6))
+    polynomial = tuple(picked(which, [each[i] for each in polynomials]) for i in range(6))
     (guess,) = fusion_barrier(_zero_of(polynomial, jnp.where(falls, jnp.clip(place, 0.0, 1.0), 1.0)))
-    guard = Guard(*(_of(which, [each[i] for each in guards]) for i in range(4)))
-    (root,) = fusion_barrier(_crossing_of(guard, _of(which, [each[0] for each in lows]), path, guess, shortest * by_h))
+    guard = Guard(*(picked(which, [each[i] for each in guards]) for i in range(4)))
+    (root,) = fusion_barrier(_crossing_of(guard, picked(which, [each[0] for each in lows]), path, guess, shortest * by_h))
     (cuts,) = decide(falls & (root > 0.0) & (root <= 1.0))
     return _Cut(cuts, which, fusion_barrier(jnp.where(cuts, root, 1.0))[0])
 
@@ -219,7 +219,7 @@ def _from_zero(values: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]
     return jnp.maximum(values[0], 0.0), values[1], values[2]
 
 
-def _of(which: Array, values: list[Array]) -> Array:
+def picked(which: Array, values: list[Array]) -> Array:
     """The value that belongs to a guard."""
     return functools.reduce(lambda found, n: jnp.where(which == float(n), values[n], found), range(1, len(values)), values[0])
 
@@ -258,7 +258,7 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     end = Point(*fusion_barrier(*end))
     end_slopes = segment.slopes(end)
     high: tuple[Array, ...] = (end.d, end.v, end.a, *end_slopes)
-    falls = _of(cut.which, [_values(guard, anchor, high)[1] for guard in guards]) < 0.0
+    falls = picked(cut.which, [_values(guard, anchor, high)[1] for guard in guards]) < 0.0
     bounds, slow_bounds = bounds_of(segment, pace, response, s.at, (x5, x6, x7, x8), step)
     bounds = Bounds(*fusion_barrier(*bounds))
     if slow is not None:
