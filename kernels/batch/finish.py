@@ -15,7 +15,6 @@ from kernels.models.quantity import Quantity
 from kernels.models.status import RESULTS, Status
 from kernels.models.structure_model import WORN
 from kernels.models.supports import PEAK_COUNTS, SUPPORT_OBSERVABLES, named
-from kernels.numerics.fusion import decide
 
 _OBSERVABLES = [quantity for model in MODELS.values() for quantity in model.observables] + [*SUPPORT_OBSERVABLES, *WORN, PEAK_COUNTS]
 _LISTS = {quantity.name for quantity in _OBSERVABLES if quantity.kind == "list"} | {"modal_energy"}
@@ -38,10 +37,9 @@ def finish(found: Mapping[str, Any], status: Any, xp: Any) -> tuple[dict[str, An
     finite = functools.reduce(
         operator.and_, (xp.isfinite(values) for name, values in found.items() if name.partition("[")[0] not in _OPTIONAL)
     )
-    once = _itself if xp is np else decide  # else XLA repeats both decisions for every observable
-    (finite,) = once(finite)
+    finite = _decided(finite, xp)
     status = xp.where(_succeeded(status) & ~finite, int(Status.OVERFLOW), status)
-    (good,) = once(_succeeded(status))
+    good = _decided(_succeeded(status), xp)
     results = {
         name: values if name in _SURVIVES else xp.where(good[..., None] if name.partition("[")[0] in _LISTS else good, values, xp.nan)
         for name, values in found.items()
@@ -71,9 +69,13 @@ def as_codes(values: Any, dtype: Any, xp: Any) -> Any:
     return xp.nan_to_num(values, nan=-1.0).astype(dtype)
 
 
-def _itself(*masks: Any) -> tuple[Any, ...]:
-    """The same decisions."""
-    return masks
+def _decided(mask: Any, xp: Any) -> Any:
+    """The same decision, which XLA then does not repeat for every observable."""
+    if xp is np:
+        return mask
+    from kernels.numerics.fusion import decide  # starts JAX
+
+    return decide(mask)[0]
 
 
 def _succeeded(status: Any) -> Any:
