@@ -298,7 +298,7 @@ class Wall(NamedTuple):
             limit, _ = self._criterion(memory)
             k, c = self._elastic(memory)
             buckled = inside & (k * y + jnp.where(self.included > 0.0, c * speed, 0.0) >= limit)
-            yielding = self._yielding(memory, y, speed, at.a * side)
+            yielding = self._yielding(memory, y, speed, at.a * side, at.jerk * side)
             memory = _where(buckled, yielding, memory)
         k, c = self._elastic(memory)
         pulls = (memory.phase == ELASTIC) & (k * (y - memory.plastic) + c * speed < 0.0)
@@ -326,7 +326,7 @@ class Wall(NamedTuple):
         nodes = jnp.sum(X >= self.envelope.ends, axis=-1) if self.varying_damping else 0.0
         return jnp.where(X < self.envelope.u0, PLATEAU, jnp.where(X < self.envelope.u1, SOFTENING, BEYOND + nodes))
 
-    def _yielding(self, memory: Pressed, y: Array, speed: Array, a: Array) -> Pressed:
+    def _yielding(self, memory: Pressed, y: Array, speed: Array, a: Array, jerk: Array) -> Pressed:
         """The wall where the force has just reached the criterion at compression `y`, growing at `speed`."""
         envelope = self.envelope
         if envelope is None:
@@ -340,7 +340,7 @@ class Wall(NamedTuple):
         plastic = jnp.maximum(0.0, jnp.where(included & ~capped & ~on_envelope, y - under_limit, envelope.plastic(largest)))
         plastic = jnp.where(capped, 0.0, plastic)
         # at rest or on the way out the wall is elastic at once
-        goes = (speed > 0.0) | ((speed == 0.0) & (a > 0.0))
+        goes = (speed > 0.0) | ((speed == 0.0) & ((a > 0.0) | ((a == 0.0) & (jerk > 0.0))))
         return memory._replace(
             phase=jnp.where(goes | capped, phase, ELASTIC),
             plastic=plastic,
@@ -416,7 +416,7 @@ class Wall(NamedTuple):
             after = _phase(after, touches, ELASTIC)
             yields = fourth & ((phase == ELASTIC) | (phase == BEHIND))
             at_once = enters & (self.included > 0.0) & (c * speed - here.plastic * self._elastic(here)[0] >= limit)
-            after = _where(yields | at_once, self._yielding(here, jnp.where(enters, 0.0, y), speed, push), after)
+            after = _where(yields | at_once, self._yielding(here, jnp.where(enters, 0.0, y), speed, push, side * at.jerk), after)
             # the end of yielding: the largest compression and its plastic set stay
             stops = (phase == YIELDING) & first
             stopped = here._replace(phase=ELASTIC + 0.0 * y, largest=y, plastic=jnp.maximum(0.0, envelope.plastic(y)))

@@ -165,7 +165,8 @@ def _at_once(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], 
         f3 = guards[n].on_d * low[3] + guards[n].on_v * low[4] + guards[n].on_a * x5
         falls = (f0 <= 0.0) & (f1 + shortest / 2.0 * (f2 + shortest / 3.0 * f3) < 0.0)
         at_once = (f1 < 0.0) | ((f1 == 0.0) & ((f2 < 0.0) | ((f2 == 0.0) & (f3 < 0.0))))
-        change = pace.reach * (jnp.abs(f1) + pace.reach * jnp.abs(f2))
+        # a mass that has just been released has neither velocity nor acceleration
+        change = pace.reach * (jnp.abs(f1) + pace.reach * (jnp.abs(f2) + pace.reach * jnp.abs(f3)))
         below = (f0 < -_ROUNDING * change) & (change > 0.0)  # a mass that is released where its contact gives way at once
         now = jnp.where(below | (falls & at_once), float(n), now)
         unclear = unclear | (falls & ~at_once)
@@ -279,7 +280,7 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
         stays = stays & (_least(b, bounds.of(guard) * step**6 / 720.0) >= 6.0 * swing)
         nearest = jnp.minimum(nearest, _first_zero(b)) if stiff else nearest
     (stays, tiny, at_once) = decide(stays, ~long & (step <= pace.shortest), (now >= 0.0) & (left > 0.0))
-    (found,) = decide(cuts & stays & falls & ~at_once)
+    (found,) = decide(cuts & (stays | tiny) & falls & ~at_once)
     advances = ~at_once & (found | (stays & ~cuts) | tiny)
     whole = advances & ~cuts & (step >= left)
     reached, looks = jnp.where(advances, jnp.where(whole, limit, s.low + step), s.low), s.looks + 1.0

@@ -218,6 +218,24 @@ def test_a_guard_that_is_negative_at_the_start_crosses_at_once_even_if_it_rises(
         assert found["tau"][0] == 0.0
 
 
+def test_rounding_below_zero_at_the_start_is_no_crossing_where_only_the_jerk_moves_the_mass() -> None:
+    # a mass that friction releases: neither velocity nor acceleration, and a guard that the last event left at zero
+    case = one_case(v=0.0, a=-3e-19, alpha=3.0, omega=4.0, angle=np.pi, value1=-2e-17, on_d1=-3500.0, limit=0.1)  # d = -2 t^3 + ...
+    found = run(case)
+    assert not found["happens"][0]
+    assert found["tau"][0] == 0.1
+
+
+def test_a_guard_that_falls_within_less_than_the_shortest_stretch_crosses() -> None:
+    # a mass that leaves one wall and meets the other, without clearance: the guard of the first is below zero by rounding
+    for value in (1e-17, 1e-25, 1e-40):
+        case = one_case(v=0.02, a=0.5, value0=-1e-15, on_d0=6000.0, value1=value, on_d1=-78.0, w2=300.0)
+        found = run(case)
+        assert found["happens"][0]
+        assert found["which"][0] == 1
+        assert found["tau"][0] == pytest.approx(value / 1.56, abs=1e-15)
+
+
 def test_a_limit_that_is_not_positive_finds_nothing() -> None:
     for limit in (0.0, -1.0):
         found = run(one_case(v=-1.0, value0=0.0, on_d0=1.0, limit=limit))
