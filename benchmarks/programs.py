@@ -111,7 +111,6 @@ class Bench:
     def differentiate(self) -> dict[str, np.ndarray]:
         """Values and derivatives of the floats, in blocks of WIDTH lanes, as a calibration computes them."""
         import jax
-        import jax.numpy as jnp
 
         from kernels import simulate
 
@@ -134,15 +133,13 @@ class Bench:
 
             return jax.jacfwd(values, has_aux=True)(along)
 
-        def program(along: dict[str, Any], others: dict[str, Any]) -> Any:
-            return jax.lax.map(lambda block: jax.vmap(one)(*block), (along, others))
-
-        blocks = jax.tree.map(lambda each: jnp.asarray(each).reshape(-1, WIDTH, *each.shape[1:]), (along, others))
+        split = jax.tree.map(lambda each: np.split(each, case.rows // WIDTH), (along, others))
+        blocks = jax.tree.transpose(jax.tree.structure((along, others)), None, split)
         if not self.made:
-            self.made.append(in_phases(jax.jit(program), blocks, {"xla_backend_optimization_level": 1}))
-        slopes, values = self.timed(self.made[0].program, *blocks)
-        every = {**values, **{f"d {name} / d {by}": each for name, some in slopes.items() for by, each in some.items()}}
-        return {name: np.asarray(each).reshape(case.rows, *each.shape[2:]) for name, each in every.items()}
+            self.made.append(in_phases(jax.jit(jax.vmap(one)), blocks[0], {"xla_backend_optimization_level": 1}))
+        found = self.timed(lambda: [self.made[0].program(*block) for block in blocks])
+        slopes, values = jax.tree.map(lambda *each: np.concatenate(each), *found)
+        return {**values, **{f"d {name} / d {by}": each for name, some in slopes.items() for by, each in some.items()}}
 
 
 def keep(file: Path, results: Mapping[str, np.ndarray]) -> None:

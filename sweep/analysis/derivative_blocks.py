@@ -14,9 +14,9 @@ Place = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 
 def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...], others: tuple[str, ...]) -> Any:
-    """Compile a program that differentiates blocks of rows.
+    """Compile a program that differentiates a block of rows.
 
-    The program takes (along, other columns), each (blocks, width, ...). It returns derivatives by observable and name, and values.
+    The program takes (along, other columns), each (width, ...). It returns derivatives by observable and name, and values.
 
     Args:
         run: row parameters -> observables, including `status`. place: (numbers to differentiate by, other columns) -> row parameters.
@@ -39,23 +39,21 @@ def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, obse
 
     # these programs are long but run briefly: with less effort the program of a wall compiles in 2/3 of the time and runs as fast
     effort = {"xla_backend_optimization_level": 1}
-    return jax.jit(lambda along, columns: jax.lax.map(lambda block: jax.vmap(one)(*block), (along, columns)), compiler_options=effort)
+    return jax.jit(jax.vmap(one), compiler_options=effort)
 
 
-def in_blocks(program: Any, along: Columns, columns: Columns, count: int, blocks: int, width: int) -> dict[Any, np.ndarray]:
-    """Run `count` rows through a `compiled` program, `blocks` blocks of `width` lanes per call; the last row fills unused lanes.
+def in_blocks(program: Any, along: Columns, columns: Columns, count: int, width: int) -> dict[Any, np.ndarray]:
+    """Run `count` rows through a `compiled` program, `width` lanes per call; the last row fills unused lanes.
 
     Returns:
         Observable -> (count, ...) values, including "status"; (observable, name) -> (count, ...) derivatives. The further axes are those of
         an observable that is an array.
     """
-    step = width * blocks
     calls = []
-    for start in range(0, count, step):
-        rows = np.minimum(np.arange(start, start + step), count - 1)
-        parts = [{name: each[rows].reshape(blocks, width, *each.shape[1:]) for name, each in some.items()} for some in (along, columns)]
-        calls.append(program(*parts))
-    found = [{name: np.asarray(each).reshape(-1, *each.shape[2:]) for name, each in flatten(results).items()} for results in calls]
+    for start in range(0, count, width):
+        rows = np.minimum(np.arange(start, start + width), count - 1)
+        calls.append(program(*({name: each[rows] for name, each in some.items()} for some in (along, columns))))
+    found = [{name: np.asarray(each) for name, each in flatten(results).items()} for results in calls]
     return {name: np.concatenate([block[name] for block in found])[:count] for name in found[0]}
 
 

@@ -151,7 +151,7 @@ class System:
             columns["step"] = step * columns["step"]
         with nullcontext() if part.program is not None else stderr_filter.without_false_alarm():  # about loaded programs
             part.program = part.program or program_of(self, part)
-            results = in_blocks(part.program, along, columns, len(shared), 1, STEPPED_WIDTH if self.stepped else WIDTH)
+            results = in_blocks(part.program, along, columns, len(shared), STEPPED_WIDTH if self.stepped else WIDTH)
         for place, name in part.names.items():
             where = (back, part.at[runs[mine]]) if part.at is not None and results[name].ndim > 1 else (back,)
             found.values[mine, place] = results[name][where]

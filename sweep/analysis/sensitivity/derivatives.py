@@ -30,7 +30,6 @@ from sweep.study.config import Config
 METHOD, POINT_METHOD = "exact derivatives", "derivatives at one point"
 
 WIDTH = 32  # lanes of a block
-BLOCKS = 32  # blocks per call of the compiled program
 
 
 def smooth_axes(config: Config, axes: Sequence[Axis]) -> list[Axis]:
@@ -102,7 +101,7 @@ def differentiate(
     if key not in PROGRAMS:
         PROGRAMS[key] = program_of(config, tables, tuple(observables))
     with stderr_filter.without_false_alarm():
-        return in_blocks(PROGRAMS[key], drawn, others, points.count, BLOCKS, WIDTH)
+        return in_blocks(PROGRAMS[key], drawn, others, points.count, WIDTH)
 
 
 PROGRAMS: dict[Any, Any] = {}  # the compiled programs, by study, observables and axes
