@@ -327,7 +327,7 @@ class Wall(NamedTuple):
         return jnp.where(X < self.envelope.u0, PLATEAU, jnp.where(X < self.envelope.u1, SOFTENING, BEYOND + nodes))
 
     def _yielding(self, memory: Pressed, y: Array, speed: Array, a: Array, jerk: Array) -> Pressed:
-        """The wall where the force has just reached the criterion at compression `y`, growing at `speed`."""
+        """The wall where the force has just reached the criterion at compression `y` [m], whose first three derivatives are the others."""
         envelope = self.envelope
         if envelope is None:
             return memory

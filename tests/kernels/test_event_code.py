@@ -190,7 +190,9 @@ def test_random_oscillators_are_those_of_the_event_code(name: str) -> None:
     c = degenerate(np.random.default_rng(1), draw(np.random.default_rng([1, *name.encode()]), n, *arguments))
     worst, differ, turned = compare(model, c, arguments[0] != "none")
     print(name, {key: f"{value:.1e}" for key, value in worst.items()}, "degenerate rows differ:", differ, "turned over:", turned.size)
-    assert differ.size <= 0.004 * n  # whether a mass that friction holds at the face of a wall has touched it is decided by rounding
+    assert (
+        differ.size <= 0.004 * n
+    )  # without a spring friction may bring a mass back to where it started, a wall's face: rounding decides whether it touches
     assert turned.size <= 0.05 * n
 
 

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 import kernels
 from kernels.batch import solve as batch
 from kernels.models import BUCKLING_WALL, STOP, Model
 from kernels.models.status import RESULTS, Status
 from kernels.models.walls import CRITERIA, WALL_REGIMES
+from kernels.time_history import event_log
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "shock.json"
 NODES = 6  # most in the reference
@@ -332,3 +334,27 @@ def test_a_mass_that_turns_back_within_the_plateau_is_known_in_closed_form() -> 
     np.testing.assert_allclose(found["rebound_velocity"], -1.0, rtol=1e-13)
     np.testing.assert_allclose(found["separation_time"], np.arcsin(1.0 / v0) + yields + 0.5 * math.pi, rtol=1e-13)
     assert not found["status"].any()
+
+
+def test_a_mass_that_friction_releases_at_the_criterion_goes_on_yielding_by_its_jerk() -> None:
+    # at rest on the envelope; when the load has grown to the force of the wall and friction, velocity and acceleration are zero
+    omega, a0, force, start = 4.0, 10.0, 5.0, 0.3  # force: f_post + mu * normal_force, with m = 1
+    events = event_log(
+        "buckling_wall",
+        {
+            "m": 1.0, "omega": omega, "a0": a0, "phase": math.pi, "mu": 0.3, "normal_force": 10.0, "k_n": 100.0, "f_crit": 4.0,
+            "f_post": 2.0, "k_post": 50.0, "x0": start, "end": 1.0,
+        },
+        most=100,
+    )  # fmt: skip
+    released = math.asin(force / a0) / omega
+
+    def velocity(t: float) -> float:
+        return -a0 / omega * (math.cos(omega * t) - math.cos(omega * released)) - force * (t - released)
+
+    stops = brentq(velocity, released + 0.1, released + 1.2, xtol=1e-15)
+    moved = -a0 / omega**2 * (math.sin(omega * stops) - math.sin(omega * released))
+    moved += a0 / omega * math.cos(omega * released) * (stops - released) - force * (stops - released) ** 2 / 2.0
+    named = {name: np.flatnonzero(events["event"] == name) for name in ("yields again", "end of yielding")}
+    assert [events["time"][place].tolist() for place in named.values()] == [[pytest.approx(released)], [pytest.approx(stops)]]
+    assert events["x"][named["end of yielding"][0]] == pytest.approx(start + moved, rel=1e-13)
