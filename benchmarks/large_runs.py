@@ -1,4 +1,4 @@
-"""The cost of large runs: `python benchmarks/large_runs.py` measures time and memory for docs/runs.md.
+"""The cost of large runs: `python benchmarks/large_runs.py` measures time and memory for docs/how-to/runs.md.
 
 It runs grids of 10^6 and 2 x 10^7 rigid masses by `exact`, each in a process of its own with the compiled program cached, and prints the
 peak memory and the parts of the wall time. Then it times single shards of a Sobol design of 10^9 points.

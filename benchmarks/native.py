@@ -1,4 +1,4 @@
-"""The loop in C++ beside that of JAX: `python benchmarks/native.py` measures the table of "Loops in C++" in docs/runs.md.
+"""The loop in C++ beside that of JAX: `python benchmarks/native.py` measures the table of "Loops in C++" in docs/how-to/runs.md.
 
 Both run in one process and take turns on the same rows: SDND104's 12 s on random masses. The ratios are medians of pairs of passes, of wall
 time and of processor time of all cores, which other work disturbs least. Programs are compiled before the first pass. Under it, how far the

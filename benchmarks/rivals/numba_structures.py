@@ -1,8 +1,8 @@
 """Tubes in rings in numba, written in two ways, for comparison with structures by `euler`. It shares nothing with the kernels.
 
 M modes with N = M coordinates, S supports, each a ring in the plane of two displacements (rows 2 s and 2 s + 1 of `shapes`), under loads
-amplitude sin(omega t). The equations are those of docs/structures.md: F_n = max(0, k_n p + c_n p') for p = r - gap > 0, and friction by
-return mapping. Both ways return wear power [W], impulse [N s], number of impacts and contact ratio of every support, (4, S, n), over the
+amplitude sin(omega t). The equations are those of docs/how-to/structures.md: F_n = max(0, k_n p + c_n p') for p = r - gap > 0, and friction
+by return mapping. Both ways return wear power [W], impulse [N s], number of impacts and contact ratio of every support, (4, S, n), over the
 steps after `first`. A force that begins or ends within a step does so where its line crosses 0.
 
 `lanes` is written for the vector unit: it steps WIDTH tubes at a time, and the lanes are contiguous. `plain` is a loop over tubes on all

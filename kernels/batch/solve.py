@@ -76,7 +76,7 @@ def solve(
             steps the error of wear powers is 2e-7 in the median and 2e-6 / (1 - eta) at worst, eta = mu g / a0. Where a scheme chooses its
             steps, results differ as for another first step or tolerance; a tolerance must be 2^-24 at least (else RULE_BROKEN). Scheme
             exact has float32 for rigid friction under one sine over a given window: the error is 4e-7 in most rows, and rows with sqrt(k/m)
-            or c/m above 3 omega run in float64. See docs/runs.md.
+            or c/m above 3 omega run in float64. See docs/how-to/runs.md.
         records: the records that the parameter `record` numbers.
         asked: block means and statistics, of rows over a given window and in float64; or the only observables to compute. A row then
             fails by OVERFLOW only if one of these is not finite.

@@ -14,7 +14,7 @@ Tangential, "stored force": the law of one oscillator (`penalised`) with the pre
 while v_t keeps its direction; otherwise a spring that starts from the force of the last slip holds up to mu_s F_n. Where F_n falls
 it may let a loaded spring push the mass on; it is here for comparison with the tool that SDND104 validates.
 
-Source: the ruling on contacts whose normal force varies in the project's notes on physics, section 8, copied in docs/structures.md.
+Source: the ruling on contacts whose normal force varies in the project's notes on physics, section 8, copied in docs/how-to/structures.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The process `tribosweep`: signals, error messages and the exit status.
 
-docs/runs.md lists the exit statuses; their names are in `shared`.
+docs/how-to/runs.md lists the exit statuses; their names are in `shared`.
 """
 
 from __future__ import annotations

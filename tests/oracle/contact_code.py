@@ -1,7 +1,7 @@
 """A mass in a ring by brute force: tiny steps of the midpoint rule, in polar numbers, in plain Python compiled by numba.
 
-It shares nothing with the kernels. The equations are those of docs/structures.md: F_n = max(0, k_n p + c_n p') for p = r - gap > 0; the
-friction |T| <= mu F_n of a spring k_t and a damper c_t along the arc, whose anchor follows where it slips.
+It shares nothing with the kernels. The equations are those of docs/how-to/structures.md: F_n = max(0, k_n p + c_n p') for p = r - gap > 0;
+the friction |T| <= mu F_n of a spring k_t and a damper c_t along the arc, whose anchor follows where it slips.
 """
 
 from __future__ import annotations
