@@ -1,7 +1,8 @@
 """Impact forces of a mass in a ring, as a load cell would measure them: tiny steps of Heun's method in plain Python, compiled by numba.
 
 It shares nothing with the kernels, nor with `contact_code`. The equations are those of docs/how-to/structures.md: F_n = max(0, k_n p
-+ c_n p') for p = r - gap > 0; the friction is a spring k_t along the arc with a damper c_t, at most mu F_n, and its anchor follows where it slips.
++ c_n p') for p = r - gap > 0; the friction is a spring k_t along the arc with a damper c_t, at most mu F_n, and its anchor
+follows where it slips.
 """
 
 from __future__ import annotations
