@@ -1,4 +1,4 @@
-"""The floors of both packages: a file imports only from its own folder or from lower floors, and no imports go in circles.
+"""The floors of the packages: a file imports only from its own folder or from lower floors, and no imports go in circles.
 
 Imports inside functions and under TYPE_CHECKING count. The `__init__.py` of a package or folder may import from any floor, but not in a
 circle.
@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+TOWER = ("kernels", "sweep", "tribosweep")  # a package imports from those before it
 PACKAGES = {
+    "tribosweep": {"__main__": 1},
     "sweep": {
         "io": 1,
         "design": 2,
@@ -23,8 +25,8 @@ PACKAGES = {
         "analysis": 5,
         "plots": 6,
         "report": 6,
-        "api": 6,
-        "cli": 7,
+        "api": 7,
+        "cli": 8,
     },
     "kernels": {
         "numerics": 1,
@@ -93,6 +95,14 @@ def test_imports_go_down(package):
             elif there != here and floors[there] >= floors[here]:
                 wrong.append(f"{path.relative_to(ROOT)}:{line} ({here}, floor {floors[here]}) imports {target} (floor {floors[there]})")
     assert not wrong, "imports that do not go down:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("package", TOWER)
+def test_packages_import_from_those_below(package):
+    above = TOWER[TOWER.index(package) + 1 :]
+    known = {name: path for each in above for name, path in modules_of(each).items()}
+    wrong = {f"{path.relative_to(ROOT)}:{line}" for name, path in modules_of(package).items() for line, _ in imports_of(name, path, known)}
+    assert not wrong, f"{package} imports one of {above}: {sorted(wrong)}"
 
 
 @pytest.mark.parametrize("package", PACKAGES)

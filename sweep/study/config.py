@@ -21,7 +21,7 @@ from sweep.study.excitation import Excitation
 from sweep.study.shard_size import MOST_SHARDS, is_quick
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Config:
     """A checked study.
 
@@ -61,6 +61,12 @@ class Config:
     digest: str
     excitation: Excitation | None = None
     unused: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """One line: the study, its model, and what it sweeps."""
+        swept = list(dict.fromkeys(axis.name for axis in self.design.axes))
+        over = f" over {', '.join(swept)}" if swept else ""
+        return f"<Config {self.name!r}: {self.model.name}, {self.design.count:,} {'point' if self.design.count == 1 else 'points'}{over}>"
 
     def to_toml(self) -> str:
         """The study as a TOML file, with the defaults that apply as comments."""

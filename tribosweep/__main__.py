@@ -1,0 +1,5 @@
+"""`python -m tribosweep`: the command line."""
+
+from sweep.cli import console
+
+console()
