@@ -10,7 +10,7 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations
 from sweep.analysis.run_rows import is_logarithmic
-from sweep.plots.figure import INK, label, label_plainly, plain, save
+from sweep.plots.figure import INK, Picture, label, label_plainly, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,14 +22,14 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a
 MARKERS = "os^DvP*X<>phd8H."
 
 
-def draw(drawn: Bifurcation, out: Path) -> None:
+def draw(drawn: Bifurcation, out: Path | None) -> Picture:
     """Draw a bifurcation diagram into a .png, .svg or .pdf file.
 
     Raises:
         ConfigError: matplotlib is missing, or the suffix is unknown.
         OSError: `out` cannot be written.
     """
-    save(out, SIZE, lambda figure: fill(figure, drawn), "bifurcation")
+    return save(out, SIZE, lambda figure: fill(figure, drawn), "bifurcation")
 
 
 def fill(figure: Figure, drawn: Bifurcation) -> None:

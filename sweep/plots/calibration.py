@@ -9,7 +9,7 @@ import numpy as np
 
 from sweep.analysis.calibration.results import CalibrationResult, Landscape
 from sweep.io.units import raised
-from sweep.plots.figure import HUES, INK, MARKS, label, plain, save
+from sweep.plots.figure import HUES, INK, MARKS, Picture, label, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ LEAST_SHOWN = 0.3  # standard deviations: values below this share one shade
 TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
 
 
-def draw_fit(result: CalibrationResult, out: Path) -> None:
+def draw_fit(result: CalibrationResult, out: Path | None) -> Picture:
     """Draw measured over computed values, a column of panels per observable, with residuals; traces over time, loops over displacement.
 
     Raises:
@@ -46,7 +46,7 @@ def draw_fit(result: CalibrationResult, out: Path) -> None:
                 grid[2 * (place // across) + each, place % across].set_axis_off()
 
     wide = 6.5 if any(traced for *_, traced in panels) else 3.6
-    save(out, (1.2 + wide * across, 5.2 * down), fill, "calibrate")
+    return save(out, (1.2 + wide * across, 5.2 * down), fill, "calibrate")
 
 
 def panels_of(result: CalibrationResult) -> list[tuple[Quantity, np.ndarray, bool]]:
@@ -118,13 +118,13 @@ def unit_of(quantity: Quantity) -> str:
     return f" [{raised(quantity.unit)}]" if quantity.unit not in ("", "1") else ""
 
 
-def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path) -> None:
+def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path | None) -> Picture:
     """Draw the loss over two parameters, with the others at the optimum, and the paths of the fits that end there.
 
     Raises:
         ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
     """
-    save(out, (7.4, 5.6), lambda figure: slice_of(figure, result, drawn), "calibrate")
+    return save(out, (7.4, 5.6), lambda figure: slice_of(figure, result, drawn), "calibrate")
 
 
 def slice_of(figure: Figure, result: CalibrationResult, drawn: Landscape) -> None:

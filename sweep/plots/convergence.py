@@ -10,7 +10,7 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.analysis.convergence_curves import ConvergenceCurves
 from sweep.design.refinement import LARGEST_STEP, STEP, TOLERANCE
-from sweep.plots.figure import INK, plain, save
+from sweep.plots.figure import INK, Picture, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ FAN = (0.76, 0.94, 0.05)  # left, right and bottom of the reference slopes, as p
 PANELS = {(STEP, LARGEST_STEP): (1.0, 2.0, 4.0), (TOLERANCE,): (0.5, 1.0)}  # quantities that share an axis -> reference slopes on it
 
 
-def draw(drawn: ConvergenceCurves, out: Path) -> None:
+def draw(drawn: ConvergenceCurves, out: Path | None) -> Picture:
     """Draw a convergence study into a .png, .svg or .pdf file.
 
     Raises:
@@ -35,7 +35,7 @@ def draw(drawn: ConvergenceCurves, out: Path) -> None:
         OSError: `out` cannot be written.
     """
     panels = [names for names in PANELS if any(curve.refined.name in names for curve in drawn.curves)]
-    save(out, (WIDTH * len(panels) + LEGEND, HEIGHT), lambda figure: fill(figure, drawn, panels), "convergence")
+    return save(out, (WIDTH * len(panels) + LEGEND, HEIGHT), lambda figure: fill(figure, drawn, panels), "convergence")
 
 
 def fill(figure: Figure, drawn: ConvergenceCurves, panels: list[tuple[str, ...]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from io import BytesIO
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg", ".pdf")
 DPI = 160
+MISSING_GLYPH = "Glyph .* missing from"  # of a study's name; it is drawn as a box
 HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")  # of lines, in their order
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 INK = "#1b1b1b"
@@ -31,11 +33,40 @@ STYLE: dict[Any, Any] = {
 }  # fmt: skip
 
 
-def save(out: Path, size: tuple[float, float], fill: Callable[[Figure], None], command: str) -> None:
-    """Draw a picture into a file; equal input gives equal bytes.
+class Picture:
+    """A picture in memory, for a notebook: it shows itself there, and can be changed or saved.
+
+    Attributes:
+        figure: the matplotlib figure, whose axes can be changed before it is saved.
+    """
+
+    def __init__(self, figure: Figure) -> None:
+        """Keep a figure that is drawn."""
+        self.figure = figure
+
+    def __repr__(self) -> str:
+        """One line with the title of the picture."""
+        titles = [title for axes in self.figure.axes if (title := axes.get_title(loc="left") or axes.get_title())]
+        return f"<Picture {' '.join(titles[:1])!r}>"
+
+    def save(self, out: str | os.PathLike[str]) -> Path:
+        """Write the picture into a .png, .svg or .pdf file, and return its path; ConfigError for another suffix."""
+        path = Path(out)
+        check_suffix(path)
+        write_whole(path, to_bytes(self.figure, path.suffix.lower().removeprefix(".")))
+        return path
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, float]]:
+        """The picture for Jupyter, at half the width of its pixels."""
+        data = to_bytes(self.figure, "png")
+        return data, {"width": self.figure.get_size_inches()[0] * DPI / 2.0}
+
+
+def save(out: Path | None, size: tuple[float, float], fill: Callable[[Figure], None], command: str) -> Picture:
+    """Draw a picture, and write it into a file; equal input gives equal bytes.
 
     Args:
-        out: a .png, .svg or .pdf file.
+        out: a .png, .svg or .pdf file; None for a picture in memory alone.
         size: width and height [inches].
         fill: puts the picture into an empty figure.
         command: name of the calling command, for messages.
@@ -44,8 +75,8 @@ def save(out: Path, size: tuple[float, float], fill: Callable[[Figure], None], c
         ConfigError: matplotlib is missing, or the suffix is unknown.
         OSError: `out` cannot be written.
     """
-    if out.suffix.lower() not in SUFFIXES:
-        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join(SUFFIXES)}")])
+    if out is not None:
+        check_suffix(out)
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -55,14 +86,31 @@ def save(out: Path, size: tuple[float, float], fill: Callable[[Figure], None], c
         message = "a picture needs matplotlib, which is not installed: pip install 'tribosweep[plot]'"
         raise ConfigError(f"tribosweep {command}", [Problem("", message)]) from None
     with rc_context(STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # of a study's name; it is drawn as a box
+        warnings.filterwarnings("ignore", message=MISSING_GLYPH)
         figure = Figure(figsize=size, layout="constrained")
         fill(figure)
-        # without the date, so that the same run gives the same file
-        metadata: Any = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix.lower(), {})
-        picture = BytesIO()
-        figure.savefig(picture, format=out.suffix.lower().removeprefix("."), dpi=DPI, metadata=metadata)
-    write_whole(out, picture.getvalue())
+    picture = Picture(figure)
+    if out is not None:
+        picture.save(out)
+    return picture
+
+
+def check_suffix(out: Path) -> None:
+    """Raise ConfigError if no picture is written into files of this suffix."""
+    if out.suffix.lower() not in SUFFIXES:
+        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join(SUFFIXES)}")])
+
+
+def to_bytes(figure: Figure, form: str) -> bytes:
+    """A figure as the bytes of a "png", "svg" or "pdf" file, without the date, so that the same run gives the same file."""
+    from matplotlib import rc_context
+
+    metadata: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
+    data = BytesIO()
+    with rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=MISSING_GLYPH)
+        figure.savefig(data, format=form, dpi=DPI, metadata=metadata)
+    return data.getvalue()
 
 
 def label(quantity: Quantity) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
 from sweep.analysis.regime_map import RegimeMap, limits_of, nearest_rows, spread
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import INK, label, label_plainly, plain, save
+from sweep.plots.figure import INK, Picture, label, label_plainly, plain, save
 from sweep.plots.map_labels import Place, add_labels, draw_boundaries, name_areas, thinned
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PIXELS = (1600, 1200)  # of the areas, for any number of points
 FEW = 3000  # up to this number, scattered points are drawn one by one
 
 
-def draw(drawn: RegimeMap, out: Path, logarithmic: bool = False) -> None:
+def draw(drawn: RegimeMap, out: Path | None, logarithmic: bool = False) -> Picture:
     """Draw a map into a file.
 
     Args:
@@ -37,7 +37,7 @@ def draw(drawn: RegimeMap, out: Path, logarithmic: bool = False) -> None:
         ConfigError: matplotlib is missing, the suffix is unknown, or no value is positive and `logarithmic` is set.
         OSError: `out` cannot be written.
     """
-    save(out, SIZE, lambda figure: fill(figure, drawn, logarithmic), "map")
+    return save(out, SIZE, lambda figure: fill(figure, drawn, logarithmic), "map")
 
 
 def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:

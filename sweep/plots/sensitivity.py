@@ -16,7 +16,7 @@ from sweep.analysis.sensitivity.sample import REGIME
 from sweep.design.distributions import Scaled
 from sweep.design.sensitivity import Morris
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import HUES, INK, MARKS, label, save
+from sweep.plots.figure import HUES, INK, MARKS, Picture, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def default_picture(study: SensitivityResult) -> str:
     return PLANE if isinstance(study.sample.design, Morris) else BARS
 
 
-def draw(study: SensitivityResult, out: Path, picture: str) -> None:
+def draw(study: SensitivityResult, out: Path | None, picture: str) -> Picture:
     """Draw a study into a .png, .svg or .pdf file: a row of panels per observable, or one panel for bars, planes and sizes.
 
     Raises:
@@ -44,8 +44,7 @@ def draw(study: SensitivityResult, out: Path, picture: str) -> None:
     if picture == SCATTER:
         across = min(COLUMNS, len(study.sample.names))
         down = -(-len(study.sample.names) // across) * len(study.quantities)
-        save(out, (3.1 * across + 0.6, 2.5 * down + 0.5), lambda figure: scatter(figure, study, down, across), "sensitivity")
-        return
+        return save(out, (3.1 * across + 0.6, 2.5 * down + 0.5), lambda figure: scatter(figure, study, down, across), "sensitivity")
     which = SIZES if picture == SIZES else INDICES
     drawn = [quantity for quantity in study.quantities if any(line.observable == quantity.name for line in study.lines[which])]
     if picture == PLANE and not isinstance(study.sample.design, Morris):
@@ -53,8 +52,7 @@ def draw(study: SensitivityResult, out: Path, picture: str) -> None:
     if not drawn:
         raise ConfigError("--picture", [Problem("", f"there is nothing for {picture}: {' '.join(study.notes) or 'no estimates'}")])
     if picture == SIZES:
-        save(out, (11.0, 4.2 * len(drawn)), lambda figure: sizes(figure, study, drawn), "sensitivity")
-        return
+        return save(out, (11.0, 4.2 * len(drawn)), lambda figure: sizes(figure, study, drawn), "sensitivity")
     panel = bars if picture == BARS else plane
     height = 1.2 + 0.42 * len(study.sample.names) if picture == BARS else 4.2
 
@@ -63,7 +61,7 @@ def draw(study: SensitivityResult, out: Path, picture: str) -> None:
         for axes, quantity in zip(panels, drawn, strict=True):
             panel(axes, study, quantity, [line for line in study.lines[which] if line.observable == quantity.name])
 
-    save(out, (7.5, max(height, 2.4) * len(drawn)), fill, "sensitivity")
+    return save(out, (7.5, max(height, 2.4) * len(drawn)), fill, "sensitivity")
 
 
 def symbol(study: SensitivityResult, name: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernels.models.supports import PLANE, RING, named
 from sweep.analysis.time_trace import Clearance, TimeTrace
-from sweep.plots.figure import HUES, INK, plain, save
+from sweep.plots.figure import HUES, INK, Picture, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ LENGTHS = ((0.5, 1.0, "m"), (5e-4, 1e3, "mm"), (0.0, 1e6, "μm"))  # least size 
 COARSE = 128  # nodes of a circle
 
 
-def draw(trace: TimeTrace, out: Path) -> None:
+def draw(trace: TimeTrace, out: Path | None) -> Picture:
     """Draw a time history into a .png, .svg or .pdf file; of a structure at most MOST_SUPPORTS supports (see `drawn_of`).
 
     Raises:
@@ -36,9 +36,8 @@ def draw(trace: TimeTrace, out: Path) -> None:
     if trace.clearances or not {"x", "friction_force"} <= trace.columns.keys():
         rows = len(drawn_of(trace))
         height = ORBIT * rows + (MOTION if points_of(trace) or not rows else 0.0) + 0.5
-        save(out, (WIDTH, height), lambda figure: of_structure(figure, trace), "trace")
-    else:
-        save(out, (WIDTH, 6.2), lambda figure: of_oscillator(figure, trace), "trace")
+        return save(out, (WIDTH, height), lambda figure: of_structure(figure, trace), "trace")
+    return save(out, (WIDTH, 6.2), lambda figure: of_oscillator(figure, trace), "trace")
 
 
 def drawn_of(trace: TimeTrace) -> tuple[Clearance, ...]:
