@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sweep.api import default_directory
-from sweep.cli.shared import FAILED_ROWS, AsJson
+from sweep.cli.shared import FAILED_ROWS, AsJson, StudyFile
 from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Pa
 
 
 def calibrate(
-    config: Annotated[Path, typer.Argument(help="The study, a TOML file with a table [calibration].")],
+    config: StudyFile,
     out: Annotated[Path | None, typer.Option(help="Directory of the result; default runs/<study name>.")] = None,
     profile: Annotated[
         list[str] | None, typer.Option(help="Parameter whose profile likelihood is wanted, or all. Can be repeated.")

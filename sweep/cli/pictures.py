@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.shared import AreasName, At, SupportName
+from sweep.cli.shared import AreasName, At, RunFolder, SupportName
 from sweep.cli.terminal import emit, say
 from sweep.io.errors import ConfigError, Problem
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_map(
-    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    directory: RunFolder,
     x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the first that the run varies.")] = None,
     y: Annotated[str | None, typer.Option(help="Parameter on the y axis; default the other one.")] = None,
     color: Annotated[
@@ -68,7 +68,7 @@ def say_what_is_drawn(drawn: RegimeMap) -> None:
 
 
 def write_report(
-    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    directory: RunFolder,
     x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the first that the run varies.")] = None,
     y: Annotated[str | None, typer.Option(help="Parameter on the y axis; default the other one.")] = None,
     color: Annotated[str | None, typer.Option(help="Observable that is shaded first; others are chosen on the page.")] = None,
@@ -94,7 +94,7 @@ def write_report(
 
 
 def draw_bifurcation(
-    directory: Annotated[Path, typer.Argument(help='Directory of a run with [time] window = "steady".')],
+    directory: RunFolder,
     x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the one that the run varies besides x0 and v0.")] = None,
     y: Annotated[str, typer.Option(help="poincare_x, poincare_v, or another observable that is a number.")] = "poincare_x",
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/bifurcation.png.")] = None,
@@ -114,7 +114,7 @@ def draw_bifurcation(
 
 
 def draw_convergence(
-    directory: Annotated[Path, typer.Argument(help="Directory of a run of design convergence.")],
+    directory: RunFolder,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/convergence.png.")] = None,
 ) -> None:
     """Draw how the points of a convergence study approach exact and their own limit."""

@@ -21,6 +21,8 @@ from sweep.cli.shared import (
     NO_RESOURCES,
     TERMINATED,
     AsJson,
+    RunFolder,
+    StudyFile,
     Terminated,
     reason,
     shortage,
@@ -107,7 +109,7 @@ def carry_out(study: Config, directory: Path, means: ExecutorOptions, as_json: b
 
 
 def run(
-    config: Annotated[Path, typer.Argument(help="The study, a TOML file.")],
+    config: StudyFile,
     out: Annotated[Path | None, typer.Option(help="Directory of the run; default runs/<study name>. The same study is resumed.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: parameters.mu=0.2. Can be repeated.")] = None,
     dry_run: Annotated[
@@ -136,7 +138,7 @@ def run(
 
 
 def resume(
-    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    directory: RunFolder,
     executor: WhoComputes = ExecutorName.local,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -148,7 +150,7 @@ def resume(
 
 
 def check(
-    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    directory: RunFolder,
     repair: Annotated[
         bool, typer.Option("--repair", help="Write damaged files again; compute the rows of damaged and missing shards.")
     ] = False,

@@ -13,7 +13,7 @@ import typer
 from kernels.models.quantity import Quantity
 from sweep.api import default_directory, load_run
 from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
-from sweep.cli.shared import FAILED_ROWS, AsJson
+from sweep.cli.shared import FAILED_ROWS, AsJson, StudyOrRun
 from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.tables import number_in
@@ -192,7 +192,7 @@ def print_as_json(study: SensitivityResult, path: Path, files: Sequence[Path]) -
 
 
 def sensitivity(
-    target: Annotated[Path, typer.Argument(help="The study, a TOML file, which is run first; or the directory of a run.")],
+    target: StudyOrRun,
     observable: Annotated[list[str] | None, typer.Option(help="Observable to explain. Can be repeated.")] = None,
     regime: Annotated[str | None, typer.Option(help="Use only groups whose rows are all in this regime, such as slip-slip.")] = None,
     exceeds: Annotated[list[str] | None, typer.Option(help="Report the chance to exceed: wear_power=1.0. Can be repeated.")] = None,

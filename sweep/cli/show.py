@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from sweep.cli.run_summary import study_results
-from sweep.cli.shared import FAILED_ROWS, AsJson
+from sweep.cli.shared import FAILED_ROWS, AsJson, StudyOrRun, existing_run, is_study
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.execution.directory import count_failed
+from sweep.io import shipped
+from sweep.io.files import read_text
+from sweep.io.toml import read_toml
 from sweep.study.boundary import BOUNDARY
 from sweep.study.convergence import CONVERGENCE
 
@@ -19,7 +23,7 @@ LONGEST_TABLE = 10_000  # rows of events that are printed
 
 
 def show(
-    directory: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    directory: StudyOrRun,
     failed: Annotated[bool, typer.Option("--failed", help="List the rows that failed instead.")] = False,
     over: Annotated[
         str | None,
@@ -38,13 +42,17 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run: state, progress, statuses, times and first rows; or means over one of its parameters."""
+    """Show a run: state, progress, statuses, times and first rows; or means over one of its parameters. Of a study: its text."""
     from sweep.analysis import run_state
     from sweep.analysis.boundary_summary import curves_of
     from sweep.analysis.run_notes import notes_on
     from sweep.cli import tables
     from sweep.cli.means import show_means
 
+    if is_study(directory) and not (failed or as_json or over is not None):
+        show_study(directory)
+        return
+    directory = existing_run(directory)
     if over is not None:
         show_means(directory, over, observable or [], chance or [], confidence, out, as_json)
         return
@@ -77,6 +85,15 @@ def show(
         say(note)
 
 
+def show_study(path: Path) -> None:
+    """Print the text of a study on stdout, and its place and the command that runs it on stderr."""
+    file = shipped.find(path)
+    tables = read_toml(file)
+    emit(read_text(file).rstrip())
+    command = "calibrate" if "calibration" in tables else "run"
+    say(f"Study: {file}; tribosweep {command} {shlex.quote(str(path))} carries it out.")
+
+
 def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
     """Print the failed rows of a run on stdout: all of them as JSON, or the first ones as a table."""
     from sweep.analysis import run_state
@@ -94,7 +111,7 @@ def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
 
 
 def show_events(
-    study: Annotated[Path, typer.Argument(help="The study, a TOML file, or the directory of a run.")],
+    study: StudyOrRun,
     point: Annotated[list[int] | None, typer.Option(help="Number of a point, from 0 on. Can be repeated; default the first.")] = None,
     impacts: Annotated[
         bool, typer.Option("--impacts", help="Impacts on the wall, or at the supports of a structure, instead of all events.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -18,9 +18,10 @@ from kernels.models.structures import CENTRE, Load, Structure, body_basis
 from kernels.models.supports import RING, Support
 from sweep.cli.terminal import emit, print_json, print_table
 from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
+from sweep.io import shipped
 from sweep.io.toml import inline
 from sweep.io.values import written
-from sweep.study.schema import EXCITATION, PARTS
+from sweep.study.schema import EXCITATION, PARTS, TableSchema
 from sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
 
 PROSE = ("schemes", "description", "default", "parameters", "rule", "models")
@@ -42,6 +43,7 @@ def listed_models() -> dict[str, Model]:
 class Topic(StrEnum):
     """The topics that can be listed."""
 
+    studies = "studies"
     models = "models"
     parameters = "parameters"
     schemes = "schemes"
@@ -52,33 +54,18 @@ class Topic(StrEnum):
     structures = "structures"
 
 
-def rows_of(topic: Topic) -> list[dict[str, Any]]:
-    """The entries of a topic, one dict each."""
-    if topic is Topic.models:
-        models = listed_models().values()
-        return [{"model": model.name, "schemes": ", ".join(model.schemes), "description": model.description} for model in models]
-    if topic is Topic.schemes:
-        return [{"scheme": s.name, "reads": ", ".join(s.reads) or "-", "description": s.description} for s in SCHEMES.values()]
-    if topic in (Topic.designs, Topic.excitation, Topic.structures):
-        designs = {**DESIGNS, CONCATENATION: ABOUT_CONCATENATION}
-        parts = EXCITATION if topic is Topic.excitation else {**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}
-        keys = {
-            f"{part}.{key}": field.description or f"parameter {key}[NAME]"
-            for part, shape in parts.items()
-            for key, field in shape.model_fields.items()
-        }
-        thing, known = ("design", designs) if topic is Topic.designs else ("key", keys)
-        return [{thing: name, "description": description} for name, description in known.items()]
-    if topic is Topic.rules:
-        return [
-            {"parameters": ", ".join(rule.parameters), "rule": rule.sentence, "models": models}
-            for rule, models in shared(lambda model: (*model.rules, *SINGLE_RULES))
-        ]
-    if topic is Topic.observables:
-        return [
-            {"observable": q.name, "unit": q.unit, "kind": KINDS[q.kind], "description": meaning_of(q), "models": models}
-            for q, models in shared(lambda model: model.observables)
-        ]
+def studies() -> list[dict[str, Any]]:
+    """The studies that come with tribosweep."""
+    return [{"study": name, "description": shipped.about(name)} for name in shipped.names()]
+
+
+def models() -> list[dict[str, Any]]:
+    """The models."""
+    return [{"model": m.name, "schemes": ", ".join(m.schemes), "description": m.description} for m in listed_models().values()]
+
+
+def parameters() -> list[dict[str, Any]]:
+    """The parameters of all models."""
     return [
         {
             "parameter": q.name,
@@ -91,6 +78,59 @@ def rows_of(topic: Topic) -> list[dict[str, Any]]:
         }
         for q, models in shared(lambda model: model.parameters)
     ]
+
+
+def schemes() -> list[dict[str, Any]]:
+    """The schemes."""
+    return [{"scheme": s.name, "reads": ", ".join(s.reads) or "-", "description": s.description} for s in SCHEMES.values()]
+
+
+def observables() -> list[dict[str, Any]]:
+    """The observables of all models."""
+    return [
+        {"observable": q.name, "unit": q.unit, "kind": KINDS[q.kind], "description": meaning_of(q), "models": models}
+        for q, models in shared(lambda model: model.observables)
+    ]
+
+
+def rules() -> list[dict[str, Any]]:
+    """The rules between parameters."""
+    return [
+        {"parameters": ", ".join(rule.parameters), "rule": rule.sentence, "models": models}
+        for rule, models in shared(lambda model: (*model.rules, *SINGLE_RULES))
+    ]
+
+
+def designs() -> list[dict[str, Any]]:
+    """The designs."""
+    return [{"design": name, "description": description} for name, description in {**DESIGNS, CONCATENATION: ABOUT_CONCATENATION}.items()]
+
+
+def keys_in(parts: Mapping[str, type[TableSchema]]) -> list[dict[str, Any]]:
+    """The keys of sections of a study, by the section's name."""
+    return [
+        {"key": f"{part}.{key}", "description": field.description or f"parameter {key}[NAME]"}
+        for part, shape in parts.items()
+        for key, field in shape.model_fields.items()
+    ]
+
+
+ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
+    Topic.studies: studies,
+    Topic.models: models,
+    Topic.parameters: parameters,
+    Topic.schemes: schemes,
+    Topic.observables: observables,
+    Topic.rules: rules,
+    Topic.designs: designs,
+    Topic.excitation: lambda: keys_in(EXCITATION),
+    Topic.structures: lambda: keys_in({**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}),
+}
+
+
+def rows_of(topic: Topic) -> list[dict[str, Any]]:
+    """The entries of a topic, one dict each."""
+    return ROWS[topic]()
 
 
 def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:

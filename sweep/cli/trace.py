@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.shared import AsJson, SupportName
+from sweep.cli.shared import AsJson, StudyOrRun, SupportName
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.io.errors import ConfigError, Problem
 
@@ -16,7 +16,7 @@ MOST_COORDINATES = 6  # that the table on the terminal has
 
 
 def trace(
-    study: Annotated[Path, typer.Argument(help="The study, a TOML file, or the directory of a run.")],
+    study: StudyOrRun,
     point: Annotated[int, typer.Option(help="Number of the point, from 0 on.")] = 0,
     support: SupportName = None,
     rows: Annotated[

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sweep.io import shipped
 from sweep.io.errors import ConfigError, Problem, advise_path
 from sweep.io.files import MOST_TEXT, read_bytes
 from sweep.io.text import visible_json
@@ -113,14 +114,14 @@ def plain(value: Any) -> Any:
 
 
 def read_source(source: Mapping[str, Any] | str | os.PathLike[str]) -> tuple[str, dict[str, Any], Path, str]:
-    """Read a study as nested tables, from a TOML file or from nested dicts.
+    """Read a study as nested tables, from a TOML file, from a shipped study by its name, or from nested dicts.
 
     Returns:
         Its source for messages, the tables, the folder to which paths are relative, and its default name.
     """
     if isinstance(source, Mapping):
         return "study", plain(source), Path.cwd(), "study"
-    path = Path(source)
+    path = shipped.find(source)
     return str(source), read_toml(path), path.absolute().parent, path.stem
 
 
@@ -129,7 +130,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return parse_toml(read_bytes(path, MOST_TEXT))
     except OSError as error:
-        message = f"cannot be read: {error.strerror}{advise_path(path)}"
+        message = f"cannot be read: {error.strerror}{advise_path(path) or ('' if path.exists() else shipped.suggest(path))}"
     except ValueError as error:
         message = str(error)
     raise ConfigError(str(path), [Problem("", message)])

@@ -1,0 +1,63 @@
+"""The studies that come with tribosweep are found by name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sweep
+from sweep.io import shipped
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_checkout_is_the_only_source() -> None:
+    assert shipped.folder() == ROOT / "configs"
+    assert shipped.names() == sorted(path.stem for path in (ROOT / "configs").glob("*.toml"))
+
+
+def test_a_name_stands_for_its_file_and_its_data() -> None:
+    assert sweep.load("sdnd104").digest == sweep.load(ROOT / "configs" / "sdnd104.toml").digest
+    quake = sweep.load("quake")
+    assert quake.document["excitation"]["records"][0] == str(ROOT / "configs" / "data" / "main_shock.csv")
+
+
+def test_a_file_goes_before_a_name() -> None:
+    Path("sdnd104").write_text('[study]\nname = "mine"\n[sweep.axes]\nmu = [0.1]\n')
+    assert sweep.load("sdnd104").name == "mine"
+
+
+@pytest.mark.parametrize("word", ["sdnd14", "configs/sdnd104.toml", "SDND104"])
+def test_a_name_that_is_nearly_right_is_suggested(word: str) -> None:
+    with pytest.raises(sweep.ConfigError, match=r"did you mean the study 'sdnd104'"):
+        sweep.load(word)
+
+
+def test_every_study_begins_with_what_it_asks() -> None:
+    for name in shipped.names():
+        about = shipped.about(name)
+        assert 10 < len(about) < 250, name
+        assert "tribosweep" not in about, name
+
+
+def test_an_installation_without_a_checkout_has_them_in_the_package(tmp_path: Path) -> None:
+    """The layout of the wheel, which .ci/wheel builds: sweep/configs."""
+    for package in ("sweep", "kernels"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "configs", tmp_path / "sweep" / "configs")
+    code = "import sweep; from sweep.io import shipped; print(shipped.folder(), sweep.load('quake').design.count)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split() == [str(tmp_path / "sweep" / "configs"), "42"]

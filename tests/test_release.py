@@ -1,0 +1,60 @@
+"""What a release states: versions of Python, one version of the package, a command line that finds its studies."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from sweep.cli.installation import OLDEST_PYTHON
+from sweep.io.version import VERSION
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+PYTHONS = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)]
+
+
+def minor(version: str) -> tuple[int, ...]:
+    """A version as numbers."""
+    return tuple(map(int, version.split(".")))
+
+
+def test_classifiers_requires_python_and_ci_name_the_same_versions() -> None:
+    assert sorted(PYTHONS, key=minor) == PYTHONS
+    assert [minor(each)[1] for each in PYTHONS] == list(range(minor(PYTHONS[0])[1], minor(PYTHONS[-1])[1] + 1)), "a version is left out"
+    allowed = SpecifierSet(PROJECT["requires-python"])
+    assert all(f"{each}.0" in allowed for each in PYTHONS)
+    assert f"3.{minor(PYTHONS[0])[1] - 1}.99" not in allowed
+    tried = re.search(r"for version in ([\d. ]+); do", (ROOT / ".ci" / "run").read_text())
+    assert tried is not None
+    assert tried[1].split() == PYTHONS[::-1]
+    assert minor(PYTHONS[0]) == OLDEST_PYTHON
+    assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py{PYTHONS[0].replace('.', '')}"
+    assert PYPROJECT["tool"]["mypy"]["python_version"] == PYTHONS[0]
+
+
+def test_the_version_stands_in_one_place() -> None:
+    assert PROJECT["dynamic"] == ["version"]
+    assert PYPROJECT["tool"]["hatch"]["version"]["path"] == "sweep/io/version.py"
+    others = [
+        path.relative_to(ROOT)
+        for folder in ("kernels", "sweep", "tribosweep")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.name != "version.py" and f'"{VERSION}"' in path.read_text()
+    ]
+    assert not others
+
+
+def test_every_package_with_code_is_in_the_wheel() -> None:
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert packages == {each for each in PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"] if (ROOT / each).exists()}
+
+
+@pytest.mark.parametrize("word", ["build>=", "twine>="])
+def test_the_wheel_script_gets_its_tools_from_the_extra(word: str) -> None:
+    assert any(each.startswith(word) for each in PROJECT["optional-dependencies"]["release"])
+    assert 'bash "$work/.ci/wheel"' in (ROOT / ".ci" / "run").read_text()
