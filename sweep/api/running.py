@@ -51,7 +51,7 @@ def run(
     """Run a study, or compute the missing part of its run.
 
     Args:
-        config: path of a TOML file, the same as nested dicts, or a checked `Config`.
+        config: path of a TOML file, the name of a shipped study, the same as nested dicts, or a checked `Config`.
         out: directory of the run; default `runs/<study name>`. An incomplete run of the same study is completed, a complete one is kept.
         overrides: "path=value" texts that replace keys of the study.
         progress: called with (points done, points of the study) after every shard. A point of a convergence study is done when it is

@@ -40,7 +40,7 @@ def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides:
     """Read and check a study.
 
     Args:
-        config: path of a TOML file, its content as nested dicts, or a `Config` (returned as it is).
+        config: path of a TOML file, the name of a shipped study, its content as nested dicts, or a `Config` (returned as it is).
         overrides: "path=value" texts that replace keys before the check; a value is TOML, or else a word.
 
     Raises:

@@ -68,7 +68,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence
     """Read and check a calibration.
 
     Args:
-        source: path of a TOML file, or its content as nested dicts (file paths are then relative to the working directory).
+        source: path of a TOML file, name of a shipped study, or its content as nested dicts, whose files are relative to the working
+            directory.
         overrides: "path=value" texts that replace keys before the check.
 
     Raises:

@@ -1,0 +1,69 @@
+"""Studies and runs on the command line: by path or by name, and what is said where one is given for the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sweep.cli import main
+
+STUDY = '[study]\nname = "mine"\n[sweep.axes]\nmu = [0.1, 0.2]\n'
+
+
+@pytest.fixture
+def made(fake: object, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A study of which there is a run."""
+    Path("s.toml").write_text(STUDY)
+    assert main(["run", "s.toml"]) == 0
+    capsys.readouterr()
+    return Path("runs") / "mine"
+
+
+def test_a_run_is_found_by_its_name(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "mine"]) == 0
+    by_name = capsys.readouterr().out
+    assert main(["show", str(made)]) == 0
+    assert by_name == capsys.readouterr().out
+    assert main(["resume", "mine"]) == 0
+
+
+@pytest.mark.parametrize("command", ["run", "calibrate"])
+def test_a_run_given_for_a_study_is_named_as_one(command: str, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, str(made)]) == 2
+    said = capsys.readouterr().err
+    assert "is the directory of a run, not a study" in said
+    assert f"tribosweep resume {made}" in said
+
+
+@pytest.mark.parametrize("command", ["map", "report", "resume", "check", "bifurcation", "convergence"])
+def test_a_study_given_for_a_run_is_named_as_one(command: str, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "s.toml"]) == 2
+    said = capsys.readouterr().err
+    assert f"is a study, and this command reads the directory of its run: {made}\n" in said
+    assert main([command, "sdnd104"]) == 2
+    assert "runs/sdnd104, which tribosweep run sdnd104 makes" in capsys.readouterr().err
+
+
+def test_a_folder_of_studies_names_them(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("here").mkdir()
+    (Path("here") / "a.toml").write_text(STUDY)
+    assert main(["run", "here"]) == 2
+    assert "a study is one TOML file; there are here/a.toml" in capsys.readouterr().err
+
+
+def test_show_prints_a_study(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "regime_map"]) == 0
+    told = capsys.readouterr()
+    assert told.out == (Path(__file__).parents[3] / "configs" / "regime_map.toml").read_text()
+    assert "tribosweep run regime_map carries it out" in told.err
+    assert main(["show", "calibrate_wall"]) == 0
+    assert "tribosweep calibrate calibrate_wall carries it out" in capsys.readouterr().err
+    assert main(["show", "regime_map", "--failed"]) == 2
+
+
+def test_a_shipped_study_runs_by_its_name(fake: object, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "sdnd104", "--out", "there"]) == 0
+    assert (Path("there") / "_SUCCESS").exists()
+    assert main(["run", "quake", "--dry-run"]) == 0
+    assert "main_shock.csv" in capsys.readouterr().out
