@@ -155,7 +155,8 @@ def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> I
     if model.name == "buckling_wall" and {x, y} <= WALL_AXES and "m_2" not in given and not derived:
         still = at_rest(*FORCES, "k", "a0", "mu", "c_n", "gap", "x0") and not given.get("c_buckled")
         if still and not any(given.get("post_damping", ())):
-            for name in wall_energies(resolved(model, given)):
+            varied = dict.fromkeys((x, y), 1.0)  # a part of the envelope exists if its length varies
+            for name in wall_energies(resolved(model, {**given, **varied})):
                 yield Level(name, name, frozenset(WALL_AXES), impact_over(name))
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sweep.analysis.map_areas import FREE
+from sweep.analysis.map_places import limits_of, sides_of
 from sweep.analysis.palette import EMPTY, Ramp, flat
-from sweep.analysis.regime_map import FREE, RegimeMap, theory_of
+from sweep.analysis.regime_map import RegimeMap, theory_of
 from sweep.analysis.theory import BoundaryLine
 from sweep.plots.figure import INK
 
@@ -69,10 +71,24 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
     if drawn.measured:
         add_legend(axes, drawn, theory, [boundary.name for boundary in nameless if not boundary.theory])
     elif drawn.gridded and (not theory or any(boundary.tends for boundary in theory)):
-        present = [code for code in (*sorted(EMPTY), *range(len(drawn.words))) if (drawn.regimes == code).any()]
-        between = [code + 0.5 for code in present[:-1]]
-        if between:
-            axes.contour(*thinned(drawn, drawn.regimes), between, colors=INK, linewidths=1.2)
+        draw_sides(axes, drawn)
+
+
+def draw_sides(axes: Axes, drawn: RegimeMap) -> None:
+    """Draw the sides between cells of different areas on a grid."""
+    from matplotlib.collections import LineCollection
+
+    x, y = (sides_of(values, log) for values, log in zip((drawn.x_values, drawn.y_values), drawn.logarithmic, strict=True))
+    upright = [np.stack([(x[i], y[first]), (x[i], y[last])]) for i, first, last in stretches(np.diff(drawn.regimes, axis=1).T != 0)]
+    level = [np.stack([(x[first], y[j]), (x[last], y[j])]) for j, first, last in stretches(np.diff(drawn.regimes, axis=0) != 0)]
+    axes.add_collection(LineCollection([*upright, *level], colors=INK, linewidths=1.2, capstyle="projecting", zorder=3), autolim=False)
+
+
+def stretches(differ: np.ndarray) -> list[tuple[int, int, int]]:
+    """The stretches of True in each row of an (n, m) mask: (row + 1, first, last + 1)."""
+    steps = np.diff(np.pad(differ, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    (rows, first), (_, last) = np.nonzero(steps == 1), np.nonzero(steps == -1)
+    return list(zip((rows + 1).tolist(), first.tolist(), last.tolist(), strict=True))
 
 
 def line_style(boundary: BoundaryLine, drawn: RegimeMap) -> dict[str, Any]:
@@ -167,6 +183,21 @@ def middle(inside: np.ndarray) -> Place | None:
 
 
 def thinned(drawn: RegimeMap, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x, y and `values` at no more than LINE_NODES nodes along each axis, which is fine enough for a line."""
+    """x, y and `values` at about LINE_NODES nodes along each axis, fine enough for a line, and at the frame, where lines then end."""
     across, up = (max(1, -(-count // LINE_NODES)) for count in (len(drawn.x_values), len(drawn.y_values)))
-    return drawn.x_values[::across], drawn.y_values[::up], values[::up, ::across]
+    (left, right), (bottom, top) = limits_of(drawn)
+    x, y = np.concatenate([[left], drawn.x_values[::across], [right]]), np.concatenate([[bottom], drawn.y_values[::up], [top]])
+    return x, y, np.pad(values[::up, ::across], 1, mode="edge")
+
+
+def levelled(values: np.ndarray, levels: Sequence[float], rounding: float) -> np.ndarray:
+    """`values`, with those that differ from a level by rounding alone put on it, so that a contour does not follow rounding errors.
+
+    Args:
+        values: of any shape; NaN where there is none. levels: of the contours. rounding: of the values, relative to the largest.
+    """
+    largest = float(np.nanmax(np.abs(values)))
+    found = values.copy()
+    for level in levels:
+        found[np.abs(values - level) <= rounding * largest] = level
+    return found

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sweep.analysis.map_places import limits_of, nearest_rows, spread
 from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
-from sweep.analysis.regime_map import RegimeMap, limits_of, nearest_rows, spread
+from sweep.analysis.regime_map import RegimeMap
 from sweep.io.errors import ConfigError, Problem
 from sweep.plots.figure import INK, Picture, label, label_plainly, plain, save
-from sweep.plots.map_labels import Place, add_labels, draw_boundaries, name_areas, thinned
+from sweep.plots.map_labels import Place, add_labels, draw_boundaries, levelled, name_areas, thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,10 +159,15 @@ def draw_levels(axes: Axes, drawn: RegimeMap, norm: Normalize, taken: list[Place
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     locator: Any = LogLocator(numticks=8) if isinstance(norm, LogNorm) else MaxNLocator(6)
-    levels = [level for level in locator.tick_values(norm.vmin, norm.vmax) if norm.vmin < level < norm.vmax]
-    if not levels or drawn.shades is None or drawn.shade is None or drawn.shade.kind == "integer":
+    if drawn.shades is None or drawn.shade is None or drawn.shade.kind == "integer" or norm.vmin is None or norm.vmax is None:
         return
-    lines = axes.contour(*thinned(drawn, drawn.shades), levels, colors=INK, linewidths=0.7, alpha=0.7)
+    x, y, shades = thinned(drawn, drawn.shades)
+    low, high = (float(found(shades)) for found in (np.nanmin, np.nanmax))
+    near = drawn.rounding * max(abs(low), abs(high))
+    levels = [float(level) for level in locator.tick_values(norm.vmin, norm.vmax) if max(low, norm.vmin) + near < level < high - near]
+    if not levels:
+        return
+    lines = axes.contour(x, y, levelled(shades, levels, drawn.rounding), levels, colors=INK, linewidths=0.7, alpha=0.7)
     parts = (0.3, 0.45, 0.6)  # neighbouring lines get labels at different heights, so that labels do not touch
     add_labels(axes, lines, [parts[i % len(parts)] for i in range(len(levels))], taken, fontsize=9, fmt=lambda level: f"{level:g}")
 

@@ -12,26 +12,23 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.palette import EMPTY
-from sweep.analysis.regime_map import (
+from sweep.analysis.map_areas import (
     FAILED,
     MISSING,
     NOTHING,
     VOID,
     Areas,
-    RegimeMap,
     areas_of,
-    choose_areas,
     choose_shade,
-    limits_of,
-    map_of,
-    nearest_rows,
+    columns_of,
     require_shade,
     shown_of,
-    spread,
-    theory_of,
+    sought_in,
 )
-from sweep.analysis.regime_map import codes as codes_of
+from sweep.analysis.map_areas import codes as codes_of
+from sweep.analysis.map_places import limits_of, nearest_rows, spread
+from sweep.analysis.palette import EMPTY
+from sweep.analysis.regime_map import RegimeMap, map_of, theory_of
 from sweep.analysis.run_notes import notes_on
 from sweep.analysis.run_rows import RunRows, is_numeric, read_rows
 from sweep.analysis.run_state import POINT
@@ -76,7 +73,7 @@ def read_content(
     Args:
         path: directory of the run, complete or not.
         x, y, at: see `run_rows.read_rows`; one axis is enough.
-        color: the observable that is shaded first. logarithmic: whether to shade by its logarithm.
+        color: the observable that is shaded first, or "none". logarithmic: whether to shade by its logarithm.
         traces: largest number of points with a trace.
         areas, support: see `regime_map.read_map`; the traces of a structure are those of this support too.
 
@@ -88,10 +85,10 @@ def read_content(
     chosen: list[Quantity] = []
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
-        shown = shown_of(model, None if color == NOTHING else color, areas, support, problems)
-        shade = choose_shade(model, shown.color, problems)
-        chosen.extend([shade] if shade else [])
-        choose_areas(model, shown.areas, problems)
+        shown = shown_of(model, color, areas, support, problems, sought_in(path))
+        shade = choose_shade(model, shown.color, problems) or by_name(model.observables)[model.main]
+        chosen.append(shade)
+        columns_of(model, shown, problems)
         return [POINT, *(quantity.name for quantity in model.observables if quantity.kind != "list"), "status"]
 
     rows = read_rows(path, wanted, x, y, at, fewest=1)
@@ -99,9 +96,9 @@ def read_content(
     require_shade(path, rows, shade)
     if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
-    of = shown_of(rows.model, None if color == NOTHING else color, areas, support, [])
+    of = shown_of(rows.model, color, areas, support, [], sought_in(path))
     place = of.support or next(iter(supports_of(rows.model)), None)
-    found_areas = areas_of(path, rows, of.areas)
+    found_areas = areas_of(path, rows, of)
     drawn = map_of(path, rows, None, found_areas) if len(rows.axes) > 1 else None
     order, places, thinned = order_of(rows, drawn)
     picked = pick(rows, drawn, found_areas, order, traces)
@@ -131,7 +128,7 @@ def read_content(
         "limits": limits_of(drawn) if drawn is not None else [limits_of_line(places[0])],
         "places": [values.tolist() for values in places] if kind == "grid" else None,
         "columns": described,
-        "shade": shade.name,
+        "shade": NOTHING if of.color == NOTHING and drawn is not None else shade.name,
         "logarithmic": logarithmic,
         "areas": found_areas.name,
         "words": colors_of(found_areas.words),

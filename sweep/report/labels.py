@@ -9,7 +9,7 @@ from typing import Any
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.palette import FLAT, ramps_of
+from sweep.analysis.palette import flat, ramps_of
 from sweep.analysis.run_rows import RunRows
 from sweep.analysis.run_state import facts_of
 from sweep.analysis.supports import in_words
@@ -35,7 +35,7 @@ def axis_of(rows: RunRows, quantity: Quantity) -> dict[str, Any]:
 def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
     """The regimes with both ends of their colour ramps."""
     ramps = ramps_of(words)
-    return [{"name": word, "ramp": list(ramp), "flat": FLAT.get(word)} for word, ramp in ramps.items()]
+    return [{"name": word, "ramp": list(ramp), "flat": flat(word, ramps)} for word, ramp in ramps.items()]
 
 
 def provenance_of(rows: RunRows) -> list[tuple[str, str]]:

@@ -18,7 +18,8 @@ import pytest
 from kernels.models import BUCKLING_WALL
 from kernels.models.status import Status
 from sweep import ConfigError, load, run
-from sweep.analysis.regime_map import FAILED, VOID, read_map
+from sweep.analysis.map_areas import FAILED, VOID
+from sweep.analysis.regime_map import read_map
 from sweep.cli import main
 from tests.sweep.conftest import FakeKernels
 

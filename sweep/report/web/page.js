@@ -52,6 +52,7 @@ function showFacts() {
     if (facts.kind !== "float" || facts.parameter) continue;
     element("shade").add(new Option(`${facts.name}${facts.unit ? ` [${facts.unit}]` : ""}`, facts.name));
   }
+  if (content.axes.length > 1) element("shade").add(new Option("nothing", "none"), 0);
   element("shade").value = content.shade;
   element("logarithmic").checked = content.logarithmic;
   const traces = content.traces.length ? " Click, or press Enter, for the time trace nearest to the cursor (white dots have one)." : "";
@@ -121,6 +122,7 @@ function thinned(values) {
 }
 
 function colorBy(facts, values) {
+  if (facts.name === "none") return void Object.assign(state, { shade: facts, values, range: null, logarithmic: false, colors: flatRows(state.regimes) });
   let logarithmic = element("logarithmic").checked, range = rangeOf(values, logarithmic);
   if (!range && logarithmic) {
     element("logarithmic").checked = logarithmic = false;  // no value is positive
@@ -129,8 +131,11 @@ function colorBy(facts, values) {
   Object.assign(state, { shade: facts, values, range, logarithmic, colors: colorRows(state.regimes, values, range, logarithmic) });
 }
 
+// The description and the numbers of what shades the map; without a shade there are none.
+const shadeOf = async (name) => name === "none" ? [{ name, unit: "", kind: "none" }, new Float32Array(content.count).fill(NaN)] : [content.columns.find((each) => each.name === name), await column(name)];
+
 async function shadeBy(name) {
-  colorBy(content.columns.find((each) => each.name === name), await column(name));
+  colorBy(...await shadeOf(name));
   state.line = content.kind === "line" ? thinned(state.values) : null;
   const before = element("map").layout && view();
   await drawMap(element("map"), state.shade, state.range, state.logarithmic, state.line);
@@ -278,9 +283,9 @@ function listen() {
 // Plotly takes a second to start, so the areas are painted before.
 async function begin() {
   showFacts();
-  const [rows, regimes, values] = await Promise.all([layRows(), column(content.areas), column(content.shade)]);
+  const [rows, regimes, shade] = await Promise.all([layRows(), column(content.areas), shadeOf(content.shade)]);
   Object.assign(state, { rows, regimes });
-  colorBy(content.columns.find((each) => each.name === content.shade), values);
+  colorBy(...shade);
   showLegend();
   repaint();
   document.body.dataset.painted = seconds();

@@ -46,6 +46,12 @@ function colorRows(regimes, values, range, logarithmic) {
   return colors;
 }
 
+// The colour of every row by its regime alone, in the format of a pixel.
+function flatRows(regimes) {
+  const flat = content.words.map((word) => packed(rgb(word.flat)));
+  return Int32Array.from(regimes, (code) => (code < 0 ? empty[code] ?? empty[content.codes.failed] : flat[code]));
+}
+
 // Paint the visible part of the map; `view` holds the ends of the axes, scaled.
 function paint(canvas, rows, colors, view, width, height) {
   const density = Math.min(2, window.devicePixelRatio || 1);

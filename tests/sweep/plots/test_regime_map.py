@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from matplotlib.image import imread
 
 from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit
 from sweep import ConfigError, run
+from sweep.analysis.map_areas import FAILED, MISSING
+from sweep.analysis.map_places import nearest_rows
 from sweep.analysis.palette import RAMPS, mixed, ramps_of
-from sweep.analysis.regime_map import FAILED, MISSING, nearest_rows, read_map, theory_of
+from sweep.analysis.regime_map import read_map, rounding_of, theory_of
 from sweep.analysis.theory import friction_ratio, no_stops
 from sweep.cli import main
 from sweep.io import sealed_parquet
@@ -369,3 +372,60 @@ def test_whole_numbers_may_be_the_areas(fake: FakeKernels, tmp_path: Path, capsy
     assert main(["map", str(many), "--areas", "slip_phases"]) == 2
     assert "different values, more than 12 colours tell apart: --color slip_phases shades by it" in capsys.readouterr().err
     assert len(fake.calls) == 2
+
+
+def lines_of(figure: Figure, width: float) -> list[np.ndarray]:
+    """The pieces of the lines of a width on a map."""
+    collections = [each for each in figure.axes[0].collections if np.allclose(each.get_linewidths(), width)]
+    return [np.asarray(piece) for each in collections for path in each.get_paths() for piece in path.to_polygons(closed_only=False)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_no_line_follows_rounding_errors_of_a_plateau(fake: FakeKernels, tmp_path: Path, dtype: str) -> None:
+    drawn = read_map(grid(tmp_path / "a", {"a0": A0, "mu": MU}))
+    noise = np.random.default_rng(1).choice([-1.0, 0.0, 1.0], drawn.regimes.shape) * 10.0 * np.finfo(dtype).eps
+    rises = np.where(drawn.x_values < 6.0, drawn.x_values / 6.0, 1.0) + noise
+    flat = replace(drawn, shades=rises, rounding=rounding_of({"provenance": {"dtype": dtype}}))
+    figure = Figure(layout="constrained")
+    fill(figure, flat, logarithmic=False)
+    levels = [piece for piece in lines_of(figure, 0.7) if len(piece) > 1]
+    assert len(levels) > 2
+    assert max(piece[:, 0].max() for piece in levels) < 6.0
+    assert fake.calls == [30]
+
+
+def test_lines_between_areas_run_along_the_sides_of_cells(fake: FakeKernels, tmp_path: Path) -> None:
+    drawn = read_map(grid(tmp_path / "a", {"omega": [1.0, 2.0, 4.0, 8.0], "f0": [1.0, 2.0, 3.0]}, parameters={"load": 3.0}), color="none")
+    island = replace(drawn, regimes=np.array([[0, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0]], np.int8))
+    figure = Figure(layout="constrained")
+    fill(figure, island, logarithmic=False)
+    found = {tuple(map(tuple, np.round(piece, 9))) for piece in lines_of(figure, 1.2)}
+    left, right = round(2.0**0.5, 9), round(32.0**0.5, 9)  # the axis is logarithmic
+    assert found == {((x, 1.5), (x, 2.5)) for x in (left, right)} | {((left, y), (right, y)) for y in (1.5, 2.5)}
+    assert fake.calls == [12]
+
+
+BOUNDARY: dict[str, Any] = {"design": "boundary", "halvings": 1, "width": 1e-2, "axes": {"a0": A0, "mu": MU}}
+
+
+@pytest.mark.parametrize(
+    ("sought", "areas"),
+    [
+        ({"observable": "regime"}, ("stick", "stick-slip", "slip-slip", "no friction")),
+        ({"observable": "wear_power", "level": 50.0}, ("up to 50 W", "above 50 W", "none")),
+    ],
+)
+def test_the_map_of_a_boundary_study_is_divided_by_what_it_looks_for_and_not_shaded(
+    sought: dict[str, Any], areas: tuple[str, ...], fake: FakeKernels, tmp_path: Path
+) -> None:
+    fake.words_by_value = True
+    directory = run({"sweep": {**BOUNDARY, **sought}}, tmp_path / "a").directory
+    drawn = read_map(directory)
+    assert (drawn.shade, drawn.words) == (None, areas)
+    if "level" in sought:
+        np.testing.assert_array_equal(drawn.regimes, drawn.x_values + 100.0 * drawn.y_values > 50.0)
+    shaded = read_map(directory, color="wear_power", areas="regime")
+    assert shaded.shade is not None
+    assert (shaded.shade.name, shaded.words[0]) == ("wear_power", "stick")
+    assert main(["map", str(directory)]) == 0
+    assert fake.calls[0] == 30

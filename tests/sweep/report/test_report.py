@@ -18,7 +18,7 @@ import pytest
 from matplotlib.image import imread
 
 from sweep import ConfigError, run
-from sweep.analysis.regime_map import FAILED, codes
+from sweep.analysis.map_areas import FAILED, codes
 from sweep.cli import main
 from sweep.report import content as report_content
 from sweep.report.content import MOST_FINE, read_content

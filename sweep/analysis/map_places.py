@@ -1,0 +1,67 @@
+"""Places on a map: the ends of its axes, its pixels, the sides of its cells, and the rows nearest to places."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sweep.analysis.regime_map import RegimeMap
+
+
+def limits_of(drawn: RegimeMap) -> list[tuple[float, float]]:
+    """The ends of the axes: the extremes of scattered rows, or half a cell beyond the values of a grid."""
+    found = []
+    for values, log in zip((drawn.x_values, drawn.y_values), drawn.logarithmic, strict=True):
+        if drawn.gridded:
+            found.append(ends(values, log))
+        else:
+            found.append((float(values.min()), float(values.max())))
+    return found
+
+
+def ends(values: np.ndarray, log: bool) -> tuple[float, float]:
+    """The ends of an axis: half a cell beyond the first and the last of its values."""
+    v = np.log(values) if log else values
+    first, last = v[0] - (v[1] - v[0]) / 2.0, v[-1] + (v[-1] - v[-2]) / 2.0
+    return (math.exp(first), math.exp(last)) if log else (float(first), float(last))
+
+
+def sides_of(values: np.ndarray, log: bool) -> np.ndarray:
+    """The (n + 1,) sides of the cells around the (n,) values of an axis of a grid, in the middle between neighbours."""
+    v = np.log(values) if log else values
+    first, last = ends(values, log)
+    middles = (v[1:] + v[:-1]) / 2.0
+    return np.concatenate([[first], np.exp(middles) if log else middles, [last]])
+
+
+def spread(first: float, last: float, log: bool, count: int) -> np.ndarray:
+    """The (count,) centres of the pixels of an axis."""
+    parts = (np.arange(count) + 0.5) / count
+    return np.asarray(first * (last / first) ** parts if log else first + (last - first) * parts)
+
+
+def nearest(values: np.ndarray, places: np.ndarray, log: bool) -> np.ndarray:
+    """Positions of the elements of the ascending `values` that are nearest to `places`."""
+    v = np.log(values) if log else values
+    return np.searchsorted((v[1:] + v[:-1]) / 2.0, np.log(places) if log else places)
+
+
+def nearest_rows(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(n_y, n_x) flat positions of the map's rows nearest to places: on a grid nearest along each axis, else nearest in the picture."""
+    if drawn.gridded:
+        columns, rows = nearest(drawn.x_values, x, drawn.logarithmic[0]), nearest(drawn.y_values, y, drawn.logarithmic[1])
+        return np.asarray(rows[:, np.newaxis] * len(drawn.x_values) + columns[np.newaxis, :])
+    from scipy.spatial import cKDTree
+
+    def scaled(values: np.ndarray, rows: np.ndarray, log: bool) -> np.ndarray:
+        v, r = (np.log(values), np.log(rows)) if log else (values, rows)
+        return np.asarray((v - r.min()) / (np.ptp(r) or 1.0))
+
+    own = ((drawn.x_values, drawn.logarithmic[0]), (drawn.y_values, drawn.logarithmic[1]))
+    tree = cKDTree(np.stack([scaled(rows, rows, log) for rows, log in own], axis=1))
+    across, up = (scaled(places, rows, log) for places, (rows, log) in zip((x, y), own, strict=True))
+    _, found = tree.query(np.stack(np.meshgrid(across, up), axis=-1))
+    return np.asarray(found)
