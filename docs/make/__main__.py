@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from docs.make import reference
 from docs.make.links import broken_links
 from docs.make.pages import ROOT, STUDIES, copy_pages, studies_page
 
@@ -20,7 +21,7 @@ def main() -> None:
     shutil.rmtree(out, ignore_errors=True)
     pages = out / "pages"
     copy_pages(pages)
-    written = {STUDIES: studies_page()}
+    written = {STUDIES: studies_page(), **reference.pages()}
     for name, text in written.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text, encoding="utf-8")

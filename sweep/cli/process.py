@@ -1,6 +1,6 @@
 """The process `tribosweep`: signals, error messages and the exit status.
 
-docs/how-to/runs.md lists the exit statuses; their names are in `shared`.
+Exit statuses and their meanings are in `shared`.
 """
 
 from __future__ import annotations

@@ -78,6 +78,18 @@ AreasName = Annotated[
 SupportName = Annotated[str | None, typer.Option("--support", help="Of a structure: the support that is shown.")]
 
 BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, NO_RESOURCES, INTERRUPTED, CLOSED_PIPE, TERMINATED = 2, 3, 4, 70, 71, 130, 141, 143
+EXIT_STATUSES = {
+    0: "done; that stdout or stderr is closed (`>&-`) is no failure",
+    BAD_CONFIG: "wrong study, option or file; a file or directory that cannot be read or written; a run that cannot continue",
+    FAILED_ROWS: "rows of the run have failed",
+    FAILED_CHECK: "a check has failed: a published value is missed (`verify`), a file is damaged (`check`), the installation is faulty "
+    "(`doctor`)",
+    OUR_FAULT: "a defect of the program, with a line that asks to report it",
+    NO_RESOURCES: "the system grants no more memory, threads or processes",
+    INTERRUPTED: "ended by SIGINT (Ctrl-C); `tribosweep resume` computes the rest",
+    CLOSED_PIPE: "the reader of stdout has gone away before all was printed, as in `tribosweep list | head -1`",
+    TERMINATED: "ended by SIGTERM; `tribosweep resume` computes the rest",
+}  # exit status of every command -> what it means
 
 
 class Terminated(KeyboardInterrupt):

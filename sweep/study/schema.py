@@ -24,52 +24,84 @@ class TableSchema(BaseModel):
 class Study(TableSchema):
     """[study]: name, model and scheme."""
 
-    name: str | None = None
-    model: str = "rubbing_mass"
-    scheme: str | None = None
-    precision: str = DOUBLE
+    name: str | None = Field(
+        default=None, description="name of the study, of its default directory runs/NAME and of its reports; default the file's name"
+    )
+    model: str = Field(default="rubbing_mass", description="model of the oscillator; `tribosweep list models`")
+    scheme: str | None = Field(
+        default=None, description="scheme that computes the motion; default exact where the model has it; `tribosweep list schemes`"
+    )
+    precision: str = Field(default=DOUBLE, description="float64, or float32 for 7 digits at up to twice the speed")
 
 
 class Time(TableSchema):
     """[time]: duration, steps and window."""
 
-    end: Any = None
-    step: Any = None
-    largest_step: Any = None
-    smallest_step: Any = None
-    tolerance: Any = None
-    retries: Any = None
-    window: Any = None
-    blocks: Whole | None = None
+    end: Any = Field(default=None, description="end of the run [s]")
+    step: Any = Field(
+        default=None,
+        description="of a fixed-step scheme the largest step [s], which divides the run into equal steps; first step of the others",
+    )
+    largest_step: Any = Field(default=None, description="largest step of the schemes that choose their steps [s]")
+    smallest_step: Any = Field(
+        default=None, description="smallest step of the schemes that choose their steps [s]; a run that needs a smaller one fails"
+    )
+    tolerance: Any = Field(
+        default=None, description="largest error of a step of rk32 and rk54, relative to the largest displacement and speed so far"
+    )
+    retries: Any = Field(default=None, description="how many times adapt1 and adapt2 shorten one step before they take it as it is")
+    window: Any = Field(
+        default=None, description='[start, end] of the averages [s]; default the whole run; or "steady": one period of the steady motion'
+    )
+    blocks: Whole | None = Field(
+        default=None, description="number of equal blocks of the window, each with its own wear power; default none"
+    )
 
 
 class Sweep(TableSchema):
     """[sweep]: the design and its points."""
 
-    design: str = "grid"
-    count: Whole | None = None
-    seed: Whole | None = None
-    file: str | None = None
-    observable: str | None = None
-    digits: Whole | None = None
-    halvings: Whole | None = None
-    level: Any = None
-    width: Any = None
-    seeds: Any = None
-    second_order: bool | None = None
-    levels: Whole | None = None
-    harmonics: Whole | None = None
-    correlations: list[Any] | None = None
-    axes: dict[str, Any] | None = None
+    design: str = Field(
+        default="grid", description="which points: grid, zip, table, boundary, convergence or a sample; `tribosweep list designs`"
+    )
+    count: Whole | None = Field(
+        default=None, description="of a sample: its size; of an elementary design: trajectories (morris), points of each curve (fast)"
+    )
+    seed: Whole | None = Field(
+        default=None, description="of a sample: what its random numbers follow from, together with the number of a point; default 1"
+    )
+    file: str | None = Field(
+        default=None, description="of a table: the CSV or Parquet file with one row for each point, columns named as parameters"
+    )
+    observable: str | None = Field(
+        default=None, description="of a boundary: whose words or level; of a convergence study: which must settle"
+    )
+    digits: Whole | None = Field(default=None, description="of a convergence study: significant digits to which successive results agree")
+    halvings: Whole | None = Field(
+        default=None, description="of a convergence study: refinements at most; of a boundary: how often its coarse cells are halved"
+    )
+    level: Any = Field(default=None, description="of a boundary of a number: the value where it passes, in the unit of the observable")
+    width: Any = Field(default=None, description="of a boundary: final width of its brackets, relative to the parameter")
+    seeds: Any = Field(
+        default=None,
+        description="of a boundary: points such as [[15.0, 0.9]] whose cells are divided too, for islands that a coarse grid misses",
+    )
+    second_order: bool | None = Field(default=None, description="of saltelli: true for indices of pairs, with nearly twice the points")
+    levels: Whole | None = Field(default=None, description="of morris: number of levels of each axis, even")
+    harmonics: Whole | None = Field(default=None, description="of fast: number of harmonics of a curve")
+    correlations: list[Any] | None = Field(
+        default=None, description='of sobol, latin_hypercube and halton: ["a0", "mu", 0.5], the correlation of normal scores'
+    )
+    axes: dict[str, Any] | None = Field(default=None, description="the parameters that vary: lists, ranges, or distributions in a sample")
 
 
 class Range(TableSchema):
     """An axis { from, to, count, spacing }; a range of a sampling design and a range of whole numbers have no count."""
 
-    start: Any = Field(default=None, alias="from")
-    stop: Any = Field(default=None, alias="to")
-    count: Whole | None = None
-    spacing: str = "linear"
+    start: Any = Field(default=None, alias="from", description="first value; of a sample the least one")
+    stop: Any = Field(default=None, alias="to", description="last value; of a sample the largest one")
+    count: Whole | None = Field(default=None, description="number of values, ends included")
+    spacing: str = Field(default="linear", description="linear, log, or integer for every whole number from one end to the other")
 
 
 class Random(TableSchema):
@@ -124,10 +156,14 @@ class Excitation(TableSchema):
 class Output(TableSchema):
     """[output]: additional observables, lists over supports in place of columns with their names, the only columns, the size of shards."""
 
-    statistics: bool | None = None
-    support_lists: bool | None = None
-    columns: Any = None
-    shard_points: Whole | None = None
+    statistics: bool | None = Field(default=None, description="true: mean, RMS, standard deviation and extremes of displacement and forces")
+    support_lists: bool | None = Field(
+        default=None, description="true: an observable of the supports is one column of lists instead of a column for each"
+    )
+    columns: Any = Field(default=None, description="names of the only observables that are computed, kept and written; default all")
+    shard_points: Whole | None = Field(
+        default=None, description="number of points in a file of the dataset; the default depends on the scheme"
+    )
 
 
 class Assembly(TableSchema):

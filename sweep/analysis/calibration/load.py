@@ -31,8 +31,24 @@ SCHEMED, STEPPED = (*PRESLIDING, "stribeck_speed"), "rk54"  # what scheme exact 
 FIXED_STEP = tuple(name for name, scheme in SCHEMES.items() if scheme.fixed_step)
 NOISES = ("known", "estimated")
 SCALES = ("log", "linear")
-KEYS = ("data", "starts", "seed", "confidence", "noise", "free", "compare", "traces", "loops")
-FREE_KEYS = ("from", "to", "scale", "start", "prior")
+KEYS = {
+    "data": "CSV or Parquet file of tests: one row each, with columns of parameters and of what was measured",
+    "starts": "number of fits from different starts; default 16",
+    "seed": "seed of the random starts; default 1",
+    "confidence": "level of the intervals; default 0.95",
+    "noise": "known: standard deviations are absolute (default); estimated: their common factor follows from the scatter",
+    "free": "the parameters that are fitted, each with its bounds",
+    "compare": "observable -> column of the data, or a table of column, sd, relative_sd and weight",
+    "traces": "[[calibration.traces]]: files of motion or forces in time",
+    "loops": "[[calibration.loops]]: files of forces along an imposed displacement",
+}  # key of [calibration] -> what it is
+FREE_KEYS = {
+    "from": "lower bound",
+    "to": "upper bound",
+    "scale": "log or linear; default log for stiffness, damping and forces, which are not negative",
+    "start": "where the first fit starts; default the value of [parameters], else the middle",
+    "prior": "{ mean, std }: what is known of it without these measurements",
+}  # key of a free parameter -> what it is
 PARTS = ("supports", "loads")
 NODE = re.compile(r"(\w+)\[(\d+)\]")
 SPREAD = Quantity("std", "", "standard deviation of the prior", lower=0.0, lower_open=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,22 @@ from kernels.models.structure_columns import sampled
 from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.values import read_number
 
-COMPARED_KEYS = ("column", "sd", "relative_sd", "weight")
-TRACE_KEYS = ("file", "settings", "compare")
-LOOP_KEYS = (*TRACE_KEYS, "displacement", "steady")
+COMPARED_KEYS = {
+    "column": "column of the file; default the name of the observable",
+    "sd": "standard deviation in the unit of the observable: a number or a column",
+    "relative_sd": "instead of sd: standard deviation over the measured number",
+    "weight": "as how many measurements each number counts: a number or a column; default 1",
+}  # key of a comparison -> what it is
+TRACE_KEYS = {
+    "file": "CSV or Parquet file with a column time [s] or displacement [m] and columns of what was measured",
+    "settings": "parameter -> its value in this measurement",
+    "compare": "quantity -> column, as in [calibration.compare]",
+}  # key of a trace -> what it is
+LOOP_KEYS = {
+    **TRACE_KEYS,
+    "displacement": "column of the imposed displacement [m]; default x",
+    "steady": "true: the path is closed and was repeated before it was measured",
+}  # key of a loop -> what it is
 ON_PATH = by_name(LOOP_COLUMNS)
 IN_TIME = {
     "x": Quantity("x", "m", "displacement", "x"),
@@ -110,7 +123,7 @@ def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problem
     return [source for source in sources if source is not None]
 
 
-def tables_of(section: Mapping[str, Any], key: str, keys: Sequence[str], problems: list[Problem]) -> list[tuple[str, dict[str, Any]]]:
+def tables_of(section: Mapping[str, Any], key: str, keys: Collection[str], problems: list[Problem]) -> list[tuple[str, dict[str, Any]]]:
     """The tables of one kind of sources that have a file and comparisons, with their paths; add problems for the others."""
     found = []
     raw = section.get(key, [])
