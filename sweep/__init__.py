@@ -10,7 +10,7 @@ from sweep.io.version import VERSION
 if TYPE_CHECKING:
     from sweep.api import Run, resume, run
     from sweep.execution.job_share import Share
-    from sweep.io.errors import ConfigError, Problem, RunError
+    from sweep.io.errors import ConfigError, Problem, RowError, RunError
     from sweep.study.config import Config
     from sweep.study.load import load
 
@@ -19,6 +19,7 @@ HOMES = {
     "Config": "sweep.study.config",
     "ConfigError": "sweep.io.errors",
     "Problem": "sweep.io.errors",
+    "RowError": "sweep.io.errors",
     "Run": "sweep.api",
     "RunError": "sweep.io.errors",
     "Share": "sweep.execution.job_share",
@@ -26,7 +27,7 @@ HOMES = {
     "resume": "sweep.api",
     "run": "sweep.api",
 }  # public name -> the module that defines it; it is imported at first use
-__all__ = ["Config", "ConfigError", "Problem", "Run", "RunError", "Share", "__version__", "load", "resume", "run"]
+__all__ = ["Config", "ConfigError", "Problem", "RowError", "Run", "RunError", "Share", "__version__", "load", "resume", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,9 +20,11 @@ from sweep import __version__
 
 if TYPE_CHECKING:
     from kernels import MODELS, REGIMES, SCHEMES, Records, event_log, hysteresis, impacts, moment, simulate, trace
-    from sweep import Config, ConfigError, Problem, Run, RunError, Share, load, resume, run
+    from sweep import Config, ConfigError, Problem, RowError, Run, RunError, Share, load, resume, run
 
-OF_SWEEP = frozenset(("Config", "ConfigError", "Problem", "Run", "RunError", "Share", "load", "resume", "run"))  # others: kernels
+OF_SWEEP = frozenset((  # the others are of kernels
+    "Config", "ConfigError", "Problem", "RowError", "Run", "RunError", "Share", "load", "resume", "run",
+))  # fmt: skip
 __all__ = [
     "MODELS",
     "REGIMES",
@@ -31,6 +33,7 @@ __all__ = [
     "ConfigError",
     "Problem",
     "Records",
+    "RowError",
     "Run",
     "RunError",
     "Share",

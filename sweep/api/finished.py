@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernels.models.status import RESULTS
+from sweep.api import frames
+from sweep.api.wording import in_python, texts_of
 from sweep.execution.dataset import Dataset, read_table
 from sweep.execution.directory import RunDirectory, count_failed
+from sweep.io.errors import RowError
 from sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
+    import xarray as xr
+
+    from sweep.analysis.time_trace import TimeTrace
+    from sweep.plots.figure import Picture
+
+WORDED = 5  # failed rows that an error names
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Run:
-    """A run, which may be incomplete or one share of a run.
+    """A run, which may be incomplete or one share of a run. It shows itself in a notebook.
 
     Attributes:
         directory: its directory, in which `points/` is the dataset.
@@ -29,6 +40,12 @@ class Run:
         seconds: times of the last call that computed: compiling, computing, encoding and writing (parallel to computing), waiting, total.
         computed: number of rows that this call computed; 0 if nothing was missing.
         problems: sentences on problems with the devices or options of the computation.
+
+    Examples:
+        >>> run = tribosweep.run({"sweep": {"axes": {"a0": [15.0, 1.5], "mu": [0.1, 0.2]}}})
+        >>> run.to_pandas()[["a0", "mu", "wear_power", "regime"]]
+        >>> run.to_xarray().wear_power.sel(a0=15.0)
+        >>> run.map(color="stick_fraction")
     """
 
     directory: Path
@@ -41,10 +58,20 @@ class Run:
 
     def __repr__(self) -> str:
         """One line: the study, how far it is, and where."""
-        rows = sum(self.statuses.values())
+        rows = self.rows
         state = "complete" if self.complete else "incomplete"
         failed = f", {self.failed:,} failed" if self.failed else ""
         return f"<Run {self.config.name!r}: {state}, {rows:,} {'row' if rows == 1 else 'rows'}{failed}, in {str(self.directory)!r}>"
+
+    def _repr_html_(self) -> str:
+        from sweep.api.display import html
+
+        return html(self)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(self.statuses.values())
 
     @property
     def failed(self) -> int:
@@ -56,18 +83,224 @@ class Run:
         """Number of rows that have results and a status other than "ok", by status."""
         return {status.sentence: self.statuses[status.sentence] for status in RESULTS[1:] if status.sentence in self.statuses}
 
-    def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows in the order of the points, with all or the named columns; the fields' metadata hold units and descriptions.
+    def raise_failed(self) -> None:
+        """Do nothing if every row has results.
+
+        Raises:
+            RowError: some rows failed; the message names the first ones, their parameters and their statuses.
+        """
+        if not self.failed:
+            return
+        from sweep.analysis.run_state import failed_rows
+
+        rows = failed_rows(self.directory, WORDED).to_pylist()
+        names = [name for name in self.config.swept if rows and name in rows[0]]
+        first = [f"point {row['point']} ({', '.join(f'{name} = {row[name]}' for name in names)}): {row['status']}" for row in rows]
+        raise RowError(str(self.directory), self.failed, self.rows, first)
+
+    def to_arrow(self, columns: Sequence[str] | None = None, *, throw: bool = False) -> pa.Table:
+        """The rows in the order of the points; the fields' metadata hold units and descriptions.
+
+        Args:
+            columns: their names; default all.
+            throw: whether failed rows raise an error instead of being there with NaN and their status.
 
         Raises:
             ConfigError: a shard is not as it was written, or there is none.
+            RowError: rows failed, with `throw`.
         """
+        if throw:
+            self.raise_failed()
         return Dataset(self.directory).table(columns)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The rows in the order of the points as a pandas DataFrame; `regime`, `scheme` and `status` are categorical."""
-        frame: pd.DataFrame = self.to_arrow().to_pandas()
+    def to_pandas(self, columns: Sequence[str] | None = None, *, throw: bool = False) -> pd.DataFrame:
+        """The rows in the order of the points as a pandas DataFrame, words such as `regime` and `status` as categories.
+
+        Args:
+            columns, throw: see `to_arrow`, also for the errors.
+
+        Returns:
+            The frame; `frame.attrs["units"]` and `frame.attrs["descriptions"]` map columns to their unit and description.
+        """
+        return frames.to_pandas(self.to_arrow(columns, throw=throw))
+
+    def to_polars(self, columns: Sequence[str] | None = None, *, throw: bool = False) -> pl.DataFrame:
+        """The rows in the order of the points as a polars DataFrame, words as categories; needs `tribosweep[polars]`.
+
+        Args:
+            columns, throw: see `to_arrow`, also for the errors.
+        """
+        return frames.to_polars(self.to_arrow(columns, throw=throw))
+
+    def to_xarray(self, columns: Sequence[str] | None = None, *, throw: bool = False) -> xr.Dataset:
+        """The rows as an xarray Dataset; needs `tribosweep[xarray]`.
+
+        Args:
+            columns: names of the observables; default all. throw: see `to_arrow`, also for the errors.
+
+        Returns:
+            Of a grid, the axes are dimensions with their values as coordinates; rows that are not computed yet are NaN. Any other design
+            has one dimension, `row`, along which its parameters are coordinates. Parameters that are the same in all rows are coordinates
+            without a dimension. Words are texts. Every variable has `units` (SI), `long_name` and `description`, which xarray's plots show.
+        """
+        chosen = columns
+        if columns is not None:
+            parameters = {*self.config.swept, *self.config.fixed, "point", "scheme", "halving", "level"}
+            chosen = [name for name in Dataset(self.directory).names if name in parameters or name in columns]
+            chosen += [name for name in columns if name not in chosen]
+        return frames.to_xarray(self.to_arrow(chosen, throw=throw), self.config)
+
+    def map(
+        self,
+        x: str | None = None,
+        y: str | None = None,
+        *,
+        color: str | None = None,
+        areas: str | None = None,
+        at: Mapping[str, Any] | None = None,
+        support: str | None = None,
+        log: bool = False,
+        out: str | os.PathLike[str] | None = None,
+    ) -> Picture:
+        """Draw the regimes over two parameters, as `tribosweep map` does; needs `tribosweep[plot]`.
+
+        Args:
+            x, y: parameters on the axes; default those that vary.
+            color: observable that shades the regimes, or "none"; default the main one of the model. log: shade by its logarithm.
+            areas: word or whole-number observable that divides the map; default the regime.
+            at: parameter -> value (the nearest one of the run counts) for those that vary besides the axes.
+            support: of a structure, the support to which the observables belong.
+            out: file to write too, .png, .svg or .pdf.
+
+        Returns:
+            The picture, which a notebook shows.
+
+        Raises:
+            ConfigError: fewer than two parameters vary, or a name is unknown.
+        """
+        from sweep.analysis.regime_map import read_map
+        from sweep.plots.regime_map import draw
+
+        with in_python():
+            return draw(read_map(self.directory, x, y, color, texts_of(at), areas, support), path_of(out), log)
+
+    def plot(
+        self,
+        observable: str | None = None,
+        x: str | None = None,
+        *,
+        by: str | None = None,
+        at: Mapping[str, Any] | None = None,
+        log: bool = False,
+        out: str | os.PathLike[str] | None = None,
+    ) -> Picture:
+        """Draw an observable over one parameter; needs `tribosweep[plot]`.
+
+        Args:
+            observable: its name; default the main one of the model.
+            x: parameter on the axis; default the first one that varies.
+            by: parameter or word whose values are lines, eight of them at most; default the other parameter that varies.
+            at: parameter -> value (the nearest one of the run counts) for those that vary besides.
+            log: whether the observable is drawn on a logarithmic axis.
+            out: file to write too, .png, .svg or .pdf.
+
+        Returns:
+            The picture, which a notebook shows.
+
+        Raises:
+            ConfigError: no parameter varies, too many do, or a name is unknown.
+        """
+        from sweep.analysis.curves import read_curves
+        from sweep.plots.curves import draw
+
+        with in_python():
+            return draw(read_curves(self.directory, observable, x, by, texts_of(at)), path_of(out), log)
+
+    def trace(
+        self, point: int = 0, *, start: float | None = None, stop: float | None = None, rows: int = 2000, support: str | None = None
+    ) -> pd.DataFrame:
+        """The motion and the forces of one point in time: of a structure by its scheme, of any other oscillator by the exact engine.
+
+        Args:
+            point: number of the point.
+            start, stop: times of the first and the last instant [s]; default the whole run, or one period of a steady motion.
+            rows: about how many instants there are.
+            support: of a structure, the only support whose columns there are.
+
+        Returns:
+            One row per instant, `time` among the columns, in SI units; `attrs` as in `to_pandas`.
+
+        Raises:
+            ConfigError: no such point or support, times outside the run, or a run that fails.
+        """
+        found = self._trace(point, rows, start, stop, support)
+        frame = found.table()
+        frame.attrs = {
+            "units": {each.name: each.unit for each in found.quantities if each.unit},
+            "descriptions": {each.name: each.description for each in found.quantities},
+        }
         return frame
+
+    def plot_trace(
+        self,
+        point: int = 0,
+        *,
+        start: float | None = None,
+        stop: float | None = None,
+        rows: int = 20_000,
+        support: str | None = None,
+        out: str | os.PathLike[str] | None = None,
+    ) -> Picture:
+        """Draw the motion and the forces of one point in time; needs `tribosweep[plot]`.
+
+        Args:
+            point, start, stop, rows, support: see `trace`, also for the errors.
+            out: file to write too, .png, .svg or .pdf.
+
+        Returns:
+            The picture, which a notebook shows.
+        """
+        from sweep.plots.time_trace import draw
+
+        with in_python():
+            return draw(self._trace(point, rows, start, stop, support), path_of(out))
+
+    def _trace(self, point: int, rows: int, start: float | None, stop: float | None, support: str | None) -> TimeTrace:
+        from sweep.analysis.time_trace import trace_of
+
+        with in_python():
+            return trace_of(self.config, point, rows, start, stop, support)
+
+    def report(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        color: str | None = None,
+        at: Mapping[str, Any] | None = None,
+        traces: int = 64,
+    ) -> Path:
+        """Write the run as one HTML file that shows itself in a browser; needs `tribosweep[report]`.
+
+        Args:
+            out: file to write; default `report.html` in the directory of the run.
+            x, y, color, at: see `map`; one varied parameter is enough.
+            traces: how many points, spread over the map, have a time trace.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            ConfigError: no parameter varies, a name is unknown, or `out` does not end in .html.
+        """
+        from sweep.report import content, page
+
+        file = self.directory / "report.html" if out is None else Path(out)
+        with in_python():
+            page.check_suffix(file)
+            page.write_page(content.read_content(self.directory, x, y, color, texts_of(at), traces), file)
+        return file
 
     def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95, chances: Sequence[str] = ()) -> pa.Table:
         """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others; see `group_statistics`."""
@@ -85,3 +318,8 @@ class Run:
         from sweep.execution.adaptive.boundary_table import read_boundaries
 
         return read_boundaries(self.directory)
+
+
+def path_of(out: str | os.PathLike[str] | None) -> Path | None:
+    """The path of a file that may be asked for."""
+    return None if out is None else Path(out)

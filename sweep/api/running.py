@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sweep.api.finished import Run
+from sweep.api.progress import shown
 from sweep.design.designs import Adaptive
 from sweep.design.refinement import Convergence
 from sweep.execution import executors
@@ -40,13 +41,14 @@ def run(
     config: Config | Mapping[str, Any] | str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
     overrides: Sequence[str] = (),
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     *,
     extend: bool = False,
     share: Share | None = None,
     executor: Executor | None = None,
     workers: int = 1,
     tell: Tell | None = None,
+    throw: bool = False,
 ) -> Run:
     """Run a study, or compute the missing part of its run.
 
@@ -55,41 +57,53 @@ def run(
         out: directory of the run; default `runs/<study name>`. An incomplete run of the same study is completed, a complete one is kept.
         overrides: "path=value" texts that replace keys of the study.
         progress: called with (points done, points of the study) after every shard. A point of a convergence study is done when it is
-            refined no further. For a boundary study, the number of points is the number known to be needed so far.
+            refined no further. For a boundary study, the number of points is the number known to be needed so far. True for a bar on
+            stderr or in the notebook, False for none; default: a bar in notebooks.
         extend: the directory may hold a run of a study whose points are the first points of this study; its rows are kept.
         share: compute only this share of the shards. The process that completes the run marks it as complete.
         executor: computes the shards, `workers` of them at a time: a process pool, `distributed.Client.get_executor(pure=False)`, or
             another one; default: threads of this process. Worker processes must be started by "spawn", because JAX does not survive a fork.
         workers: number of workers of `executor`.
         tell: called with sentences for the user; default: they are logged as warnings of "tribosweep".
+        throw: whether failed rows raise an error, after all rows are written; by default they have NaN observables and a status.
 
     Returns:
-        The run. A failed row raises no error: it has NaN observables and a status.
+        The run.
 
     Raises:
         ConfigError: the study is wrong, `out` holds something else, another process writes to it, or JAX cannot start; nothing was written.
         OSError: the directory cannot be written. The written files are intact, and another call continues the run.
         RunError: the workers were lost; the written files are intact likewise.
+        RowError: rows failed, with `throw`; the message names the first ones and their statuses.
+
+    Examples:
+        >>> run = tribosweep.run("sdnd104.toml")
+        >>> run = tribosweep.run({"parameters": {"mu": 0.2}, "sweep": {"axes": {"a0": ["0.1 g", "0.3 g"]}}}, "runs/two", throw=True)
     """
     checked = load(config, overrides)
     path = default_directory(checked) if out is None else Path(out)
     pool = executors.in_process() if executor is None else executors.given(executor, workers)
-    return run_with(pool, checked, path, extend, share, progress or (lambda _done, _total: None), tell or getLogger("tribosweep").warning)
+    with shown(progress) as update:
+        found = run_with(pool, checked, path, extend, share, update, tell or getLogger("tribosweep").warning)
+    if throw:
+        found.raise_failed()
+    return found
 
 
 def resume(
     directory: str | os.PathLike[str],
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     *,
     share: Share | None = None,
     executor: Executor | None = None,
     workers: int = 1,
     tell: Tell | None = None,
+    throw: bool = False,
 ) -> Run:
     """Compute only the missing part of the run in a directory; see `run`."""
     told = tell or getLogger("tribosweep").warning
     config = load_run(Path(directory), told)
-    return run(config, directory, (), progress, share=share, executor=executor, workers=workers, tell=told)
+    return run(config, directory, (), progress, share=share, executor=executor, workers=workers, tell=told, throw=throw)
 
 
 def load_run(path: Path, tell: Tell) -> Config:

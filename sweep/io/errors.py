@@ -96,6 +96,26 @@ class RunError(Exception):
     """A run that cannot continue; the written files are intact, and resuming continues from there."""
 
 
+class RowError(Exception):
+    """Rows of a run failed, and the caller asked for an error instead of their statuses.
+
+    Attributes:
+        source: the directory of the run. failed, total: how many rows failed, and how many there are.
+        first: the first of them, each as "point 3 (a0 = 1.5): why".
+    """
+
+    def __init__(self, source: str, failed: int, total: int, first: Sequence[str]) -> None:
+        """Keep what failed."""
+        super().__init__(source, failed, total, tuple(first))
+        self.source, self.failed, self.total, self.first = source, failed, total, tuple(first)
+
+    def __str__(self) -> str:
+        """A heading and one line per row."""
+        more = [f"  and {self.failed - len(self.first):,} more"] if self.failed > len(self.first) else []
+        lines = [f"{visible(self.source)}: {self.failed:,} of {self.total:,} rows failed"]
+        return "\n".join([*lines, *(f"  {visible(row)}" for row in self.first), *more])
+
+
 @dataclass(slots=True)
 class Findings:
     """Problems of one kind: the first few are worded, the others are only counted, however many there are.

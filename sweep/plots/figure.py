@@ -46,8 +46,8 @@ class Picture:
 
     def __repr__(self) -> str:
         """One line with the title of the picture."""
-        titles = [title for axes in self.figure.axes if (title := axes.get_title(loc="left") or axes.get_title())]
-        return f"<Picture {' '.join(titles[:1])!r}>"
+        titles = [self.figure.get_suptitle(), *(axes.get_title(loc="left") or axes.get_title() for axes in self.figure.axes)]
+        return f"<Picture {next(filter(None, titles), '')!r}>"
 
     def save(self, out: str | os.PathLike[str]) -> Path:
         """Write the picture into a .png, .svg or .pdf file, and return its path; ConfigError for another suffix."""

@@ -1,0 +1,96 @@
+"""A run in a notebook: its state, what it sweeps, its first rows, and a picture."""
+
+from __future__ import annotations
+
+import base64
+import html as escaping
+from typing import TYPE_CHECKING, Any
+
+from sweep.analysis.run_state import FIRST, first_rows
+from sweep.design.axis import Axis
+from sweep.io.errors import ConfigError, shorten
+from sweep.io.text import visible
+from sweep.io.toml import inline
+
+if TYPE_CHECKING:
+    from sweep.api.finished import Run
+    from sweep.plots.figure import Picture
+
+MOST_COLUMNS = 6  # observables of the first rows
+MOST_DRAWN = 300_000  # rows; a larger picture would keep the reader waiting
+WIDTH = 520  # pixels of the picture
+
+
+def html(run: Run) -> str:
+    """The run as HTML."""
+    config, rows = run.config, run.rows
+    state = "complete" if run.complete else "incomplete"
+    failed = f", <b>{run.failed:,} failed</b>" if run.failed else ""
+    parts = [
+        f"<div><b>{said(config.name)}</b> &middot; {said(config.model.name)} &middot; {state}: {rows:,} rows{failed}</div>",
+        f"<div><code>{said(str(run.directory))}</code></div>",
+    ]
+    if axes := config.design.axes:
+        units = {quantity.name: quantity.unit_suffix.strip() for quantity in config.model.parameters}
+        parts.append(table(["swept", "unit", "values"], [[axis.name, units.get(axis.name, ""), values_of(axis)] for axis in axes]))
+    if set(run.statuses) != {"ok"}:
+        parts.append(table(["status", "rows"], [[status, f"{count:,}"] for status, count in run.statuses.items()]))
+    if rows:
+        parts.append(first(run))
+        parts.append(picture(run) if rows <= MOST_DRAWN else "<div>A picture: <code>run.map()</code> or <code>run.plot()</code>.</div>")
+    return "\n".join(parts)
+
+
+def said(text: object) -> str:
+    """A text for HTML, with what would hide or command shown as an escape."""
+    return escaping.escape(visible(str(text)))
+
+
+def values_of(axis: Axis) -> str:
+    """The values of an axis as in a study file, shortened."""
+    return shorten_text(inline(axis.to_document()))
+
+
+def shorten_text(text: str, limit: int = 90) -> str:
+    """The text, cut if it is longer than `limit`."""
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+
+
+def table(header: list[str], rows: list[list[Any]]) -> str:
+    """A table."""
+    head = "".join(f"<th>{said(cell)}</th>" for cell in header)
+    body = "".join(f"<tr>{''.join(f'<td>{said(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def first(run: Run) -> str:
+    """The first rows: what is swept, the main observables, and the status."""
+    config = run.config
+    rows = first_rows(run.directory, FIRST)
+    plain = [quantity for quantity in config.returns if quantity.kind != "list"]
+    shown = sorted(plain, key=lambda quantity: (quantity.name != config.model.main, quantity.kind != "word"))[:MOST_COLUMNS]
+    swept = [name for name in rows.column_names if name in {*config.swept, "scheme"}]
+    names = ["point", *swept, *(quantity.name for quantity in shown), "status"]
+    cells = [rows.column(name).to_pylist() for name in names]
+    units = {field.name: (field.metadata or {}).get(b"unit", b"").decode() for field in rows.schema}
+    header = [f"{name} [{units[name]}]" if units.get(name) not in ("", "1") else name for name in names]
+    return table(header, [[cell_of(cell) for cell in row] for row in zip(*cells, strict=True)])
+
+
+def cell_of(cell: Any) -> str:
+    """A cell as text: 7 significant digits; lists shortened."""
+    if cell is None or cell != cell:  # noqa: PLR0124 - NaN
+        return "-"
+    return f"{cell:.7g}" if isinstance(cell, float) else shorten(cell) if isinstance(cell, list) else str(cell)
+
+
+def picture(run: Run) -> str:
+    """The map of a run, or the curve of one parameter; where neither can be drawn, nothing."""
+    for draw in (run.map, run.plot):
+        try:
+            found: Picture = draw()
+        except ConfigError:
+            continue
+        data, _ = found._repr_png_()
+        return f'<img width="{WIDTH}" alt="{said(found)}" src="data:image/png;base64,{base64.b64encode(data).decode()}"/>'
+    return ""

@@ -1,0 +1,34 @@
+"""What the command line calls by its options, in the words of a call from Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from sweep.io.errors import ConfigError, Problem
+
+AT = re.compile(r"--at ([\w\[\].]+)=([\w.+-]+)")
+OPTION = re.compile(r"--([a-z]+)(?![\w-])")
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Let a ConfigError name arguments of a call instead of options: `at={"mu": 0.2}` for `--at mu=0.2`."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(
+            reworded(error.source), [Problem(reworded(each.path), reworded(each.message)) for each in error.problems]
+        ) from None
+
+
+def reworded(text: str) -> str:
+    """A text without options of the command line."""
+    return OPTION.sub(r"\1", AT.sub(r'at={"\1": \2}', text))
+
+
+def texts_of(at: Mapping[str, Any] | None) -> list[str]:
+    """The values that hold parameters, as "name=value" texts."""
+    return [f"{name}={value}" for name, value in (at or {}).items()]
