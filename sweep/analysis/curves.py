@@ -10,7 +10,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity
-from sweep.analysis.regime_map import NOTHING, choose_shade, require_shade
+from sweep.analysis.map_areas import NOTHING, choose_shade, require_shade
 from sweep.analysis.run_rows import RunRows, as_text, is_numeric, read_rows
 from sweep.io.errors import ConfigError, Problem
 
