@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import html as escaping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sweep.analysis.run_state import FIRST, first_rows
 from sweep.design.axis import Axis
+from sweep.execution.directory import count_failed
 from sweep.io.errors import ConfigError, shorten
 from sweep.io.text import visible
 from sweep.io.toml import inline
+from sweep.study.config import Config
 
 if TYPE_CHECKING:
-    from sweep.api.finished import Run
     from sweep.plots.figure import Picture
 
 MOST_COLUMNS = 6  # observables of the first rows
@@ -21,23 +24,30 @@ MOST_DRAWN = 300_000  # rows; a larger picture would keep the reader waiting
 WIDTH = 520  # pixels of the picture
 
 
-def html(run: Run) -> str:
-    """The run as HTML."""
-    config, rows = run.config, run.rows
-    state = "complete" if run.complete else "incomplete"
-    failed = f", <b>{run.failed:,} failed</b>" if run.failed else ""
+def html(directory: Path, config: Config, complete: bool, statuses: Mapping[str, int], pictures: Sequence[Callable[[], Picture]]) -> str:
+    """A run as HTML.
+
+    Args:
+        directory, config, complete, statuses: see `Run`.
+        pictures: what draws it; the first one that can be drawn is shown.
+    """
+    rows, lost = sum(statuses.values()), count_failed(statuses)
+    state = "complete" if complete else "incomplete"
+    failed = f", <b>{lost:,} failed</b>" if lost else ""
     parts = [
         f"<div><b>{said(config.name)}</b> &middot; {said(config.model.name)} &middot; {state}: {rows:,} rows{failed}</div>",
-        f"<div><code>{said(str(run.directory))}</code></div>",
+        f"<div><code>{said(str(directory))}</code></div>",
     ]
     if axes := config.design.axes:
         units = {quantity.name: quantity.unit_suffix.strip() for quantity in config.model.parameters}
         parts.append(table(["swept", "unit", "values"], [[axis.name, units.get(axis.name, ""), values_of(axis)] for axis in axes]))
-    if set(run.statuses) != {"ok"}:
-        parts.append(table(["status", "rows"], [[status, f"{count:,}"] for status, count in run.statuses.items()]))
+    if set(statuses) != {"ok"}:
+        parts.append(table(["status", "rows"], [[status, f"{count:,}"] for status, count in statuses.items()]))
     if rows:
-        parts.append(first(run))
-        parts.append(picture(run) if rows <= MOST_DRAWN else "<div>A picture: <code>run.map()</code> or <code>run.plot()</code>.</div>")
+        parts.append(first(directory, config))
+        parts.append(
+            picture(pictures) if rows <= MOST_DRAWN else "<div>A picture: <code>run.map()</code> or <code>run.plot()</code>.</div>"
+        )
     return "\n".join(parts)
 
 
@@ -63,10 +73,9 @@ def table(header: list[str], rows: list[list[Any]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def first(run: Run) -> str:
+def first(directory: Path, config: Config) -> str:
     """The first rows: what is swept, the main observables, and the status."""
-    config = run.config
-    rows = first_rows(run.directory, FIRST)
+    rows = first_rows(directory, FIRST)
     plain = [quantity for quantity in config.returns if quantity.kind != "list"]
     shown = sorted(plain, key=lambda quantity: (quantity.name != config.model.main, quantity.kind != "word"))[:MOST_COLUMNS]
     swept = [name for name in rows.column_names if name in {*config.swept, "scheme"}]
@@ -84,11 +93,11 @@ def cell_of(cell: Any) -> str:
     return f"{cell:.7g}" if isinstance(cell, float) else shorten(cell) if isinstance(cell, list) else str(cell)
 
 
-def picture(run: Run) -> str:
-    """The map of a run, or the curve of one parameter; where neither can be drawn, nothing."""
-    for draw in (run.map, run.plot):
+def picture(pictures: Sequence[Callable[[], Picture]]) -> str:
+    """The first picture that can be drawn; nothing if none can."""
+    for draw in pictures:
         try:
-            found: Picture = draw()
+            found = draw()
         except ConfigError:
             continue
         data, _ = found._repr_png_()

@@ -66,7 +66,7 @@ class Run:
     def _repr_html_(self) -> str:
         from sweep.api.display import html
 
-        return html(self)
+        return html(self.directory, self.config, self.complete, self.statuses, (self.map, self.plot))
 
     @property
     def rows(self) -> int:
