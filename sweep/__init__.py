@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sweep.api import Run, resume, run
     from sweep.execution.job_share import Share
     from sweep.io.errors import ConfigError, Problem, RowError, RunError
+    from sweep.study.builder import Study, between, distribution, geomspace, integers, linspace
     from sweep.study.config import Config
     from sweep.study.load import load
 
@@ -23,11 +24,30 @@ HOMES = {
     "Run": "sweep.api",
     "RunError": "sweep.io.errors",
     "Share": "sweep.execution.job_share",
+    **dict.fromkeys(("Study", "between", "distribution", "geomspace", "integers", "linspace"), "sweep.study.builder"),
     "load": "sweep.study.load",
     "resume": "sweep.api",
     "run": "sweep.api",
 }  # public name -> the module that defines it; it is imported at first use
-__all__ = ["Config", "ConfigError", "Problem", "RowError", "Run", "RunError", "Share", "__version__", "load", "resume", "run"]
+__all__ = [
+    "Config",
+    "ConfigError",
+    "Problem",
+    "RowError",
+    "Run",
+    "RunError",
+    "Share",
+    "Study",
+    "__version__",
+    "between",
+    "distribution",
+    "geomspace",
+    "integers",
+    "linspace",
+    "load",
+    "resume",
+    "run",
+]
 
 
 def __getattr__(name: str) -> Any:

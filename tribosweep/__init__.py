@@ -12,19 +12,33 @@ what needs them does, at its first use. The names are those of the packages `swe
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import kernels as _kernels  # noqa: F401 - it prepares JAX
+import kernels as _kernels
+import sweep as _sweep
 from sweep import __version__
 
 if TYPE_CHECKING:
     from kernels import MODELS, REGIMES, SCHEMES, Records, event_log, hysteresis, impacts, moment, simulate, trace
-    from sweep import Config, ConfigError, Problem, RowError, Run, RunError, Share, load, resume, run
+    from sweep import (
+        Config,
+        ConfigError,
+        Problem,
+        RowError,
+        Run,
+        RunError,
+        Share,
+        Study,
+        between,
+        distribution,
+        geomspace,
+        integers,
+        linspace,
+        load,
+        resume,
+        run,
+    )
 
-OF_SWEEP = frozenset((  # the others are of kernels
-    "Config", "ConfigError", "Problem", "RowError", "Run", "RunError", "Share", "load", "resume", "run",
-))  # fmt: skip
 __all__ = [
     "MODELS",
     "REGIMES",
@@ -37,10 +51,16 @@ __all__ = [
     "Run",
     "RunError",
     "Share",
+    "Study",
     "__version__",
+    "between",
+    "distribution",
     "event_log",
+    "geomspace",
     "hysteresis",
     "impacts",
+    "integers",
+    "linspace",
     "load",
     "moment",
     "resume",
@@ -54,7 +74,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name at its first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module("sweep" if name in OF_SWEEP else "kernels"), name)
+    found = globals()[name] = getattr(_sweep if name in _sweep.HOMES else _kernels, name)
     return found
 
 

@@ -26,6 +26,7 @@ from sweep.execution.lock import hold
 from sweep.execution.shard_check import describe_faults, inspect_run, is_complete
 from sweep.io.atomic import remove
 from sweep.io.errors import ConfigError, Problem
+from sweep.study.builder import Study
 from sweep.study.config import Config
 from sweep.study.load import load
 
@@ -38,7 +39,7 @@ def default_directory(config: Config) -> Path:
 
 
 def run(
-    config: Config | Mapping[str, Any] | str | os.PathLike[str],
+    config: Config | Study | Mapping[str, Any] | str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
     overrides: Sequence[str] = (),
     progress: Progress | bool | None = None,
@@ -53,7 +54,7 @@ def run(
     """Run a study, or compute the missing part of its run.
 
     Args:
-        config: path of a TOML file, the name of a shipped study, the same as nested dicts, or a checked `Config`.
+        config: path of a TOML file, the name of a shipped study, the same as nested dicts, a `Study`, or a checked `Config`.
         out: directory of the run; default `runs/<study name>`. An incomplete run of the same study is completed, a complete one is kept.
         overrides: "path=value" texts that replace keys of the study.
         progress: called with (points done, points of the study) after every shard. A point of a convergence study is done when it is

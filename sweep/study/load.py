@@ -25,6 +25,7 @@ from sweep.io.values import Value, read_number, read_value, written
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study import excitation as excitations
 from sweep.study import structures
+from sweep.study.builder import Study
 from sweep.study.capabilities import check_asked, check_columns, check_precision, check_steady
 from sweep.study.config import Config
 from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
@@ -36,11 +37,11 @@ from sweep.study.shard_size import check_shards
 DEFAULT_SCHEME = "exact"
 
 
-def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides: Sequence[str] = ()) -> Config:
+def load(config: Config | Study | Mapping[str, Any] | str | os.PathLike[str], overrides: Sequence[str] = ()) -> Config:
     """Read and check a study.
 
     Args:
-        config: path of a TOML file, the name of a shipped study, its content as nested dicts, or a `Config` (returned as it is).
+        config: path of a TOML file, the name of a shipped study, its content as nested dicts, a `Study`, or a `Config` (returned as it is).
         overrides: "path=value" texts that replace keys before the check; a value is TOML, or else a word.
 
     Raises:
@@ -50,7 +51,7 @@ def load(config: Config | Mapping[str, Any] | str | os.PathLike[str], overrides:
         if overrides:
             raise ConfigError(config.source, [Problem("", "overrides change a file or a dict, not a Config that is already checked")])
         return config
-    source, raw, folder, name = read_source(config)
+    source, raw, folder, name = read_source(config.document if isinstance(config, Study) else config)
     problems: list[Problem] = []
     changed = apply_overrides(raw, overrides, problems)
     checked = check(raw, source, folder, name, problems)
