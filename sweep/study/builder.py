@@ -109,19 +109,10 @@ class Study:
         write_text(file, self.to_toml())
         return file
 
-    def __eq__(self, other: object) -> bool:
-        """Whether two studies have the same keys and values."""
-        return isinstance(other, Study) and self._document == other._document
-
-    def __hash__(self) -> int:
-        """The hash of the text."""
-        return hash(self.to_toml())
-
     def __repr__(self) -> str:
         """One line: the sections and their keys."""
-        told = {
-            f"{section}.{key}": value for section, keys in self._document.items() if isinstance(keys, dict) for key, value in keys.items()
-        }
+        tables = {section: keys for section, keys in self._document.items() if isinstance(keys, dict)}
+        told = {f"{section}.{key}": value for section, keys in tables.items() for key, value in keys.items()}
         axes = told.pop("sweep.axes", {})
         told |= {f"sweep.axes.{name}": value for name, value in axes.items()}
         return f"<Study {', '.join(f'{key} = {shorten(value)}' for key, value in told.items())}>"

@@ -78,7 +78,7 @@ def test_a_table_of_numbers_is_swept_by_a_list_of_tables(value: Any, swept: bool
     assert ("sweep" in document, "parameters" in document) == (swept, not swept)
 
 
-@pytest.mark.parametrize("number", [np.float64(0.5), np.array(0.5), 0.5, "0.5"])
+@pytest.mark.parametrize("number", [np.float64(0.5), np.array(0.5), 0.5, "50 %"])
 def test_a_number_is_no_axis(number: Any) -> None:
     assert load(Study(mu=number)).fixed["mu"] == 0.5
 
@@ -109,8 +109,5 @@ def test_editors_and_notebooks_complete_every_parameter() -> None:
     assert set(names) < set(inspect.signature(Study).parameters)
 
 
-def test_studies_are_compared_by_their_keys() -> None:
-    assert Study(mu=0.1, a0=[1, 2]) == Study(a0=[1, 2], mu=0.1)
-    assert Study(mu=0.1) != Study(mu=0.2)
-    assert len({Study(mu=0.1), Study(mu=0.1)}) == 1
+def test_it_is_one_line() -> None:
     assert repr(Study(mu=0.1, a0=[1, 2])) == "<Study study.model = 'rubbing_mass', parameters.mu = 0.1, sweep.axes.a0 = [1, 2]>"
