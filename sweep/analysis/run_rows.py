@@ -17,6 +17,7 @@ from kernels.models.status import RESULTS
 from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.analysis.supports import add_entries, lists_of, with_entries
 from sweep.design.axis import SCHEME
+from sweep.design.sensitivity import SAMPLERS
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
@@ -119,7 +120,8 @@ def read_rows(
     axes = choose_axes(numeric, parameters, x, y, fewest, problems)
     loose = [name for name in varying if name not in axes and name != over]
     if axes:
-        problems += [must_be_held(table, name) for name in loose if name not in numeric or repeats(table.column(name))]
+        sampled = state["design"] in SAMPLERS  # its parameters vary together, even those with few values
+        problems += [must_be_held(table, n) for n in loose if not sampled and (n not in numeric or repeats(table.column(n)))]
     problems += [
         Problem(f"axis {name}", "some rows hold no finite number of it (left at its default, or NaN): they have no place on a map")
         for name in axes or dict.fromkeys((x, y))

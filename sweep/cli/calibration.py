@@ -79,14 +79,16 @@ def calibrate(
         list[str] | None, typer.Option(help="Parameter whose profile likelihood is wanted, or all. Can be repeated.")
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="Picture of measured over fitted values with residuals: .png, .svg or .pdf.")] = None,
-    landscape: Annotated[Path | None, typer.Option(help="Picture of the loss over two parameters: .png, .svg or .pdf.")] = None,
+    landscape: Annotated[
+        Path | None, typer.Option(help="Picture of the loss over two parameters, around the three best optima: .png, .svg or .pdf.")
+    ] = None,
     over: Annotated[list[str] | None, typer.Option("--slice", help="The parameters of the slice, given twice.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: calibration.starts=4. Can be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit parameters to measurements, and report their uncertainty."""
     from sweep.analysis.calibration import analysis, load, results
-    from sweep.plots.calibration import draw_fit, draw_landscape
+    from sweep.plots.calibration import draw_fit, draw_landscapes
 
     found = load.load(config, settings or [])
     names = found.space.names if profile == ["all"] else tuple(profile or ())
@@ -99,8 +101,8 @@ def calibrate(
     files = results.write(result, directory)
     if picture is not None:
         draw_fit(result, picture)
-    if landscape is not None and result.landscape is not None:
-        draw_landscape(result, result.landscape, landscape)
+    if landscape is not None:
+        draw_landscapes(result, landscape)
     if as_json:
         print_as_json(result, directory, files)
     else:

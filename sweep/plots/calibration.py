@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sweep.analysis.calibration.optima import Optimum
 from sweep.analysis.calibration.results import CalibrationResult, Landscape
 from sweep.io.units import raised
 from sweep.plots.figure import HUES, INK, MARKS, Picture, label, plain, save
@@ -118,43 +119,55 @@ def unit_of(quantity: Quantity) -> str:
     return f" [{raised(quantity.unit)}]" if quantity.unit not in ("", "1") else ""
 
 
-def draw_landscape(result: CalibrationResult, drawn: Landscape, out: Path | None) -> Picture:
-    """Draw the loss over two parameters, with the others at the optimum, and the paths of the fits that end there.
+def draw_landscapes(result: CalibrationResult, out: Path | None) -> Picture:
+    """Draw the loss over two parameters: a panel around each optimum that has a landscape, with the paths of the fits that end there.
 
     Raises:
         ConfigError: matplotlib is missing or the suffix is unknown. OSError: `out` cannot be written.
     """
-    return save(out, (7.4, 5.6), lambda figure: slice_of(figure, result, drawn), "calibrate")
+
+    def fill(figure: Figure) -> None:
+        panels = figure.subplots(1, len(result.landscapes), squeeze=False)[0]
+        for number, axes in enumerate(panels):
+            slice_of(axes, result, number)
+
+    return save(out, (1.4 + 6.0 * len(result.landscapes), 5.6), fill, "calibrate")
 
 
-def slice_of(figure: Figure, result: CalibrationResult, drawn: Landscape) -> None:
-    """Draw one panel: the root of chi^2 minus its minimum, with confidence contours."""
+def slice_of(axes: Axes, result: CalibrationResult, number: int) -> None:
+    """Draw the landscape around an optimum: the root of chi^2 minus the least of all, with confidence contours."""
     from matplotlib.colors import LogNorm
 
-    axes = figure.subplots()
+    drawn, optimum, known = result.landscapes[number], result.optima[number], result.known[number]
+    several = len(result.optima) > 1
     space = result.space
     places = [space.names.index(name) for name in drawn.names]
     frees = [space.frees[place] for place in places]
     x, y, chi2 = refined(drawn)
-    rise = np.sqrt(np.maximum(chi2.T - result.optima[0].chi2, 0.0)) / result.known[0].scale
+    rise = np.sqrt(np.maximum(chi2.T - optimum.chi2, 0.0)) / known.scale
     least, most = LEAST_SHOWN, max(3.0, float(np.nanmax(rise)))
     shade = axes.pcolormesh(x, y, np.maximum(rise, least), cmap="Blues", norm=LogNorm(least, most), shading="nearest", rasterized=True)
     levels = [level for level in (1.0, 2.0, 3.0) if np.nanmin(rise) < level < np.nanmax(rise)]
     if levels:
         lines = axes.contour(x, y, rise, levels=levels, colors=INK, linewidths=1.0)
         axes.clabel(lines, fmt=lambda level: f"{level:g} sd", fontsize=9)
-    draw_paths(axes, result, places)
-    axes.plot(*(result.estimates[place] for place in places), "*", markersize=14, color=HUES[1], markeredgecolor="white", label="optimum")
+    draw_paths(axes, result, optimum, places)
+    others = [each for each in result.optima if each is not optimum]
+    for each, size, color, name in [(optimum, 14, HUES[1], "optimum"), *((other, 10, HUES[2], "another optimum") for other in others)]:
+        at = space.values(each.coordinates)[places]
+        if (x[0] <= at[0] <= x[-1]) and (y[0] <= at[1] <= y[-1]):
+            axes.plot(*at, "*", markersize=size, color=color, markeredgecolor="white", label=name)
     for free, which in zip(frees, (axes.set_xscale, axes.set_yscale), strict=True):
-        which("log" if free.logarithmic and free.upper > 10.0 * free.lower and not result.known[0].told.all() else "linear")
+        which("log" if free.logarithmic and free.upper > 10.0 * free.lower and not known.told.all() else "linear")
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     names = [f"{free.symbol} [{raised(free.unit)}]" if free.unit not in ("", "1") else free.symbol for free in frees]
     axes.set_xlabel(names[0])
     axes.set_ylabel(names[1])
-    others = ", the others at the optimum" if len(space.names) > 2 else ""
-    axes.set_title(rf"loss: $\sqrt{{\chi^2 - \chi^2_\mathrm{{least}}}}$ [sd]{others}", loc="left", fontsize=10.5)
+    held = ", the others at the optimum" if len(space.names) > 2 else ""
+    which_one = rf"optimum {number + 1} of {len(result.optima)}, $\chi^2 = {optimum.chi2:.4g}$; " if several else ""
+    axes.set_title(rf"{which_one}loss: $\sqrt{{\chi^2 - \chi^2_\mathrm{{least}}}}$ [sd]{held}", loc="left", fontsize=10.5)
     ticks = [tick for tick in TICKS if least <= tick <= most]
-    bar = figure.colorbar(shade, ax=axes)
+    bar = axes.figure.colorbar(shade, ax=axes)
     bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     bar.minorticks_off()
     axes.legend(loc="best", fontsize=9, framealpha=0.9)
@@ -171,9 +184,9 @@ def refined(drawn: Landscape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return fine[0], fine[1], np.maximum(RectBivariateSpline(x, y, drawn.chi2)(*fine), drawn.chi2.min())
 
 
-def draw_paths(axes: Axes, result: CalibrationResult, places: list[int]) -> None:
-    """Draw the accepted steps of the fits that ended at the best optimum."""
-    space, wanted = result.space, result.optima[0].lanes.tolist()
+def draw_paths(axes: Axes, result: CalibrationResult, optimum: Optimum, places: list[int]) -> None:
+    """Draw the accepted steps of the fits that ended at an optimum."""
+    space, wanted = result.space, optimum.lanes.tolist()
     lines: dict[int, list[np.ndarray]] = {lane: [] for lane in wanted}
     for step in result.fits.path:
         for lane, coordinates in zip(step.lanes.tolist(), step.coordinates, strict=True):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from sweep.io.text import visible
 from sweep.io.units import raised
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
@@ -25,6 +27,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 DPI = 160
 MISSING_GLYPH = "Glyph .* missing from"  # of a study's name; it is drawn as a box
 HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")  # of lines, in their order
+SMALL, SMALL_LINES, ACROSS, NO_BREAK = 8.0, 2, 96, "\u00a0"  # of the line below a title: points, lines, letters to a line
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 INK = "#1b1b1b"
 STYLE: dict[Any, Any] = {
@@ -111,6 +114,22 @@ def to_bytes(figure: Figure, form: str) -> bytes:
         warnings.filterwarnings("ignore", message=MISSING_GLYPH)
         figure.savefig(data, format=form, dpi=DPI, metadata=metadata)
     return data.getvalue()
+
+
+def write_title(axes: Axes, title: str, values: Sequence[str] = ()) -> None:
+    """Write a title at the left, and below it, in small letters, the values that all points share: as many as two lines hold.
+
+    Args:
+        axes: of the picture. title: as a user or a file gave it. values: such as "m = 1 kg".
+    """
+    lines = textwrap.wrap(", ".join(each.replace(" ", NO_BREAK) for each in values), ACROSS, break_long_words=False)
+    if len(lines) > SMALL_LINES:
+        lines = [*lines[: SMALL_LINES - 1], lines[SMALL_LINES - 1].rstrip(",") + " \u2026"]
+    axes.set_title(plain(title), loc="left", fontsize=10.5, pad=6.0 + SMALL * 1.35 * len(lines))
+    if lines:
+        small = "\n".join(raised(plain(line)) for line in lines)
+        above: Any = {"xy": (0.0, 1.0), "xycoords": "axes fraction", "xytext": (0.0, 4.0), "textcoords": "offset points"}
+        axes.annotate(small, **above, fontsize=SMALL, color="#555555", va="bottom", ha="left", annotation_clip=False)
 
 
 def label(quantity: Quantity) -> str:

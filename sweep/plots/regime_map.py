@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sweep.analysis.fixed_values import fixed_in_words
 from sweep.analysis.map_places import limits_of, nearest_rows, spread
 from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
 from sweep.analysis.regime_map import RegimeMap
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import INK, Picture, label, label_plainly, plain, save
+from sweep.plots.figure import INK, Picture, label, label_plainly, save, write_title
 from sweep.plots.map_labels import Place, add_labels, draw_boundaries, levelled, name_areas, thinned
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
         if drawn.gridded:
             draw_levels(axes, drawn, norm, taken)
     draw_boundaries(axes, drawn, places, taken)
-    axes.set_title(plain(title(drawn)), loc="left", fontsize=10.5)
+    write_title(axes, title(drawn), fixed_in_words(drawn.model, drawn.fixed))
 
 
 def title(drawn: RegimeMap) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
+from sweep.analysis.fixed_values import unit_of, value_in_words
 from sweep.analysis.map_areas import (
     FAILED,
     MISSING,
@@ -30,13 +31,13 @@ from sweep.analysis.map_places import limits_of, nearest_rows, spread
 from sweep.analysis.palette import EMPTY
 from sweep.analysis.regime_map import RegimeMap, map_of, theory_of
 from sweep.analysis.run_notes import notes_on
-from sweep.analysis.run_rows import RunRows, is_numeric, read_rows
+from sweep.analysis.run_rows import RunRows, as_text, is_numeric, read_rows
 from sweep.analysis.run_state import POINT
 from sweep.analysis.supports import in_words, support_in, supports_of
 from sweep.analysis.theory import BoundaryLine
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
-from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of, shown, unit_of
+from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
 from sweep.report.traces import trace_rows
 
@@ -137,7 +138,7 @@ def read_content(
         "boundaries": [line_of(boundary) for boundary in boundaries_of(drawn)] if drawn is not None else [],
         "loose": list(rows.loose),
         "held": dict(rows.held),
-        "fixed": [[name, shown(value), unit_of(rows.model, name)] for name, value in {**rows.fixed, **rows.held}.items()],
+        "fixed": [[name, value_in_words(value), unit_of(rows.model, name)] for name, value in {**rows.fixed, **rows.held}.items()],
         "traces": [
             {
                 "row": where[trace.row],
@@ -239,6 +240,7 @@ def pack_columns(
         if name == areas.name:
             text, facts["kind"], facts["words"] = pack_codes(np.where(there, areas.codes[order], MISSING)), "code", list(areas.words)
         elif not is_numeric(column):
+            column = as_text(column) if name in parameters else column
             words = sorted({str(word) for word in column.unique().to_pylist() if word is not None})
             text, facts["kind"], facts["words"] = pack_codes(np.where(there, codes_of(column, tuple(words))[order], -1)), "code", words
             if len(words) == 1 and there.all():

@@ -7,13 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
+from kernels.models.quantity import Quantity
 from sweep.analysis.palette import flat, ramps_of
 from sweep.analysis.run_rows import RunRows
 from sweep.analysis.run_state import facts_of
 from sweep.analysis.supports import in_words
-from sweep.design.axis import SCHEME
 
 GREEK = {"alpha": "\u03b1", "mu": "μ", "omega": "ω", "varphi": "φ", "sigma": "\u03c3", "eta": "η", "beta": "β"}
 
@@ -41,19 +39,6 @@ def colors_of(words: Sequence[str]) -> list[dict[str, Any]]:
 def provenance_of(rows: RunRows) -> list[tuple[str, str]]:
     """The state, times and software of the run."""
     return [(name, value) for name, value in facts_of(rows.state) if name not in ("shards", "writer")]
-
-
-def shown(value: Any) -> str:
-    """The value of a parameter in readable form."""
-    if isinstance(value, list):
-        return "; ".join(f"{node:g}" for node in value)
-    return f"{value:.10g}" if isinstance(value, float | int) else str(value)
-
-
-def unit_of(model: Model, name: str) -> str:
-    """The unit of a parameter or an observable; empty if it has none."""
-    quantity = (by_name(model.parameters) | by_name(model.observables)).get(name)
-    return quantity.unit_suffix.strip() if quantity and name != SCHEME else ""
 
 
 def html_label(quantity: Quantity) -> str:

@@ -20,6 +20,7 @@ from sweep.io.errors import ConfigError, Problem, advise
 
 UNLIKELY = 1e-3  # a scatter with a smaller probability is reported as too large
 SHOWN = 5  # number of jumps that are described
+SLICES = 3  # largest number of optima with a landscape
 STEP_MATTERS = 0.3  # part of a standard deviation: if half the step moves a parameter farther, the step is too long
 RIDGE = 1e-3  # as a part of the range: a larger distance between fits with the same numbers is reported
 
@@ -65,7 +66,9 @@ def carry_out(
     ]
     found = find_crossings(system, fits, optima[0].lanes.tolist())
     profiled = profiles(system, optima[0].coordinates, optima[0].chi2, known[0], request.profiles) if request.profiles else []
-    drawn = landscape(system, optima[0], known[0], request.slice) if request.landscape else None
+    pair = request.slice or pair_of(system.space, known[0])
+    around = list(zip(optima, known, strict=True))[:SLICES] if request.landscape else []
+    drawn = tuple(landscape(system, optimum, own, pair) for optimum, own in around)
     result = CalibrationResult(calibration, system, fits, optima, known, found, profiled, drawn)
     result.notes.extend(notes_on(result))
     return result
@@ -74,20 +77,19 @@ def carry_out(
 def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[str, ...]) -> Landscape:
     """The loss around an optimum: four standard deviations to each side, or up to the bounds if the data do not determine a parameter."""
     space = system.space
-    pair = names or pair_of(space, known)
     side = max(13, min(31, math.isqrt(20_000 // len(system.data.runs))))
     axes = []
-    for name in pair:
+    for name in names:
         place = space.names.index(name)
         reach = 4.0 * known.sd[place] if known.told[place] else space.width[place]
         low, high = space.low[place], space.low[place] + space.width[place]
         axes.append(np.linspace(max(low, optimum.coordinates[place] - reach), min(high, optimum.coordinates[place] + reach), side))
-    places = [space.names.index(name) for name in pair]
+    places = [space.names.index(name) for name in names]
     lanes = np.tile(optimum.coordinates, (side * side, 1))
     lanes[:, places] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
     chi2 = np.sum(system.at(lanes).residuals ** 2, axis=1).reshape(side, side)
     values = [np.exp(u) if space.logarithmic[place] else u for place, u in zip(places, axes, strict=True)]
-    return Landscape((pair[0], pair[1]), (values[0], values[1]), chi2)
+    return Landscape((names[0], names[1]), (values[0], values[1]), chi2)
 
 
 def pair_of(space: Space, known: Knowledge) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class CalibrationRequest:
     Attributes:
         profiles: parameters whose profile likelihood is computed.
         slice: the two parameters of the landscape; if empty, the two that the data separate worst.
-        landscape: whether a landscape is computed.
+        landscape: whether landscapes are computed.
     """
 
     profiles: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class CalibrationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Landscape:
-    """The loss over two parameters; the other parameters stay at the optimum.
+    """The loss over two parameters around an optimum; the other parameters stay at it.
 
     Attributes:
         names: the two parameters. along: (side,) values of each. chi2: (side, side), first parameter first; NaN if a run fails.
@@ -66,7 +66,7 @@ class CalibrationResult:
         calibration: the checked calibration. system: its residuals.
         fits: one from every start. optima: the distinct optima, the best first. known: the uncertainties at each optimum.
         crossings: boundaries that the fits of the best optimum crossed.
-        profiles, landscape: present if requested.
+        profiles, landscapes: present if requested; a landscape for each of the best optima.
         notes: sentences for the reader.
     """
 
@@ -77,7 +77,7 @@ class CalibrationResult:
     known: list[Knowledge]
     crossings: list[BoundaryCrossing]
     profiles: list[Profile] = field(default_factory=list)
-    landscape: Landscape | None = None
+    landscapes: tuple[Landscape, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     @property
