@@ -25,6 +25,7 @@ PACKAGES = {
         "analysis": 5,
         "plots": 6,
         "report": 6,
+        "explore": 6,
         "api": 7,
         "cli": 8,
     },

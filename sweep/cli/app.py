@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import calibration, checks, pictures, runs, sensitivity, show, structures, trace
+from sweep.cli import calibration, checks, explore, pictures, runs, sensitivity, show, structures, trace
 from sweep.cli.terminal import emit
 from sweep.io.version import VERSION
 
@@ -44,6 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "show": show.show,
     "map": pictures.draw_map,
     "report": pictures.write_report,
+    "explore": explore.explore,
     "bifurcation": pictures.draw_bifurcation,
     "events": show.show_events,
     "trace": trace.trace,

@@ -13,6 +13,7 @@ from sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 
 class Dataset:
@@ -57,26 +58,54 @@ class Dataset:
         from sweep.io import sealed_parquet
         from sweep.io.files import read_bytes
 
-        for path in sorted(self.directory.points.glob("part-*.parquet")):
-            match = SHARD_NAME.fullmatch(path.name)
-            if not match or int(match[1]) >= self._expected.shards:
-                continue
+        for path, number in self._found():
             try:
                 known = parquet.read_facts(sealed_parquet.read_metadata(path))
                 if known and not having(known["statuses"]):
                     continue
                 data = read_bytes(path) if path in self._verified else sealed_parquet.verified(path)
-                facts = parquet.read_facts(sealed_parquet.read_metadata(data))
+                metadata = sealed_parquet.read_metadata(data)
             except sealed_parquet.DamageError as damage:
                 raise damaged(self.directory, path, str(damage)) from damage
-            place = place_of(facts, int(match[1]), self._expected) if facts else sealed_parquet.FOREIGN
-            if isinstance(place, str):
-                raise damaged(self.directory, path, place)
-            if place is not None and self._complete and not self._expected.is_whole(int(match[1]), place):
-                raise damaged(self.directory, path, "it ends early, though the run is marked as complete")
-            if place is not None:  # not a shard that an extension will replace
+            if self._belongs(path, number, metadata):
                 self._verified.add(path)
                 yield sealed_parquet.decode(data, columns)
+
+    def footers(self, whole: bool) -> Iterator[tuple[Path, pq.FileMetaData]]:
+        """The shards, for a reader of its own, with the metadata of each; ConfigError at one that is not as it was written.
+
+        Args:
+            whole: verify every byte. Else only the footers are, which reveals a shard that is cut short or foreign, but no changed rows.
+        """
+        from sweep.io import sealed_parquet
+
+        for path, number in self._found():
+            try:
+                metadata = sealed_parquet.read_metadata(sealed_parquet.verified(path) if whole else path)
+            except sealed_parquet.DamageError as damage:
+                raise damaged(self.directory, path, str(damage)) from damage
+            if self._belongs(path, number, metadata):
+                yield path, metadata
+
+    def _found(self) -> Iterator[tuple[Path, int]]:
+        """The files that are named as shards of this run, and their numbers."""
+        for path in sorted(self.directory.points.glob("part-*.parquet")):
+            match = SHARD_NAME.fullmatch(path.name)
+            if match and int(match[1]) < self._expected.shards:
+                yield path, int(match[1])
+
+    def _belongs(self, path: Path, number: int, metadata: pq.FileMetaData) -> bool:
+        """Whether an intact file is a shard of this run, and none that an extension will replace; ConfigError if it is foreign."""
+        from sweep.execution import parquet
+        from sweep.io import sealed_parquet
+
+        facts = parquet.read_facts(metadata)
+        place = place_of(facts, number, self._expected) if facts else sealed_parquet.FOREIGN
+        if isinstance(place, str):
+            raise damaged(self.directory, path, place)
+        if place is not None and self._complete and not self._expected.is_whole(number, place):
+            raise damaged(self.directory, path, "it ends early, though the run is marked as complete")
+        return place is not None
 
 
 def read_table(directory: RunDirectory, path: Path) -> pa.Table:

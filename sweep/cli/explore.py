@@ -1,0 +1,32 @@
+"""`tribosweep explore`: a run in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from sweep.cli.shared import RunFolder
+from sweep.cli.terminal import emit, say
+
+
+def explore(
+    directory: RunFolder,
+    port: Annotated[int, typer.Option(help="Port on this machine; 0 takes a free one.")] = 0,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser of this machine.")] = False,
+) -> None:
+    """Show the rows of a run in the browser as linked views: brushes and filters over any columns, and the trace of any row."""
+    from sweep.execution.directory import RunDirectory
+    from sweep.explore.page import facts_of
+    from sweep.explore.rows import Rows
+    from sweep.explore.server import Answers, Server
+
+    rows = Rows(directory)
+    server = Server(Answers(directory, rows, facts_of(RunDirectory(directory), rows)), port)
+    said = "all are shown" if rows.every == 1 else f"a sample of one in {rows.every:,} is shown"
+    say(f"{rows.count:,} rows, {said}. The page is only for this machine, and whoever has the address can read the run. Ctrl-C ends it.")
+    emit(server.address)
+    if show:
+        webbrowser.open(server.address)
+    server.serve()

@@ -1,0 +1,1 @@
+"""A run as linked views in the browser: live over DuckDB, or as one file."""

@@ -1,0 +1,75 @@
+"""The page: its HTML, its script, and the facts that it is told first."""
+
+from __future__ import annotations
+
+import html
+import json
+from importlib.resources import files
+from typing import Any
+
+from sweep.execution.directory import RunDirectory
+from sweep.explore.columns import first_views
+from sweep.explore.rows import Rows
+from sweep.io.text import visible
+
+SCRIPTS = ("libraries.min.js", "live.js", "views.js", "grid.js", "rows.js", "explore.js")
+STYLE = "explore.css"
+
+
+def facts_of(directory: RunDirectory, rows: Rows) -> dict[str, Any]:
+    """What a page is told of a run: its name, number of rows and columns, and with which views it opens."""
+    manifest = directory.read_run(to_continue=False)
+    checked = (
+        "every byte of the shards was verified" if rows.verified else "manifest and footers of the shards were verified, not their rows"
+    )
+    return {
+        "study": visible(str(manifest["study"])),
+        "directory": visible(str(directory.path)),
+        "complete": directory.is_marked(manifest),
+        "rows": rows.count,
+        "points": manifest["points"],
+        "every": rows.every,
+        "checked": checked,
+        "columns": [column.to_json() for column in rows.columns.values()],
+        "first": first_views(rows.columns),
+    }
+
+
+def read(name: str) -> str:
+    """A file of the page, with the ends of lines that a browser makes of any."""
+    text = (files("sweep.explore") / "web" / name).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def script() -> str:
+    """The script of the page."""
+    return "\n".join(['"use strict";', *(read(name) for name in SCRIPTS)])
+
+
+def as_json(facts: object) -> str:
+    """JSON that is safe in a script element."""
+    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def live_page(facts: dict[str, Any]) -> str:
+    """The page that asks its server."""
+    return filled(facts, '<link rel="stylesheet" href="explore.css">', '<script src="explore.js" defer></script>')
+
+
+def filled(facts: dict[str, Any], style: str, scripts: str, policy: str = "") -> str:
+    """The template with its places filled; what is filled in is not searched for places."""
+    places = {"title": html.escape(facts["study"]), "style": style, "facts": as_json(finite(facts)), "script": scripts, "policy": policy}
+    pieces = []
+    for piece in read("explore.html").split("{{"):
+        name, closed, rest = piece.partition("}}")
+        pieces += [places[name], rest] if closed else [piece]
+    return "".join(pieces)
+
+
+def finite(value: Any) -> Any:
+    """JSON values, with null for numbers that are not finite."""
+    if isinstance(value, float):
+        return value if value - value == 0.0 else None
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    return [finite(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,268 @@
+"""The rows of a run in DuckDB, as its page may query them: reading only, and nothing but this run."""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sweep.analysis.run_state import model_of
+from sweep.execution.dataset import Dataset
+from sweep.explore.bins import NONE, Bins, bins_of, escaped
+from sweep.explore.columns import NUMBER, TABLE, WHOLE, WORD, Column, columns_of
+from sweep.io.errors import ConfigError, Problem, advise
+
+if TYPE_CHECKING:
+    import duckdb
+
+SMALL = 2_000_000  # rows: a run up to this size is read as a whole
+SAMPLE = 1_000_000  # about how many rows of a larger run are read first
+LONGEST = 60.0  # s that a query of the page may take
+MOST_KEPT = 96  # tables that are kept for the page
+MOST_WORDS = 200
+FEW_VALUES = 4096
+KEPT_NAME = re.compile(r"preagg_[0-9a-f]{1,8}")
+POINT, ROWS = "point", "rows:"  # columns of a view: the number of the point, and how many rows a row stands for
+BIN, SUM, VALID = "bin:", "sum:", "valid:"  # prefixes of others: the code of a bin, a sum of values, and how many rows it is over
+
+
+class RefusedError(ValueError):
+    """A statement of the page that is not one SELECT, or that DuckDB refuses; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Rows with the bins of some columns.
+
+    Attributes:
+        number: of the view. table: what the page queries. bins: column -> its bins, for numbers.
+    """
+
+    number: int
+    table: str
+    names: tuple[str, ...]
+    means: tuple[str, ...]
+    bins: dict[str, Bins]
+
+
+class Rows:
+    """The rows of a run, all or a sample of them in memory.
+
+    Attributes:
+        columns: name -> Column. count: number of rows of the run so far. every: the sample has one row in `every`, chosen by a hash of the
+            number of its point; 1 for all rows. verified: whether every byte of the run was verified, or only its footers.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a run, complete or not.
+
+        Raises:
+            ConfigError: there is no run or no row, a shard is not as it was written, or duckdb is not installed.
+        """
+        dataset = Dataset(path)
+        footers = [*dataset.footers(whole=False)]
+        self.count = sum(metadata.num_rows for _, metadata in footers)
+        if not self.count:
+            raise ConfigError(str(path), [Problem("", "no shard is written yet")])
+        self.verified = self.count <= SMALL
+        if self.verified:
+            footers = [*dataset.footers(whole=True)]
+        document = dataset.directory.read_document()
+        schema = footers[0][1].schema.to_arrow_schema()
+        found = columns_of(schema, [metadata for _, metadata in footers], model_of(path), document)
+        self.columns = {name: each for name, each in found.items() if name != POINT and len(each.words) <= MOST_WORDS}
+        self.every = 1 if self.verified else math.ceil(self.count / SAMPLE)
+        self.files = [str(file.resolve()) for file, _ in footers]
+        self._connection = connect(self.files)
+        self._lock = threading.Lock()
+        self._loaded: tuple[str, ...] = ()
+        self._views: dict[int, View] = {}
+        self._kept: list[str] = []
+        self._enumerate()
+        if self.every == 1:
+            self._load([*self.columns])
+
+    def view(self, names: Sequence[str], means: Sequence[str] = (), scales: Mapping[str, bool] | None = None) -> View:
+        """Make a view with the bins of columns, and the sums of others.
+
+        Args:
+            names: the columns with bins. means: number columns of which means can be taken.
+            scales: column -> whether its bins are equal in the logarithm; default as its axis is spaced, or as its values suggest.
+
+        Raises:
+            ConfigError: no such column, or one without bins.
+        """
+        for name in (*names, *means):
+            self._require(name)
+        with self._lock:
+            if missing := [name for name in dict.fromkeys((*names, *means)) if name not in self._loaded]:
+                self._load([*self._loaded, *missing])
+            bins = {name: self._bins(self.columns[name], (scales or {}).get(name)) for name in names if self.columns[name].kind != WORD}
+            number = max(self._views, default=0) + 1
+            found = View(number, f"view_{number}", tuple(dict.fromkeys(names)), tuple(dict.fromkeys(means)), bins)
+            chosen = [f'{self._code(name, bins)} AS "{BIN}{escaped(name)}"' for name in found.names]
+            chosen += [f'{finite(name)} AS "{SUM}{escaped(name)}", ({finite(name)} IS NOT NULL)::INT AS "{VALID}{escaped(name)}"'
+                       for name in found.means]  # fmt: skip
+            self._connection.execute(f'CREATE VIEW {found.table} AS SELECT *, 1::DOUBLE AS "{ROWS}", {", ".join(chosen)} FROM loaded')
+            self._views[number] = found
+            return found
+
+    def select(self, statement: str) -> bytes:
+        """The result of a SELECT as an Arrow stream; RefusedError for any other statement, or one that DuckDB refuses."""
+        import pyarrow as pa
+
+        with self._cursor() as cursor:
+            require_select(cursor, statement)
+            try:
+                cursor.execute("BEGIN TRANSACTION READ ONLY")
+                table = cursor.sql(statement).to_arrow_table()
+            except Exception as error:
+                raise RefusedError(first_line(error)) from None
+            finally:
+                with suppress(Exception):
+                    cursor.execute("ROLLBACK")
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return bytes(sink.getvalue())
+
+    def keep(self, name: str, statement: str) -> None:
+        """Keep the result of a SELECT in memory as kept.`name`, so that the page can query it; RefusedError as in `select`."""
+        if not KEPT_NAME.fullmatch(name):
+            raise RefusedError(f"{name!r} is no name of a kept table")
+        with self._cursor() as cursor:
+            require_select(cursor, statement)
+            with self._lock:
+                if name in self._kept:
+                    return
+                try:
+                    cursor.execute(f'CREATE TABLE kept."{name}" AS {statement}')
+                except Exception as error:
+                    raise RefusedError(first_line(error)) from None
+                self._kept.append(name)
+                for old in self._kept[:-MOST_KEPT]:
+                    cursor.execute(f'DROP TABLE kept."{old}"')
+                del self._kept[:-MOST_KEPT]
+
+    def close(self) -> None:
+        """Stop what runs and free the memory."""
+        self._connection.interrupt()
+        self._connection.close()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection for one request, interrupted if it takes too long."""
+        cursor = self._connection.cursor()
+        timer = threading.Timer(LONGEST, cursor.interrupt)
+        timer.start()
+        try:
+            yield cursor
+        finally:
+            timer.cancel()
+            cursor.close()
+
+    def _require(self, name: str) -> None:
+        """Raise ConfigError if a column has no bins."""
+        if name not in self.columns:
+            raise ConfigError("columns", [Problem("", f"{name!r} is no column of this run; {advise(name, [*self.columns])}")])
+        if self.columns[name].kind == TABLE:
+            raise ConfigError("columns", [Problem("", f"{name} holds tables, which have no bins")])
+
+    def _enumerate(self) -> None:
+        """Make an enumeration of the words of each column; of a column that no footer counts, only those that occur."""
+        self._types: dict[str, str] = {}
+        for name, column in self.columns.items():
+            if column.kind != WORD:
+                continue
+            if not column.counted:
+                first = "" if column.swept else " LIMIT 1"
+                found = self._connection.execute(f'SELECT DISTINCT "{escaped(name)}" FROM (SELECT * FROM run{first})').fetchall()
+                occur = {word for (word,) in found if word is not None}
+                words = (*(word for word in column.words if word in occur), *sorted(occur - {*column.words}))
+                self.columns[name] = replace(column, words=words)
+            self._types[name] = f"words_{len(self._types)}"
+            listed = ", ".join(f"'{word.replace(chr(39), 2 * chr(39))}'" for word in self.columns[name].words)
+            self._connection.execute(f"CREATE TYPE {self._types[name]} AS ENUM ({listed})")
+
+    def _load(self, names: Sequence[str]) -> None:
+        """Read columns of all rows or of the sample into the table `loaded`."""
+        chosen = [f'"{POINT}"', *(self._typed(name) for name in names)]
+        sampled = "" if self.every == 1 else f' WHERE hash("{POINT}") % {self.every} = 0'
+        self._connection.execute(f"CREATE OR REPLACE TABLE loaded AS SELECT {', '.join(chosen)} FROM run{sampled}")
+        self._loaded = tuple(names)
+
+    def _typed(self, name: str) -> str:
+        """A column of the shards as the table holds it."""
+        quoted = f'"{escaped(name)}"'
+        return f"TRY_CAST({quoted} AS {self._types[name]}) AS {quoted}" if name in self._types else quoted
+
+    def _code(self, name: str, bins: Mapping[str, Bins]) -> str:
+        """An SQL expression for the code of a column: of its bin, or of its word."""
+        return bins[name].code(name) if name in bins else f'coalesce(enum_code("{escaped(name)}"), {NONE})::UTINYINT'
+
+    def _bins(self, column: Column, logarithmic: bool | None) -> Bins:
+        """The bins of a number column."""
+        if not column.low <= column.high:
+            return Bins(0.0, 1.0, 1)
+        quoted = f'"{escaped(column.name)}"'
+        distinct = self._connection.execute(
+            f"SELECT DISTINCT {quoted}::DOUBLE FROM loaded WHERE isfinite({quoted}::DOUBLE) LIMIT {FEW_VALUES + 1}"
+        ).fetchall()
+        values = sorted(value for (value,) in distinct) if len(distinct) <= FEW_VALUES else None
+        if logarithmic is None:
+            logarithmic = column.logarithmic or (not column.swept and self._is_skew(column))
+        return bins_of(column.low, column.high, logarithmic, column.kind == WHOLE, values if column.kind == NUMBER else None)
+
+    def _is_skew(self, column: Column) -> bool:
+        """Whether the values of a column spread over so many powers of ten that linear bins would hold them in few bars."""
+        if column.kind != NUMBER or not column.low > 0.0 or column.high / column.low < 1000.0:
+            return False
+        quoted = f'"{escaped(column.name)}"'
+        (middle,) = self._connection.execute(f"SELECT median({quoted}) FROM loaded WHERE isfinite({quoted})").fetchone() or (None,)
+        return middle is not None and middle < column.low + (column.high - column.low) / 50.0
+
+
+def connect(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
+    """A database in memory that can read these Parquet files as the view `run`, no other file, and whose configuration is locked."""
+    try:
+        import duckdb
+    except ModuleNotFoundError:
+        raise ConfigError(
+            "tribosweep explore", [Problem("", "needs duckdb, which is not installed: pip install 'tribosweep[explore]'")]
+        ) from None
+    off = ("autoinstall_known_extensions", "autoload_known_extensions", "python_enable_replacements")
+    connection = duckdb.connect(":memory:", config=dict.fromkeys(off, "false"))
+    names = "[" + ", ".join(f"'{file.replace(chr(39), 2 * chr(39))}'" for file in files) + "]"
+    connection.execute(f"SET allowed_paths = {names}")
+    connection.execute("SET temp_directory = ''")  # memory or nothing: no file is written
+    connection.execute("SET enable_external_access = false")
+    connection.execute(f"CREATE VIEW run AS SELECT * FROM read_parquet({names}, hive_partitioning = false)")
+    connection.execute("CREATE SCHEMA kept")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def require_select(cursor: duckdb.DuckDBPyConnection, statement: str) -> None:
+    """Raise RefusedError if a text is anything but one SELECT."""
+    try:
+        kinds = [each.type.name for each in cursor.extract_statements(statement)]
+    except Exception as error:
+        raise RefusedError(first_line(error)) from None
+    if [kind.removesuffix("_STATEMENT") for kind in kinds] != ["SELECT"]:
+        raise RefusedError(f"only a single SELECT is answered, not {' and '.join(kinds) or 'an empty statement'}")
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error of DuckDB."""
+    return str(error).partition("\n")[0]
+
+
+def finite(name: str) -> str:
+    """An SQL expression for a value, null if it is missing, NaN or infinite."""
+    quoted = f'"{escaped(name)}"::DOUBLE'
+    return f"CASE WHEN isfinite({quoted}) THEN {quoted} END"

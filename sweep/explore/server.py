@@ -1,0 +1,223 @@
+"""The server of `tribosweep explore`: one run, for one browser on this machine, behind a token."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sweep.analysis.event_log import read_study
+from sweep.analysis.time_trace import trace_of
+from sweep.explore.page import STYLE, live_page, read, script
+from sweep.explore.rows import RefusedError, Rows
+from sweep.io.errors import ConfigError, Problem
+from sweep.io.text import visible
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+HOST = "127.0.0.1"
+INSTANTS = 1500  # of a trace
+MOST_BODY = 1_000_000  # bytes of a request
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Guard:
+    """Answers only a browser on this machine that was given the address with the token.
+
+    A page of another site can make a browser send requests to 127.0.0.1, even under a name of its own that it rebinds to 127.0.0.1. Such a
+    request names that site in `Host` or `Origin`, and it does not know the token.
+    """
+
+    def __init__(self, app: Starlette, port: int, token: str) -> None:
+        """Guard an application on a port."""
+        self._app, self._token = app, token
+        self._hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        from starlette.responses import PlainTextResponse
+
+        headers = [(name, value.decode("latin-1")) for name, value in scope["headers"]]
+        hosts, origins = ([value for name, value in headers if name == wanted] for wanted in (b"host", b"origin"))
+        refusal = ""
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            refusal = f"This server answers only at {HOST}, not under another name."
+        elif any(origin not in {f"http://{host}" for host in self._hosts} for origin in origins):
+            refusal = "This server answers no page of another site."
+        elif not secrets.compare_digest(scope["path"].split("/")[1].encode(), self._token.encode()):
+            refusal = "The address lacks the token of this server: open the one that tribosweep explore printed."
+        if refusal:
+            await PlainTextResponse(refusal + "\n", 403, HEADERS)(scope, receive, send)
+            return
+
+        async def send_safely(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] += [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            await send(message)
+
+        await self._app(scope, receive, send_safely)
+
+
+class Answers:
+    """What the server answers about a run.
+
+    Attributes:
+        rows: the rows. facts: what the page is told first.
+    """
+
+    def __init__(self, path: Path, rows: Rows, facts: dict[str, Any]) -> None:
+        """Answer about the run in a directory."""
+        self.path, self.rows, self.facts = path, rows, facts
+        self._tracing = threading.Lock()
+
+    def view(self, asked: Any) -> Any:
+        """A new view: the table that the page queries, and the bins of its columns."""
+        names, means, scales = asked["columns"], asked.get("means", []), asked.get("logarithmic", {})
+        if not all(isinstance(each, str) for each in (*names, *means)):
+            raise TypeError("names of columns are texts")
+        made = self.rows.view(names, means, {str(name): bool(wanted) for name, wanted in scales.items()})
+        return {"number": made.number, "table": made.table, "bins": {name: bins.to_json() for name, bins in made.bins.items()}}
+
+    def query(self, asked: Any) -> bytes:
+        """The result of a SELECT as an Arrow stream."""
+        return self.rows.select(str(asked["sql"]))
+
+    def keep(self, asked: Any) -> Any:
+        """Keep the result of a SELECT."""
+        self.rows.keep(str(asked["name"]), str(asked["sql"]))
+        return {}
+
+    def trace(self, asked: Any) -> Any:
+        """The time history of a point, as `tribosweep trace` computes it."""
+        with self._tracing:
+            found = trace_of(read_study(self.path), int(asked["point"]), INSTANTS)
+        kept = [each for each in found.quantities if not each.name.startswith(("q_", "v_")) or "[" in each.name]
+        columns = [
+            {"name": each.name, "unit": each.unit_suffix.strip(), "about": each.description, "values": listed(found.columns[each.name])}
+            for each in kept
+        ]
+        return {"point": found.point, "scheme": found.scheme, "columns": columns}
+
+
+def listed(values: Any) -> list[float | None]:
+    """Numbers as JSON has them: 7 digits, null for what is not finite."""
+    return [float(f"{value:.7g}") if math.isfinite(value) else None for value in values.tolist()]
+
+
+def application(answers: Answers, token: str) -> Starlette:
+    """The application, without its guard."""
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.routing import Route
+
+    def text(content: Callable[[], str], kind: str) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(_request: Request) -> Response:
+            return PlainTextResponse(content(), media_type=kind)
+
+        return answer
+
+    def asked(work: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            try:
+                question = json.loads(await body_of(request))
+                found = await run_in_threadpool(work, question)
+            except (RefusedError, ConfigError) as error:
+                reason = "; ".join(str(problem) for problem in error.problems) if isinstance(error, ConfigError) else str(error)
+                return JSONResponse({"error": visible(reason, lines=True)}, 422)
+            except (KeyError, TypeError, ValueError, RecursionError, AttributeError) as error:
+                return JSONResponse({"error": visible(f"no request that this server knows ({type(error).__name__}: {error})")}, 400)
+            if isinstance(found, bytes):
+                return Response(found, media_type="application/vnd.apache.arrow.stream")
+            return JSONResponse(found)
+
+        return answer
+
+    ways = {"view": answers.view, "query": answers.query, "keep": answers.keep, "trace": answers.trace}
+    routes = [
+        Route(f"/{token}/", text(lambda: live_page(answers.facts), "text/html")),
+        Route(f"/{token}/explore.css", text(lambda: read(STYLE), "text/css")),
+        Route(f"/{token}/explore.js", text(script, "text/javascript")),
+        *(Route(f"/{token}/{name}", asked(work), methods=["POST"]) for name, work in ways.items()),
+    ]
+    return Starlette(routes=routes)
+
+
+async def body_of(request: Request) -> bytes:
+    """The body of a request; ValueError if it is too long."""
+    data = b""
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > MOST_BODY:
+            raise ValueError(f"more than {MOST_BODY:,} bytes")
+    return data
+
+
+class Server:
+    """A server in this process.
+
+    Attributes:
+        address: what to open in a browser.
+    """
+
+    def __init__(self, answers: Answers, port: int = 0) -> None:
+        """Bind a port of the loopback interface; 0 for a free one.
+
+        Raises:
+            ConfigError: the port is taken, or a package is not installed.
+        """
+        import socket
+
+        try:
+            import uvicorn
+        except ModuleNotFoundError:
+            message = "needs uvicorn and starlette, which are not installed: pip install 'tribosweep[explore]'"
+            raise ConfigError("tribosweep explore", [Problem("", message)]) from None
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.bind((HOST, port))
+            self._socket.listen(128)  # the address answers from now on, once `serve` runs
+        except (OSError, OverflowError) as error:
+            self._socket.close()
+            raise ConfigError("--port", [Problem("", f"{port} cannot be used: {error}")]) from None
+        token, bound = secrets.token_urlsafe(24), self._socket.getsockname()[1]
+        self.address = f"http://{HOST}:{bound}/{token}/"
+        guard = Guard(application(answers, token), bound, token)
+        settings = uvicorn.Config(
+            guard, log_config=None, access_log=False, lifespan="off", proxy_headers=False, server_header=False, ws="none",
+            timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        self._server = uvicorn.Server(settings)
+
+    def serve(self) -> None:
+        """Answer until `stop` or a signal."""
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+
+    def stop(self) -> None:
+        """Make `serve` return soon."""
+        self._server.should_exit = True
