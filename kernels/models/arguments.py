@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from kernels.models.model import Model
+from kernels.models.naming import Known, suggestion
 from kernels.models.quantity import Quantity, by_name
 
 
@@ -44,10 +44,9 @@ def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> N
         raise ValueError(f"shapes of parameters do not broadcast together: {_told(more)}") from None
 
 
-def nearest(name: Any, known: Collection[str]) -> str:
+def nearest(name: Any, known: Known) -> str:
     """A suggestion, such as "did you mean 'mu'? ", or an empty string."""
-    near = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}? " if near else ""
+    return suggestion(str(name), known)
 
 
 def _shape(quantity: Quantity, value: Any) -> tuple[int, ...]:

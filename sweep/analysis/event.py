@@ -15,6 +15,7 @@ from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.tables import number_in
+from sweep.study.schema import OBSERVABLES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +86,7 @@ def read_events(option: str, texts: Sequence[str], model: Model) -> tuple[Event,
             continue
         name, relation, value = parts.groups()
         if name not in known:
-            problems.append(Problem("", f"{name!r} is no observable of the model {model.name}; {advise(name, known)}"))
+            problems.append(Problem("", f"{name!r} is no observable of the model {model.name}; {advise(name, known, OBSERVABLES)}"))
         elif (words := by_name(model.observables)[name].words) and (value not in words or relation != "="):
             problems.append(Problem("", f"{text!r}: {name} is a word, written {name}=WORD; {advise(value, words)}"))
         elif words:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import MODELS, TIME, Model
-from kernels.models.quantity import Quantity
+from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import EXACT, SCHEMES
 from kernels.models.status import RESULTS
 from kernels.models.supports import SUPPORT, SUPPORT_OBSERVABLES
@@ -25,6 +26,7 @@ from sweep.study.boundary import BOUNDARY
 from sweep.study.convergence import CONVERGENCE
 from sweep.study.excitation import model_with
 from sweep.study.load import load
+from sweep.study.schema import TIME_KEYS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,6 +146,20 @@ def first_rows(path: Path, count: int) -> pa.Table:
     return pa.concat_tables(found, promote_options="default")
 
 
+def swept_in(path: Path, model: Model, columns: Sequence[str]) -> list[str]:
+    """The parameters among the columns of a run that its axes give several values; of a table of points all those that it may give."""
+    document = RunDirectory(path).read_document()
+    sections = document.get("sweep", {})
+    parts = sections if isinstance(sections, list) else [sections]
+    if any("file" in part for part in parts):
+        return [
+            name for name in columns if name in by_name(model.parameters) and name not in {**document.get("parameters", {}), **TIME_KEYS}
+        ]
+    axes = [item for part in parts for item in part.get("axes", {}).items()]
+    one = [name for name, axis in axes if (len(axis) if isinstance(axis, list) else axis.get("count", 2)) == 1]
+    return [name for name, _ in axes if name in columns and (name not in one or len(parts) > 1)]
+
+
 def model_of(path: Path) -> Model:
     """The model of a run, read from its resolved study."""
     document = RunDirectory(path).read_document()
@@ -215,9 +231,10 @@ def varies(cells: list[Any]) -> bool:
 
 
 def describe_seconds(seconds: dict[str, float]) -> str:
-    """How a run's time divides into stages, as text."""
-    return ", ".join(
-        f"{key} {seconds[key]:.2f} s{' (the last two beside computing)' if key == WRITING else ''}"
-        for key in (COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL)
-        if key in seconds
-    )
+    """How a run's time divides into stages, as text: what threads or workers do at once adds up to more than the time on the clock."""
+    stages = [
+        ", ".join(f"{key} {seconds[key]:.2f} s" for key in keys if key in seconds)
+        for keys in ((COMPILING, COMPUTING, WAITING), (ENCODING, WRITING))
+    ]
+    total = f"{seconds[TOTAL]:.2f} s on the clock; " if TOTAL in seconds else ""
+    return f"{total}added over all threads: {stages[0]}; beside them {stages[1]}"

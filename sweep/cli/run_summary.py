@@ -71,7 +71,7 @@ def summarise(finished: Run, as_json: bool) -> bool:
     elif table is not None:
         tables.print_study(table)
     elif rows <= run_state.FEW and rows:
-        tables.print_rows(run_state.first_rows(finished.directory, rows), finished.config.model)
+        tables.print_first(finished.directory, finished.config.model, rows)
     elif rows:
         tables.print_counts(run_state.state_of(finished.directory))
     well = say_what_to_know(finished, table)

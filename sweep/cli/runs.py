@@ -128,7 +128,7 @@ def run(
     study = load(config, settings or [])
     if ignored := ", ".join(study.ignored):
         say(f"Note: no scheme of this study reads {ignored}.")
-    for remark in (*(f"{sentence}." for sentence in study.unused), *remarks_on(study.design)):
+    for remark in (*(f"{sentence}." for sentence in (*study.unused, *study.assumed)), *remarks_on(study.design)):
         say(f"Note: {remark}")
     directory = out if out is not None else default_directory(study)
     if dry_run:

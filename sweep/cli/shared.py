@@ -81,14 +81,14 @@ BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, NO_RESOURCES, INTERRUPTED, CLO
 EXIT_STATUSES = {
     0: "done; that stdout or stderr is closed (`>&-`) is no failure",
     BAD_CONFIG: "wrong study, option or file; a file or directory that cannot be read or written; a run that cannot continue",
-    FAILED_ROWS: "rows of the run have failed",
+    FAILED_ROWS: "rows of the run have failed, or points of a convergence study have not settled; their column `status` says why",
     FAILED_CHECK: "a check has failed: a published value is missed (`verify`), a file is damaged (`check`), the installation is faulty "
     "(`doctor`)",
     OUR_FAULT: "a defect of the program, with a line that asks to report it",
     NO_RESOURCES: "the system grants no more memory, threads or processes",
-    INTERRUPTED: "ended by SIGINT (Ctrl-C); `tribosweep resume` computes the rest",
-    CLOSED_PIPE: "the reader of stdout has gone away before all was printed, as in `tribosweep list | head -1`",
-    TERMINATED: "ended by SIGTERM; `tribosweep resume` computes the rest",
+    INTERRUPTED: "ended by SIGINT (Ctrl-C); the line that resumes the run is printed",
+    CLOSED_PIPE: "the reader of stdout has gone away before all was printed, as in `tribosweep list models | head -1`",
+    TERMINATED: "ended by SIGTERM; the line that resumes the run is printed",
 }  # exit status of every command -> what it means
 
 

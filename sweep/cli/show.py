@@ -80,7 +80,7 @@ def show(
         tables.print_counts(state)
         few = state["points_done"] <= run_state.FEW
         emit("")
-        tables.print_rows(run_state.first_rows(directory, run_state.FEW if few else run_state.FIRST), model, "" if few else "first rows")
+        tables.print_first(directory, model, run_state.FEW if few else run_state.FIRST, "" if few else "first rows")
     for note in notes:
         say(note)
 

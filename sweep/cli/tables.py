@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import REGIMES, Model
 from kernels.models.status import Status
-from sweep.analysis.run_state import FEW, POINT, shown_table, varies
+from sweep.analysis.run_state import FEW, POINT, first_rows, shown_table, swept_in, varies
 from sweep.cli.terminal import print_table, say
 from sweep.design.axis import SCHEME
 from sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, WIDTH
@@ -43,15 +45,28 @@ def print_failed(rows: pa.Table, model: Model) -> None:
     print_table("", shown_ones, zip(*(columns[name] for name in shown_ones), strict=True), shown_ones[:-1], ["status"])
 
 
-def print_rows(rows: pa.Table, model: Model, title: str = "") -> None:
-    """Print a few rows: the varied parameters, the main observables, and the status unless all are "ok".
+def print_first(directory: Path, model: Model, count: int, title: str = "") -> None:
+    """Print the first `count` rows of a run; see `print_rows`."""
+    rows = first_rows(directory, count)
+    print_rows(rows, model, swept_in(directory, model, rows.column_names), title)
+
+
+def print_rows(rows: pa.Table, model: Model, swept: Collection[str], title: str = "") -> None:
+    """Print a few rows: the swept parameters, the main observables, and the status unless all are "ok".
+
+    Args:
+        rows: some rows of a run. model: its model.
+        swept: parameters that vary in the run, also where these rows have one value.
+        title: title above the table; may be empty.
 
     For a model with a wall, the observables of rubbing are printed only if a mass touches a support in some row.
     """
     observables = {quantity.name: quantity for quantity in model.observables}
     quantities = {quantity.name: quantity for quantity in model.parameters} | observables
     columns: dict[str, list[Any]] = {name: rows.column(name).to_pylist() for name in rows.column_names}
-    parameters = [name for name in columns if name not in observables and name not in ("point", "status") and varies(columns[name])]
+    parameters = [
+        name for name in columns if name not in observables and name not in ("point", "status") and (name in swept or varies(columns[name]))
+    ]
     rubs = "regime" in columns and (
         "impacts" not in columns
         or any(word in REGIMES for word in columns["regime"])

@@ -13,9 +13,11 @@ from kernels.models import MODELS, SINGLE_RULES, Model
 from kernels.models.basis import Basis
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import SCHEMES
+from kernels.models.status import RESULTS, Status
 from kernels.models.structure_model import BODY, STRUCTURE
 from kernels.models.structures import CENTRE, Load, Structure, body_basis
 from kernels.models.supports import RING, Support
+from sweep.cli.shared import EXIT_STATUSES
 from sweep.cli.terminal import emit, print_json, print_table
 from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
 from sweep.io import shipped
@@ -24,7 +26,7 @@ from sweep.io.values import written
 from sweep.study.schema import EXCITATION, PARTS, TableSchema
 from sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
 
-PROSE = ("schemes", "description", "default", "parameters", "rule", "models")
+PROSE = ("schemes", "description", "default", "parameters", "rule", "models", "status")
 KINDS = {"float": "number", "integer": "integer", "word": "word", "list": "list"}
 Thing = TypeVar("Thing")
 
@@ -52,6 +54,8 @@ class Topic(StrEnum):
     designs = "designs"
     excitation = "excitation"
     structures = "structures"
+    statuses = "statuses"
+    exits = "exits"
 
 
 def studies() -> list[dict[str, Any]]:
@@ -115,6 +119,11 @@ def keys_in(parts: Mapping[str, type[TableSchema]]) -> list[dict[str, Any]]:
     ]
 
 
+def statuses() -> list[dict[str, Any]]:
+    """The statuses of rows."""
+    return [{"status": each.sentence, "row": "has results" if each in RESULTS else "failed: NaN"} for each in Status]
+
+
 ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
     Topic.studies: studies,
     Topic.models: models,
@@ -125,6 +134,8 @@ ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
     Topic.designs: designs,
     Topic.excitation: lambda: keys_in(EXCITATION),
     Topic.structures: lambda: keys_in({**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}),
+    Topic.statuses: statuses,
+    Topic.exits: lambda: [{"exit status": str(number), "description": text} for number, text in EXIT_STATUSES.items()],
 }
 
 

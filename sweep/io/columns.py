@@ -137,9 +137,11 @@ def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) 
     for place, unit in (("the header", stated), (wanted.given_by, wanted.given)):
         if unit is not None:
             try:
-                factors.append(in_unit(f"1 {spelled(unit)}", wanted.unit))
-            except ValueError:
-                problems.append(Problem(label, f"{unit!r}, as {place} says, is no unit of {wanted.what}: write one such as {wanted.unit}"))
+                factors.append(1.0 if unit == wanted.unit else in_unit(f"1 {spelled(unit)}", wanted.unit))
+            except ValueError as error:
+                fitting = "give plain numbers" if wanted.unit in ("", "1") else f"write one such as {wanted.unit}"
+                turning = "; it may be turns or radians" if "turns or radians" in str(error) else ""
+                problems.append(Problem(label, f"{unit!r}, as {place} says, is no unit of {wanted.what}: {fitting}{turning}"))
                 return 1.0
     if len(set(factors)) > 1:
         problems.append(Problem(label, f"the header says {stated!r} and {wanted.given_by} {wanted.given!r}: leave out what is wrong"))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from kernels.models.naming import Known, suggestion
 from sweep.io.text import visible
 
 SHOWN = 5  # wrong values of one column or axis that are worded
 LISTED = 20  # other problems of one kind that are worded
 MOST = 100  # problems of all kinds that are printed
 KNOWN = 100  # words that a message lists
+FEW = 12  # words that it lists though a command lists them too
 LONGEST_PATH, LONGEST_MESSAGE = 200, 4000  # characters
 
 T = TypeVar("T")
@@ -58,12 +60,20 @@ class ConfigError(Exception):
         return "\n".join([f"{visible(self.source)}: {count}", *(f"  {problem}" for problem in self.problems[:MOST]), *more])
 
 
-def advise(word: object, known: Iterable[str]) -> str:
-    """The nearest of the `known` words and the list of all: "did you mean 'mu'? Known: m, g, mu"."""
+def advise(word: object, known: Known, topic: str = "") -> str:
+    """The nearest of the `known` words and the list of all: "did you mean 'mu'? Known: m, g, mu".
+
+    Args:
+        word: the wrong word.
+        known: the right ones; those of a mapping have a description, or a value with one, in which the word may occur.
+        topic: the topic of `tribosweep list` that has them; it is named instead of more than FEW words.
+    """
     names, text = list(known), word if isinstance(word, str) else shorten(word)
-    near = difflib.get_close_matches(text.lower(), names, n=1, cutoff=0.5) if len(text) <= LONGEST_PATH else []
+    near = suggestion(text, known) if len(text) <= LONGEST_PATH else ""
+    if topic and len(names) > FEW:
+        return f"{near}`tribosweep list {topic}` shows all"
     more = f" and {len(names) - KNOWN:,} more" if len(names) > KNOWN else ""
-    return (f"did you mean {near[0]!r}? " if near else "") + f"Known: {', '.join(names[:KNOWN])}{more}"
+    return f"{near}Known: {', '.join(names[:KNOWN])}{more}"
 
 
 def advise_path(path: Path) -> str:

@@ -151,11 +151,18 @@ def shorten_type(kind: pa.DataType) -> str:
 
 
 def read_numbers(
-    column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, found: Findings, empty: Sequence[str] = EMPTY
+    column: pa.ChunkedArray,
+    quantity: Quantity,
+    label: str,
+    before: int,
+    found: Findings,
+    empty: Sequence[str] = EMPTY,
+    factor: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and absent mask of numbers, after `before` rows; add to `found` where a cell is no number or out of bounds."""
+    """Values times `factor` and absent mask of numbers, after `before` rows; add to `found` where a cell is no number or out of bounds."""
     meaning = f"({quantity.description}, unit {quantity.unit})"
     values, absent, words = cells_as_numbers(column, meaning, label, before, found, empty)
+    values = factor * values if factor != 1.0 else values
 
     def problem(row: int) -> Problem:
         value = f"{float(values[row])!r} is out of bounds: must be {quantity.bounds}"
@@ -214,8 +221,10 @@ def read_text(column: pa.ChunkedArray, label: str, before: int, found: Findings)
     return [None] * len(column)
 
 
-def read_lists(column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, found: Findings) -> tuple[np.ndarray, np.ndarray]:
-    """Tables (n, L), padded with NaN, and absent mask, after `before` rows; add to `found` where a node is not finite or out of bounds."""
+def read_lists(
+    column: pa.ChunkedArray, quantity: Quantity, label: str, before: int, found: Findings, factor: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tables (n, L) times `factor`, padded with NaN, and absent mask, after `before` rows; add to `found` what is not finite or allowed."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -234,6 +243,7 @@ def read_lists(column: pa.ChunkedArray, quantity: Quantity, label: str, before: 
         if before == 0:
             found.add(label, f"must hold lists of numbers, such as 2;3;4;5 in CSV, not {shorten_type(kind)} {meaning}")
         return np.empty((0, 0)), np.empty(0, bool)
+    values = factor * values if factor != 1.0 else values
     lengths = pc.list_value_length(cells).fill_null(0).to_numpy()
     rows = np.repeat(np.arange(len(lengths)), lengths)
     node = np.arange(len(values)) - np.repeat(np.cumsum(lengths) - lengths, lengths)

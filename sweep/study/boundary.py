@@ -11,7 +11,7 @@ from sweep.design.axis import Axis, Spaced
 from sweep.design.boundary import Boundary
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import number_like
-from sweep.study.schema import Sweep
+from sweep.study.schema import OBSERVABLES, Sweep
 
 BOUNDARY = "boundary"
 KEYS = ("observable", "level", "width", "halvings", "seeds")  # keys of [sweep] for this design
@@ -54,7 +54,8 @@ def check_level(observable: str, level: Any, model: Model, problems: list[Proble
     """The level of an observable; None and problems if a level is missing or does not apply."""
     known = by_name(model.observables)
     if observable not in known:
-        problems.append(Problem("sweep.observable", f"{observable!r} is no observable of {model.name}; {advise(observable, known)}"))
+        advice = advise(observable, known, OBSERVABLES)
+        problems.append(Problem("sweep.observable", f"{observable!r} is no observable of {model.name}; {advice}"))
         return None
     quantity = known[observable]
     if level is None:

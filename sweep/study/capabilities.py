@@ -13,7 +13,7 @@ from sweep.design.boundary import Boundary
 from sweep.design.designs import Design
 from sweep.design.refinement import Convergence
 from sweep.io.errors import Problem, advise, shorten
-from sweep.study.schema import Document
+from sweep.study.schema import OBSERVABLES, Document
 
 KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics"}
 
@@ -83,7 +83,7 @@ def check_columns(asked: Asked, returned: Sequence[Quantity], design: Design, mo
     """Add problems of [output] columns: names of no observable that the study returns (`returned`), and designs that read observables."""
     if not asked.columns:
         return
-    known = [quantity.name for quantity in returned]
+    known = by_name(tuple(returned))
     for place, name in enumerate(asked.columns):
         path, others = f"output.columns[{place}]", {quantity.name for quantity in model.observables}
         if name in asked.columns[:place]:
@@ -91,7 +91,7 @@ def check_columns(asked: Asked, returned: Sequence[Quantity], design: Design, mo
         elif name in others and name not in known:
             problems.append(Problem(path, f"the study does not compute {name!r}: `tribosweep list observables` says what it needs"))
         elif name not in known:
-            problems.append(Problem(path, f"unknown observable {name!r}; {advise(name, known)}"))
+            problems.append(Problem(path, f"unknown observable {name!r}; {advise(name, known, OBSERVABLES)}"))
     if isinstance(design, Boundary | Convergence):
         problems.append(Problem("output.columns", "the points of this design follow from observables: leave columns out"))
 

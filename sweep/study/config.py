@@ -8,7 +8,7 @@ from typing import Any
 
 from kernels.models import WEAR_LAW, Model
 from kernels.models.outputs import Asked
-from kernels.models.quantity import Quantity
+from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import RUN, STEADY
 from sweep.design.axis import SCHEME
 from sweep.design.boundary import Boundary
@@ -19,6 +19,8 @@ from sweep.io.values import Value, written
 from sweep.study.capabilities import KEYS_OF_ASKED
 from sweep.study.excitation import Excitation
 from sweep.study.shard_size import MOST_SHARDS, is_quick
+
+STANDARD_GRAVITY = 9.80665  # m/s^2, of the unit g
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,6 +104,18 @@ class Config:
     def returns(self) -> tuple[Quantity, ...]:
         """The observables of a row."""
         return self.asked.chosen(self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names}))
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """A sentence for each default that decides the results and that a reader may take for another number."""
+        known, given = by_name(self.model.parameters), {*self.fixed, *self.swept}
+        if "g" not in known or "normal_force" not in known or given & {"g", "normal_force"}:
+            return ()
+        friction = [self.fixed.get(name, known[name].default) for name in ("mu", "mu_s", "mu_d") if name not in self.swept]
+        if not given & {"mu", "mu_s", "mu_d"} & set(self.swept) and not any(friction):
+            return ()
+        gravity = f"g = {known['g'].default:g} {known['g'].unit} is assumed, which presses the mass on its support"
+        return (f"{gravity}; parameters.g sets it (the unit g is {STANDARD_GRAVITY} m/s^2)",)
 
     def lacking(self, quantity: Quantity) -> str:
         """The reason why the study lacks an observable, as text; empty if the study has it."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.models.quantity import Quantity
+from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
 from sweep.design.boundary import Boundary
 from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS, Adaptive, Concatenation, Design, Part
@@ -28,7 +28,7 @@ from sweep.study.boundary import KEYS as BOUNDARY_KEYS
 from sweep.study.convergence import CONVERGENCE, read_convergence
 from sweep.study.convergence import KEYS as CONVERGENCE_KEYS
 from sweep.study.sampling import read_sample
-from sweep.study.schema import Sweep, Time, of_another
+from sweep.study.schema import PARAMETERS, Sweep, Time, of_another
 
 TABLE = "table"
 # keys of [sweep] that only some designs have, in the order in which a study is written
@@ -115,11 +115,11 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
         message = "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"
         problems.append(Problem(f"{where}.axes", message))
     sampled = sweep.design in SAMPLERS
-    known = [*(quantity.name for quantity in model.parameters), SCHEME]
+    known: dict[str, Any] = {**by_name(model.parameters), SCHEME: ""}
     unknown = [str(name) for name in sweep.axes or () if name not in known]
 
     def problem(name: str) -> Problem:
-        return Problem(f"{where}.axes.{name}", of_another(name, model) or f"unknown parameter; {advise(name, known)}")
+        return Problem(f"{where}.axes.{name}", of_another(name, model) or f"unknown parameter; {advise(name, known, PARAMETERS)}")
 
     problems += first_of(unknown, problem, f"{where}.axes", "keys")
     named = {name: raw for name, raw in (sweep.axes or {}).items() if name in known}

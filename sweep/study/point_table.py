@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import tempfile
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +16,15 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
+from sweep.io.columns import Wanted, factor_of, split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of
 from sweep.io.tables import READERS, codes_of, read_lists, read_numbers, read_words, why
-from sweep.study.schema import of_another
+from sweep.study.schema import PARAMETERS, of_another
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+OF_A_SUPPORT = re.compile(r"(\S+\[.*?\])(?:\s*[\[(]\s*(.*?)\s*[\])])?\s*")  # a name with brackets of its own, and a unit
 
 
 @dataclass(slots=True)
@@ -29,6 +34,7 @@ class Column:
     Attributes:
         name: name of the parameter, or "scheme".
         quantity: the parameter; None for "scheme".
+        factor: from the unit that its header states to the unit of the parameter.
         values, absent: files of its values (float64, or int8 codes of schemes) and of its mask.
         shapes: shapes of the pieces of `values`: (rows,), or (rows, L) for tables, with L nodes in the widest table of the piece.
         problems: the problems of its cells so far.
@@ -38,6 +44,7 @@ class Column:
     quantity: Quantity | None
     values: IO[bytes]
     absent: IO[bytes]
+    factor: float = 1.0
     shapes: list[tuple[int, ...]] = field(default_factory=list)
     problems: Findings = field(default_factory=Findings)
 
@@ -76,7 +83,7 @@ def read_points(path: Path, model: Model, scheme: str, where: str, problems: lis
 
     Args:
         path: a .csv or .parquet file.
-        model: the columns name its parameters; "scheme" may be a column too.
+        model: the columns name its parameters, with a unit or without: `a0`, `a0 [mm/s^2]`, `a0 (g)`; "scheme" may be a column too.
         scheme: the scheme that an empty cell of "scheme" stands for.
         where: the key that names the file, for messages.
         problems: list to which problems are added, with column and row (the first row below the header is row 1).
@@ -110,8 +117,7 @@ def read_columns(path: Path, model: Model, scheme: str, where: str, problems: li
             if column.quantity is None:
                 column.add(*read_schemes(piece.column(position), model, scheme, label, rows, column.problems))
             else:
-                read = {"word": read_words, "list": read_lists}.get(column.quantity.kind, read_numbers)
-                column.add(*read(piece.column(position), column.quantity, label, rows, column.problems))
+                column.add(*read_cells(piece.column(position), column.quantity, column.factor, label, rows, column.problems))
         rows += piece.num_rows
     if rows == 0:
         problems.append(Problem(where, f"{path} has no rows: 0 points"))
@@ -126,24 +132,57 @@ def choose_columns(names: list[str], model: Model, label: str, problems: list[Pr
     columns: dict[int, Column] = {}
     seen: set[str] = set()
     twice, unknown = [], []
-    for position, name in enumerate(names):
+    for position, header in enumerate(names):
+        name, unit = split_header(header, known)
         if name in seen:
             twice.append(name)
         elif name in known:
             values, absent = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))  # noqa: SIM115 - `files` closes them
-            columns[position] = Column(name, known[name], values, absent)
+            columns[position] = Column(name, known[name], values, absent, factor_in(header, unit, known[name], label, problems))
         else:
             unknown.append(name)
         seen.add(name)
 
     def problem(name: str) -> Problem:
         separator = "; columns are separated by commas" if ";" in name else ""
-        message = of_another(name, model) or f"unknown parameter; {advise(name, known)}{separator}"
+        message = of_another(name, model) or f"unknown parameter; {advise(name, known, PARAMETERS)}{separator}"
         return Problem(f"{label}, column {name}", message)
 
     problems += first_of(unknown, problem, label, "columns")
     problems += first_of(twice, lambda name: Problem(f"{label}, column {name}", "given twice"), label, "columns")
     return columns
+
+
+def split_header(header: str, known: Collection[str]) -> tuple[str, str | None]:
+    """The parameter of a header and its unit, None if it states none: "a0 [mm/s^2]", "gap[second] [mm]"; gap[second] is a parameter."""
+    if header in known:
+        return header, None
+    found = OF_A_SUPPORT.fullmatch(header)
+    if found and any("[" in name for name in known):
+        return found[1], found[2]
+    return split_unit(header)
+
+
+def factor_in(header: str, unit: str | None, quantity: Quantity | None, label: str, problems: list[Problem]) -> float:
+    """The factor from the unit that a header states to that of the parameter; 1 if it states none, and with a problem if it is none."""
+    if unit is None:
+        return 1.0
+    if quantity is None or quantity.unit == "":
+        what = "words" if quantity is None or quantity.kind == "word" else "whole numbers"
+        problems.append(Problem(f"{label}, column {header}", f"a column of {what} has no unit"))
+        return 1.0
+    wanted = Wanted(quantity.name, quantity.unit, quantity.name, given=unit, given_by="the header")
+    return factor_of(wanted, "", f"{label}, column {header}", problems)
+
+
+def read_cells(
+    column: pa.ChunkedArray, quantity: Quantity, factor: float, label: str, before: int, found: Findings
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values and absent mask of a column of parameters, after `before` rows; add to `found` where a cell is wrong."""
+    if quantity.kind == "word":
+        return read_words(column, quantity, label, before, found)
+    read = read_lists if quantity.kind == "list" else read_numbers
+    return read(column, quantity, label, before, found, factor=factor)
 
 
 def read_schemes(

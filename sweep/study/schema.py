@@ -243,6 +243,7 @@ class Document(TableSchema):
     output: Output = Output()
 
 
+PARAMETERS, OBSERVABLES = "parameters", "observables"  # topics of `tribosweep list`
 NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
@@ -297,15 +298,28 @@ def dotted(location: list[int | str], single: bool) -> str:
     return "".join(words).removeprefix(".")
 
 
+ALIASES = {
+    **dict.fromkeys(("start", "min", "low", "lower", "begin", "first"), "from"),
+    **dict.fromkeys(("stop", "max", "high", "upper", "end", "last"), "to"),
+    **dict.fromkeys(("num", "n", "number", "points", "size", "steps", "samples"), "count"),
+    **dict.fromkeys(("scale", "space"), "spacing"),
+}  # what other programs call the keys of a range
+
+
 def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Problem]) -> Range:
     """Check the structure of an axis { from, to, count, spacing } at `path`; invalid and missing keys are reported and left out."""
     needed = ("from", "to", "count") if counted else ("from", "to")
-    problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(needed)}") for key in needed if key not in raw]
+    called = {ALIASES[key]: key for key in raw if key in ALIASES and ALIASES[key] not in raw}
+    problems += [Problem(f"{path}.{alias}", f"unknown key; a range calls it {key!r}") for key, alias in called.items()]
+    missing = [key for key in needed if key not in raw and key not in called]
+    problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(needed)}") for key in missing]
     try:
         return Range.model_validate(raw)
     except ValidationError as error:
         found = error.errors(include_url=False)
     for item in found:
+        if item["loc"][0] in called.values():
+            continue
         location = [path, *(str(part) for part in item["loc"] if part != "[key]")]
         problems.append(Problem(".".join(location), describe(item, location)))
     return Range.model_validate({key: value for key, value in raw.items() if key not in {item["loc"][0] for item in found}})
@@ -370,8 +384,8 @@ def home_of(name: str) -> str:
 
 def belongs(name: str, model: Model) -> str:
     """The problem of an unknown key of [parameters]: its right section, or the nearest parameter."""
-    known = (q.name for q in model.parameters if q.name not in TIME_KEYS)
-    return of_another(name, model) or home_of(name) or f"unknown parameter; {advise(name, known)}"
+    known = {q.name: q for q in model.parameters if q.name not in TIME_KEYS}
+    return of_another(name, model) or home_of(name) or f"unknown parameter; {advise(name, known, PARAMETERS)}"
 
 
 def of_another(name: str, model: Model) -> str:

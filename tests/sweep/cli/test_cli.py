@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,7 +74,10 @@ def test_a_dry_run_prints_the_study_and_writes_nothing(fake: FakeKernels, study:
     assert main(["run", study, "--dry-run", "--set", "parameters.mu=0.3"]) == 0
     said = capsys.readouterr()
     assert tomllib.loads(said.out)["parameters"] == {"mu": 0.3}
-    assert said.err.startswith("6 points")
+    gravity, size = said.err.splitlines()
+    assert gravity.startswith("Note: g = 10 m/s^2 is assumed")
+    assert "9.80665" in gravity
+    assert size.startswith("6 points")
     assert list(Path.cwd().iterdir()) == []
     assert fake.calls == []
     assert main(["run", study, "--dry-run", "--set", "parameters.k=0.5"]) == 0  # k is an axis
@@ -115,7 +119,8 @@ def test_show_tells_where_the_time_went(fake: FakeKernels, study: str, capsys: C
     assert capsys.readouterr().err.endswith("0 of 6 rows failed.\n")
     assert main(["show", "runs/six"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "compiling 0.25 s, computing 0.50 s, encoding" in shown
+    assert "added over all threads: compiling 0.25 s, computing 0.50 s; beside them encoding" in shown
+    assert "s on the clock; added" in shown
     assert "12 rows a second of computing" in shown
     assert "waiting" in shown
     assert main(["show", "runs/six", "--json"]) == 0
@@ -149,7 +154,7 @@ def test_a_directory_of_another_study_is_status_2(fake: FakeKernels, study: str,
 
 def test_a_full_disk_is_a_sentence(fake: FakeKernels, study: str, capsys: Captured) -> None:
     fake.fail_at, fake.error = 0, OSError(28, "No space left on device", "runs/six")
-    assert main(["run", study]) == 2
+    assert main(["run", study, "--set", "parameters.g=10"]) == 2
     told = capsys.readouterr().err
     assert told == "runs/six: No space left on device. What is written is whole; to go on:\n  tribosweep resume runs/six\n"
 
@@ -421,3 +426,50 @@ def test_events_that_stop_before_the_end_of_their_run_are_said_to(
     assert main(["events", "study.toml"]) == status
     told = capsys.readouterr()
     assert (told.err.split(";")[0], last in told.out) == ("The first 1 of 2 are listed", False)
+
+
+def test_a_swept_parameter_is_shown_where_the_first_rows_have_one_value(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    text = "[parameters]\ng = 9.80665\n[sweep.axes]\na0 = [1.0, 2.0]\nk = [3.0]\nmu = { from = 0.1, to = 0.5, count = 50 }\n"
+    (tmp_path / "grid.toml").write_text(text)
+    assert main(["run", str(tmp_path / "grid.toml")]) == 0
+    capsys.readouterr()
+    assert main(["show", "grid"]) == 0
+    header = next(line.split() for line in capsys.readouterr().out.splitlines() if line.split()[:1] == ["point"])
+    assert header[:3] == ["point", "a0", "mu"]  # k has one value
+
+
+def test_every_column_of_a_table_of_points_is_shown(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "points.csv").write_text("a0,mu\n" + "\n".join(f"{1 + n // 100},{0.1 + 0.001 * n}" for n in range(200)))
+    (tmp_path / "table.toml").write_text('[parameters]\ng = 9.80665\n[sweep]\ndesign = "table"\nfile = "points.csv"\n')
+    assert main(["run", str(tmp_path / "table.toml")]) == 0
+    capsys.readouterr()
+    assert main(["show", "table"]) == 0
+    assert any(line.split()[:3] == ["point", "a0", "mu"] for line in capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", True),
+        ("[parameters]\nmu = 0.3\n", True),
+        ("[parameters]\ng = 10\n", False),
+        ("[parameters]\nnormal_force = 3.0\n", False),
+        ("[parameters]\nmu = 0.0\n", False),
+        ("[sweep.axes]\nmu = [0.1, 0.2]\n", True),
+        ("[sweep.axes]\ng = [9.81, 10.0]\n", False),
+        ('[study]\nmodel = "stop"\n', False),
+        ('[study]\nmodel = "stop"\n[parameters]\nmu = 0.2\n', True),
+    ],
+)
+def test_an_assumed_gravity_is_said_where_it_counts(text: str, said: bool, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "g.toml").write_text(text)
+    assert main(["run", str(tmp_path / "g.toml"), "--dry-run"]) == 0
+    assert ("g = 10 m/s^2 is assumed" in capsys.readouterr().err) is said
+
+
+def test_exit_statuses_are_listed_as_the_documents_have_them(capsys: Captured) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "runs.md").read_text()
+    assert main(["list", "exits", "--json"]) == 0
+    listed = {row["exit status"] for row in json.loads(capsys.readouterr().out)["exits"]}
+    table = page[page.index("| exit status |") :].partition("\n\n")[0]
+    assert listed == {word for cells in re.findall(r"^\| ([\d, ]+) \|", table, re.MULTILINE) for word in cells.split(", ")}

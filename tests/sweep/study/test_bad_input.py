@@ -20,7 +20,10 @@ NODES = "post_set = [2, 3]\npost_stiffness = [0.2, 0.15]\n"
 TABLED = f"{WALL}[parameters]\n{NODES}"  # a wall that is sound
 
 CASES = {
-    "an unknown key names the nearest one": ("[parameters]\nmuu = 1.0", ["parameters.muu: unknown parameter; did you mean 'mu'?"]),
+    "an unknown key names the nearest one": (
+        "[parameters]\nmuu = 1.0",
+        ["parameters.muu: unknown parameter; did you mean 'mu' (Coulomb fr"],
+    ),
     "an unknown section names the nearest one": ("[parametrs]\nmu = 1.0", ["parametrs: unknown key; did you mean 'parameters'?"]),
     "an unknown key of a section names the nearest one": ("[study]\nshceme = 'exact'", ["study.shceme", "'scheme'", "name, model, scheme"]),
     "an unknown model lists the known ones": ("[study]\nmodel = 'rubbing'", ["study.model: 'rubbing'", "'rubbing_mass'"]),
@@ -152,7 +155,28 @@ CASES = {
     "a value of an axis is named by its position": ("[sweep.axes]\nmu = [0.1, 0.2, -0.3]", ["sweep.axes.mu[2]: -0.3 is out of bounds"]),
     "many bad values fill no screen": (f"[sweep.axes]\nmu = {[-1.0] * 50}", ["sweep.axes.mu[4]", "sweep.axes.mu: and 45 more values"]),
     "a single number is no axis": ("[sweep.axes]\nmu = 0.1", ["sweep.axes.mu: must be a list", "a single value goes to [parameters]"]),
-    "an unknown axis names the nearest parameter": ("[sweep.axes]\nomga = [1.0]", ["sweep.axes.omga", "did you mean 'omega'?"]),
+    "a range of other programs is told its keys": (
+        "[sweep.axes]\nmu = { start = 0.1, stop = 1.0, num = 5 }",
+        [
+            "3 problems",
+            "mu.start: unknown key; a range calls it 'from'",
+            "mu.stop: ",
+            "'to'",
+            "mu.num: unknown key; a range calls it 'count'",
+        ],
+    ),
+    "a wrong key of a range that has all keys is unknown": (
+        "[sweep.axes]\nmu = { from = 0.1, to = 1.0, count = 5, num = 5 }",
+        ["1 problem", "mu.num: unknown key; Known: from, to, count, spacing"],
+    ),
+    "a word names the parameter that it means, and few others": (
+        "[parameters]\nmass = 1.0\nfriction = 0.1",
+        ["parameters.mass: unknown parameter; did you mean 'm' (mass)? `tribosweep list parameters` shows all\n", "friction: ", "'mu'"],
+    ),
+    "an unknown axis names the nearest parameter": (
+        "[sweep.axes]\nomga = [1.0]",
+        ["sweep.axes.omga", "did you mean 'omega' (circular"],
+    ),
     "a scheme axis holds schemes": ("[sweep.axes]\nscheme = ['exact', 'eular', 3]", ["scheme[1]: 'eular'", "'euler'", "scheme[2]: 3"]),
     "a scheme axis is a list": ("[sweep.axes]\nscheme = 'exact'", ["sweep.axes.scheme: must be a list of words"]),
     "a window that is also an axis is given twice": (
@@ -216,7 +240,7 @@ CASES = {
         ["output.shard_points: 10 is too few for 1e+09 points: must be >= 1000"],
     ),
     "the size of shards belongs in [output]": ("[study]\nshard_points = 10", ["study.shard_points: belongs in [output]"]),
-    "an unknown design lists the known ones": ("[sweep]\ndesign = 'gird'\n[sweep.axes]\nmu = [0.1]", ["did you mean 'grid'?"]),
+    "an unknown design lists the known ones": ("[sweep]\ndesign = 'gird'\n[sweep.axes]\nmu = [0.1]", ["did you mean 'grid' ("]),
     "a design of too many points is refused": (
         "[sweep.axes]\n" + "\n".join(f"{name} = {{ from = 1.0, to = 2.0, count = 1000000 }}" for name in ("a0", "mu", "f0")),
         ["sweep: 1e+18 points"],
@@ -234,7 +258,15 @@ CASES = {
 }
 
 TABLES = {
-    "a column that is no parameter names the nearest": ("omga\n1.0\n", ["column omga: unknown parameter; did you mean 'omega'?"]),
+    "a column that is no parameter names the nearest": ("omga\n1.0\n", ["column omga: unknown parameter; did you mean 'omega' ("]),
+    "a unit that is none of a column is refused": (
+        "a0 [mm]\n1.0\n",
+        ["column a0 [mm]: 'mm', as the header says, is no unit of a0"],
+    ),
+    "a unit that may be turns or radians is refused": ("omega [1/s]\n1.0\n", ["no unit of omega", "rad/s", "turns or radians"]),
+    "a cell out of bounds is told in SI": ("m [g]\n-5.0\n", ["column m, row 1: -0.005 is out of bounds: must be > 0", "unit kg"]),
+    "words have no unit": ("scheme [1]\nexact\n", ["column scheme [1]: a column of words has no unit"]),
+    "a column given twice, once with a unit, is refused": ("a0,a0 [g]\n1.0,2.0\n", ["column a0: given twice"]),
     "a column given twice is refused": ("mu,mu\n1.0,2.0\n", ["column mu: given twice"]),
     "a cell that is no number is named by its row": ("mu\n0.1\nhigh\n", ["column mu, row 2: 'high' is not a number", "unit 1"]),
     "a cell out of bounds is named by its row": ("mu\n0.1\n-0.5\n", ["column mu, row 2: -0.5 is out of bounds: must be >= 0"]),
@@ -349,7 +381,7 @@ WALLS = {
     ),
     "a misspelt parameter of a wall names the nearest": (
         f"{TABLED}post_sett = [1.0]",
-        ["parameters.post_sett: unknown parameter; did you mean 'post_set'?"],
+        ["parameters.post_sett: unknown parameter; did you mean 'post_set' (plastic set at the nodes of the table)?"],
     ),
     "a parameter of another model is said to be one": (
         f"{STOP}[parameters]\nf_crit = 1.0\n[sweep.axes]\nplateau = [1.0]",
@@ -525,7 +557,7 @@ def test_a_mistake_in_an_override_is_said_to_be_one(tmp_path: Path, capsys: pyte
         "7 problems",
         "--set parameter: unknown key; did you mean 'parameters'?",
         "--set mu: belongs in [parameters], as parameters.mu",
-        "--set parameters.muu: unknown parameter; did you mean 'mu'?",
+        "--set parameters.muu: unknown parameter; did you mean 'mu' (Coulomb friction coefficient)?",
         "--set parameters.mu: must be path=value, such as parameters.mu=0.2",
         "--set parameters.mu: must be a number, not 'high'",
         '--set time.window: must be two times [start, end] in s, or "steady", not 3',

@@ -14,7 +14,7 @@ HEAD = '[sweep]\ndesign = "boundary"\n'
 REFUSED = {
     "an unknown observable names the nearest": (
         f'{HEAD}observable = "regim"\n{AXES}',
-        ["sweep.observable: 'regim' is no observable of rubbing_mass; did you mean 'regime'?"],
+        ["sweep.observable: 'regim' is no observable of rubbing_mass; did you mean 'regime' ("],
     ),
     "a number needs a level": (f'{HEAD}observable = "wear_power"\n{AXES}', ["sweep.level: missing: wear_power is a number", "in W"]),
     "a word has no level": (f"{HEAD}level = 1.0\n{AXES}", ["sweep.level: regime is a word (stick, stick-slip, slip-slip)"]),

@@ -133,7 +133,7 @@ def test_several_bases_several_numbers_of_modes_and_single_modes_are_parameters(
         (put("supports/p1/axes", [[1, 0, 0], [1, 1, 0], [0, 0, 1]]), "supports.p1.axes", "orthogonal"),
         (put("supports/a.b", {"point": "p1"}), "supports.a.b", "is no name"),
         (put("parameters/gap[p1]", 1e-3), "supports.p1.gap", "given twice: also in parameters.gap[p1]"),
-        (put("parameters/gap[pp]", 1e-3), "parameters.gap[pp]", "did you mean 'gap[p1]'?"),
+        (put("parameters/gap[pp]", 1e-3), "parameters.gap[pp]", "did you mean 'gap[p1]' (clearance)?"),
         (put("parameters/frequency[99]", 3.0), "structure", "modes are counted from 0 to 7"),
         (put("sweep/axes/position[p1]", [0.5]), "sweep.axes.position[p1][0]", "must be >= 0.75 and <= 2.25"),
         (put("loads/left/point", "p7"), "loads.left.point", "no point"),
