@@ -20,15 +20,19 @@ from kernels.batch.solve import check, shared_arguments
 from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
+from kernels.models.observables import MOTION
 from kernels.models.outputs import Asked, check_asked
 from kernels.models.presliding import PRESLIDING
 from kernels.models.schemes import EXACT, STEADY, check_window
 from kernels.models.status import Status
 from kernels.numerics.fusion import decide, for_every_lane
+from kernels.results import STATUS, Results
+from kernels.runtime.stderr_filter import without_false_alarm
 
 Orders = tuple[tuple[str, ...], ...]  # the parameters of the derivatives of each order
 
 
+@without_false_alarm()
 def simulate(
     model: str | Model,
     params: Mapping[str, Any],
@@ -37,23 +41,27 @@ def simulate(
     blocks: int = 0,
     statistics: bool = False,
     records: Records | None = None,
-) -> dict[str, jax.Array]:
+    *,
+    throw: bool = False,
+) -> Results:
     """Run one oscillator, or as many as the parameters' common shape has.
 
     Args:
         model: name of a model (`kernels.MODELS`), or the model of a structure (`kernels.models.structures.Structure.model`).
         params: parameter name -> float or array, SI units. Shapes broadcast together; a table has one axis more, the last, padded with
-            NaN. Omitted names take their documented default. A word is its code.
+            NaN. Omitted names take their documented default. A word of `tribosweep list parameters` may be given as a text or its code.
         scheme: name of a scheme of the model. "exact" runs rigid friction if k_t is omitted, else penalised friction.
         window: None for the window of `params`; "steady" for one period of the motion to which the run tends, with its `period` among the
             observables (scheme exact; `params` then has no `end`, `window_start` and `window_end`).
         blocks: number of equal blocks (2 to 64) of a given window, for `wear_power_blocks`, `_scatter` and `_error`; 0: none.
         statistics: whether to compute mean, RMS, standard deviation and extremes of displacement and forces in a given window.
         records: the records that the parameter `record` numbers.
+        throw: whether rows without results raise an error. Nobody knows of them while numbers are traced.
 
     Returns:
-        Observable name -> array of the common shape, in SI units. `regime` is a code into its words (`REGIMES`; a stop has more), `status`
-        is a code into `SENTENCES` of kernels/models/status.py. A list (`poincare_x`, `poincare_v` of a steady window, `wear_power_blocks`)
+        Observable name -> array of the common shape, in SI units: a dict whose entries are attributes too, a pytree, with their `units`
+        (`kernels.results.Results`). Words such as `regime` and `status` are codes, of which `in_words()` makes texts. A list
+        (`poincare_x`, `poincare_v` of a steady window, `wear_power_blocks`)
         has one axis more, which is 64 long and padded with NaN. Wear volumes and depths are returned if `params` has what they need
         (`service_time`, `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status.
         `period` is -1 if the motion has none.
@@ -65,7 +73,7 @@ def simulate(
         ValueError: a value that is no number, a plain number out of bounds, one oscillator that breaks a rule (such as mu_s < mu_d), a time
             scheme with friction but without k_t, scheme "exact"
             with friction that varies (`features.VARIED`), shapes that do not broadcast, an impossible `window`, a record without `records`,
-            or blocks or statistics of a steady window.
+            or blocks or statistics of a steady window; with `throw` rows without results, of which the message names the first.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster for many. One program runs all rows of a call, a simpler
     one if k and c are 0 in all rows. The last digit of a row may therefore depend on the other rows of the call (never in a study).
@@ -78,6 +86,17 @@ def simulate(
     With window "steady" derivatives are those of the periodic motion (implicit function theorem on its Poincare section). The section does
     not determine the position of a mass without a spring (k = 0: it begins at x0), or of a mass that never slips. Both positions count as
     fixed: the derivative by k at k = 0 is not the limit for k -> 0.
+
+    Examples:
+        >>> one = simulate("rubbing_mass", {"a0": 15.0, "mu": 0.1, "window_start": 4.0})
+        >>> round(float(one.wear_power), 4), one.units["wear_power"], one.in_words()["regime"]
+        (15.2671, 'W', 'slip-slip')
+        >>> def power(mu):
+        ...     return simulate("rubbing_mass", {"a0": 15.0, "mu": mu, "window_start": 4.0}).wear_power
+        >>> round(float(jax.grad(power)(0.1)), 3)
+        -6.718
+        >>> jax.vmap(power)(jax.numpy.array([0.1, 0.2])).shape  # the same as power(jax.numpy.array([0.1, 0.2]))
+        (2,)
     """
     chosen = _model_of(model)
     if scheme not in chosen.schemes:
@@ -85,15 +104,18 @@ def simulate(
     check_window(window, scheme, params, chosen.steady)
     asked = Asked(blocks, statistics)
     check_asked(asked, window)
-    check_given(chosen, params)
+    given = check_given(chosen, params)
     if chosen.structure is not None and chosen.structure.lists:
-        found = simulate(chosen.structure.scalars.model, params, scheme, records=records)
-        return in_lists(chosen.returns(window, params), chosen.structure.order, found, jnp)
-    return _run(chosen, params, key_of(chosen, params, scheme, window, asked), records, window)
+        found = simulate(chosen.structure.scalars.model, given, scheme, records=records)
+        listed = in_lists(chosen.returns(window, given), chosen.structure.order, found, jnp)
+        results = Results(listed, (*chosen.observables, STATUS))
+    else:
+        results = Results(_run(chosen, given, key_of(chosen, given, scheme, window, asked), records, window), (*chosen.observables, STATUS))
+    return results.raise_failed() if throw else results
 
 
 def _model_of(model: str | Model) -> Model:
-    """The model itself, or that of a name."""
+    """The model itself, or that of a name; KeyError for an unknown one."""
     if isinstance(model, Model):
         return model
     if model not in MODELS:
@@ -101,7 +123,8 @@ def _model_of(model: str | Model) -> Model:
     return MODELS[model]
 
 
-def moment(model: str, params: Mapping[str, Any], records: Records | None = None) -> dict[str, jax.Array]:
+@without_false_alarm()
+def moment(model: str, params: Mapping[str, Any], records: Records | None = None) -> Results:
     """The results of `simulate` with scheme "exact", and the forces at the time `end`: one point of a trace, with derivatives.
 
     Args:
@@ -115,11 +138,15 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
         KeyError: unknown model or parameter.
         ValueError: a value that is no number, a plain number out of bounds, friction that varies (`features.VARIED`), shapes that do
             not broadcast, or a record without `records`.
+
+    Examples:
+        >>> def displacement(mu):
+        ...     return moment("rubbing_mass", {"mu": mu, "a0": 5.0, "end": 2.0}).x
+        >>> jax.grad(displacement)(0.1)
     """
-    if model not in MODELS:
-        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
-    check_given(MODELS[model], params)
-    return _run(MODELS[model], params, key_of(MODELS[model], params, EXACT, forces=True), records)
+    chosen = _model_of(model)
+    given = check_given(chosen, params)
+    return Results(_run(chosen, given, key_of(chosen, given, EXACT, forces=True), records), (*chosen.observables, *MOTION, STATUS))
 
 
 def _run(

@@ -19,14 +19,13 @@ from kernels.models import MODELS, Model
 from kernels.models.arguments import check_given, nearest
 from kernels.models.contacts import WallContact
 from kernels.models.features import VARIED
-from kernels.models.loops import check_loop
+from kernels.models.loops import LOOP_COLUMNS, check_loop
 from kernels.models.presliding import PRESLIDING
 from kernels.numerics.numbers import Array
+from kernels.results import Results
 
 
-def hysteresis(
-    model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayLike | None = None, steady: bool = False
-) -> dict[str, jax.Array]:
+def hysteresis(model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayLike | None = None, steady: bool = False) -> Results:
     """The force that imposes a displacement on the contacts of a model: friction, walls, or both.
 
     The displacement is straight between its samples. The contacts start unloaded at the first one. What moves the mass in a run counts
@@ -41,7 +40,7 @@ def hysteresis(
         steady: whether the path is a closed loop that is repeated: the result is that of its second pass.
 
     Returns:
-        The columns of LOOP_COLUMNS, (n,) each [N]. Differentiable in the parameters, with both modes; works under jit and vmap.
+        force, friction_force and wall_force, (n,) each [N]. Differentiable in the parameters, with both modes; works under jit and vmap.
 
     Raises:
         KeyError: unknown model or parameter. ValueError: a value that is no number or out of bounds, an array of parameters, fewer than two
@@ -50,10 +49,16 @@ def hysteresis(
 
     Source: the laws of SDND104 and SDND105 (V5.01.104, V5.01.105), one evaluation per sample, which is exact on straight pieces of a slow
     path; validated by tests/kernels/test_imposed_path.py.
+
+    Examples:
+        >>> x = 1e-3 * numpy.sin(numpy.linspace(0.0, 2.0 * numpy.pi, 200))
+        >>> loop = hysteresis("rubbing_mass", {"mu": 0.2, "normal_force": 50.0, "k_t": 1e5}, x, steady=True)
+        >>> float(loop.force.max())
+        10.0
     """
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
-    check_given(MODELS[model], params, one=True)
+    params = check_given(MODELS[model], params, one=True)
     traced = {name for name, value in params.items() if isinstance(value, jax.core.Tracer)}
     plain = MODELS[model].resolve({name: value for name, value in params.items() if name not in traced})
     if why := check_loop(params, time is not None, rubs=not traced.isdisjoint(("mu", "mu_s")) or float(plain["mu_s"]) > 0.0):
@@ -68,7 +73,7 @@ def hysteresis(
     if steady:
         path, times = np.concatenate([path, path]), np.concatenate([times, times + times[-1] - times[0] + np.diff(times)[-1]])
     found = along_path(model, params, jnp.asarray(path), jnp.asarray(times), time is not None)
-    return {name: values[(passes - 1) * len(values) // passes :] for name, values in found.items()}
+    return Results({name: values[(passes - 1) * len(values) // passes :] for name, values in found.items()}, LOOP_COLUMNS)
 
 
 def along_path(model: str, params: Mapping[str, Any], path: Array, times: Array, timed: bool) -> dict[str, Array]:

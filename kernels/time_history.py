@@ -20,9 +20,11 @@ from kernels.excitation.record import Records, check_record
 from kernels.models import MODELS
 from kernels.models.arguments import check_given, nearest
 from kernels.models.features import FEATURES, VARIED, varied
+from kernels.models.observables import MOTION
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import EXACT
 from kernels.observables.impacts import Shock
+from kernels.results import Results
 from kernels.runtime.stderr_filter import without_false_alarm
 from kernels.segments.damped import highest
 
@@ -60,18 +62,10 @@ IMPACT_COLUMNS = (
     Quantity("duration", "s", "time until the mass left the wall; NaN where the run ends before"),
 )
 
-TRACE_COLUMNS = (
-    Quantity("time", "s", "time"),
-    Quantity("x", "m", "displacement", "x"),
-    Quantity("v", "m/s", "velocity", "v"),
-    Quantity("friction_force", "N", "friction on the mass", r"F_t"),
-    Quantity("wall_force", "N", "force of the wall", "F"),
-)
+TRACE_COLUMNS = (Quantity("time", "s", "time"), *MOTION)
 
 
-def event_log(
-    model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None
-) -> dict[str, np.ndarray]:
+def event_log(model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None) -> Results:
     """The events of one oscillator in order of time, with the start as the first.
 
     Args:
@@ -81,27 +75,35 @@ def event_log(
         records: what the parameter `record` numbers.
 
     Returns:
-        The columns of EVENT_COLUMNS, (n,) each. Forces and compression are 0 without such a contact. Of two bodies, x and v are those of
-        the first minus the second.
+        The columns of EVENT_COLUMNS, (n,) each, SI units; `event` are words. Forces and compression are 0 without such a
+        contact. Of two bodies, x and v are those of the first minus the second.
 
     Raises:
         KeyError: unknown model or parameter. ValueError: a value that is not a single number, a plain number out of bounds, friction that
             varies (`features.VARIED`), or a record without `records`.
+
+    Examples:
+        >>> log = event_log("rubbing_mass", {"a0": 1.5, "end": 2.0})
+        >>> list(log["event"][:3]), log.units["time"]
+        (['start', 'window start', 'release'], 's')
+        >>> pandas.DataFrame(log)
     """
     columns = _follow(model, params, most, records)
-    return {quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}
+    return Results({quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}, EVENT_COLUMNS)
 
 
-def impacts(
-    model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None
-) -> dict[str, np.ndarray]:
+def impacts(model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None) -> Results:
     """The impacts of one oscillator on its walls in order of time.
 
     Args:
         model, params, most, records: see `event_log`, also for the errors.
 
     Returns:
-        The columns of IMPACT_COLUMNS, (n,) each.
+        The columns of IMPACT_COLUMNS, (n,) each: time [s], approach_velocity [m/s], peak_force [N], impulse [N s], duration [s].
+
+    Examples:
+        >>> hits = impacts("stop", {"gap": 0.01, "k_n": 1e6, "a0": 5.0, "end": 3.0, "window_start": 0.0})
+        >>> hits.peak_force.max(), hits.units["impulse"]
     """
     columns = _follow(model, params, most, records)
     happened = columns["event"]
@@ -117,7 +119,7 @@ def impacts(
         impulse = columns["impulse"][end] - columns["impulse"][start]
         duration = columns["time"][end] - columns["time"][start] if later.size else np.nan
         rows.append((columns["time"][start], columns["approach"][start], peak, impulse, duration))
-    return {quantity.name: np.array([row[i] for row in rows]) for i, quantity in enumerate(IMPACT_COLUMNS)}
+    return Results({quantity.name: np.array([row[i] for row in rows]) for i, quantity in enumerate(IMPACT_COLUMNS)}, IMPACT_COLUMNS)
 
 
 @without_false_alarm()
@@ -129,7 +131,7 @@ def trace(
     most: int = event_loop.MOST_EVENTS,
     records: Records | None = None,
     at: ArrayLike | None = None,
-) -> dict[str, np.ndarray]:
+) -> Results:
     """One oscillator in time: at equal steps, just before and just after every event, and more closely between events that are close.
 
     The motion at each instant follows in closed form from the event before it.
@@ -143,11 +145,17 @@ def trace(
             and just after an event that happens at one of them. For data that were sampled at times of their own.
 
     Returns:
-        The columns of TRACE_COLUMNS, (n,) each. n is the length of `at`; without it n >= samples, ascending in time. Forces are 0 without
-        such a contact. Of two bodies, x and v are those of the first minus the second.
+        time [s], x [m], v [m/s], friction_force and wall_force [N], (n,) each. n is the length of `at`; without it n >= samples,
+        ascending in time. Forces are 0 without such a contact. Of two bodies, x and v are those of the first minus the second.
 
     Raises:
         ValueError: a time of `at` is not a number of the run, or as for `event_log`.
+
+    Examples:
+        >>> motion = trace("rubbing_mass", {"a0": 1.5, "end": 2.0})
+        >>> pandas.DataFrame(motion).plot("time", "x")
+        >>> trace("rubbing_mass", {"a0": 1.5, "end": 2.0}, at=[0.3, 1.7]).x.shape
+        (2,)
     """
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)
@@ -171,7 +179,7 @@ def trace(
         found.append(jax.tree.map(np.asarray, _moments(kind, resolved, chosen, when)))
     names = ("x", "v", "friction", "wall")
     columns = [np.concatenate([np.empty(0), *(getattr(m, name) for m in found)])[: len(times)] for name in names]
-    return dict(zip((quantity.name for quantity in TRACE_COLUMNS), (times, *columns), strict=True))
+    return Results(zip((quantity.name for quantity in TRACE_COLUMNS), (times, *columns), strict=True), TRACE_COLUMNS)
 
 
 def _times_within(at: ArrayLike, end: float) -> np.ndarray:
@@ -208,7 +216,7 @@ def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> 
     """The contacts of one oscillator, and its resolved parameters without those of excitations that it does not have."""
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
-    check_given(MODELS[model], params, one=True)
+    params = check_given(MODELS[model], params, one=True)
     if has := [name for name, rows in varied(params).items() if np.any(rows)]:
         raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {has[0]}")
     resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}

@@ -36,6 +36,7 @@ PACKAGES = {
         "excitation": 2,
         "observables": 2,
         "reference": 2,
+        "results": 2,
         "contact": 3,
         "segments": 4,
         "exact": 5,

@@ -12,12 +12,12 @@ from kernels.models.naming import Known, suggestion
 from kernels.models.quantity import Quantity, by_name
 
 
-def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> None:
-    """Check the parameters of a call.
+def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> dict[str, Any]:
+    """Check the parameters of a call, and return them with codes in place of words.
 
     Args:
         model: the model that takes them.
-        params: parameter name -> number or array (numpy, JAX, traced), SI units; a table has one axis more, the last.
+        params: parameter name -> number or array (numpy, JAX, traced), SI units; a table has one axis more, the last. A word or its code.
         one: whether they must describe a single oscillator.
 
     Raises:
@@ -29,10 +29,13 @@ def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> N
     if not isinstance(params, Mapping):
         raise TypeError(f"params must map names of parameters to numbers, not {type(params).__name__}")
     known = by_name(model.parameters)
-    shapes = {}
-    for name, value in params.items():
+    shapes, given = {}, dict(params)
+    for name, asked in params.items():
+        value = asked
         if name not in known:
             raise KeyError(f"{model.name} has no parameter {name!r}; {nearest(name, known)}it has {', '.join(known)}")
+        if isinstance(asked, str) and asked in known[name].words:
+            value = given[name] = known[name].words.index(asked)
         shape = _shape(known[name], value)
         shapes[name] = shape[:-1] if known[name].kind == "list" else shape
     if one and (more := {name: shape for name, shape in shapes.items() if shape}):
@@ -42,6 +45,7 @@ def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> N
     except ValueError:
         more = {name: shape for name, shape in shapes.items() if shape}
         raise ValueError(f"shapes of parameters do not broadcast together: {_told(more)}") from None
+    return given
 
 
 def nearest(name: Any, known: Known) -> str:
@@ -61,7 +65,8 @@ def _shape(quantity: Quantity, value: Any) -> tuple[int, ...]:
         array = np.asarray(None)
     if getattr(array.dtype, "kind", "f") in "OSUc":
         codes = ", ".join(f"{code} is {word}" for code, word in enumerate(quantity.words))
-        raise ValueError(f"{what}: {value!r} is neither a number nor an array of numbers{f' ({codes})' if codes else ''}")
+        near = nearest(value, quantity.words) if codes else ""
+        raise ValueError(f"{what}: {value!r} is neither a number nor an array of numbers{f'; {near}{codes}' if codes else ''}")
     if quantity.kind == "list" and not array.shape:
         raise ValueError(f"{what}: {value!r} is one number, but a table is a list of them")
     if plain and array.ndim == 0 and quantity.out_of_bounds(array):

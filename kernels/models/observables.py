@@ -36,6 +36,13 @@ def statistics_of(name: str, unit: str, what: str, symbol: str) -> tuple[Quantit
     )
 
 
+MOTION = (
+    Quantity("x", "m", "displacement", "x"),
+    Quantity("v", "m/s", "velocity", "v"),
+    Quantity("friction_force", "N", "friction on the mass", r"F_t"),
+    Quantity("wall_force", "N", "force of the wall", "F"),
+)  # at one time
+
 RUBBING_STATISTICS = (
     *statistics_of("x", "m", "displacement", r"x_\mathrm{*}"),
     Quantity("v_rms", "m/s", "root mean square velocity in the window", r"v_\mathrm{rms}", needs=(STATISTICS,)),

@@ -21,7 +21,7 @@ from kernels.models.arguments import check_given
         ("rubbing_mass", {"a0": [1.0, [2.0]]}, ValueError, "neither a number nor an array of numbers"),
         ("rubbing_mass", {"mu": -0.1}, ValueError, "mu: -0.1 is out of bounds: must be >= 0"),
         ("stop", {"sides": 3}, ValueError, "sides: 3 is out of bounds: must be a whole number from 1 to 2"),
-        ("buckling_wall", {"damping_criterion": "excluded"}, ValueError, "0 is included, 1 is excluded"),
+        ("buckling_wall", {"damping_criterion": "exclude"}, ValueError, "did you mean 'excluded'\\? 0 is included, 1 is excluded"),
         ("buckling_wall", {"post_set": 2.0}, ValueError, r"post_set \[m\]: 2.0 is one number, but a table is a list of them"),
     ],
 )
