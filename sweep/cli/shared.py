@@ -32,7 +32,8 @@ def existing_study(path: Path) -> Path:
             raise ConfigError(str(path), [Problem("", f"{meant}shows it, and {whole}/config.toml is its study")])
         studies = sorted(path.glob(f"*{shipped.SUFFIX}"))
         there = f"; there are {', '.join(map(str, studies[:5]))}{' ...' if len(studies) > 5 else ''}" if studies else ""
-        raise ConfigError(str(path), [Problem("", f"cannot be read: it is a directory: only regular files are read, and a study is one TOML file{there}")])
+        message = f"cannot be read: it is a directory: only regular files are read, and a study is one TOML file{there}"
+        raise ConfigError(str(path), [Problem("", message)])
     return path
 
 
