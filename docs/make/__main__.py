@@ -1,40 +1,61 @@
-"""`python -m docs.make [FOLDER]` writes the site into FOLDER/html (default build/docs); open its index.html, no server is needed."""
+"""`python -m docs.make` writes the site into build/docs/html; its index.html opens from disk, without a server and a network."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from docs.make import reference
+from docs.make import reference, tutorials
 from docs.make.links import broken_links
-from docs.make.pages import ROOT, STUDIES, copy_pages, studies_page
+from docs.make.pages import DOCS, ROOT, STUDIES, copy_pages, studies_page
 
 SETTINGS = Path(__file__).with_name("zensical.toml")
+VERIFIED = "<!-- every published value and ours -->"  # where validation.md has the table
 
 
 def main() -> None:
-    """Write the pages, then build the site; exit with status 1 at the first warning."""
-    out = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "docs").resolve()
+    """Execute the tutorials, write the pages and build the site; exit with status 1 at the first thing that is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m docs.make", description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "docs", help="folder of the site; what it held is removed")
+    parser.add_argument("--quick", action="store_true", help="do not execute the tutorials")
+    parser.add_argument("--update", action="store_true", help="write what the tutorials print and draw into docs/, in place of comparing")
+    given = parser.parse_args()
+    out = given.out.resolve()
     shutil.rmtree(out, ignore_errors=True)
+    if not given.quick:
+        stop_if(tutorials.execute(DOCS / "tutorials", out / "work", given.update), "tutorials that differ:")
     pages = out / "pages"
     copy_pages(pages)
-    written = {STUDIES: studies_page(), **reference.pages()}
-    for name, text in written.items():
+    for name, text in {STUDIES: studies_page(), **reference.pages()}.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text, encoding="utf-8")
+    validation = pages / "validation.md"
+    validation.write_text(validation.read_text(encoding="utf-8").replace(VERIFIED, reference.published_values()), encoding="utf-8")
     shutil.copy(SETTINGS, out)
+    build(out)
+    stop_if(broken_links(out / "html"), "links that lead nowhere:")
+    print(out / "html" / "index.html")
+
+
+def stop_if(wrong: list[str], title: str) -> None:
+    """Exit with a message if anything is wrong."""
+    if wrong:
+        sys.exit("\n".join([title, *wrong]))
+
+
+def build(out: Path) -> None:
+    """Run Zensical, for which a warning is an error."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     command = [str(Path(sys.executable).with_name("zensical")), "build", "--strict", "--clean", "--config-file", str(out / SETTINGS.name)]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
-    sys.stdout.write(done.stdout + done.stderr)
-    if done.returncode or "No issues found" not in done.stdout + done.stderr:
+    said = done.stdout + done.stderr
+    sys.stdout.write(said)
+    if done.returncode or "No issues found" not in said:
         sys.exit("the site was not built: warnings are errors")
-    if wrong := broken_links(out / "html"):
-        sys.exit("\n".join(["links that lead nowhere:", *wrong]))
-    print(out / "html" / "index.html")
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def for_site(text: str, source: Path, page: Path) -> str:
 def generated(link: str, source: Path) -> bool:
     """Whether a link of `source` leads to a page or a picture that the build writes; Zensical checks that it is there."""
     path = (source.parent / link).resolve()
-    return path.is_relative_to(DOCS / "reference") or path.is_relative_to(DOCS / "tutorials") or path == DOCS / "changelog.md"
+    return path.is_relative_to(DOCS / "reference") or path == DOCS / "changelog.md"
 
 
 def slug(name: str) -> str:

@@ -40,7 +40,7 @@ OF_CALIBRATION: dict[str, Mapping[str, str]] = {
     "calibration.loops": sources.LOOP_KEYS,
 }  # section of a calibration's TOML -> its keys
 OF_PARTS = {"supports.NAME": "SUPPORT", "loads.NAME": "LOAD"}  # section -> how the parameters of its names are listed
-SPECIAL = re.compile(r"([\\*_\[\]<>|$#~^{}])")
+ENTITIES = {"<": "&lt;", ">": "&gt;", "$": "&#36;"}  # which Markdown has no escapes for
 TYPES = {str: "text", int: "whole number", bool: "true or false", float: "number", list: "list", dict: "table of keys"}
 
 
@@ -62,7 +62,14 @@ def pages() -> dict[str, str]:
 def plain(text: Any) -> str:
     """Text with Markdown's marks escaped, but for code between backticks."""
     parts = re.split(r"(`[^`]*`)", str(text))
-    return "".join(part.replace("|", "\\|") if part.startswith("`") else SPECIAL.sub(r"\\\1", part) for part in parts)
+    return "".join(part.replace("|", "\\|") if part.startswith("`") else escaped(part) for part in parts)
+
+
+def escaped(text: str) -> str:
+    """Text without code, with all marks escaped."""
+    for mark, entity in ENTITIES.items():
+        text = text.replace(mark, entity)
+    return re.sub(r"(?<!&)#|[\\*_\[\]|{}]", lambda match: "\\" + match[0], text)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -73,7 +80,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def anchored(name: str, prefix: str = "") -> str:
     """A name as code that links can lead to."""
-    return f"`{name}`{{ #{prefix}{re.sub(r'[^A-Za-z0-9_.-]+', '-', name).strip('-')} }}"
+    return f"`{name}`{{ #{prefix}{re.sub(r'[^A-Za-z0-9_.-]+', '-', name).strip('-_')} }}"
 
 
 def study_page() -> str:
@@ -269,3 +276,16 @@ def python_page() -> str:
             data.append(f"- {anchored(name)}: {words}")
     about = (tribosweep.__doc__ or "").partition("\n")[0]
     return "\n".join([f"# Python\n\n{about} `import tribosweep as ts` before other code starts JAX.\n", "## Data\n", *data, "", *described])
+
+
+def published_values() -> str:
+    """Every published value, ours, and the largest difference that is allowed, as `tribosweep verify` computes them."""
+    from sweep.analysis.verification import verify
+
+    rows = [
+        (plain(v.case), plain(v.scheme), plain(v.quantity), plain(v.unit), f"{v.published:.9g}", f"{v.computed:.9g}",
+         f"{v.relative_difference:.1e}", f"{v.tolerance:.1e}", plain(v.verdict))
+        for v in verify()
+    ]  # fmt: skip
+    header = ("case", "scheme", "quantity", "unit", "published", "computed", "relative difference", "allowed", "verdict")
+    return table(header, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any, get_args
 
@@ -31,7 +32,7 @@ def rows(page: str) -> dict[str, list[list[str]]]:
     found: dict[str, list[list[str]]] = {}
     for line in page.splitlines():
         if line.startswith("| `"):
-            cells = [cell.strip().replace("\\", "") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            cells = [unescape(cell.strip().replace("\\", "")) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             found.setdefault(cells[0].partition("`{")[0].strip("`"), []).append(cells)
     return found
 
@@ -76,12 +77,12 @@ def test_every_column_status_scheme_and_rule_is_on_a_page(pages: dict[str, str])
     for column in (parquet.POINT, parquet.STATUS, parquet.SCHEME, parquet.HALVING, parquet.LEVEL):
         assert f"`{column}`" in pages["reference/observables.md"]
     for sentence in SENTENCES:
-        assert f"| {sentence} |" in pages["reference/statuses.md"].replace("\\", "")
+        assert f"| {sentence} |" in unescape(pages["reference/statuses.md"]).replace("\\", "")
     for model in listed_models().values():
         for scheme in model.schemes:
             assert scheme in rows(pages["reference/models.md"])
         for rule in model.rules:
-            assert rule.sentence in pages["reference/models.md"].replace("\\", "")
+            assert rule.sentence in unescape(pages["reference/models.md"]).replace("\\", "")
 
 
 def test_every_exit_status_has_a_meaning(pages: dict[str, str]) -> None:

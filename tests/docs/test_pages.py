@@ -1,0 +1,85 @@
+"""What builds the site: tutorials that print something else are found, and so are links that lead nowhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docs.make.links import broken_links
+from docs.make.pages import ROOT, for_site
+from docs.make.tutorials import Tutorial, same
+
+PAGE = """# A page
+
+```python
+half = 0.5
+```
+
+```csv title="numbers.csv"
+a
+1
+```
+
+```bash
+cat numbers.csv
+```
+
+```text
+a
+{a}
+```
+
+```python
+print(f"{{half:.7f}} W")
+```
+
+```text
+{half}
+```
+"""
+
+
+@pytest.mark.parametrize(("shown", "differs"), [(("1", "0.5000000 W"), 0), (("2", "0.5000000 W"), 1), (("1", "0.5 s"), 1)])
+def test_a_page_must_show_what_its_code_prints(tmp_path: Path, shown: tuple[str, str], differs: int) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.format(a=shown[0], half=shown[1]))
+    assert len(Tutorial(page, tmp_path / "work" / "first").execute(update=False)) == differs
+    assert Tutorial(page, tmp_path / "work" / "second").execute(update=True) == []
+    assert page.read_text() == PAGE.format(a="1", half="0.5000000 W")
+
+
+def test_code_that_fails_is_named_with_its_line(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A page\n\n```bash\ntrue\n```\n\n```bash\necho no >&2; exit 3\n```\n")
+    (found,) = Tutorial(page, tmp_path / "work").execute(update=False)
+    assert found.startswith("page.md, line 7: RuntimeError: exit status 3\nno")
+
+
+def test_numbers_agree_to_their_rounding_and_blanks_do_not_count() -> None:
+    assert same("a  1.0000000\n────\n1,024 rows", "a 1.0000001\n──────\n1,024 rows")
+    assert not same("a 1.0000000", "a 1.00001")
+    assert not same("a 1", "b 1")
+    assert not same("a 1", "a 1 1")
+
+
+def test_links_and_anchors_that_are_not_there_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<p id="here"><a href="#here">x</a><a href="b.html#there">x</a><img src="no.png"></p>')
+    (tmp_path / "b.html").write_text(
+        '<a href="a.html#here">x</a><a href="https://example.org">x</a><script src="https://example.org/x.js"></script>'
+    )
+    assert sorted(broken_links(tmp_path)) == [
+        "a.html: b.html#there (no such anchor)",
+        "a.html: no.png",
+        "b.html: https://example.org/x.js is loaded from a network",
+    ]
+
+
+def test_links_to_files_of_the_repository_lead_to_pages() -> None:
+    source = ROOT / "docs" / "how-to" / "wear.md"
+    text = "[a](../../configs/stop.toml) [b](../../README.md) [c](runs.md#a) [d](https://example.org)"
+    assert for_site(text, source, Path("how-to/wear.md")) == (
+        "[a](../reference/studies.md#stop-toml) [b](../index.md) [c](runs.md#a) [d](https://example.org)"
+    )
+    with pytest.raises(FileNotFoundError, match=r"docs/how-to/wear.md: no page shows \.\./nothing\.md"):
+        for_site("[a](../nothing.md)", source, Path("how-to/wear.md"))
