@@ -41,6 +41,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "check": runs.check,
     "verify": checks.verify,
     "list": checks.list_topics,
+    "schema": checks.write_schema,
     "show": show.show,
     "map": pictures.draw_map,
     "report": pictures.write_report,

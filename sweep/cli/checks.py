@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from sweep.cli.shared import FAILED_CHECK, AsJson
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.cli.topics import Topic, print_topics
+from sweep.io.atomic import write_text
 
 VERIFY_WIDTH = 120
 
@@ -44,6 +46,22 @@ def list_topics(
 ) -> None:
     """List models, parameters, schemes, observables, rules, designs and the keys of an excitation."""
     print_topics(list(Topic) if topic is None else [topic], as_json)
+
+
+def write_schema(out: Annotated[Path | None, typer.Option(help="File to write instead of printing, .json.")] = None) -> None:
+    """Print the JSON Schema of studies, with which editors complete and check TOML files.
+
+    Name it in the first line of a study, as `tribosweep init` does; Taplo and Even Better TOML read it:
+
+        #:schema study.schema.json
+    """
+    from sweep.cli.study_schema import as_text
+
+    if out is None:
+        emit(as_text().rstrip())
+        return
+    write_text(out, as_text())
+    say(f'Written: {out}; a study beside it begins with the line "#:schema {out.name}".')
 
 
 def doctor(as_json: AsJson = False) -> None:

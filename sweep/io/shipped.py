@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 SUFFIX = ".toml"
+SCHEMA = "study.schema.json"  # the grammar of all studies, beside them
 PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (PACKAGE / "configs", PACKAGE.parent / "configs")  # of a wheel, of a checkout
 

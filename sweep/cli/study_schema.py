@@ -1,0 +1,247 @@
+"""The grammar of a study as JSON Schema, from the data that validation uses, so that editors complete and check TOML files.
+
+It covers sections, keys, types, words, and bounds of single values. What depends on several keys, on files or on the model, only
+tribosweep checks.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
+from kernels.models.supports import LAWS, OBSTACLES
+from sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
+from sweep.analysis.calibration.sources import COMPARED_KEYS, LOOP_KEYS, TRACE_KEYS
+from sweep.cli.topics import default_of, listed_models
+from sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
+from sweep.design.designs import DESIGNS
+from sweep.design.distributions import DISTRIBUTIONS
+from sweep.io.values import DEFAULT, written
+from sweep.study.random_excitation import INTERPOLATIONS
+from sweep.study.schema import TIME_KEYS, WINDOW, Document, Range
+from sweep.study.structures import KINDS
+
+Schema = dict[str, Any]
+WITH_UNIT = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*(1/)?[^0-9.\s+-].*$"
+NAMED = r"\[[^\]]+\]"  # of a support, a load or a mode: its name in brackets
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": WITH_UNIT}]}
+DIRECTION: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
+
+
+def list_of(items: Schema, least: int = 0) -> Schema:
+    """A list of at least so many items."""
+    return {"type": "array", "items": items} | ({"minItems": least} if least else {})
+
+
+def one_of(words: Iterable[str]) -> Schema:
+    """One of several words."""
+    return {"type": "string", "enum": list(words)}
+
+
+def either(*schemas: Schema) -> Schema:
+    """Any of several forms."""
+    return {"anyOf": list(schemas)}
+
+
+def table(properties: Mapping[str, Schema], descriptions: Mapping[str, str] | None = None, required: Iterable[str] = ()) -> Schema:
+    """A table that has no other keys."""
+    told = {key: {**each, **({"description": descriptions[key]} if descriptions else {})} for key, each in properties.items()}
+    return {"type": "object", "properties": told, "additionalProperties": False, "required": list(required)}
+
+
+DIGESTS = either(TEXT, list_of(TEXT), {"type": "object"})
+PAIRS = either(list_of(list_of(NUMBER)), TEXT)
+# keys whose type depends on more than a type of Python can say
+FORMS: dict[str, dict[str, Schema]] = {
+    "Study": {"model": {}, "scheme": one_of(SCHEMES), "precision": one_of((DOUBLE, SINGLE))},
+    "Time": {"window": either({"const": STEADY}, {**list_of(NUMBER, 2), "maxItems": 2}), "blocks": {"type": "integer", "minimum": 1}},
+    "Sweep": {
+        "design": one_of(DESIGNS),
+        "level": {"type": "number"},
+        "width": {"type": "number", "exclusiveMinimum": 0},
+        "seeds": list_of({**list_of(NUMBER, 2), "maxItems": 2}),
+        "correlations": list_of({**list_of(either(TEXT, {"type": "number"}), 3), "maxItems": 3}),
+        "axes": {},
+    },
+    "Random": {
+        "spectrum": PAIRS,
+        "interpolation": one_of(INTERPOLATIONS),
+        "band": {**list_of(NUMBER, 2), "maxItems": 2},
+        **dict.fromkeys(("rms", "duration", "interval"), NUMBER),
+        "correlation": either(list_of(list_of({"type": "number"})), {"type": "object"}),
+        "factors": list_of({"type": "number"}),
+        "taper": either(NUMBER, list_of(NUMBER)),
+    },
+    "Excitation": {"records": either(TEXT, list_of(TEXT, 1)), "channels": list_of(TEXT, 1), "extend": {"const": "zero"}, "sha256": DIGESTS},
+    "Output": {"columns": list_of(TEXT, 1)},
+    "Assembly": {
+        "basis": either(TEXT, list_of(TEXT, 1)),
+        "modes": either({"type": "integer"}, list_of({"type": "integer"}, 1)),
+        "observed": list_of(TEXT),
+        **dict.fromkeys(("peak_edges", "start", "start_rate"), list_of({"type": "number"})),
+        "sha256": DIGESTS,
+    },
+    "SupportTable": {
+        "obstacle": one_of(OBSTACLES),
+        "law": one_of(LAWS),
+        "normal": DIRECTION,
+        "axis": DIRECTION,
+        "axes": {**list_of(DIRECTION, 3), "maxItems": 3},
+    },
+    "LoadTable": {"kind": one_of(KINDS), "direction": DIRECTION},
+}
+
+
+def of_quantity(q: Quantity) -> Schema:
+    """The values of a parameter: a number or a text with a unit, a whole number, a word, or a list."""
+    if q.name == RECORD:
+        return {"type": ["string", "integer"]}
+    if q.kind == "word":
+        return one_of(q.words)
+    limits = {"exclusiveMinimum" if q.lower_open else "minimum": q.lower} if math.isfinite(q.lower) else {}
+    limits |= {"exclusiveMaximum" if q.upper_open else "maximum": q.upper} if math.isfinite(q.upper) else {}
+    if q.kind == "integer":
+        return {"type": "number", "multipleOf": 1, **limits}
+    number: Schema = {"type": "number", **limits}
+    single = either(number, {"type": "string", "pattern": WITH_UNIT}) if q.unit else number
+    return list_of(single) if q.kind == "list" else single
+
+
+def described(q: Quantity, form: Schema) -> Schema:
+    """A form with the description, the unit and the default of its parameter."""
+    unit = f" [{q.unit}]" if q.unit_suffix else ""
+    default = f"; default {default_of(q)}" if q.default is not None or q.default_rule else ""
+    plain = q.default is not None and not q.default_rule
+    return {"description": f"{q.description}{unit}{default}", **form, **({"default": written(q, q.default)} if plain else {})}
+
+
+def parameters() -> dict[str, Quantity]:
+    """All parameters of all models and of [excitation], by name; NAME[SUPPORT] stands for that of any support."""
+    draw = Quantity(DRAW, "", "number of a random draw of [excitation.random]", kind="integer", default=0.0, lower=0.0)
+    basis = Quantity("basis", "", "modal basis of the row, by its file's name", default_rule="the first")
+    found = {DRAW: draw, "basis": basis}
+    for model in reversed(listed_models().values()):
+        found |= {q.name: q for q in model.parameters}
+    return found
+
+
+def axis_of(form: Schema) -> Schema:
+    """An axis of a parameter: a list, a range or a distribution."""
+    keys = Range.model_json_schema(by_alias=True)["properties"]
+    ends = {key: {**form, "description": keys[key]["description"]} for key in ("from", "to")}
+    count = {"type": "integer", "minimum": 1, "description": keys["count"]["description"]}
+    spacing = {**one_of(("linear", "log", INTEGER)), "description": keys["spacing"]["description"]}
+    listed = list_of(either(form, {"const": DEFAULT}), 1)
+    return either(listed, table({**ends, "count": count, "spacing": spacing}, required=ends), {"$ref": "#/$defs/Distribution"})
+
+
+def named_tables(forms: Mapping[str, Schema]) -> Schema:
+    """A table with one key for each name; NAME[SUPPORT] becomes a pattern."""
+    plain = {name: each for name, each in forms.items() if "[" not in name}
+    patterns = {f"^{re.escape(name.partition('[')[0])}{NAMED}$": each for name, each in forms.items() if "[" in name}
+    return {"type": "object", "properties": plain, "patternProperties": patterns, "additionalProperties": False}
+
+
+def of_document() -> tuple[Schema, dict[str, Schema]]:
+    """The schema of a study and its definitions, as pydantic has them, with the forms of their keys."""
+    whole = tidy(Document.model_json_schema(by_alias=True))
+    shapes: dict[str, Schema] = whole.pop("$defs")
+    for name, forms in FORMS.items():
+        for key, form in forms.items():
+            place = shapes[name]["properties"][key]
+            shapes[name]["properties"][key] = form | {word: place[word] for word in ("description", "default") if word in place}
+    return whole, shapes
+
+
+def tidy(schema: Any) -> Any:
+    """A schema of pydantic without titles, null and the bounds of TOML's whole numbers."""
+    if isinstance(schema, list):
+        return [tidy(each) for each in schema if each != {"type": "null"}]
+    if not isinstance(schema, dict):
+        return schema
+    useless = ("title", "minimum", "exclusiveMaximum")
+    left = {
+        key: {name: tidy(inner) for name, inner in value.items()} if key in ("properties", "$defs") else tidy(value)
+        for key, value in schema.items()
+        if not (key in useless and not isinstance(value, dict)) and not (key == "default" and value in (None, {}, []))
+    }
+    forms = left.get("anyOf", [])
+    return {**{key: value for key, value in left.items() if key != "anyOf"}, **forms[0]} if len(forms) == 1 else left
+
+
+def study_schema() -> Schema:
+    """The JSON Schema (draft 7, which editors of TOML read) of a study or a calibration."""
+    whole, shapes = of_document()
+    known = parameters()
+    forms = {name: TEXT if name == "basis" else of_quantity(q) for name, q in known.items()}
+    timed = {name: form for name, form in forms.items() if name in TIME_KEYS}
+    for name, form in timed.items():
+        if name not in WINDOW:
+            shapes["Time"]["properties"][name] = described(known[name], form)
+    for part, suffix in (("SupportTable", "SUPPORT"), ("LoadTable", "LOAD")):
+        for key in shapes[part]["properties"]:
+            if (q := known.get(f"{key}[{suffix}]")) is not None:
+                shapes[part]["properties"][key] = described(q, of_quantity(q))
+    models = listed_models()
+    shapes["Study"]["properties"]["model"] |= one_of(models)
+    given = {name: described(known[name], form) for name, form in forms.items() if name not in TIME_KEYS}
+    alike: dict[str, str] = {}  # parameters of the same values share the definition of their axes
+    for name, form in forms.items():
+        alike.setdefault(json.dumps(form), name)
+    shapes |= {f"Axis.{name}": axis_of(forms[name]) for name in alike.values()}
+    axes = {
+        name: {"description": known[name].description, "allOf": [{"$ref": f"#/$defs/Axis.{alike[json.dumps(form)]}"}]}
+        for name, form in forms.items()
+    }
+    axes[SCHEME] = {"description": "schemes that compute the same points", **list_of(one_of((*SCHEMES, DEFAULT)), 1)}
+    shapes["Sweep"]["properties"]["axes"] |= named_tables(axes)
+    shapes["Distribution"] = distribution()
+    whole["properties"]["parameters"] = {"description": "[parameters]: what is not swept", **named_tables(given)}
+    sweep = {"$ref": "#/$defs/Sweep"}
+    whole["properties"]["sweep"] = {"description": "[sweep] or several [[sweep]]: the points", **either(sweep, list_of(sweep, 1))}
+    whole["properties"]["calibration"] = calibration()
+    head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Study of tribosweep"}
+    return {**head, **whole, "$defs": shapes}
+
+
+def distribution() -> Schema:
+    """A distribution of an axis: its word, and the keys of any of them."""
+    keys = dict.fromkeys(key for names in DISTRIBUTIONS.values() for key in names.split(", "))
+    properties: dict[str, Schema] = dict.fromkeys(keys, NUMBER)
+    properties |= {"values": {"type": "array", "minItems": 1}, "weights": list_of({"type": "number", "minimum": 0})}
+    words = {"distribution": one_of(DISTRIBUTIONS), "times": list_of(NUMBER, 1), "spacing": one_of(("linear", "log"))}
+    either_key = [{"required": ["distribution"]}, {"required": ["times"]}]
+    return {**table({**words, **properties}), "anyOf": either_key}
+
+
+def calibration() -> Schema:
+    """[calibration]."""
+    compared = either(TEXT, table({"column": TEXT, **dict.fromkeys(("sd", "relative_sd", "weight"), either(NUMBER, TEXT))}, COMPARED_KEYS))
+    compare: Schema = {"type": "object", "additionalProperties": compared}
+    source: dict[str, Schema] = {"file": TEXT, "settings": {"type": "object"}, "compare": compare}
+    loop: dict[str, Schema] = {**source, "displacement": TEXT, "steady": {"type": "boolean"}}
+    prior = table({"mean": NUMBER, "std": NUMBER}, required=("mean", "std"))
+    free = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES), "start": NUMBER, "prior": prior}, FREE_KEYS, ("from", "to"))
+    properties: dict[str, Schema] = {
+        "data": TEXT,
+        "starts": {"type": "integer", "minimum": 1},
+        "seed": {"type": "integer"},
+        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "noise": one_of(NOISES),
+        "free": {"type": "object", "additionalProperties": free, "minProperties": 1},
+        "compare": compare,
+        "traces": list_of(table(source, TRACE_KEYS, ("file", "compare"))),
+        "loops": list_of(table(loop, LOOP_KEYS, ("file", "compare"))),
+    }
+    return {"description": "[calibration]: what is fitted to which measurements", **table(properties, KEYS, ("free",))}
+
+
+def as_text() -> str:
+    """The schema as the text of a file."""
+    return json.dumps(study_schema(), indent=1, ensure_ascii=False) + "\n"
