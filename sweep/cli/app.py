@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import calibration, checks, explore, pictures, runs, sensitivity, show, structures, trace
+from sweep.cli import calibration, checks, explore, pictures, runs, sensitivity, show, starting, structures, trace
 from sweep.cli.terminal import emit
 from sweep.io.version import VERSION
 
@@ -36,6 +36,7 @@ def options(
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "init": starting.init,
     "run": runs.run,
     "resume": runs.resume,
     "check": runs.check,

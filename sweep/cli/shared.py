@@ -18,6 +18,11 @@ RUNS = Path("runs")  # where `default_directory` puts a run
 MANIFEST = "manifest.json"  # a directory with it holds a run
 
 
+def like_names(incomplete: str) -> list[tuple[str, str]]:
+    """Shipped studies that begin with what is typed, with what they ask, for completion by the shell."""
+    return [(name, shipped.about(name)) for name in shipped.names() if name.startswith(incomplete)]
+
+
 def is_study(path: Path) -> bool:
     """Whether a path that is no directory is meant as a study."""
     return not path.is_dir() and (path.suffix == shipped.SUFFIX or shipped.find(path) != path)
