@@ -12,14 +12,23 @@ if TYPE_CHECKING:
 
 
 def limits_of(drawn: RegimeMap) -> list[tuple[float, float]]:
-    """The ends of the axes: the extremes of scattered rows, or half a cell beyond the values of a grid."""
+    """The ends of the axes: half a cell beyond the values of a grid, the extremes of scattered rows, and some room around single points."""
     found = []
     for values, log in zip((drawn.x_values, drawn.y_values), drawn.logarithmic, strict=True):
         if drawn.gridded:
             found.append(ends(values, log))
         else:
-            found.append((float(values.min()), float(values.max())))
+            low, high = float(values.min()), float(values.max())
+            found.append(widened(low, high, log) if drawn.loose else (low, high))
     return found
+
+
+def widened(low: float, high: float, log: bool, part: float = 0.03) -> tuple[float, float]:
+    """Two ends with room beyond them, as a part of their distance (of the logarithms if `log`)."""
+    if log:
+        room = (high / low) ** part
+        return low / room, high * room
+    return low - part * (high - low), high + part * (high - low)
 
 
 def ends(values: np.ndarray, log: bool) -> tuple[float, float]:

@@ -84,7 +84,7 @@ def read_rows(
     Args:
         path: directory of the run.
         wanted: (the model, a list for problems) -> the columns to read besides the varied parameters.
-        x, y: parameters for the axes; default: the varied parameters.
+        x, y: parameters for the axes; default: the varied parameters, of a design that samples the first two.
         at: "name=value" texts that hold further parameters at a value to make a slice.
         fewest: required number of axes, 1 or 2. over: a parameter that may vary besides the axes.
 
@@ -117,10 +117,12 @@ def read_rows(
     if over is not None and over not in varying:
         problems.append(Problem("--over", f"{over!r} is nothing that this run varies; {advise(over, varying)}"))
     numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS and name != over]
+    sampled = state["design"] in SAMPLERS  # its parameters vary together, even those with few values
+    if sampled and x is y is None:
+        x, y = [*numeric, None, None][:2]
     axes = choose_axes(numeric, parameters, x, y, fewest, problems)
     loose = [name for name in varying if name not in axes and name != over]
     if axes:
-        sampled = state["design"] in SAMPLERS  # its parameters vary together, even those with few values
         problems += [must_be_held(table, n) for n in loose if not sampled and (n not in numeric or repeats(table.column(n)))]
     problems += [
         Problem(f"axis {name}", "some rows hold no finite number of it (left at its default, or NaN): they have no place on a map")

@@ -76,20 +76,26 @@ def write_report(
     at: At = None,
     areas: AreasName = None,
     support: SupportName = None,
+    over: Annotated[
+        str | None, typer.Option(help="Parameter over which means are taken; default draw, if the run has random draws.")
+    ] = None,
     traces: Annotated[int, typer.Option(help="How many points, spread over the map, have a time trace.")] = 64,
-    out: Annotated[Path | None, typer.Option(help="File to write, .html; default DIRECTORY/report.html.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write, .html, or .pdf where Chromium is installed; default DIRECTORY/report.html.")
+    ] = None,
 ) -> None:
-    """Write a run as one HTML file that shows itself in a browser: map, rows, slices, time traces, study, provenance."""
-    from sweep.report import content, page
+    """Write a run as one file to pass on: summary, map, points, time traces, sensitivity, boundaries, study, provenance."""
+    from sweep.report import content, page, paper
 
     file = out if out is not None else directory / "report.html"
     page.check_suffix(file)
     page.plotly_script()
-    found = content.read_content(directory, x, y, color, at or [], traces, log, areas, support)
-    size = page.write_page(found, file)
+    browser = paper.find_browser() if page.is_pdf(file) else None
+    found = content.read_content(directory, x, y, color, at or [], traces, log, areas, support, over)
+    size = page.write_page(found, file) if browser is None else paper.write_paper(found, file, browser)
     for note in found.facts["notes"]:
         say(note)
-    say(f"{found.facts['count']:,} rows, {found.traced} with a time trace, {size / 1e6:.1f} MB.")
+    say(f"{found.facts['count']:,} points, {found.traced} with a time trace, {size / 1e6:.1f} MB.")
     emit(str(file))
 
 

@@ -28,6 +28,7 @@ DPI = 160
 MISSING_GLYPH = "Glyph .* missing from"  # of a study's name; it is drawn as a box
 HUES = ("#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b")  # of lines, in their order
 SMALL, SMALL_LINES, ACROSS, NO_BREAK = 8.0, 2, 96, "\u00a0"  # of the line below a title: points, lines, letters to a line
+NEAR = 4.0  # ratio of the ends of a logarithmic axis that has no room for ticks at 1, 2, 5
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<")
 INK = "#1b1b1b"
 STYLE: dict[Any, Any] = {
@@ -147,9 +148,11 @@ def plain(text: str) -> str:
 
 
 def label_plainly(axis: Axis) -> None:
-    """Put ticks of a logarithmic axis at 1, 2, 5, 10 ... as plain numbers."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    """Put ticks of a logarithmic axis at 1, 2, 5, 10 ... as plain numbers, or at round steps if its ends are close together."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    low, high = axis.get_view_interval()
+    near = 0.0 < low < high < NEAR * low
+    axis.set_major_locator(MaxNLocator(6) if near else LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(lambda value, _position: f"{value:g}")
     axis.set_minor_formatter(NullFormatter())

@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
+from sweep.analysis.boundary_summary import BoundarySummary, curves_of
 from sweep.analysis.fixed_values import unit_of, value_in_words
 from sweep.analysis.map_areas import (
     FAILED,
@@ -26,26 +27,31 @@ from sweep.analysis.map_areas import (
     shown_of,
     sought_in,
 )
-from sweep.analysis.map_areas import codes as codes_of
 from sweep.analysis.map_places import limits_of, nearest_rows, spread
 from sweep.analysis.palette import EMPTY
 from sweep.analysis.regime_map import RegimeMap, map_of, theory_of
 from sweep.analysis.run_notes import notes_on
-from sweep.analysis.run_rows import RunRows, as_text, is_numeric, read_rows
+from sweep.analysis.run_rows import RunRows, read_rows, varying_of
 from sweep.analysis.run_state import POINT
-from sweep.analysis.supports import in_words, support_in, supports_of
+from sweep.analysis.supports import supports_of
 from sweep.analysis.theory import BoundaryLine
+from sweep.design.axis import DRAW
+from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
+from sweep.report.columns import MOST_FINE, pack_columns
 from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
-from sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
+from sweep.report.means import means_over
+from sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
+from sweep.report.sensitivity import indices_of
+from sweep.report.summary import sentences
 from sweep.report.traces import trace_rows
+from sweep.study.boundary import BOUNDARY
 
 LINE_NODES = 600
+TECHNICAL = ("all shards", "rate", "last call", "lanes", "steps an iteration", "xla_flags", "jaxlib", "config_hash")
 
 MOST_ROWS = 1_000_000
-MOST_FINE = 100_000  # with more rows than this, numbers have fewer than 7 digits
-ROOM = 13_000_000  # bytes of packed columns; with plotly.js (4.8 MB) and traces a file stays under 20 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class Content:
 
 def read_content(
     path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), traces: int = 64,
-    logarithmic: bool = False, areas: str | None = None, support: str | None = None,
+    logarithmic: bool = False, areas: str | None = None, support: str | None = None, over: str | None = None,
 ) -> Content:  # fmt: skip
     """Collect the content of the report of a run.
 
@@ -77,6 +83,7 @@ def read_content(
         color: the observable that is shaded first, or "none". logarithmic: whether to shade by its logarithm.
         traces: largest number of points with a trace.
         areas, support: see `regime_map.read_map`; the traces of a structure are those of this support too.
+        over: a parameter over which means are taken; default "draw" if the run varies it, and it is on no axis and not held.
 
     Raises:
         ConfigError: see `run_rows.read_rows`; or the observable is not in the run or holds no numbers.
@@ -92,21 +99,34 @@ def read_content(
         columns_of(model, shown, problems)
         return [POINT, *(quantity.name for quantity in model.observables if quantity.kind != "list"), "status"]
 
-    rows = read_rows(path, wanted, x, y, at, fewest=1)
+    over = over or draws_of(path, x, y, at)
+    rows = read_rows(path, wanted, x, y, at, fewest=1, over=over)
     shade = chosen[0]
     require_shade(path, rows, shade)
     if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
+    count = rows.table.num_rows
+    more: tuple[Quantity, ...] = ()
+    if over is not None:
+        rows, deviation = means_over(rows, over, shade)
+        more = (deviation,)
     of = shown_of(rows.model, color, areas, support, [], sought_in(path))
     place = of.support or next(iter(supports_of(rows.model)), None)
     found_areas = areas_of(path, rows, of)
     drawn = map_of(path, rows, None, found_areas) if len(rows.axes) > 1 else None
     order, places, thinned = order_of(rows, drawn)
-    picked = pick(rows, drawn, found_areas, order, traces)
+    picked = pick(rows, drawn, found_areas, order, traces) if over is None else []
     found, note = trace_rows(rows, [int(order[each]) for each in picked], place) if picked else ([], "")
     where = {int(order[each]): each for each in picked}
-    columns, described, left_out = pack_columns(rows, found_areas, order, shade)
-    notes = [thinned] if thinned else []
+    columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
+    indices, lacking = indices_of(path, rows.state, shade)
+    curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
+    notes = [each for each in (thinned, lacking) if each]
+    if over is not None:
+        each = count / max(rows.table.num_rows, 1)
+        notes.append(
+            f"Numbers are means over {over}, of {each:.4g} points at each place, and words the most frequent; means have no traces."
+        )
     if left_out:
         notes.append(f"Left out of this file for its size, but in the run: {', '.join(left_out)}.")
     if len(order) > MOST_FINE:
@@ -151,7 +171,11 @@ def read_content(
         ],
         "support": support_facts(rows.model, place),
         "wall": "peak_force" in by_name(rows.model.observables),
-        "provenance": [[name, value] for name, value in provenance_of(rows)],
+        "summary": [list(each) for each in sentences(rows, found_areas, shade, curves, indices, over)],
+        "sensitivity": indices.facts if indices else None,
+        "curves": table_of(curves) if curves else [],
+        "provenance": [list(each) for each in provenance_of(rows) if each[0] not in TECHNICAL],
+        "technical": [list(each) for each in provenance_of(rows) if each[0] in TECHNICAL],
         "config": RunDirectory(path).read_manifest().get("config", ""),
         "statuses": state["statuses"],
         "notes": notes,
@@ -160,6 +184,23 @@ def read_content(
         facts["axis_columns"] = [f"axis {axis}" for axis in range(len(places))]
         columns |= {f"axis {axis}": pack_floats(values, FINE) for axis, values in enumerate(places)}
     return Content(state["study"], facts, columns, left_out, len(found))
+
+
+def draws_of(path: Path, x: str | None, y: str | None, at: Sequence[str]) -> str | None:
+    """The name of the parameter of random draws if the run varies it, and it is on no axis and not held."""
+    dataset = Dataset(path)
+    if DRAW in (x, y) or any(wish.partition("=")[0].strip() == DRAW for wish in at) or DRAW not in dataset.names:
+        return None
+    return DRAW if varying_of(dataset.table([DRAW]), [DRAW]) else None
+
+
+def table_of(curves: BoundarySummary) -> list[dict[str, Any]]:
+    """The curves of a boundary study, one line for all with the same sides."""
+    lines: dict[str, dict[str, Any]] = {}
+    for _, between, places, _, width in curves.rows:
+        line = lines.setdefault(between, {"between": between, "curves": 0, "places": 0, "width": 0.0})
+        line |= {"curves": line["curves"] + 1, "places": line["places"] + places, "width": max(width, line["width"])}
+    return list(lines.values())
 
 
 def support_facts(model: Model, support: str | None) -> dict[str, Any] | None:
@@ -210,63 +251,6 @@ def pick(rows: RunRows, drawn: RegimeMap | None, areas: Areas, order: np.ndarray
     place_of = np.full(rows.table.num_rows + 1, -1)
     place_of[order[order >= 0]] = np.flatnonzero(order >= 0)
     return [int(place) for place in dict.fromkeys(place_of[cells]) if place >= 0 and whole[place]]
-
-
-def pack_columns(
-    rows: RunRows, areas: Areas, order: np.ndarray, shade: Quantity
-) -> tuple[dict[str, str], list[dict[str, Any]], tuple[str, ...]]:
-    """Pack the columns of the rows; returns packed values, descriptions, and the names of columns without room.
-
-    The value of a constant column is in its description. The other observables are packed in the order of the model, those of the time
-    schemes last, until there is no more room.
-    """
-    model, dropped = rows.model, FINE if len(order) <= MOST_FINE else COARSE
-    packed: dict[str, str] = {}
-    described: list[dict[str, Any]] = []
-    left_out = []
-    parameters = list(rows.loose)
-    quantities = by_name(model.parameters) | by_name(model.observables)
-    steps = ("accepted_steps", "rejected_steps", "time_reached")
-    others = [q.name for q in model.observables if q.name not in (areas.name, shade.name, *steps) and q.name in rows.table.column_names]
-    if (support := support_in(shade.name, model)) is not None:  # what is observed where the shade is comes first
-        others.sort(key=lambda name: support_in(name, model) != support)
-    there = order >= 0
-    for name in dict.fromkeys((POINT, areas.name, "status", *parameters, shade.name, *others, *steps)):
-        column = rows.table.column(name)
-        quantity = quantities.get(name)
-        facts: dict[str, Any] = {"name": name, "unit": unit_of(model, name), "about": quantity.description if quantity else ""}
-        if "[" in name and quantity:
-            facts["said"] = in_words(quantity)
-        if name == areas.name:
-            text, facts["kind"], facts["words"] = pack_codes(np.where(there, areas.codes[order], MISSING)), "code", list(areas.words)
-        elif not is_numeric(column):
-            column = as_text(column) if name in parameters else column
-            words = sorted({str(word) for word in column.unique().to_pylist() if word is not None})
-            text, facts["kind"], facts["words"] = pack_codes(np.where(there, codes_of(column, tuple(words))[order], -1)), "code", words
-            if len(words) == 1 and there.all():
-                text, facts["same"] = "", words[0]
-        elif name == POINT:
-            text, facts["kind"] = pack_integers(np.where(there, column.to_numpy()[order], -1)), "integer"
-        else:
-            values = np.where(there, np.asarray(column.to_numpy(), dtype=np.float64)[order], np.nan)
-            facts |= {
-                "kind": "float",
-                "integer": bool(quantity and quantity.kind == "integer"),
-                "dropped": dropped,
-                "digits": DIGITS[dropped],
-            }
-            facts["parameter"] = name in parameters
-            if (values == values[0]).all() or np.isnan(values).all():
-                text, facts["same"] = "", None if np.isnan(values[0]) else float(values[0])
-            else:
-                text = pack_floats(values, dropped)
-        if sum(map(len, packed.values())) + len(text) > ROOM and name not in (areas.name, "status"):
-            left_out.append(name)
-            continue
-        if text:
-            packed[name] = text
-        described.append(facts)
-    return packed, described, tuple(left_out)
 
 
 def boundaries_of(drawn: RegimeMap) -> Iterable[BoundaryLine]:

@@ -15,7 +15,7 @@ from sweep.io.errors import ConfigError, Problem
 from sweep.io.text import visible
 from sweep.report.content import Content
 
-SCRIPTS = ("data.js", "picture.js", "charts.js", "page.js")
+SCRIPTS = ("data.js", "picture.js", "charts.js", "analyses.js", "page.js")
 
 
 def write_page(content: Content, out: Path) -> int:
@@ -38,9 +38,14 @@ def write_page(content: Content, out: Path) -> int:
 
 
 def check_suffix(out: Path) -> None:
-    """Raise ConfigError if the suffix of the file is not .html."""
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise ConfigError("--out", [Problem("", f"{out}: must end in .html")])
+    """Raise ConfigError if no report is written into files of this suffix."""
+    if out.suffix.lower() not in (".html", ".htm", ".pdf"):
+        raise ConfigError("--out", [Problem("", f"{out}: must end in .html or .pdf")])
+
+
+def is_pdf(out: Path) -> bool:
+    """Whether a file is to be a PDF."""
+    return out.suffix.lower() == ".pdf"
 
 
 def render(content: Content) -> str:

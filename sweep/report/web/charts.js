@@ -9,7 +9,7 @@ const coarse = window.matchMedia("(pointer: coarse)").matches;
 function styled(axis) {
   return {
     gridcolor: token("line"), linecolor: token("soft"), zeroline: false, ticks: "outside", tickcolor: token("soft"), ticklen: 4,
-    title: { standoff: 6 }, ...axis,
+    title: { standoff: 6 }, automargin: true, ...axis,
   };
 }
 
@@ -26,6 +26,14 @@ function layout(axes, more = {}) {
   };
 }
 
+// Round numbers between two ends, about five.
+function round(from, to) {
+  const rough = (to - from) / 5, power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find((n) => n * power >= rough * 0.999);
+  const found = [];
+  for (let n = Math.ceil(from / step - 1e-9); n * step <= to + 1e-9 * step; n++) found.push(n * step);
+  return found;
+}
+
 // Ticks of a logarithmic axis between two ends (logarithms): 1, 2, 5, 10 ..., or round steps if the ends are close together.
 function ticks([low, high]) {
   const from = 10 ** Math.min(low, high), to = 10 ** Math.max(low, high), values = [];
@@ -33,10 +41,7 @@ function ticks([low, high]) {
     for (let decade = Math.floor(Math.log10(from)); decade <= Math.log10(to); decade++) {
       for (const digit of to / from > 2e4 ? [1] : [1, 2, 5]) values.push(digit * 10 ** decade);
     }
-  } else {
-    const rough = (to - from) / 5, power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find((n) => n * power >= rough);
-    for (let n = Math.ceil(from / step); n * step <= to; n++) values.push(n * step);
-  }
+  } else values.push(...round(from, to));
   const inside = values.filter((value) => value >= from * 0.999 && value <= to * 1.001);
   return { tickmode: "array", tickvals: inside, ticktext: inside.map((value) => digits(value, 4)) };
 }
@@ -73,6 +78,7 @@ function drawMap(chart, shade, range, logarithmic, line) {
   }
   data.push({ ...traceMarks(line), mode: "markers", hoverinfo: "skip", marker: { size: 5, color: "#ffffff", line: { color: "#000000", width: 1 } } });
   data.push({ x: [], y: [], mode: "markers", hoverinfo: "skip", marker: { size: 13, symbol: "circle-open", color: "#000000", line: { width: 2.5 } } });
+  for (const axis of Object.values(axes)) axis.automargin = false;  // the canvas beneath has these margins
   // a finger scrolls the page instead of zooming the map
   const more = { dragmode: coarse ? false : "zoom", hovermode: false, margin: margins(pixels("top"), pixels("right")) };
   return Plotly.react(chart, data, layout(axes, more), quiet);
@@ -130,14 +136,22 @@ function padded(numbers) {
   return [low - room, high + room];
 }
 
+// The numbers of the last period of a trace, from between two instants on; its end is joined to its beginning if the motion returns there.
+function lastLoop(t, last, part) {
+  const cut = (values) => (last > 0 ? [values[last - 1] + part * (values[last] - values[last - 1]), ...values.slice(last)] : [...values]);
+  const x = cut(t.x), [low, high] = padded(x), returns = Math.abs(x[x.length - 1] - x[0]) < 0.02 * (high - low);
+  return (values) => { const found = cut(values); return returns ? [...found, found[0]] : found; };
+}
+
 function drawLoop(chart, t, period) {
   const forces = [["friction_force", "friction on the mass", "accent"], ["wall_force", "force of the wall", "other"]];
   const present = forces.filter(([name]) => t[name].some((value) => value !== 0));
-  const last = period ? t.time.findIndex((time) => time >= t.time[t.time.length - 1] - period) : 0;
+  const from = period ? t.time[t.time.length - 1] - period : t.time[0], last = t.time.findIndex((time) => time > from + 1e-9 * (period || 0));
+  const part = last > 0 ? (from - t.time[last - 1]) / (t.time[last] - t.time[last - 1]) : 0, loop = lastLoop(t, last, part);
   const data = [];
   for (const [name, title, color] of present.length ? present : [forces[content.wall ? 1 : 0]]) {
-    if (last > 0) data.push({ x: t.x, y: t[name], mode: "lines", line: { color: token(color), width: 1 }, opacity: 0.35, hoverinfo: "skip", showlegend: false });
-    data.push({ x: t.x.slice(last), y: t[name].slice(last), mode: "lines", line: { color: token(color), width: 2 }, name: last > 0 ? `${title}, last period` : title });
+    if (last > 1) data.push({ x: t.x, y: t[name], mode: "lines", line: { color: token(color), width: 1 }, opacity: 0.35, hoverinfo: "skip", showlegend: false });
+    data.push({ x: loop(t.x), y: loop(t[name]), mode: "lines", line: { color: token(color), width: 2 }, name: last > 1 ? `${title}, last period` : title });
   }
   const forcesShown = data.map((each) => each.y).flat();
   const axes = {

@@ -3,6 +3,8 @@
 const element = (id) => document.getElementById(id);
 const state = { rows: null, row: -1, shade: null, values: null, range: null, regimes: null, trace: -1, waiting: false };
 
+const LONG = 22;  // letters; longer values do not stand beside a name
+
 function digits(value, count) {
   if (!Number.isFinite(value)) return "–";
   const text = value.toPrecision(count), size = Math.abs(value);
@@ -16,7 +18,14 @@ function table(target, rows) {
   for (const [name, value, unit, kind] of rows) {
     const line = body.insertRow();
     if (kind) line.className = kind;
-    line.insertCell().textContent = name.replace("[", "\u200b[");  // a long name may break there
+    const head = line.insertCell();
+    head.textContent = name.replace("[", "\u200b[");  // a long name may break there
+    if (unit !== undefined && String(value).length > LONG) {  // words, or a table of numbers: below the name, over the whole width
+      head.colSpan = 3;
+      head.className = "long";
+      head.append(Object.assign(document.createElement("div"), { textContent: `${value} ${unit}` }));
+      continue;
+    }
     const cell = line.insertCell();
     cell.textContent = value;
     if (unit !== undefined) {
@@ -42,10 +51,15 @@ function showFacts() {
   element("about").textContent = `${content.model}: ${content.about}`;
   const held = Object.entries(content.held).map(([name, value]) => `${name} = ${typeof value === "number" ? digits(value, 6) : value}`);
   const loose = content.loose.length ? [`${content.loose.join(", ")} ${content.loose.length > 1 ? "vary" : "varies"} too`] : [];
-  list(element("state"), [content.state, `${content.count.toLocaleString("en")} ${content.kind === "grid" ? "cells" : "rows"}`, ...held, ...loose]);
+  list(element("state"), [content.state, `${content.count.toLocaleString("en")} points`, ...held, ...loose]);
+  element("sentences").replaceChildren(...content.summary.flatMap(([what, said]) =>
+    [["dt", what], ["dd", said.replace(/\^2/g, "²").replace(/\^3/g, "³")]].map(([kind, textContent]) => Object.assign(document.createElement(kind), { textContent }))));
+  showIndices();
+  showCurves();
   table(element("statuses"), Object.entries(content.statuses).map(([name, count]) => [name, count.toLocaleString("en"), ""]));
   table(element("fixed"), content.fixed);
   table(element("provenance"), content.provenance);
+  table(element("technical"), content.technical);
   element("config").textContent = content.config;
   list(element("notes"), content.notes);
   for (const facts of content.columns) {
@@ -56,17 +70,15 @@ function showFacts() {
   element("shade").value = content.shade;
   element("logarithmic").checked = content.logarithmic;
   const traces = content.traces.length ? " Click, or press Enter, for the time trace nearest to the cursor (white dots have one)." : "";
-  element("keys").textContent = `Move over the map, or use the arrow keys on it, to read rows.${traces} Drag to zoom, double-click to go back.`;
+  element("keys").textContent = `Move over the map, or use the arrow keys on it, to read points.${traces} Drag to zoom, double-click to go back.`;
   element("frame").setAttribute("aria-label", `Map of ${content.study}`);
-  element("slices").hidden = content.kind === "line" || content.kind === "points";
   element("trace").hidden = !content.traces.length;
 }
 
 function showLegend() {
   const present = new Set(state.regimes), entries = [];
-  const low = state.range ? digits(state.range[0], 3) : "", high = state.range ? digits(state.range[1], 3) : "";
-  content.words.forEach(({ name, ramp }, code) => {
-    if (present.has(code)) entries.push([`linear-gradient(90deg, ${ramp[0]}, ${ramp[1]})`, name]);
+  content.words.forEach(({ name, ramp, flat }, code) => {
+    if (present.has(code)) entries.push([state.range ? `linear-gradient(90deg, ${ramp[0]}, ${ramp[1]})` : flat, name]);
   });
   for (const [code, [name, color]] of Object.entries(content.empty)) if (present.has(Number(code))) entries.push([color, name]);
   const items = entries.map(([background, name]) => {
@@ -75,10 +87,6 @@ function showLegend() {
     item.append(swatch, name);
     return item;
   });
-  if (state.range) {
-    const unit = state.shade.unit ? ` ${state.shade.unit.replace(/\^2/g, "²")}` : "";
-    items.push(Object.assign(document.createElement("span"), { textContent: `light ${low} to dark ${high}${unit}` }));
-  }
   for (const boundary of content.boundaries) {
     const item = document.createElement("span"), swatch = document.createElement("i");
     swatch.className = boundary.theory ? "line dashed" : "line";
@@ -86,6 +94,27 @@ function showLegend() {
     items.push(item);
   }
   element("legend").replaceChildren(...items);
+}
+
+// The colour bar: a strip for each area that is shaded, and ticks of the observable.
+function showBar() {
+  element("bar").hidden = !state.range;
+  element("slices").hidden = content.kind === "line" || content.kind === "points" || !state.range;
+  if (!state.range) return;
+  const present = new Set(state.regimes);
+  element("strips").replaceChildren(...content.words.filter(({ ramp }, code) => present.has(code) && ramp[0] !== ramp[1]).map(({ name, ramp }) => {
+    const strip = Object.assign(document.createElement("div"), { title: name });
+    strip.style.background = `linear-gradient(90deg, ${ramp[0]}, ${ramp[1]})`;
+    return strip;
+  }));
+  const height = (value) => (state.logarithmic ? Math.log10(value) : value), [low, high] = state.range.map(height);
+  const values = state.logarithmic ? ticks([low, high]).tickvals : round(low, high);
+  element("ticks").replaceChildren(...values.map((value) => {
+    const tick = Object.assign(document.createElement("span"), { textContent: digits(value, 4) });
+    tick.style.left = `${(100 * (height(value) - low)) / (high - low || 1)}%`;
+    return tick;
+  }));
+  element("bar-title").innerHTML = labelled(state.shade);
 }
 
 // ---- the map
@@ -140,6 +169,7 @@ async function shadeBy(name) {
   const before = element("map").layout && view();
   await drawMap(element("map"), state.shade, state.range, state.logarithmic, state.line);
   if (before && content.kind !== "line") await Plotly.relayout(element("map"), { "xaxis.range": before[0], "yaxis.range": before[1] });
+  showBar();
   showLegend();
   repaint();
   markTrace();
@@ -187,7 +217,7 @@ async function showRow(row) {
     const values = await column(facts.name);
     if (row !== state.row) return;  // the cursor has moved on
     const value = values[row];
-    if (facts.name === "point") element("row-title").textContent = value < 0 ? "No row here" : `Point ${value.toLocaleString("en")}`;
+    if (facts.name === "point") element("row-title").textContent = value < 0 ? "No point here" : `Point ${value.toLocaleString("en")}`;
     else if (facts.kind === "code") {
       const missing = facts.name === content.areas && content.empty[value];
       if (facts.name !== "status" || facts.words.length > 1 || facts.words[value] !== "ok") found.push([facts.name, missing ? missing[0] : facts.words[value] ?? "–", ""]);
@@ -277,7 +307,9 @@ function listen() {
   new ResizeObserver(repaint).observe(frame);
   const again = () => shadeBy(state.shade.name).then(() => state.trace >= 0 && drawTrace(content.traces.findIndex((trace) => trace.row === state.trace), state.trace));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  window.matchMedia("print").addEventListener("change", again);
+  const onPaper = (is) => { document.documentElement.classList.toggle("paper", is); again(); };
+  window.addEventListener("beforeprint", () => onPaper(true));
+  window.addEventListener("afterprint", () => onPaper(location.hash === "#paper"));
 }
 
 // Plotly takes a second to start, so the areas are painted before.
@@ -286,6 +318,7 @@ async function begin() {
   const [rows, regimes, shade] = await Promise.all([layRows(), column(content.areas), shadeOf(content.shade)]);
   Object.assign(state, { rows, regimes });
   colorBy(...shade);
+  showBar();
   showLegend();
   repaint();
   document.body.dataset.painted = seconds();
@@ -309,5 +342,6 @@ function fail(error) {
   element("keys").textContent = `This report cannot be drawn here: ${error.message || error}. It needs a browser of 2023 or later.`;
 }
 
+document.documentElement.classList.toggle("paper", location.hash === "#paper");
 if (typeof DecompressionStream === "undefined") fail(new Error("the browser cannot unpack its numbers"));
 else begin().catch(fail);

@@ -94,7 +94,7 @@ def test_a_map_of_a_structure_is_drawn_and_labelled(solver: FakeKernels, tmp_pat
         (["--support", "rnig"], "--support: 'rnig' is no support of this structure; did you mean 'ring'? Known: ring, stop"),
         (["--color", "wear_power[rnig]"], "'wear_power[rnig]' is no observable; did you mean 'wear_power[ring]'?"),
         (["--chance", "impacts[ring]>1", "--support", "ring"], "needs no --color, no --areas and no --support"),
-        (["--chance", "impacts[rnig]>1"], "'impacts[rnig]' is no observable of the model body; did you mean 'impacts[ring]'?"),
+        (["--chance", "impacts[rnig]>1"], "'impacts[rnig]' is no observable of the model body; did you mean 'impacts[ring]'"),
     ],
 )
 def test_a_support_that_is_not_there_is_refused(

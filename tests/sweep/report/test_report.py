@@ -20,8 +20,10 @@ from matplotlib.image import imread
 from sweep import ConfigError, run
 from sweep.analysis.map_areas import FAILED, codes
 from sweep.cli import main
+from sweep.report import columns as report_columns
 from sweep.report import content as report_content
-from sweep.report.content import MOST_FINE, read_content
+from sweep.report.columns import MOST_FINE
+from sweep.report.content import read_content
 from sweep.report.labels import html_label
 from sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
 from sweep.report.traces import last_part, together, trace_together
@@ -133,9 +135,21 @@ def test_a_report_shows_rows_slices_and_traces(browser: Browser, tmp_path: Path)
     browser.wait("return state.shade.name === 'drift'")
     browser.run("document.getElementById('frame').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', bubbles: true }))")
     browser.wait("return Number(document.getElementById('row-values').dataset.row) === 11 + 12")
-    assert "config_hash" in browser.text("provenance")
+    assert "float64" in browser.text("provenance")
+    assert browser.run("return document.getElementById('technical').textContent.includes('config_hash')")
     assert 'name = "small"' in browser.text("config")
     assert browser.text("statuses").split() == ["ok", "108"]
+    # the colour bar goes from the least to the largest value, and a friction loop is one whole period, closed if it returns
+    at = "Array.from(document.querySelectorAll('#ticks span'), (each) => [Number(each.textContent), parseFloat(each.style.left)])"
+    ticks, (low, high) = np.array(browser.run(f"return {at}")), browser.run("return state.range")
+    assert len(ticks) > 2
+    np.testing.assert_allclose(ticks[:, 1], 100.0 * (ticks[:, 0] - low) / (high - low), atol=0.1)
+    # (x = 0, 1, 2, 1, 0, ... at whole seconds, of which the last 3.5 s are asked for, or the last 4 s, after which it returns)
+    loop = "const t = { x: [0, 1, 2, 1, 0, 1, 2, 1, 0] }; return lastLoop(t, arguments_[0], arguments_[1])(t.x)"
+    assert browser.run(loop, 5, 0.5) == [0.5, 1, 2, 1, 0]
+    assert browser.run(loop, 5, 0.0) == [0, 1, 2, 1, 0, 0]
+    # words and lists do not squeeze the names beside them
+    assert browser.run("return document.querySelector('#row-values td').getBoundingClientRect().width") > 60
     assert imread(browser.picture("report-small")).std() > 0.05
     assert browser.complaints() == []
     assert {address.partition(":")[0] for address in browser.requests()} <= {"file", "data", "blob"}
@@ -271,7 +285,8 @@ def test_a_report_holds_its_study_and_asks_for_nothing(fake: FakeKernels, tmp_pa
     assert (facts["kind"], facts["count"], facts["study"]) == ("grid", 108, "a <script> & <b>")
     assert facts["statuses"] == {"ok": 108}
     assert ["m", "2", "kg"] in facts["fixed"]
-    assert {"device", "dtype", "config_hash", "jax"} <= {name for name, _ in facts["provenance"]}
+    assert {"device", "dtype", "jax"} <= {name for name, _ in facts["provenance"]}
+    assert "config_hash" in {name for name, _ in facts["technical"]}
     assert [axis["log"] for axis in facts["axes"]] == [False, True]
     assert {line["name"] for line in facts["boundaries"]} == {"η = 1", "η* = 0.5370"}
     assert fake.calls == [108]
@@ -291,7 +306,7 @@ def test_one_parameter_many_and_a_slice_are_shown_each_in_its_way(fake: FakeKern
 
 def test_columns_for_which_there_is_no_room_are_named(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a").directory
-    monkeypatch.setattr(report_content, "ROOM", 1500)
+    monkeypatch.setattr(report_columns, "ROOM", 1500)
     content = read_content(directory, traces=0)
     assert content.left_out
     assert "wear_power" not in content.left_out
@@ -315,7 +330,7 @@ def test_what_is_missing_of_a_run_is_said(fake: FakeKernels, small_shards: int, 
 REFUSED = {
     "an axis that is not in the run": (["--x", "muu"], "--x: 'muu' is no parameter; did you mean 'mu'?"),
     "a shade that is no observable": (["--color", "wear"], "--color: 'wear' is no observable"),
-    "a file of another kind": (["--out", "report.pdf"], "report.pdf: must end in .html"),
+    "a file of another kind": (["--out", "report.txt"], "report.txt: must end in .html or .pdf"),
     "a number of traces below 0": (["--traces", "-1"], "--traces"),
     "a slice of nothing": (["--at", "k=1"], "--at: 'k' is nothing that this run varies; "),
 }
