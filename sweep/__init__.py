@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sweep.io.version import VERSION
 
 if TYPE_CHECKING:
-    from sweep.api import Run, resume, run
+    from sweep.api import Run, calibrate, compare, open_run, resume, run, runs
     from sweep.execution.job_share import Share
     from sweep.io.errors import ConfigError, Problem, RowError, RunError
     from sweep.study.builder import Study, between, distribution, geomspace, integers, linspace
@@ -26,8 +26,7 @@ HOMES = {
     "Share": "sweep.execution.job_share",
     **dict.fromkeys(("Study", "between", "distribution", "geomspace", "integers", "linspace"), "sweep.study.builder"),
     "load": "sweep.study.load",
-    "resume": "sweep.api",
-    "run": "sweep.api",
+    **dict.fromkeys(("calibrate", "compare", "open_run", "resume", "run", "runs"), "sweep.api"),
 }  # public name -> the module that defines it; it is imported at first use
 __all__ = [
     "Config",
@@ -40,13 +39,17 @@ __all__ = [
     "Study",
     "__version__",
     "between",
+    "calibrate",
+    "compare",
     "distribution",
     "geomspace",
     "integers",
     "linspace",
     "load",
+    "open_run",
     "resume",
     "run",
+    "runs",
 ]
 
 

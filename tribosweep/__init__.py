@@ -2,11 +2,18 @@
 
     import tribosweep as ts
 
-    run = ts.run("sdnd104.toml")                # a study: a TOML file, a dict, or a `Study`
-    frame = run.to_pandas()                     # its rows, one for each point
+    run = ts.run(ts.Study(a0=ts.linspace(0.5, 20, 100), mu=[0.1, 0.2]))   # or a TOML file, a dict, the name of a shipped study
+    frame = run.to_pandas()                     # its rows, one for each point; to_xarray, to_polars, to_arrow
+    run.map()                                   # a picture
     ts.simulate("rubbing_mass", {"a0": 15.0})   # one oscillator, or arrays of them; differentiable
 
-Import it before other code starts JAX: it sets float64, one CPU device per core, and options of XLA. It neither imports JAX nor pandas;
+Studies: `Study` with `linspace`, `geomspace`, `integers`, `between`, `distribution`; `load` checks one, `run` runs it. Runs: `Run`,
+`resume`, `open_run`, `runs`, `compare`. Measurements: `calibrate`. Single oscillators: `simulate`, `moment`, `trace`, `event_log`,
+`impacts`, `hysteresis`, with `Records` of base acceleration. `MODELS` maps the name of a model to its parameters and observables, `SCHEMES`
+the name of a scheme to what it reads, `REGIMES` are the words of the regime of friction, and `__version__` is the version. `ConfigError`
+with its `Problem`s, `RowError` and `RunError` are raised.
+
+Import it before other code starts JAX: it sets float64, one CPU device per core, and options of XLA. It imports neither JAX nor pandas;
 what needs them does, at its first use. The names are those of the packages `sweep` (studies and runs) and `kernels` (the physics).
 """
 
@@ -30,13 +37,17 @@ if TYPE_CHECKING:
         Share,
         Study,
         between,
+        calibrate,
+        compare,
         distribution,
         geomspace,
         integers,
         linspace,
         load,
+        open_run,
         resume,
         run,
+        runs,
     )
 
 __all__ = [
@@ -54,6 +65,8 @@ __all__ = [
     "Study",
     "__version__",
     "between",
+    "calibrate",
+    "compare",
     "distribution",
     "event_log",
     "geomspace",
@@ -63,8 +76,10 @@ __all__ = [
     "linspace",
     "load",
     "moment",
+    "open_run",
     "resume",
     "run",
+    "runs",
     "simulate",
     "trace",
 ]

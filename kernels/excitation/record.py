@@ -24,6 +24,12 @@ class Records:
 
     Raises:
         ValueError: no sample, another shape, a sample that is not a finite number, an interval that is not finite and positive.
+
+    Examples:
+        >>> quake = Records(numpy.sin(numpy.arange(500) * 0.05), interval=0.01)
+        >>> quake.count, quake.duration
+        (1, 4.99)
+        >>> simulate("rubbing_mass", {"record": 0, "end": 5.0, "window_start": 0.0}, records=quake)["max_slip_speed"]
     """
 
     samples: np.ndarray

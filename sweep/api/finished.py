@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from sweep.analysis.time_trace import TimeTrace
+    from sweep.api.sensitivities import Sensitivity
     from sweep.plots.figure import Picture
 
 WORDED = 5  # failed rows that an error names
@@ -42,10 +43,13 @@ class Run:
         problems: sentences on problems with the devices or options of the computation.
 
     Examples:
-        >>> run = tribosweep.run({"sweep": {"axes": {"a0": [15.0, 1.5], "mu": [0.1, 0.2]}}})
+        >>> run = tribosweep.run({"study": {"name": "four"}, "sweep": {"axes": {"a0": [15.0, 1.5], "mu": [0.1, 0.2]}}})
+        >>> run
+        <Run 'four': complete, 4 rows, in 'runs/four'>
         >>> run.to_pandas()[["a0", "mu", "wear_power", "regime"]]
-        >>> run.to_xarray().wear_power.sel(a0=15.0)
-        >>> run.map(color="stick_fraction")
+        >>> run.to_xarray().wear_power.sel(a0=15.0).shape
+        (2,)
+        >>> run.map(color="stick_fraction").save("four.png")
     """
 
     directory: Path
@@ -301,6 +305,44 @@ class Run:
             page.check_suffix(file)
             page.write_page(content.read_content(self.directory, x, y, color, texts_of(at), traces), file)
         return file
+
+    def sensitivity(
+        self,
+        observables: Sequence[str] = (),
+        *,
+        regime: str | None = None,
+        chances: Sequence[str] = (),
+        quantiles: Sequence[float] = (),
+        derivatives: int = 0,
+        at: Mapping[str, float] | None = None,
+        confidence: float = 0.95,
+        resamples: int = 100,
+        seed: int = 1,
+        sizes: bool = False,
+    ) -> Sensitivity:
+        """How observables depend on the parameters of a sample, and how uncertain they are, as `tribosweep sensitivity` reports it.
+
+        Args:
+            observables: their names; default the main one of the model.
+            regime: use only groups whose rows are all in this regime.
+            chances: events whose chances are computed, such as "wear_power>1", "impacts>=3" or "wall_regime=plateau".
+            quantiles: probabilities of quantiles; default 0.05, 0.5 and 0.95.
+            derivatives: number of points of the sample at which derivatives are computed.
+            at: parameter -> its value at the point of elasticities; default the median.
+            confidence, resamples, seed: level of the intervals, and the number and the seed of their bootstrap samples.
+            sizes: whether everything is also estimated from the first half, quarter ... of the sample.
+
+        Returns:
+            The results, as tables and pictures.
+
+        Raises:
+            ConfigError: the design does not sample, a name or number is wrong, or SALib is missing (`tribosweep[sensitivity]`).
+        """
+        from sweep.api.sensitivities import analyse_run
+
+        numbers = {"level": confidence, "resamples": resamples, "seed": seed, "sizes": sizes}
+        with in_python():
+            return analyse_run(self.directory, self.config, observables, regime, chances, quantiles, derivatives, at, numbers)
 
     def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95, chances: Sequence[str] = ()) -> pa.Table:
         """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others; see `group_statistics`."""

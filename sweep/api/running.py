@@ -78,8 +78,10 @@ def run(
         RowError: rows failed, with `throw`; the message names the first ones and their statuses.
 
     Examples:
-        >>> run = tribosweep.run("sdnd104.toml")
-        >>> run = tribosweep.run({"parameters": {"mu": 0.2}, "sweep": {"axes": {"a0": ["0.1 g", "0.3 g"]}}}, "runs/two", throw=True)
+        >>> run = tribosweep.run({"parameters": {"mu": 0.02}, "sweep": {"axes": {"a0": ["0.1 g", "0.3 g"]}}}, "runs/two", throw=True)
+        >>> run.to_pandas()["regime"].tolist()
+        ['slip-slip', 'slip-slip']
+        >>> again = tribosweep.run("runs/two/config.toml", "runs/again", ["parameters.mu=0.2"])  # a file, with another value
     """
     checked = load(config, overrides)
     path = default_directory(checked) if out is None else Path(out)
@@ -101,7 +103,17 @@ def resume(
     tell: Tell | None = None,
     throw: bool = False,
 ) -> Run:
-    """Compute only the missing part of the run in a directory; see `run`."""
+    """Compute only the missing part of the run in a directory.
+
+    Args:
+        directory: the directory of a run that `run` or the command line began.
+        progress, share, executor, workers, tell, throw: see `run`, also for the result and the errors.
+
+    Examples:
+        >>> begun = tribosweep.run(tribosweep.Study(name="begun", a0=[1.5, 15.0]))
+        >>> tribosweep.resume("runs/begun").computed  # it is complete
+        0
+    """
     told = tell or getLogger("tribosweep").warning
     config = load_run(Path(directory), told)
     return run(config, directory, (), progress, share=share, executor=executor, workers=workers, tell=told, throw=throw)
@@ -111,15 +123,20 @@ def load_run(path: Path, tell: Tell) -> Config:
     """Read the study of the run in a directory; ConfigError if there is no run that can be continued."""
     directory = RunDirectory(path)
     manifest = directory.read_run()
+    config = load_document(directory, manifest)
+    if directory.config.exists() and not directory.has_config(manifest["config"]):
+        tell(f"Note: {directory.config} differs from the study of this run and is ignored; a changed study needs its own --out.")
+    return config
+
+
+def load_document(directory: RunDirectory, manifest: Mapping[str, Any]) -> Config:
+    """The study of a manifest; ConfigError if it cannot be read."""
     try:
-        config = load(tomllib.loads(manifest["config"]))
+        return load(tomllib.loads(manifest["config"]))
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(str(directory.manifest), [Problem("config", f"the study cannot be read: {error}")]) from error
     except ConfigError as error:
         raise ConfigError(str(directory.config), error.problems) from error
-    if directory.config.exists() and not directory.has_config(manifest["config"]):
-        tell(f"Note: {directory.config} differs from the study of this run and is ignored; a changed study needs its own --out.")
-    return config
 
 
 def run_with(

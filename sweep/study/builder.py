@@ -47,10 +47,12 @@ class Study:
             `integers`, `between` or `distribution`. The numbers of a table, such as post_set, are a list; lists of them sweep it.
 
     Examples:
-        >>> study = Study("rubbing_mass", name="my_map", window=(4, 12), end=12, a0=linspace(0.5, 20, 100), mu=geomspace(0.01, 1, 100))
+        >>> study = Study("rubbing_mass", name="my_map", window=(4, 12), end=12, a0=linspace(0.5, 20, 30), mu=geomspace(0.01, 1, 20))
         >>> run = tribosweep.run(study)
         >>> study.write("my_map.toml")
-        >>> Study("stop", design="sobol", count=1024, gap=between(0, 0.01), k_n=distribution("normal", mean=1e6, std=1e5), a0=5.0)
+        >>> hard = Study("stop", design="sobol", count=64, gap=between(0, 0.01), k_n=distribution("normal", mean=1e6, std=1e5), a0=5.0)
+        >>> tribosweep.load(hard)
+        <Config 'study': stop, 64 points over gap, k_n>
     """
 
     def __init__(
@@ -143,6 +145,9 @@ def columns_of(points: Any) -> dict[str, list[Any]]:
 def linspace(start: float | str, stop: float | str, count: int) -> dict[str, Any]:
     """An axis of `count` evenly spaced values from `start` to `stop`, both included, in SI units or as texts with a unit.
 
+    Args:
+        start, stop: the ends, in SI units or as texts with a unit. count: number of values.
+
     Examples:
         >>> Study(a0=linspace("0.1 g", "2 g", 20))
     """
@@ -151,6 +156,9 @@ def linspace(start: float | str, stop: float | str, count: int) -> dict[str, Any
 
 def geomspace(start: float | str, stop: float | str, count: int) -> dict[str, Any]:
     """An axis of `count` values from `start` to `stop`, both included, whose logarithms are evenly spaced.
+
+    Args:
+        start, stop: the ends, in SI units or as texts with a unit, of the same sign. count: number of values.
 
     Examples:
         >>> Study(k=geomspace(1e3, 1e6, 31))
@@ -161,14 +169,21 @@ def geomspace(start: float | str, stop: float | str, count: int) -> dict[str, An
 def integers(start: int, stop: int) -> dict[str, Any]:
     """An axis of all whole numbers from `start` to `stop`, both included.
 
+    Args:
+        start, stop: the ends.
+
     Examples:
-        >>> Study(record=integers(0, 9), sections={"excitation": {"records": {"file": "quakes.csv"}}})
+        >>> tribosweep.load(Study("stop", k_n=1e6, a0=5.0, sides=integers(1, 2)))
+        <Config 'study': stop, 2 points over sides>
     """
     return {"from": start, "to": stop, "spacing": "integer"}
 
 
 def between(low: float | str, high: float | str, *, log: bool = False) -> dict[str, Any]:
     """A range from which a sampling design draws, uniform in the value, or in its logarithm with `log`.
+
+    Args:
+        low, high: the ends, in SI units or as texts with a unit. log: whether the logarithm is uniform.
 
     Examples:
         >>> Study(design="sobol", count=1024, mu=between(0.05, 0.5), k=between(1e3, 1e6, log=True))
@@ -178,6 +193,9 @@ def between(low: float | str, high: float | str, *, log: bool = False) -> dict[s
 
 def distribution(kind: str, **numbers: Any) -> dict[str, Any]:
     """A distribution from which a sampling design draws; `tribosweep list distributions` shows the kinds and their numbers.
+
+    Args:
+        kind: such as "normal", "lognormal" or "uniform". numbers: its numbers, such as mean and std.
 
     Examples:
         >>> Study(design="latin_hypercube", count=1000, mu=distribution("normal", mean=0.2, std=0.02))

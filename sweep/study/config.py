@@ -25,7 +25,7 @@ STANDARD_GRAVITY = 9.80665  # m/s^2, of the unit g
 
 @dataclass(frozen=True, repr=False)
 class Config:
-    """A checked study.
+    """A checked study as data, as `load` returns it: `to_toml()` is its file with all defaults.
 
     Attributes:
         source: origin of the study, for messages.

@@ -44,8 +44,16 @@ def load(config: Config | Study | Mapping[str, Any] | str | os.PathLike[str], ov
         config: path of a TOML file, the name of a shipped study, its content as nested dicts, a `Study`, or a `Config` (returned as it is).
         overrides: "path=value" texts that replace keys before the check; a value is TOML, or else a word.
 
+    Returns:
+        The study as data: every value in SI units, the design, and `to_toml()`.
+
     Raises:
         ConfigError: lists everything that is wrong.
+
+    Examples:
+        >>> study = tribosweep.load({"parameters": {"m": "800 g"}, "sweep": {"axes": {"mu": [0.1, 0.2]}}})
+        >>> study.fixed["m"], study.design.count
+        (0.8, 2)
     """
     if isinstance(config, Config):
         if overrides:

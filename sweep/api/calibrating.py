@@ -1,0 +1,155 @@
+"""Parameters from measurements: `calibrate`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sweep.api.progress import shown
+from sweep.api.running import default_directory
+from sweep.api.wording import in_python
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.builder import Study
+from sweep.study.config import Config
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sweep.analysis.calibration.results import CalibrationResult
+    from sweep.plots.figure import Picture
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Calibrated:
+    """The result of a calibration; a notebook shows it.
+
+    Attributes:
+        result: everything that was computed.
+        directory: where its tables and the fitted study are.
+    """
+
+    result: CalibrationResult
+    directory: Path
+
+    def __repr__(self) -> str:
+        """One line: the fitted values with their standard deviations."""
+        best = self.to_pandas().query("optimum == 0")
+        told = [f"{row.parameter} = {row.value:.6g} +- {row.std:.2g} {row.unit}".rstrip(" 1") for row in best.itertuples()]
+        state = "" if self.converged else ", not converged"
+        return f"<Calibrated: {'; '.join(told)}{state}>"
+
+    def _repr_html_(self) -> str:
+        from sweep.api.display import said
+
+        best = self.to_pandas().query("optimum == 0")[["parameter", "unit", "value", "std", "low", "high"]]
+        return "\n".join([best.to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Parameter -> its fitted value, SI units."""
+        return dict(zip(self.result.space.names, self.result.estimates.tolist(), strict=True))
+
+    @property
+    def converged(self) -> bool:
+        """Whether the best fit converged."""
+        return self.result.converged
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences for the reader, the most serious first."""
+        return list(self.result.notes)
+
+    @property
+    def fitted(self) -> Config:
+        """The study at the fitted values, with the tests as its points; `tribosweep.run` runs it."""
+        return self.result.fitted()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per optimum and parameter, the best optimum first.
+
+        Returns:
+            optimum, fits, chi2, parameter, unit, value, std, low and high (the interval), told (whether the data determine it), ...
+        """
+        return self._frame("calibration.parquet")
+
+    def residuals(self) -> pd.DataFrame:
+        """One row per measured number: run, time [s], observable, unit, measured, std, fitted, residual (over the standard deviation)."""
+        return self._frame("residuals.parquet")
+
+    def _frame(self, table: str) -> pd.DataFrame:
+        from sweep.analysis.calibration.results import to_arrow
+
+        frame: pd.DataFrame = to_arrow(self.result)[table].to_pandas()
+        return frame
+
+    def plot(self, out: str | os.PathLike[str] | None = None) -> Picture:
+        """Draw what was measured over what is fitted, with the residuals; needs `tribosweep[plot]`."""
+        from sweep.plots.calibration import draw_fit
+
+        return draw_fit(self.result, None if out is None else Path(out))
+
+    def plot_landscape(self, out: str | os.PathLike[str] | None = None) -> Picture:
+        """Draw the loss over two parameters; needs `tribosweep[plot]`.
+
+        Raises:
+            ConfigError: the calibration was made without `landscape`.
+        """
+        from sweep.plots.calibration import draw_landscapes
+
+        if not self.result.landscapes:
+            raise ConfigError("plot_landscape", [Problem("", "there is none: calibrate(..., landscape=True)")])
+        return draw_landscapes(self.result, None if out is None else Path(out))
+
+
+def calibrate(
+    config: Study | Mapping[str, Any] | str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    overrides: Sequence[str] = (),
+    progress: Callable[[int, int], None] | bool | None = None,
+    *,
+    profiles: Sequence[str] = (),
+    landscape: bool | tuple[str, str] = False,
+) -> Calibrated:
+    """Fit parameters to measurements, as `tribosweep calibrate` does; needs `tribosweep[calibration]`.
+
+    Args:
+        config: a study with a section [calibration]: path of a TOML file, the name of a shipped one, nested dicts, or a `Study` with
+            `sections={"calibration": ...}`.
+        out: directory of the result; default runs/<study name>.
+        overrides: "path=value" texts that replace keys.
+        progress: called with (fits done, fits); True for a bar, False for none; default: a bar in notebooks.
+        profiles: parameters whose profile likelihood is computed too.
+        landscape: whether the loss over two parameters is computed too, or which two; default the two that the data separate worst.
+
+    Returns:
+        The result. Its tables and the fitted study are in `out` as well.
+
+    Raises:
+        ConfigError: the calibration is wrong, all fits failed at their start, or `out` is the directory of a run.
+        OSError: `out` cannot be written.
+
+    Examples:
+        >>> power = simulate("rubbing_mass", {"a0": [5.0, 8.0], "mu": 0.12, "end": 3.0}).wear_power  # as if it were measured
+        >>> pandas.DataFrame({"a0": [5.0, 8.0], "wear_power": power}).to_csv("tests.csv", index=False)
+        >>> compared = {"wear_power": {"column": "wear_power", "relative_sd": 0.01}}
+        >>> section = {"data": "tests.csv", "starts": 2, "free": {"mu": {"from": 0.05, "to": 0.4}}, "compare": compared}
+        >>> fit = calibrate(Study(name="friction", end=3.0, sections={"calibration": section}))
+        >>> round(fit.parameters["mu"], 4)
+        0.12
+    """
+    from sweep.analysis.calibration import analysis, load, results
+
+    with in_python():
+        found = load.load(config.document if isinstance(config, Study) else config, overrides)
+        pair = landscape if isinstance(landscape, tuple) else ()
+        request = results.CalibrationRequest(profiles=tuple(profiles), slice=pair, landscape=bool(landscape))
+        directory = default_directory(found.config) if out is None else Path(out)
+        analysis.check(request, found)
+        results.check_directory(directory)
+        with shown(progress, "fits") as update:
+            result = analysis.carry_out(found, request, update)
+        results.write(result, directory)
+    return Calibrated(result, directory)
