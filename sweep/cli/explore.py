@@ -3,30 +3,51 @@
 from __future__ import annotations
 
 import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sweep.cli.shared import RunFolder
-from sweep.cli.terminal import emit, say
+from sweep.cli.terminal import emit, progress, say
 
 
 def explore(
     directory: RunFolder,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Column that is shown first; default the swept ones and the first results. Can be repeated.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a page without a server instead, .html: the counts of all rows, to pass on.")
+    ] = None,
     port: Annotated[int, typer.Option(help="Port on this machine; 0 takes a free one.")] = 0,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser of this machine.")] = False,
 ) -> None:
     """Show the rows of a run in the browser as linked views: brushes and filters over any columns, and the trace of any row."""
+    names = column or []
+    if out is not None:
+        write(directory, out, names)
+        return
     from sweep.execution.directory import RunDirectory
     from sweep.explore.page import facts_of
     from sweep.explore.rows import Rows
     from sweep.explore.server import Answers, Server
 
     rows = Rows(directory)
-    server = Server(Answers(directory, rows, facts_of(RunDirectory(directory), rows)), port)
-    said = "all are shown" if rows.every == 1 else f"a sample of one in {rows.every:,} is shown"
+    server = Server(Answers(directory, rows, facts_of(RunDirectory(directory), rows, names)), port)
+    said = "all are shown" if rows.every == 1 else f"a sample of one in {rows.every:,} is shown first"
     say(f"{rows.count:,} rows, {said}. The page is only for this machine, and whoever has the address can read the run. Ctrl-C ends it.")
     emit(server.address)
     if show:
         webbrowser.open(server.address)
     server.serve()
+
+
+def write(directory: Path, out: Path, names: list[str]) -> None:
+    """Write a page without a server."""
+    from sweep.explore.still import write_still
+
+    with progress("shards") as update:
+        size, held = write_still(directory, out, names, update)
+    say(f"{held} {size / 1e6:.1f} MB.")
+    emit(str(out))

@@ -40,6 +40,10 @@ class Bins:
         places = self.low + self.width * np.arange(self.count + 1)
         return 10.0**places if self.logarithmic else places
 
+    def joined(self, together: int) -> Bins:
+        """Bins of which each is as wide as `together` neighbours."""
+        return Bins(self.low, self.width * together, math.ceil(self.count / together), self.logarithmic)
+
     def to_json(self) -> dict[str, Any]:
         """For the page."""
         return {"low": self.low, "width": self.width, "count": self.count, "log": self.logarithmic}

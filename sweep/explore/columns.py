@@ -14,6 +14,7 @@ from kernels.models.status import SENTENCES
 from sweep.analysis.palette import flat, ramps_of
 from sweep.design.axis import SCHEME, SCHEME_NAMES
 from sweep.execution import parquet
+from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.text import visible
 
 if TYPE_CHECKING:
@@ -139,20 +140,37 @@ def words_of(name: str, known: Mapping[str, Quantity], counted: Mapping[str, Seq
     return (*(word for word in order if word in occur), *(word for word in occur if word not in order))
 
 
-def first_views(columns: Mapping[str, Column]) -> dict[str, Any]:
-    """The views that a page opens with: the columns of the map, of the scatter, of the histograms and of the lists of words."""
-    able = [each for each in columns.values() if each.varies]
-    swept = [each.name for each in able if each.swept and each.kind != WORD]
-    results = [each.name for each in able if not each.swept and each.kind != WORD and each.name not in BOOKKEEPING]
-    results.sort(key=lambda name: name.partition("[")[0] not in PLAIN)
-    numbers = [*swept, *results] or [each.name for each in able if each.kind != WORD]
-    words = [each.name for each in able if each.kind == WORD]
-    words.sort(key=lambda name: "regime" not in name)
-    x = numbers[0] if numbers else None
-    y = next((name for name in numbers[1:]), x)
-    across = results[0] if results else y
-    shade = words[0] if words and "regime" in words[0] else results[0] if results else words[0] if words else None
-    histograms = [*dict.fromkeys([name for name in (x, y) if name] + swept[:4] + results[:2])]
+def first_views(columns: Mapping[str, Column], names: Sequence[str] = (), most: int = 2) -> dict[str, Any]:
+    """The views that a page opens with: the columns of the map, of the rows over two columns, of the histograms and of the lists of words.
+
+    Args:
+        columns: of the run. names: the columns that are shown; default the swept ones and the first results, `most` of them.
+
+    Raises:
+        ConfigError: there is no such column, or all its values are the same.
+    """
+    able = {name: each for name, each in columns.items() if each.varies}
+    if wrong := [Problem("", f"{name!r} {_fault(name, columns, able)}") for name in names if name not in able]:
+        raise ConfigError("--column", wrong)
+    chosen = [able[name] for name in names] or [*able.values()]
+    swept = [each.name for each in chosen if each.swept and each.kind != WORD]
+    results = [each.name for each in chosen if not each.swept and each.kind != WORD and (names or each.name not in BOOKKEEPING)]
+    words = [each.name for each in chosen if each.kind == WORD]
+    if not names:
+        results.sort(key=lambda name: name.partition("[")[0] not in PLAIN)
+        words.sort(key=lambda name: "regime" not in name)
+        swept, results, words = swept[:5], results[:most], words[:3]
+    numbers = [*swept, *results] or [each.name for each in able.values() if each.kind != WORD][:1]
+    x, y = (numbers[0], numbers[1 % len(numbers)]) if numbers else (None, None)
+    regimes = [name for name in words if "regime" in name]
     return {
-        "x": x, "y": y, "shade": shade, "across": x, "up": across, "histograms": histograms[:6], "words": words[:3],
+        "x": x, "y": y, "shade": next(iter([*regimes, *results, *words]), None), "across": x, "up": results[0] if results else y,
+        "histograms": numbers, "words": words,
     }  # fmt: skip
+
+
+def _fault(name: str, columns: Mapping[str, Column], able: Mapping[str, Column]) -> str:
+    """Why a column cannot be shown."""
+    if name not in columns:
+        return f"is no column of this run; {advise(name, [*able])}"
+    return "holds tables" if columns[name].kind == TABLE else "has the same value in all rows"

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 SMALL = 2_000_000  # rows: a run up to this size is read as a whole
 SAMPLE = 1_000_000  # about how many rows of a larger run are read first
 LONGEST = 60.0  # s that a query of the page may take
-MOST_KEPT = 96  # tables that are kept for the page
+MOST_VIEWS = 5  # views that are kept for the page
+MOST_KEPT = 32  # tables of counts, likewise
 MOST_WORDS = 200
 FEW_VALUES = 4096
 KEPT_NAME = re.compile(r"preagg_[0-9a-f]{1,8}")
@@ -40,7 +41,8 @@ class View:
     """Rows with the bins of some columns.
 
     Attributes:
-        number: of the view. table: what the page queries. bins: column -> its bins, for numbers.
+        number: of the view. table: what the page queries: the point, the columns, their codes, and sums.
+        names: the columns. means: those of which there are sums. bins: column -> its bins, for numbers.
     """
 
     number: int
@@ -99,24 +101,35 @@ class Rows:
         """
         for name in (*names, *means):
             self._require(name)
+        self.load((*names, *means))
         with self._lock:
-            if missing := [name for name in dict.fromkeys((*names, *means)) if name not in self._loaded]:
-                self._load([*self._loaded, *missing])
             bins = {name: self._bins(self.columns[name], (scales or {}).get(name)) for name in names if self.columns[name].kind != WORD}
             number = max(self._views, default=0) + 1
             found = View(number, f"view_{number}", tuple(dict.fromkeys(names)), tuple(dict.fromkeys(means)), bins)
-            chosen = [f'{self._code(name, bins)} AS "{BIN}{escaped(name)}"' for name in found.names]
-            chosen += [f'{finite(name)} AS "{SUM}{escaped(name)}", ({finite(name)} IS NOT NULL)::INT AS "{VALID}{escaped(name)}"'
-                       for name in found.means]  # fmt: skip
-            self._connection.execute(f'CREATE VIEW {found.table} AS SELECT *, 1::DOUBLE AS "{ROWS}", {", ".join(chosen)} FROM loaded')
+            raw = [f'"{escaped(name)}"' for name in found.names]
+            codes = [f'{self._code(name, bins)} AS "{BIN}{escaped(name)}"' for name in found.names]
+            sums = [
+                f'{finite(name)} AS "{SUM}{escaped(name)}", ({finite(name)} IS NOT NULL)::DOUBLE AS "{VALID}{escaped(name)}"'
+                for name in found.means
+            ]
+            chosen = ", ".join([f'"{POINT}"', *raw, f'1::DOUBLE AS "{ROWS}"', *codes, *sums])
+            self._connection.execute(f"CREATE TABLE {found.table} AS SELECT {chosen} FROM loaded")
+            for old in [*self._views][: 1 - MOST_VIEWS]:
+                self._connection.execute(f"DROP TABLE {self._views.pop(old).table}")
             self._views[number] = found
             return found
+
+    def load(self, names: Sequence[str]) -> None:
+        """Read columns of the sample, unless they are in memory already."""
+        with self._lock:
+            if missing := [name for name in dict.fromkeys(names) if name not in self._loaded]:
+                self._load([*self._loaded, *missing])
 
     def select(self, statement: str) -> bytes:
         """The result of a SELECT as an Arrow stream; RefusedError for any other statement, or one that DuckDB refuses."""
         import pyarrow as pa
 
-        with self._cursor() as cursor:
+        with self.cursor(LONGEST) as cursor:
             require_select(cursor, statement)
             try:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
@@ -135,7 +148,7 @@ class Rows:
         """Keep the result of a SELECT in memory as kept.`name`, so that the page can query it; RefusedError as in `select`."""
         if not KEPT_NAME.fullmatch(name):
             raise RefusedError(f"{name!r} is no name of a kept table")
-        with self._cursor() as cursor:
+        with self.cursor(LONGEST) as cursor:
             require_select(cursor, statement)
             with self._lock:
                 if name in self._kept:
@@ -155,16 +168,24 @@ class Rows:
         self._connection.close()
 
     @contextmanager
-    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection for one request, interrupted if it takes too long."""
+    def cursor(self, limit: float | None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection for one task, interrupted after `limit` [s] if one is given."""
         cursor = self._connection.cursor()
-        timer = threading.Timer(LONGEST, cursor.interrupt)
-        timer.start()
+        timer = threading.Timer(limit, cursor.interrupt) if limit is not None else None
+        if timer is not None:
+            timer.start()
         try:
             yield cursor
         finally:
-            timer.cancel()
+            if timer is not None:
+                timer.cancel()
             cursor.close()
+
+    def code_in_file(self, name: str, bins: Mapping[str, Bins]) -> str:
+        """An SQL expression for the code of a column of the shards: of its bin, or of its word."""
+        if name in bins:
+            return bins[name].code(name)
+        return f'coalesce(enum_code(TRY_CAST("{escaped(name)}" AS {self._types[name]})), {NONE})::UTINYINT'
 
     def _require(self, name: str) -> None:
         """Raise ConfigError if a column has no bins."""
@@ -186,8 +207,7 @@ class Rows:
                 words = (*(word for word in column.words if word in occur), *sorted(occur - {*column.words}))
                 self.columns[name] = replace(column, words=words)
             self._types[name] = f"words_{len(self._types)}"
-            listed = ", ".join(f"'{word.replace(chr(39), 2 * chr(39))}'" for word in self.columns[name].words)
-            self._connection.execute(f"CREATE TYPE {self._types[name]} AS ENUM ({listed})")
+            self._connection.execute(f"CREATE TYPE {self._types[name]} AS ENUM ({texts(self.columns[name].words)[1:-1]})")
 
     def _load(self, names: Sequence[str]) -> None:
         """Read columns of all rows or of the sample into the table `loaded`."""
@@ -209,22 +229,25 @@ class Rows:
         """The bins of a number column."""
         if not column.low <= column.high:
             return Bins(0.0, 1.0, 1)
-        quoted = f'"{escaped(column.name)}"'
-        distinct = self._connection.execute(
-            f"SELECT DISTINCT {quoted}::DOUBLE FROM loaded WHERE isfinite({quoted}::DOUBLE) LIMIT {FEW_VALUES + 1}"
-        ).fetchall()
-        values = sorted(value for (value,) in distinct) if len(distinct) <= FEW_VALUES else None
+        values = self._values(column.name) if column.swept else None
         if logarithmic is None:
             logarithmic = column.logarithmic or (not column.swept and self._is_skew(column))
         return bins_of(column.low, column.high, logarithmic, column.kind == WHOLE, values if column.kind == NUMBER else None)
+
+    def _values(self, name: str) -> list[float] | None:
+        """The different values of a column, in their order, if they are few."""
+        value = f'"{escaped(name)}"::DOUBLE'
+        found = self._connection.execute(f"SELECT DISTINCT {value} FROM loaded WHERE isfinite({value}) LIMIT {FEW_VALUES + 1}").fetchall()
+        return sorted(value for (value,) in found) if len(found) <= FEW_VALUES else None
 
     def _is_skew(self, column: Column) -> bool:
         """Whether the values of a column spread over so many powers of ten that linear bins would hold them in few bars."""
         if column.kind != NUMBER or not column.low > 0.0 or column.high / column.low < 1000.0:
             return False
         quoted = f'"{escaped(column.name)}"'
-        (middle,) = self._connection.execute(f"SELECT median({quoted}) FROM loaded WHERE isfinite({quoted})").fetchone() or (None,)
-        return middle is not None and middle < column.low + (column.high - column.low) / 50.0
+        low = column.low + (column.high - column.low) / 50.0
+        found = self._connection.execute(f"SELECT avg(({quoted} < {low!r}::DOUBLE)::INT) FROM loaded WHERE isfinite({quoted})").fetchone()
+        return found is not None and found[0] is not None and found[0] > 0.5
 
 
 def connect(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
@@ -237,7 +260,7 @@ def connect(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
         ) from None
     off = ("autoinstall_known_extensions", "autoload_known_extensions", "python_enable_replacements")
     connection = duckdb.connect(":memory:", config=dict.fromkeys(off, "false"))
-    names = "[" + ", ".join(f"'{file.replace(chr(39), 2 * chr(39))}'" for file in files) + "]"
+    names = texts(files)
     connection.execute(f"SET allowed_paths = {names}")
     connection.execute("SET temp_directory = ''")  # memory or nothing: no file is written
     connection.execute("SET enable_external_access = false")
@@ -245,6 +268,11 @@ def connect(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
     connection.execute("CREATE SCHEMA kept")
     connection.execute("SET lock_configuration = true")
     return connection
+
+
+def texts(words: Sequence[str]) -> str:
+    """A list of texts in SQL."""
+    return "[" + ", ".join("'" + word.replace("'", "''") + "'" for word in words) + "]"
 
 
 def require_select(cursor: duckdb.DuckDBPyConnection, statement: str) -> None:

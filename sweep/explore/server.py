@@ -7,13 +7,15 @@ import math
 import secrets
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sweep.analysis.event_log import read_study
 from sweep.analysis.time_trace import trace_of
+from sweep.explore import cube
 from sweep.explore.page import STYLE, live_page, read, script
-from sweep.explore.rows import RefusedError, Rows
+from sweep.explore.rows import RefusedError, Rows, View, first_line
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.text import visible
 
@@ -90,6 +92,15 @@ class Answers:
         """Answer about the run in a directory."""
         self.path, self.rows, self.facts = path, rows, facts
         self._tracing = threading.Lock()
+        self._views: dict[int, View] = {}
+        self._cubes: dict[int, cube.Progress] = {}
+        first = facts["first"]
+        threading.Thread(target=self._begin, args=([*first["histograms"], *first["words"]],), daemon=True).start()
+
+    def _begin(self, names: list[str]) -> None:
+        """Read the columns of the first views while the browser starts."""
+        with suppress(Exception):  # the page asks for them again, and is told what is wrong
+            self.rows.load(names)
 
     def view(self, asked: Any) -> Any:
         """A new view: the table that the page queries, and the bins of its columns."""
@@ -97,6 +108,7 @@ class Answers:
         if not all(isinstance(each, str) for each in (*names, *means)):
             raise TypeError("names of columns are texts")
         made = self.rows.view(names, means, {str(name): bool(wanted) for name, wanted in scales.items()})
+        self._views[made.number] = made
         return {"number": made.number, "table": made.table, "bins": {name: bins.to_json() for name, bins in made.bins.items()}}
 
     def query(self, asked: Any) -> bytes:
@@ -107,6 +119,29 @@ class Answers:
         """Keep the result of a SELECT."""
         self.rows.keep(str(asked["name"]), str(asked["sql"]))
         return {}
+
+    def all(self, asked: Any) -> Any:
+        """How far the counting of all rows for a view is; the first call begins it."""
+        view = self._views[int(asked["number"])]
+        if view.number not in self._cubes:
+            for other in self._cubes.values():
+                other.stop.set()
+            for number in [*self._cubes][: 1 - cube.MOST_BUILT]:
+                cube.drop(self.rows, number)
+                del self._cubes[number]
+            self._cubes[view.number] = cube.Progress()
+            threading.Thread(target=self._build, args=(view, self._cubes[view.number]), daemon=True).start()
+        progress = self._cubes[view.number]
+        return {"done": progress.done, "of": progress.of, "table": progress.table, "groups": progress.groups, "error": progress.error}
+
+    def _build(self, view: View, progress: cube.Progress) -> None:
+        """Count all rows for a view."""
+        try:
+            cube.build(self.rows, view, progress)
+        except cube.StoppedError:
+            progress.error = "another view was asked for"
+        except Exception as error:
+            progress.error = visible(first_line(error))
 
     def trace(self, asked: Any) -> Any:
         """The time history of a point, as `tribosweep trace` computes it."""
@@ -154,7 +189,7 @@ def application(answers: Answers, token: str) -> Starlette:
 
         return answer
 
-    ways = {"view": answers.view, "query": answers.query, "keep": answers.keep, "trace": answers.trace}
+    ways = {"view": answers.view, "query": answers.query, "keep": answers.keep, "all": answers.all, "trace": answers.trace}
     routes = [
         Route(f"/{token}/", text(lambda: live_page(answers.facts), "text/html")),
         Route(f"/{token}/explore.css", text(lambda: read(STYLE), "text/css")),

@@ -6,6 +6,7 @@ const bytesOf = (color) => {
   const parts = color.startsWith("#") ? [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) : color.match(/\d+/g).map(Number);
   return parts.slice(0, 3);
 };
+const FADED = 40; // of 255: how much is seen of cells in which no row passes the filters
 const RAMP = Array.from({ length: 256 }, (_, place) => bytesOf(ramp(place / 255)));
 
 class Grid {
@@ -22,7 +23,7 @@ class Grid {
     this.frame.box.addEventListener("pointerenter", (event) => event.buttons || board.data.expect(this));
     this.frame.box.addEventListener("pointermove", (event) => this.tell(event));
     this.frame.box.addEventListener("pointerleave", () => (this.told.textContent = this.hint));
-    this.hint = "Drag selects; a click on a cell shows one of its rows.";
+    this.hint = facts.still ? "Drag selects." : "Drag selects; a click on a cell shows one of its rows.";
     this.told.textContent = this.hint;
     if (shade?.kind === "word") board.data.count(this, [x.name, y.name, shade.name]);
     else board.data.count(this, this.columns, shade?.name);
@@ -88,14 +89,13 @@ class Grid {
   paint() {
     if (!this.cells || !this.frame.width) return;
     const nx = this.binsX.count, ny = this.binsY.count, { left, top, width, height } = this.frame.inner;
-    const [colorOf, legend] = this.coloring(), image = new ImageData(nx, ny), pale = bytesOf(css("--pale"));
+    const [colorOf, legend] = this.coloring(), none = bytesOf(css("--none")), image = new ImageData(nx, ny);
     for (let y = 0; y < ny; y++) {
       for (let x = 0; x < nx; x++) {
         const cell = y * nx + x, at = 4 * ((ny - 1 - y) * nx + x);
         if (!this.all.rows[cell]) continue;
-        const there = this.cells.rows[cell] > 0, value = this.cells.value[cell];
-        const color = !there || Number.isNaN(value) ? pale : colorOf(value);
-        image.data.set([...color, 255], at);
+        const there = this.cells.rows[cell] > 0, value = (there ? this.cells : this.all).value[cell];
+        image.data.set([...(Number.isNaN(value) ? none : colorOf(value)), there ? 255 : FADED], at);
       }
     }
     this.image ??= document.createElement("canvas");

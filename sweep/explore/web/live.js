@@ -40,9 +40,22 @@ class Live {
   /** Make a view of the rows with the bins of columns; returns the bins by column. */
   async prepare(columns, means, logarithmic) {
     const made = await (await ask("view", { columns, means, logarithmic })).json();
-    this.table = made.table;
-    this.bins = made.bins;
+    Object.assign(this, { number: made.number, table: made.table, counted: made.table, bins: made.bins });
     return made.bins;
+  }
+
+  /** Count all rows instead of the sample; told(done, of) hears of the progress. The table of rows stays that of the sample. */
+  async all(told) {
+    for (;;) {
+      const { done, of, table, error } = await (await ask("all", { number: this.number })).json();
+      if (error) throw new Error(error);
+      if (table) {
+        this.counted = table;
+        return;
+      }
+      told(done, of);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
   }
 
   /** Counts (and sums) by the bins of columns, told to view.show(columns of the result) after every change of the filters. */
@@ -52,7 +65,7 @@ class Live {
     if (mean) Object.assign(chosen, { total: sum(column(`sum:${mean}`)), valid: sum(column(`valid:${mean}`)) });
     names.forEach((name, place) => (chosen[`b${place}`] = column(`bin:${name}`)));
     const groups = names.map((_, place) => `b${place}`);
-    this.connect(view, (filter) => Query.from(this.table).select(chosen).where(filter).groupby(groups));
+    this.connect(view, (filter) => Query.from(this.counted).select(chosen).where(filter).groupby(groups));
   }
 
   /** The first rows that pass all filters. */

@@ -77,7 +77,6 @@ class Trace {
         const column = this.board.columns.get(name);
         return [element("dt", { title: column?.about ?? "" }, column ? label(column) : name), element("dd", {}, asCell(value, asDigits, name === "point" || column?.kind === "whole"))];
       }));
-      if (!this.board.data.trace) throw new Error("this page has no server that computes traces");
       const found = await this.board.data.trace(point);
       if (this.point !== point) return;
       this.told.textContent = `Point ${whole(point)}, computed anew by ${found.scheme}.`;

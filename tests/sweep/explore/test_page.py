@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sweep.explore import rows as module
 from tests.sweep.explore.conftest import SmallRun, serving
 from tests.sweep.report.browser import PHONE, Browser, open_browser
 
@@ -157,3 +158,27 @@ def test_the_page_fits_a_phone_and_every_control_has_a_name(browser: Browser, ad
     )
     assert browser.run(unnamed) == 0
     browser.resize(1280, 900)
+
+
+def test_all_rows_of_a_large_run_are_counted_on_request(browser: Browser, small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SMALL", 1000)
+    monkeypatch.setattr(module, "SAMPLE", 600)
+    with serving(small.directory) as (address, _rows):
+        browser.driver.get(address)
+        browser.wait("return board.data && document.body.dataset.rows")
+        assert 450 < int(browser.run("return document.body.dataset.rows")) < 750
+        assert "sampled rows" in browser.text("count")
+        assert browser.text("which") == "A sample is shown: one row in 4, chosen by a hash of its number."
+        browser.run("document.getElementById('all-rows').click()")
+        rows_become(browser, 2400)
+        assert browser.text("which").startswith("All rows are counted.")
+        browser.run("const v = board.views.find(({ key }) => key === 'mu'); v.set([[3, 12]]); v.place()")
+        rows_become(browser, 600)
+        words = dict(
+            browser.run(
+                "const v = board.views.find(({ key }) => key === 'regime'); return [...v.counts].map(([c, n]) => [v.column.words[c], n])"
+            )
+        )
+        inside = small.table[small.table["mu"].isin(sorted(small.table["mu"].unique())[3:13])]
+        assert words == {word: n for word, n in inside["regime"].value_counts().items() if n}
+        assert not browser.complaints()
