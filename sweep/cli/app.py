@@ -1,4 +1,4 @@
-"""The application: all commands, in the order of `tribosweep --help`."""
+"""The application: all commands."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Annotated
 import typer
 
 from sweep.cli import calibration, checks, explore, pictures, runs, sensitivity, show, starting, structures, trace
+from sweep.cli.groups import Commands, help_of
 from sweep.cli.terminal import emit
 from sweep.io.version import VERSION
 
 app = typer.Typer(
     name="tribosweep",
+    cls=Commands,
     help="Parameter studies of friction and shock oscillators: one TOML file in, a Parquet dataset out.",
+    epilog="`tribosweep COMMAND --help` has examples of each; `tribosweep list` shows what a study may say, and the exit statuses.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -57,4 +59,4 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": checks.doctor,
 }
 for name, command in COMMANDS.items():
-    app.command(name)(command)
+    app.command(name, help=help_of(name, command.__doc__ or ""))(command)

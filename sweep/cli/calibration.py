@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sweep.api import default_directory
-from sweep.cli.shared import FAILED_ROWS, AsJson, StudyFile
+from sweep.cli.arguments import AsJson, Settings, StudyFile
+from sweep.cli.shared import FAILED_ROWS
 from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def calibrate(
         Path | None, typer.Option(help="Picture of the loss over two parameters, around the three best optima: .png, .svg or .pdf.")
     ] = None,
     over: Annotated[list[str] | None, typer.Option("--slice", help="The parameters of the slice, given twice.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: calibration.starts=4. Can be repeated.")] = None,
+    settings: Settings = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit parameters to measurements, and report their uncertainty."""

@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.shared import FAILED_CHECK, AsJson
+from sweep.cli import completion
+from sweep.cli.arguments import AsJson
+from sweep.cli.shared import FAILED_CHECK
 from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.cli.topics import Topic, print_topics
+from sweep.cli.topics import print_topics
 from sweep.io.atomic import write_text
 
 VERIFY_WIDTH = 120
@@ -42,18 +44,28 @@ def verify(as_json: AsJson = False) -> None:
 
 
 def list_topics(
-    topic: Annotated[Topic | None, typer.Argument(help="What to list; everything when omitted.")] = None, as_json: AsJson = False
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TOPIC] [WORDS]...",
+            help="A topic, words to search for, or both; an overview of the topics when omitted.",
+            autocompletion=completion.topics,
+        ),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Only what this model has.", autocompletion=completion.models)] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """List models, parameters, schemes, observables, rules, designs and the keys of an excitation."""
-    print_topics(list(Topic) if topic is None else [topic], as_json)
+    """List what a study may say and what a run returns, or search in it.
+
+    Words are looked for in names, units and descriptions; all of them must occur.
+    """
+    print_topics(words or [], model, as_json)
 
 
 def write_schema(out: Annotated[Path | None, typer.Option(help="File to write instead of printing, .json.")] = None) -> None:
     """Print the JSON Schema of studies, with which editors complete and check TOML files.
 
-    Name it in the first line of a study, as `tribosweep init` does; Taplo and Even Better TOML read it:
-
-        #:schema study.schema.json
+    The first line of a study names it, "#:schema study.schema.json", as `tribosweep init` writes it; Taplo and Even Better TOML read that.
     """
     from sweep.cli.study_schema import as_text
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.shared import RunFolder
+from sweep.cli.arguments import RunFolder
 from sweep.cli.terminal import emit, progress, say
 
 

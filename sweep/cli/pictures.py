@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.shared import AreasName, At, RunFolder, SupportName
+from sweep.cli.arguments import AreasName, At, RunFolder, SupportName
 from sweep.cli.terminal import emit, say
 from sweep.io.errors import ConfigError, Problem
 

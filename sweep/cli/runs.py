@@ -12,21 +12,9 @@ from typing import Annotated
 import typer
 
 from sweep.api import Run, default_directory, load_run, run_with
+from sweep.cli.arguments import AsJson, RunFolder, Settings, StudyFile
 from sweep.cli.run_summary import describe_study, summarise
-from sweep.cli.shared import (
-    BAD_CONFIG,
-    FAILED_CHECK,
-    FAILED_ROWS,
-    INTERRUPTED,
-    NO_RESOURCES,
-    TERMINATED,
-    AsJson,
-    RunFolder,
-    StudyFile,
-    Terminated,
-    reason,
-    shortage,
-)
+from sweep.cli.shared import BAD_CONFIG, FAILED_CHECK, FAILED_ROWS, INTERRUPTED, NO_RESOURCES, TERMINATED, Terminated, reason, shortage
 from sweep.cli.terminal import emit, print_json, progress, say
 from sweep.design.sensitivity import remarks_on
 from sweep.execution import dask_pool, executors
@@ -111,7 +99,7 @@ def carry_out(study: Config, directory: Path, means: ExecutorOptions, as_json: b
 def run(
     config: StudyFile,
     out: Annotated[Path | None, typer.Option(help="Directory of the run; default runs/<study name>. The same study is resumed.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key: parameters.mu=0.2. Can be repeated.")] = None,
+    settings: Settings = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the study and print it as resolved; compute and write nothing.")
     ] = False,

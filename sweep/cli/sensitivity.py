@@ -12,8 +12,9 @@ import typer
 
 from kernels.models.quantity import Quantity
 from sweep.api import default_directory, load_run
+from sweep.cli.arguments import AsJson, Settings, StudyOrRun
 from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
-from sweep.cli.shared import FAILED_ROWS, AsJson, StudyOrRun
+from sweep.cli.shared import FAILED_ROWS
 from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.tables import number_in
@@ -207,7 +208,7 @@ def sensitivity(
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap samples.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf.")] = None,
     picture: Annotated[Picture | None, typer.Option(help="What to draw; default plane for elementary effects, else bars.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Replace a key of a TOML file. Can be repeated.")] = None,
+    settings: Settings = None,
     as_json: AsJson = False,
 ) -> None:
     """Report how observables depend on the parameters, and how uncertain they are."""

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sweep.cli.arguments import AsJson, StudyOrRun, existing_run, is_study
 from sweep.cli.run_summary import study_results
-from sweep.cli.shared import FAILED_ROWS, AsJson, StudyOrRun, existing_run, is_study
+from sweep.cli.shared import FAILED_ROWS
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.execution.directory import count_failed
 from sweep.io import shipped

@@ -13,7 +13,7 @@ import typer
 
 from kernels.models import MODELS
 from kernels.models.structure_model import BODY, STRUCTURE
-from sweep.cli.shared import like_names
+from sweep.cli import completion
 from sweep.cli.terminal import emit, say
 from sweep.io import shipped
 from sweep.io.atomic import make_folders, write_together
@@ -34,15 +34,13 @@ KINDS = {
 def init(
     file: Annotated[Path | None, typer.Argument(help="The study to write, .toml; default the name of the shipped one.")] = None,
     like: Annotated[
-        str | None, typer.Option(help="Name of the shipped study to begin from; asked for on a terminal.", autocompletion=like_names)
+        str | None,
+        typer.Option(help="Name of the shipped study to begin from; asked for on a terminal.", autocompletion=completion.shipped_studies),
     ] = None,
 ) -> None:
     """Write a commented study of your own, with the files that it reads.
 
     Nothing is overwritten. On a terminal it asks what the study is about; elsewhere --like says it.
-
-        tribosweep init --like regime_map
-        tribosweep init my_tube.toml --like tube_in_supports
     """
     name = like if like is not None else ask()
     if name not in shipped.names():

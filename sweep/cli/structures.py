@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from sweep.cli.shared import AsJson
+from sweep.cli.arguments import AsJson
 from sweep.cli.terminal import print_json, print_table, say, short
 
 

@@ -18,12 +18,15 @@ from kernels.models.structure_model import BODY, STRUCTURE
 from kernels.models.structures import CENTRE, Load, Structure, body_basis
 from kernels.models.supports import RING, Support
 from sweep.cli.shared import EXIT_STATUSES
-from sweep.cli.terminal import emit, print_json, print_table
+from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
+from sweep.design.distributions import DISTRIBUTIONS, LAWS
+from sweep.design.sensitivity import SAMPLERS
 from sweep.io import shipped
+from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.toml import inline
 from sweep.io.values import written
-from sweep.study.schema import EXCITATION, PARTS, TableSchema
+from sweep.study.schema import EXCITATION, PARTS, Output, Range, Study, Sweep, TableSchema, Time
 from sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
 
 PROSE = ("schemes", "description", "default", "parameters", "rule", "models", "status")
@@ -52,6 +55,12 @@ class Topic(StrEnum):
     observables = "observables"
     rules = "rules"
     designs = "designs"
+    study = "study"
+    time = "time"
+    sweep = "sweep"
+    axes = "axes"
+    output = "output"
+    calibration = "calibration"
     excitation = "excitation"
     structures = "structures"
     statuses = "statuses"
@@ -113,10 +122,32 @@ def designs() -> list[dict[str, Any]]:
 def keys_in(parts: Mapping[str, type[TableSchema]]) -> list[dict[str, Any]]:
     """The keys of sections of a study, by the section's name."""
     return [
-        {"key": f"{part}.{key}", "description": field.description or f"parameter {key}[NAME]"}
+        {"key": f"{part}.{field.alias or key}".lstrip("."), "description": field.description or f"parameter {key}[NAME]"}
         for part, shape in parts.items()
         for key, field in shape.model_fields.items()
     ]
+
+
+def axes() -> list[dict[str, Any]]:
+    """The forms of an axis."""
+    drawn = f'of a sample (design = {", ".join(SAMPLERS)}), such as {{ distribution = "normal", mean = 2.0, std = 0.1 }}; one of:'
+    ranges = [{**row, "description": f"of a range {{ from, to, count, spacing }}: {row['description']}"} for row in keys_in({"": Range})]
+    laws = DISTRIBUTIONS.items()
+    return [
+        {"key": "[...]", "description": 'the values one by one; "default" stands for the default of the parameter'},
+        *ranges,
+        {"key": "distribution", "description": drawn},
+        *({"key": f'"{name}"', "description": f"{LAWS[name].meaning} ({keys})" if name in LAWS else keys} for name, keys in laws),
+    ]
+
+
+def calibration() -> list[dict[str, Any]]:
+    """The keys of [calibration]."""
+    from sweep.analysis.calibration import load, sources
+
+    parts = {"calibration": load.KEYS, "calibration.free.NAME": load.FREE_KEYS, "calibration.compare.NAME": sources.COMPARED_KEYS,
+             "calibration.traces": sources.TRACE_KEYS, "calibration.loops": sources.LOOP_KEYS}  # fmt: skip
+    return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
 
 
 def statuses() -> list[dict[str, Any]]:
@@ -132,6 +163,12 @@ ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
     Topic.observables: observables,
     Topic.rules: rules,
     Topic.designs: designs,
+    Topic.study: lambda: keys_in({"study": Study}),
+    Topic.time: lambda: keys_in({"time": Time}),
+    Topic.sweep: lambda: keys_in({"sweep": Sweep}),
+    Topic.axes: axes,
+    Topic.output: lambda: keys_in({"output": Output}),
+    Topic.calibration: calibration,
     Topic.excitation: lambda: keys_in(EXCITATION),
     Topic.structures: lambda: keys_in({**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}),
     Topic.statuses: statuses,
@@ -142,6 +179,27 @@ ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
 def rows_of(topic: Topic) -> list[dict[str, Any]]:
     """The entries of a topic, one dict each."""
     return ROWS[topic]()
+
+
+ABOUT: dict[Topic, str] = {
+    Topic.studies: "the studies that come with tribosweep: run them by name, or begin your own (tribosweep init)",
+    Topic.models: "what is simulated: [study] model",
+    Topic.parameters: "keys of [parameters] and [sweep.axes], with units, defaults and bounds",
+    Topic.schemes: "how it is computed: [study] scheme",
+    Topic.observables: "what a run returns: the columns of its dataset",
+    Topic.rules: "conditions between parameters",
+    Topic.designs: "which points: [sweep] design",
+    Topic.study: "keys of [study]: name, model, scheme, precision",
+    Topic.time: "keys of [time]: end, steps, window",
+    Topic.sweep: "keys of [sweep]: design, its file or count, what it looks for",
+    Topic.axes: "the forms of an axis: lists, ranges, distributions",
+    Topic.output: "keys of [output]: which columns",
+    Topic.calibration: "keys of [calibration]",
+    Topic.excitation: "keys of [excitation]: records and random accelerations",
+    Topic.structures: "keys of [structure], [supports.NAME] and [loads.NAME]",
+    Topic.statuses: "what the column status says of a row",
+    Topic.exits: "exit statuses of the commands",
+}  # topic -> what it lists
 
 
 def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:
@@ -173,9 +231,48 @@ def bounds_of(quantity: Quantity) -> str:
     return f"each {quantity.bounds}" if quantity.kind == "list" else quantity.bounds
 
 
-def print_topics(topics: list[Topic], as_json: bool) -> None:
-    """Print topics on stdout, as tables or as one JSON object."""
-    listed = {topic.value: rows_of(topic) for topic in topics}
+def search(rows: list[dict[str, Any]], words: Sequence[str], model: str | None) -> list[dict[str, Any]]:
+    """The rows in which all words occur, in any case, and which are of a model if one is named."""
+    wanted = [word.casefold() for word in words]
+    return [
+        row
+        for row in rows
+        if all(word in " ".join(map(str, row.values())).casefold() for word in wanted)
+        and (model is None or model in str(row.get("models", row.get("model", ""))).split(", "))
+    ]
+
+
+def print_topics(words: Sequence[str], model: str | None, as_json: bool) -> None:
+    """Print on stdout, as tables or as one JSON object, a topic, what a search finds, or an overview.
+
+    Args:
+        words: a topic or words to search for; words after a topic are searched in it alone.
+        model: only what this model has. as_json: as JSON; without words that is everything.
+
+    Raises:
+        ConfigError: nothing is found, or there is no such model.
+    """
+    if model is not None and model not in (models := listed_models()):
+        raise ConfigError("--model", [Problem("", f"{model!r} is not a model; {advise(model, models)}")])
+    named = [Topic(words[0])] if words and words[0] in list(Topic) else []
+    if not words and model is None and not as_json:
+        print_table(
+            "",
+            ["topic", "entries", "what it lists"],
+            [(t.value, str(len(rows_of(t))), ABOUT[t]) for t in ABOUT],
+            ["entries"],
+            ["what it lists"],
+        )
+        say("tribosweep list TOPIC shows one, tribosweep list WORD searches in all of them, --model NAME keeps to a model.")
+        return
+    wanted = words[1:] if named else words
+    listed = {topic.value: search(rows_of(topic), wanted, model) for topic in (named or Topic)}
+    if wanted or model is not None:
+        listed = {title: rows for title, rows in listed.items() if rows}
+    if not listed:
+        known = {topic.value: about for topic, about in ABOUT.items()}
+        message = f"nothing has {' and '.join(map(repr, wanted))}; {advise(words[0], known)}"
+        raise ConfigError("tribosweep list", [Problem("", message)])
     if as_json:
         print_json(listed)
         return

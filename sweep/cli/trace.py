@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.shared import AsJson, StudyOrRun, SupportName
+from sweep.cli.arguments import AsJson, StudyOrRun, SupportName
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.io.errors import ConfigError, Problem
 

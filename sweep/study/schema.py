@@ -71,7 +71,9 @@ class Sweep(TableSchema):
         default=None, description="of a sample: what its random numbers follow from, together with the number of a point; default 1"
     )
     file: str | None = Field(
-        default=None, description="of a table: the CSV or Parquet file with one row for each point, columns named as parameters"
+        default=None,
+        description="of a table: the CSV or Parquet file with one row for each point, columns named as parameters, with "
+        "a unit or without: a0 [mm/s^2]",
     )
     observable: str | None = Field(
         default=None, description="of a boundary: whose words or level; of a convergence study: which must settle"

@@ -171,7 +171,9 @@ def test_a_defect_is_a_sentence_and_a_traceback_only_on_demand(
     assert "Traceback" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["run"], ["nothing"], ["list", "nothing"], ["show", "nowhere"], ["run", "--nothing", "x"], []])
+@pytest.mark.parametrize(
+    "arguments", [["run"], ["nothing"], ["list", "nothing of this"], ["show", "nowhere"], ["run", "--nothing", "x"], []]
+)
 def test_wrong_usage_is_status_2(arguments: list[str], capsys: Captured) -> None:
     assert main(arguments) == 2
     assert "Traceback" not in capsys.readouterr().err
@@ -300,7 +302,7 @@ def in_bash(line: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("reader", ["true", "head -1"])
 def test_a_closed_pipe_ends_the_command_quietly(reader: str) -> None:
-    done = in_bash(f"$tribosweep list | {reader}")
+    done = in_bash(f"$tribosweep list --json | {reader}")
     assert (done.returncode, done.stderr) == (141, "")
 
 

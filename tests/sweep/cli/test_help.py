@@ -1,0 +1,152 @@
+"""What the command line says of itself: help by task, examples that hold, topics with a search, completion by the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from kernels.models import MODELS
+from sweep.analysis.calibration import load as calibrations
+from sweep.cli import completion, main
+from sweep.cli.app import COMMANDS, app
+from sweep.cli.groups import TASKS
+from sweep.cli.topics import ABOUT, Topic, listed_models
+from sweep.io import shipped
+from sweep.study.schema import Output, Study, Sweep, Time
+
+ROOT = Path(__file__).parents[3]
+Captured = pytest.CaptureFixture[str]
+DEVELOPERS = {"benchmarks", "docs", "lint", "release", "rivals", "test"}  # extras that no user needs
+
+
+def test_help_lists_every_command_under_its_task(capsys: Captured) -> None:
+    assert TASKS.keys() == COMMANDS.keys()
+    assert main(["--help"]) == 0
+    told = capsys.readouterr().out
+    for task in dict.fromkeys(task for task, _ in TASKS.values()):
+        part = re.search(rf"^{task}:\n((?:  .*\n)+)", told, re.MULTILINE)
+        assert part is not None, task
+        assert re.findall(r"^  (\w+) ", part[1], re.MULTILINE) == [name for name, (its, _) in TASKS.items() if its == task]
+    assert "..." not in told.partition("Begin a study")[2]  # no sentence is cut
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_examples_are_in_the_help_and_their_words_are_understood(name: str, capsys: Captured) -> None:
+    assert main([name, "--help"]) == 0
+    told = capsys.readouterr().out
+    group: Any = typer.main.get_command(app)
+    parent = group.make_context("tribosweep", [], resilient_parsing=True)
+    assert TASKS[name][1]
+    for example in TASKS[name][1]:
+        assert f"    tribosweep {example}\n" in told
+        command, *words = shlex.split(example)
+        assert command == name
+        group.get_command(parent, name).make_context(name, words, parent)  # an unknown option or a missing argument raises
+
+
+def listed(capsys: Captured, *words: str) -> dict[str, list[dict[str, str]]]:
+    """What `tribosweep list` prints as JSON."""
+    assert main(["list", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_without_words_an_overview_has_every_topic_on_a_screen(capsys: Captured) -> None:
+    assert set(ABOUT) == set(Topic)
+    assert main(["list"]) == 0
+    told = capsys.readouterr()
+    assert all(re.search(rf"^ {topic.value} +\d+ ", told.out, re.MULTILINE) for topic in Topic)
+    assert len(told.out.splitlines()) < 40
+    assert "tribosweep list WORD searches" in told.err
+    assert set(listed(capsys)) == {topic.value for topic in Topic}  # for scripts, everything
+
+
+def test_words_are_searched_in_all_topics(capsys: Captured) -> None:
+    found = listed(capsys, "wear")
+    assert {"parameters", "observables", "studies"} <= set(found)
+    assert all("wear" in " ".join(row.values()).casefold() for rows in found.values() for row in rows)
+    assert "archard_k" in {row["parameter"] for row in found["parameters"]}
+    both = listed(capsys, "observables", "Wear", "DEPTH")
+    assert set(both) == {"observables"}
+    assert {row["observable"] for row in both["observables"]} >= {"wear_depth", "wear_depth_edf_mz"}
+    assert main(["list", "modells"]) == 2
+    assert "did you mean 'models' (" in capsys.readouterr().err
+    assert main(["list", "qqqq"]) == 2
+    assert "nothing has 'qqqq'; Known: studies, " in capsys.readouterr().err
+
+
+def test_a_model_keeps_to_itself(capsys: Captured) -> None:
+    for name, model in listed_models().items():
+        found = listed(capsys, "parameters", "--model", name)["parameters"]
+        assert {row["parameter"] for row in found} == {quantity.name for quantity in model.parameters}
+    assert set(listed(capsys, "--model", "stop")) == {"models", "parameters", "observables", "rules"}
+    assert main(["list", "--model", "stopp"]) == 2
+    assert "did you mean 'stop' (" in capsys.readouterr().err
+
+
+def test_keys_of_sections_are_topics(capsys: Captured) -> None:
+    for topic, shape in (("study", Study), ("time", Time), ("sweep", Sweep), ("output", Output)):
+        rows = {row["key"]: row["description"] for row in listed(capsys, topic)[topic]}
+        assert rows.keys() == {f"{topic}.{key}" for key in shape.model_fields}
+        assert all(rows.values())
+    assert {row["key"] for row in listed(capsys, "calibration")["calibration"]} >= {f"calibration.{key}" for key in calibrations.KEYS}
+    assert "CSV or Parquet" in next(row["description"] for row in listed(capsys, "sweep")["sweep"] if row["key"] == "sweep.file")
+    assert "table" in {row["design"] for row in listed(capsys, "designs")["designs"]}
+    assert {"from", "to", "count", "spacing", '"log_normal"'} <= {row["key"] for row in listed(capsys, "axes")["axes"]}
+
+
+def completed(words: str) -> list[str]:
+    """What bash is told to complete after `words`."""
+    count = len(shlex.split(words)) - (not words.endswith(" "))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "_TRIBOSWEEP_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(count),
+    }
+    command = [sys.executable, "-c", "from sweep.cli import console; console()"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_the_shell_completes_commands_studies_models_and_topics() -> None:
+    assert completed("tribosweep cal") == ["calibrate"]
+    assert completed("tribosweep run regime_") == ["regime_boundary", "regime_map"]
+    assert completed("tribosweep list --model buck") == ["buckling_wall"]
+
+
+def test_words_of_completion(fake: object) -> None:
+    Path("mine.toml").write_text("[sweep.axes]\nmu = [0.1]\n")
+    (Path("more") / "deep").mkdir(parents=True)
+    assert main(["run", "mine.toml"]) == 0
+    names = lambda words: [word for word, _ in words]  # noqa: E731
+    assert names(completion.studies("m")) == ["mine.toml", "more/"]
+    assert names(completion.studies("more/")) == ["more/deep/"]
+    assert set(names(completion.studies(""))) == {"mine.toml", "more/", *shipped.names()}
+    assert names(completion.shipped_studies("sdnd104")) == ["sdnd104"]
+    assert names(completion.runs("")) == ["runs/mine", "more/", "runs/"]
+    assert names(completion.runs("mi")) == names(completion.runs("runs/mi")) == ["runs/mine"]
+    assert names(completion.studies_and_runs("mi")) == ["mine.toml", "runs/mine"]
+    assert names(completion.topics("obs")) == ["observables"]
+    assert set(names(completion.models(""))) == set(listed_models())
+    assert names(completion.settings("time.e")) == ["time.end="]
+    assert "parameters.f_crit=" in names(completion.settings("parameters.f"))
+    assert set(MODELS) < set(names(completion.models("")))
+
+
+def test_the_extra_all_has_every_extra_of_users() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (whole,) = extras["all"]
+    named = re.fullmatch(r"tribosweep\[(.*)\]", whole)
+    assert named is not None
+    assert set(named[1].split(",")) == set(extras) - DEVELOPERS - {"all"}
