@@ -16,14 +16,15 @@ from kernels.runtime import jax_setup
 if TYPE_CHECKING:
     from kernels.api import moment, simulate
     from kernels.imposed_path import hysteresis
+    from kernels.results import Results
     from kernels.time_history import event_log, impacts, trace
 
 jax_setup.prepare()
 
-__all__ = ["MODELS", "REGIMES", "SCHEMES", "Records", "event_log", "hysteresis", "impacts", "moment", "simulate", "trace"]
+__all__ = ["MODELS", "REGIMES", "SCHEMES", "Records", "Results", "event_log", "hysteresis", "impacts", "moment", "simulate", "trace"]
 _STARTS_JAX = {
     "moment": "api", "simulate": "api", "hysteresis": "imposed_path",
-    "event_log": "time_history", "impacts": "time_history", "trace": "time_history",
+    "Results": "results", "event_log": "time_history", "impacts": "time_history", "trace": "time_history",
 }  # fmt: skip
 
 

@@ -54,8 +54,8 @@ class Results(dict[str, Any]):
 
     def __repr__(self) -> str:
         """One line for each entry: a number with its unit, a word, or the shape of an array."""
-        words, units = self.in_words(), self.units
-        lines = [f"  {name:20} {_shown(words.get(name, value))} {units.get(name, '')}".rstrip() for name, value in self.items()]
+        words, units = self.in_words(), {name: f" {unit}" for name, unit in self.units.items() if unit != "1"}
+        lines = [f"  {name:20} {_shown(words.get(name, value))}{units.get(name, '')}" for name, value in self.items()]
         return "\n".join(["<Results", *lines, ">"]) if lines else "<Results>"
 
     @property

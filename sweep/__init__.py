@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from sweep.io.version import VERSION
 
 if TYPE_CHECKING:
-    from sweep.api import Run, calibrate, compare, open_run, resume, run, runs
+    from sweep.api import Calibrated, Comparison, Run, Sensitivity, calibrate, compare, open_run, resume, run, runs
     from sweep.execution.job_share import Share
     from sweep.io.errors import ConfigError, Problem, RowError, RunError
+    from sweep.plots.figure import Picture
     from sweep.study.builder import Study, between, distribution, geomspace, integers, linspace
     from sweep.study.config import Config
     from sweep.study.load import load
@@ -19,6 +20,7 @@ __version__ = VERSION
 HOMES = {
     "Config": "sweep.study.config",
     "ConfigError": "sweep.io.errors",
+    "Picture": "sweep.plots.figure",
     "Problem": "sweep.io.errors",
     "RowError": "sweep.io.errors",
     "Run": "sweep.api",
@@ -26,15 +28,19 @@ HOMES = {
     "Share": "sweep.execution.job_share",
     **dict.fromkeys(("Study", "between", "distribution", "geomspace", "integers", "linspace"), "sweep.study.builder"),
     "load": "sweep.study.load",
-    **dict.fromkeys(("calibrate", "compare", "open_run", "resume", "run", "runs"), "sweep.api"),
+    **dict.fromkeys(("Calibrated", "Comparison", "Sensitivity", "calibrate", "compare", "open_run", "resume", "run", "runs"), "sweep.api"),
 }  # public name -> the module that defines it; it is imported at first use
 __all__ = [
+    "Calibrated",
+    "Comparison",
     "Config",
     "ConfigError",
+    "Picture",
     "Problem",
     "RowError",
     "Run",
     "RunError",
+    "Sensitivity",
     "Share",
     "Study",
     "__version__",

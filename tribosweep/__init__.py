@@ -26,14 +26,18 @@ import sweep as _sweep
 from sweep import __version__
 
 if TYPE_CHECKING:
-    from kernels import MODELS, REGIMES, SCHEMES, Records, event_log, hysteresis, impacts, moment, simulate, trace
+    from kernels import MODELS, REGIMES, SCHEMES, Records, Results, event_log, hysteresis, impacts, moment, simulate, trace
     from sweep import (
+        Calibrated,
+        Comparison,
         Config,
         ConfigError,
+        Picture,
         Problem,
         RowError,
         Run,
         RunError,
+        Sensitivity,
         Share,
         Study,
         between,
@@ -54,13 +58,18 @@ __all__ = [
     "MODELS",
     "REGIMES",
     "SCHEMES",
+    "Calibrated",
+    "Comparison",
     "Config",
     "ConfigError",
+    "Picture",
     "Problem",
     "Records",
+    "Results",
     "RowError",
     "Run",
     "RunError",
+    "Sensitivity",
     "Share",
     "Study",
     "__version__",

@@ -24,12 +24,14 @@ class Curves:
     Attributes:
         rows: the rows, with the parameters on their axes. observable: what is drawn over the first of them.
         by: the parameter whose values are lines, if any. lines: (label, mask of the rows) of each line; empty where rows are scattered.
+        values: number of values of `by`.
     """
 
     rows: RunRows
     observable: Quantity
     by: str | None
     lines: list[tuple[str, np.ndarray]]
+    values: int
 
 
 def read_curves(path: Path, observable: str | None = None, x: str | None = None, by: str | None = None, at: Sequence[str] = ()) -> Curves:
@@ -57,7 +59,8 @@ def read_curves(path: Path, observable: str | None = None, x: str | None = None,
     rows = read_rows(path, wanted, x, None, at, fewest=1, over=by)
     require_shade(path, rows, chosen[0])
     name = by or (rows.axes[1].name if len(rows.axes) > 1 else None)
-    return Curves(rows, chosen[0], name, lines_of(rows, name) if not rows.loose else [])
+    values = len(rows.table.column(name).unique()) if name else 0
+    return Curves(rows, chosen[0], name, lines_of(rows, name) if not rows.loose else [], values)
 
 
 def lines_of(rows: RunRows, by: str | None) -> list[tuple[str, np.ndarray]]:
@@ -70,4 +73,4 @@ def lines_of(rows: RunRows, by: str | None) -> list[tuple[str, np.ndarray]]:
     if 2 * len(distinct) > len(values):
         return []
     kept = distinct[np.unique(np.linspace(0, len(distinct) - 1, min(MOST, len(distinct))).round().astype(int))]
-    return [(f"{by} = {value:.6g}" if is_numeric(column) else f"{by} = {value}", values == value) for value in kept]
+    return [(f"{by} = {value:.4g}" if is_numeric(column) else f"{by} = {value}", values == value) for value in kept]

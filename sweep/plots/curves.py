@@ -48,4 +48,5 @@ def fill(figure: Figure, drawn: Curves, logarithmic: bool) -> None:
     if len(drawn.lines) > 1:
         axes.legend(frameon=False, fontsize=9)
     held = "".join(f", {name} = {value:.6g}" if isinstance(value, float) else f", {name} = {value}" for name, value in rows.held.items())
-    axes.set_title(plain(f"{rows.state['study']}: {rows.table.num_rows:,} points{held}"), loc="left", fontsize=10.5)
+    few = f", {len(drawn.lines)} of {drawn.values:,} values of {drawn.by}" if 0 < len(drawn.lines) < drawn.values else ""
+    axes.set_title(plain(f"{rows.state['study']}: {rows.table.num_rows:,} points{held}{few}"), loc="left", fontsize=10.5)
