@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element
 
-from latex2mathml.converter import convert
+from latex2mathml.converter import convert as mathml
 from markdown import Markdown
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import Extension
 from markdown.inlinepatterns import InlineProcessor
+
+BAR = re.compile(r"<mo\b[^>]*>(?=(?:\||&#x0*7C;|&#x02223;)</mo>)")
+
+
+def convert(formula: str, display: str = "inline") -> str:
+    """MathML of a formula; bars around a number stand as close to it as brackets do."""
+    return BAR.sub('<mo stretchy="false" lspace="0" rspace="0">', mathml(formula, display=display))
 
 
 class Inline(InlineProcessor):

@@ -246,7 +246,7 @@ def commands_page() -> str:
     parts = ["# Commands\n\n`tribosweep COMMAND --help` prints the same.\n"]
     for name, (command, context) in commands().items():
         usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-        parts.append(f"## {name} {{ #{name} }}\n\n{paragraphs(command.help or '')}\n\n    {usage}\n")
+        parts.append(f"## {name} {{ #{name} }}\n\n    {usage}\n\n{paragraphs(command.help or '')}\n")
         records = [record for each in command.get_params(context) if (record := each.get_help_record(context)) is not None]
         rows = [(f"`{written}`".replace("|", "\\|"), plain(meaning)) for written, meaning in records]
         parts.append(table(("argument or option", "what it does"), rows))
