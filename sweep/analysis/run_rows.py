@@ -26,6 +26,7 @@ from sweep.study.convergence import CONVERGENCE
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ZIP = "zip"
 KINDS = {"word": "words", "list": "tables"}  # kinds that cannot be on an axis
 REPEATED = 4  # rows per value; a parameter with at least so many for each value must be held at one
 
@@ -84,7 +85,7 @@ def read_rows(
     Args:
         path: directory of the run.
         wanted: (the model, a list for problems) -> the columns to read besides the varied parameters.
-        x, y: parameters for the axes; default: the varied parameters, of a design that samples the first two.
+        x, y: parameters for the axes; default: the varied parameters; the first two of a design that samples or of a zip.
         at: "name=value" texts that hold further parameters at a value to make a slice.
         fewest: required number of axes, 1 or 2. over: a parameter that may vary besides the axes.
 
@@ -117,10 +118,11 @@ def read_rows(
     if over is not None and over not in varying:
         problems.append(Problem("--over", f"{over!r} is nothing that this run varies; {advise(over, varying)}"))
     numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS and name != over]
-    sampled = state["design"] in SAMPLERS  # its parameters vary together, even those with few values
+    sampled = state["design"] in (*SAMPLERS, ZIP)  # its parameters vary together, even those with few values
     if sampled and x is y is None:
         x, y = [*numeric, None, None][:2]
-    axes = choose_axes(numeric, parameters, x, y, fewest, problems)
+    others = [name for name in varying if name not in numeric and name != over]
+    axes = choose_axes(numeric, others, parameters, x, y, fewest, problems)
     loose = [name for name in varying if name not in axes and name != over]
     if axes:
         problems += [must_be_held(table, n) for n in loose if not sampled and (n not in numeric or repeats(table.column(n)))]
@@ -265,10 +267,20 @@ def must_be_held(table: pa.Table, name: str) -> Problem:
 
 
 def choose_axes(
-    varying: list[str], parameters: Mapping[str, Quantity], x: str | None, y: str | None, fewest: int, problems: list[Problem]
+    varying: list[str],
+    others: list[str],
+    parameters: Mapping[str, Quantity],
+    x: str | None,
+    y: str | None,
+    fewest: int,
+    problems: list[Problem],
 ) -> tuple[str, ...]:
-    """Choose the axes; default: the varied parameters. Add problems if a name is unknown or the choice is ambiguous."""
-    said = ", ".join(varying) or "nothing"
+    """Choose the axes; default: the varied parameters. Add problems if a name is unknown or the choice is ambiguous.
+
+    Args:
+        varying: the parameters that vary and hold numbers. others: those that hold none. x, y, fewest: see `read_rows`.
+    """
+    said = ", ".join(varying) or (f"only {', '.join(others)}, which holds no numbers" if others else "nothing")
     if len(varying) < fewest:
         several = "two parameters that vary" if fewest > 1 else "a parameter that varies"
         one = "; tribosweep report draws it over one" if fewest > 1 and varying else ""
