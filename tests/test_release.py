@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from sweep.cli.installation import OLDEST_PYTHON
@@ -37,6 +40,32 @@ def test_classifiers_requires_python_and_ci_name_the_same_versions() -> None:
     assert PYPROJECT["tool"]["mypy"]["python_version"] == PYTHONS[0]
 
 
+def test_supported_versions_are_stated_as_they_are() -> None:
+    stated = " ".join((ROOT / "SECURITY.md").read_text().split())
+    assert f"Python {PYTHONS[0]} to {PYTHONS[-1]}" in stated
+    jax = next(Requirement(each) for each in PROJECT["dependencies"] if each.startswith("jax>"))
+    bounds = {each.operator: each.version for each in jax.specifier}
+    assert f"jax >= {bounds['>=']}, < {bounds['<']}, but not {bounds['!=']}" in stated
+
+
+def test_issue_forms_are_forms() -> None:
+    for path in sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")):
+        form = yaml.safe_load(path.read_text())
+        if path.stem == "config":
+            continue
+        assert form.keys() == {"name", "description", "labels", "body"}
+        assert len({field["id"] for field in form["body"]}) == len(form["body"])
+        for field in form["body"]:
+            assert field["type"] == "textarea"
+            assert field["attributes"]["label"]
+
+
+def test_the_citation_has_what_the_format_needs() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert (citation["title"], citation["license"]) == (PROJECT["name"], PROJECT["license"])
+
+
 def test_the_version_stands_in_one_place() -> None:
     assert PROJECT["dynamic"] == ["version"]
     assert PYPROJECT["tool"]["hatch"]["version"]["path"] == "sweep/io/version.py"
@@ -58,3 +87,12 @@ def test_every_package_with_code_is_in_the_wheel() -> None:
 def test_the_wheel_script_gets_its_tools_from_the_extra(word: str) -> None:
     assert any(each.startswith(word) for each in PROJECT["optional-dependencies"]["release"])
     assert 'bash "$work/.ci/wheel"' in (ROOT / ".ci" / "run").read_text()
+
+
+def test_the_source_distribution_has_everything_that_is_tracked() -> None:
+    included = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    assert all((ROOT / name).exists() for name in included)
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    if not any(tracked):
+        pytest.skip("no repository of git")
+    assert {name.partition("/")[0] for name in tracked if name} == set(included)
