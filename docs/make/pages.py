@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,19 @@ def copy_pages(into: Path) -> None:
         target = into / page
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(for_site(source.read_text(encoding="utf-8"), source, page), encoding="utf-8")
+    for notebook in (DOCS / "notebooks").glob("*.ipynb"):
+        page = Path("notebooks") / f"{notebook.stem}.md"
+        (into / page).write_text(for_site(notebook_page(notebook), notebook, page), encoding="utf-8")
+
+
+def notebook_page(notebook: Path) -> str:
+    """A notebook as Markdown: its text and its code, below a link to the file itself."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]).strip() for cell in cells]
+    shown = [text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```" for cell, text in zip(cells, texts, strict=True)]
+    title, _, rest = shown[0].partition("\n")
+    link = f'Run the notebook <a href="{notebook.name}" download>{notebook.name}</a> to see what this code returns.'
+    return "\n\n".join([title, link, rest.strip(), *shown[1:]]) + "\n"
 
 
 def for_site(text: str, source: Path, page: Path) -> str:
@@ -41,7 +55,7 @@ def for_site(text: str, source: Path, page: Path) -> str:
         path = (source.parent / match[1]).resolve()
         anchor = match[2] or ""
         if path.is_relative_to(DOCS) and path.is_file():
-            to = path.relative_to(DOCS).as_posix()
+            to = path.relative_to(DOCS).with_suffix(".md" if path.suffix == ".ipynb" else path.suffix).as_posix()
         elif path.is_relative_to(ROOT / "configs") and path.is_file():
             to, anchor = STUDIES, f"#{slug(path.name)}"
         elif path.is_relative_to(ROOT) and str(path.relative_to(ROOT)) in OUTSIDE:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from docs.make.links import broken_links
-from docs.make.pages import ROOT, for_site
+from docs.make.pages import ROOT, for_site, notebook_page
 from docs.make.tutorials import Tutorial, same
 
 PAGE = """# A page
@@ -83,3 +84,16 @@ def test_links_to_files_of_the_repository_lead_to_pages() -> None:
     )
     with pytest.raises(FileNotFoundError, match=r"docs/how-to/wear.md: no page shows \.\./nothing\.md"):
         for_site("[a](../nothing.md)", source, Path("how-to/wear.md"))
+
+
+def test_a_notebook_is_a_page_with_its_text_and_code(tmp_path: Path) -> None:
+    notebook = tmp_path / "n.ipynb"
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title\n", "\n", "Words.\n"]},
+        {"cell_type": "code", "source": ["a = 1\n", "a"], "outputs": []},
+    ]
+    notebook.write_text(json.dumps({"cells": cells}))
+    page = notebook_page(notebook)
+    assert page.startswith("# Title\n\n")
+    assert page.endswith("\n\nWords.\n\n```python\na = 1\na\n```\n")
+    assert 'href="n.ipynb"' in page

@@ -114,6 +114,10 @@ def test_every_public_name_of_python_is_on_the_page(pages: dict[str, str]) -> No
 def test_every_page_is_reached_from_the_contents(pages: dict[str, str]) -> None:
     settings = tomllib.loads((ROOT / "docs" / "make" / "zensical.toml").read_text())["project"]
     listed = {*re.findall(r"'([\w/-]+\.md)'", str(settings["nav"]))}
-    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    written = {
+        path.relative_to(ROOT / "docs").with_suffix(".md").as_posix()
+        for path in (ROOT / "docs").rglob("*")
+        if path.suffix in {".md", ".ipynb"}
+    }
     assert listed >= {*pages}
     assert listed - {*pages, "reference/studies.md", "changelog.md", "contributing.md"} <= written
