@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -85,6 +86,9 @@ class Rows:
         self._loaded: tuple[str, ...] = ()
         self._views: dict[int, View] = {}
         self._kept: list[str] = []
+        self._running: dict[duckdb.DuckDBPyConnection, float] = {}  # when each query has to end
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
         self._enumerate()
         if self.every == 1:
             self._load([*self.columns])
@@ -164,6 +168,7 @@ class Rows:
 
     def close(self) -> None:
         """Stop what runs and free the memory."""
+        self._closed.set()
         self._connection.interrupt()
         self._connection.close()
 
@@ -171,15 +176,20 @@ class Rows:
     def cursor(self, limit: float | None) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection for one task, interrupted after `limit` [s] if one is given."""
         cursor = self._connection.cursor()
-        timer = threading.Timer(limit, cursor.interrupt) if limit is not None else None
-        if timer is not None:
-            timer.start()
+        if limit is not None:
+            self._running[cursor] = time.monotonic() + limit
         try:
             yield cursor
         finally:
-            if timer is not None:
-                timer.cancel()
+            self._running.pop(cursor, None)
             cursor.close()
+
+    def _watch(self) -> None:
+        """Interrupt what takes too long, until the rows are closed."""
+        while not self._closed.wait(0.1):
+            for cursor, end in [*self._running.items()]:
+                if time.monotonic() > end:
+                    cursor.interrupt()
 
     def code_in_file(self, name: str, bins: Mapping[str, Bins]) -> str:
         """An SQL expression for the code of a column of the shards: of its bin, or of its word."""
@@ -212,7 +222,7 @@ class Rows:
     def _load(self, names: Sequence[str]) -> None:
         """Read columns of all rows or of the sample into the table `loaded`."""
         chosen = [f'"{POINT}"', *(self._typed(name) for name in names)]
-        sampled = "" if self.every == 1 else f' WHERE hash("{POINT}") % {self.every} = 0'
+        sampled = "" if self.every == 1 else f' WHERE hash("{POINT}") < {2**64 // self.every}::UBIGINT'
         self._connection.execute(f"CREATE OR REPLACE TABLE loaded AS SELECT {', '.join(chosen)} FROM run{sampled}")
         self._loaded = tuple(names)
 

@@ -1,7 +1,11 @@
 // The views: a histogram, a grid of two columns, a list of words, a table of rows, a trace. Each shows counts by bins that `Live` gives it.
 
 const NONE = 255;
-const short = libraries.format(".4~g"), long = libraries.format(".7~g"), whole = libraries.format(",d");
+const plain = (digits) => {
+  const usual = libraries.format(`.${digits}~r`), extreme = libraries.format(`.${digits}~e`);
+  return (value) => (value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e7) ? usual : extreme)(value);
+};
+const short = plain(5), long = plain(7), whole = libraries.format(",d");
 const told = (form) => (value) => (value === null || value === undefined || Number.isNaN(value) ? "-" : form(value).replace("−", "-"));
 const asNumber = told(short), asDigits = told(long);
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
