@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 from sweep.io.version import VERSION
 
 if TYPE_CHECKING:
-    from sweep.api import Calibrated, Comparison, Run, Sensitivity, calibrate, compare, open_run, resume, run, runs
+    from sweep.api import Run, resume, run
+    from sweep.api.calibrating import Calibrated, calibrate
+    from sweep.api.comparing import Comparison, compare
+    from sweep.api.opened import open_run, runs
+    from sweep.api.sensitivities import Sensitivity
     from sweep.execution.job_share import Share
     from sweep.io.errors import ConfigError, Problem, RowError, RunError
     from sweep.plots.figure import Picture
@@ -28,7 +32,11 @@ HOMES = {
     "Share": "sweep.execution.job_share",
     **dict.fromkeys(("Study", "between", "distribution", "geomspace", "integers", "linspace"), "sweep.study.builder"),
     "load": "sweep.study.load",
-    **dict.fromkeys(("Calibrated", "Comparison", "Sensitivity", "calibrate", "compare", "open_run", "resume", "run", "runs"), "sweep.api"),
+    **dict.fromkeys(("Calibrated", "calibrate"), "sweep.api.calibrating"),
+    **dict.fromkeys(("Comparison", "compare"), "sweep.api.comparing"),
+    **dict.fromkeys(("open_run", "runs"), "sweep.api.opened"),
+    **dict.fromkeys(("resume", "run"), "sweep.api"),
+    "Sensitivity": "sweep.api.sensitivities",
 }  # public name -> the module that defines it; it is imported at first use
 __all__ = [
     "Calibrated",

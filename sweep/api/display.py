@@ -19,6 +19,7 @@ from sweep.study.config import Config
 if TYPE_CHECKING:
     from sweep.plots.figure import Picture
 
+SHOWN = 8  # values of an axis
 MOST_COLUMNS = 6  # observables of the first rows
 MOST_DRAWN = 300_000  # rows; a larger picture would keep the reader waiting
 WIDTH = 520  # pixels of the picture
@@ -33,9 +34,10 @@ def html(directory: Path, config: Config, complete: bool, statuses: Mapping[str,
     """
     rows, lost = sum(statuses.values()), count_failed(statuses)
     state = "complete" if complete else "incomplete"
+    size = f"{rows:,} {'row' if rows == 1 else 'rows'}"
     failed = f", <b>{lost:,} failed</b>" if lost else ""
     parts = [
-        f"<div><b>{said(config.name)}</b> &middot; {said(config.model.name)} &middot; {state}: {rows:,} rows{failed}</div>",
+        f"<div><b>{said(config.name)}</b> &middot; {said(config.model.name)} &middot; {state}: {size}{failed}</div>",
         f"<div><code>{said(str(directory))}</code></div>",
     ]
     if axes := config.design.axes:
@@ -57,13 +59,15 @@ def said(text: object) -> str:
 
 
 def values_of(axis: Axis) -> str:
-    """The values of an axis as in a study file, shortened."""
-    return shorten_text(inline(axis.to_document()))
-
-
-def shorten_text(text: str, limit: int = 90) -> str:
-    """The text, cut if it is longer than `limit`."""
-    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+    """The values of an axis in words: its ends and their number, the first of a list, or a distribution as in a study file."""
+    document = axis.to_document()
+    if isinstance(document, list):
+        few = ", ".join(inline(each) for each in document[:SHOWN])
+        return f"{few}, ... ({len(document):,} values)" if len(document) > SHOWN else few
+    if "from" not in document:
+        return inline(document)
+    count = f", {document['count']:,} values" if "count" in document else ""
+    return f"{document['from']:g} to {document['to']:g}{count}, {document['spacing']}"
 
 
 def table(header: list[str], rows: list[list[Any]]) -> str:

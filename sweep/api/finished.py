@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kernels.models.status import RESULTS
 from sweep.api import frames
 from sweep.api.wording import in_python, texts_of
+from sweep.design.axis import Counted
 from sweep.execution.dataset import Dataset, read_table
 from sweep.execution.directory import RunDirectory, count_failed
 from sweep.io.errors import RowError
@@ -70,7 +71,11 @@ class Run:
     def _repr_html_(self) -> str:
         from sweep.api.display import html
 
-        return html(self.directory, self.config, self.complete, self.statuses, (self.map, self.plot))
+        return html(self.directory, self.config, self.complete, self.statuses, (self.map, self.plot, self._slice))
+
+    def _slice(self) -> Picture:
+        """The map over the first two axes; each of the others is held at its first value."""
+        return self.map(at={axis.name: frames.values_along(axis)[0] for axis in self.config.design.axes[2:] if isinstance(axis, Counted)})
 
     @property
     def rows(self) -> int:

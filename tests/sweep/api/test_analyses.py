@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from kernels import simulate
-from sweep import ConfigError, Study, between, calibrate, load, run
-from sweep.api import Calibrated
+from sweep import Calibrated, ConfigError, Study, between, calibrate, load, run
 from tests.sweep.conftest import FakeKernels
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sweep import ConfigError, RowError, Share, run
+from sweep import ConfigError, RowError, Share, Study, run
 from tests.sweep.conftest import FakeKernels
 
 A0, MU = [1.0, 2.0, 4.0], {"from": 0.1, "to": 0.5, "count": 5}
@@ -120,13 +120,16 @@ def test_it_shows_itself(fake: FakeKernels) -> None:
     assert "a &lt;b&gt;bold name" in shown
     assert "<b>bold" not in shown
     assert "complete: 15 rows" in shown
-    assert re.search(r"<td>mu</td><td></td><td>\{ from = 0.1, to = 0.5, count = 5", shown)
+    assert "<td>mu</td><td></td><td>0.1 to 0.5, 5 values, linear</td>" in shown
+    assert "<td>a0</td><td>m/s^2</td><td>1.0, 2.0, 4.0</td>" in shown
     assert "<td>11</td>" in shown  # wear power of the first point
     assert "data:image/png;base64," in shown
     failed = run(FAILS)._repr_html_()
     assert "<b>1 failed</b>" in failed
     assert "<td>a parameter is not a finite number</td><td>1</td>" in failed
-    assert "complete: 1 rows" in run({})._repr_html_()
+    assert "complete: 1 row<" in run({})._repr_html_()
+    three = run(Study(name="three", a0=A0, mu=[0.1, 0.2], k_t=9e6, scheme=["exact", "euler"]))._repr_html_()
+    assert "three: 6 points" in three  # a slice, by the first scheme
 
 
 def test_it_draws_what_is_in_its_rows(fake: FakeKernels, tmp_path: Path) -> None:
