@@ -61,7 +61,7 @@ class Column:
         ramps = ramps_of(self.words)
         shown = {
             "name": self.name, "unit": self.unit, "about": self.about, "kind": self.kind, "varies": self.varies, "held": held,
-            "swept": self.swept, "log": self.logarithmic,
+            "swept": self.swept, "positive": self.low > 0.0,
         }  # fmt: skip
         return shown | ({"words": [*self.words], "colors": [flat(word, ramps) for word in self.words]} if self.kind == WORD else {})
 

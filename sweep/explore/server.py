@@ -67,7 +67,7 @@ class Guard:
             refusal = f"This server answers only at {HOST}, not under another name."
         elif any(origin not in {f"http://{host}" for host in self._hosts} for origin in origins):
             refusal = "This server answers no page of another site."
-        elif not secrets.compare_digest(scope["path"].split("/")[1].encode(), self._token.encode()):
+        elif not secrets.compare_digest(scope["path"][1:].partition("/")[0].encode(), self._token.encode()):
             refusal = "The address lacks the token of this server: open the one that tribosweep explore printed."
         if refusal:
             await PlainTextResponse(refusal + "\n", 403, HEADERS)(scope, receive, send)

@@ -95,7 +95,7 @@ class Histogram {
     const title = element("h2", { title: column.about }, label(column));
     const remove = element("button", { type: "button", class: "quiet", "aria-label": `Remove the histogram of ${column.name}`, onclick: () => board.remove(column.name) }, "×");
     const log = element("label", { class: "check" }, element("input", {
-      type: "checkbox", checked: this.bins.log, "aria-label": `Logarithmic scale of ${column.name}`,
+      type: "checkbox", checked: this.bins.log, disabled: !column.positive, "aria-label": `Logarithmic scale of ${column.name}`,
       onchange: (event) => board.scale(column.name, event.target.checked),
     }), "log");
     this.card = element("div", { class: "card tile", role: "group", "aria-label": column.name }, element("div", { class: "head" }, title, log, remove));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -82,6 +83,9 @@ def test_without_the_token_nothing_is_answered(address: str) -> None:
         assert status == 403, path
         assert b"token" in body
     assert len(parts.path) > 30
+    with socket.create_connection((parts.hostname, parts.port), timeout=10.0) as connection:
+        connection.sendall(f"OPTIONS * HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n".encode())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 403")
 
 
 def test_a_select_is_answered_and_nothing_else(address: str) -> None:
