@@ -120,5 +120,5 @@ def suggestion(word: str, known: Known) -> str:
 
 def short(meaning: str, limit: int = 48) -> str:
     """The beginning of a description, up to a comma, colon or semicolon."""
-    text = re.split(r"[,;:]| \(| = ", meaning, maxsplit=1)[0].strip()
+    text = re.split(r"[,;:](?![^\[\]]*\])| \(| = ", meaning, maxsplit=1)[0].strip()
     return text if len(text) <= limit else f"{text[: text.rindex(' ', 0, limit)]} ..."

@@ -12,7 +12,8 @@ from kernels.models.quantity import Quantity
 from sweep.design.axis import INTEGER, SCHEME, SCHEME_NAMES, Axis, Continuous, Listed, Spaced, Whole
 from sweep.io.errors import Findings, Problem, advise, report, shorten
 from sweep.io.values import DEFAULT, Value, padded, read_number, read_value
-from sweep.study.schema import Range, read_range
+from sweep.study.document import read_range
+from sweep.study.schema import Range
 
 SPACINGS = ("linear", "log", INTEGER)
 FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, count = 10, spacing = "linear" }'

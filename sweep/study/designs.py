@@ -27,8 +27,9 @@ from sweep.study.boundary import BOUNDARY, read_boundary
 from sweep.study.boundary import KEYS as BOUNDARY_KEYS
 from sweep.study.convergence import CONVERGENCE, read_convergence
 from sweep.study.convergence import KEYS as CONVERGENCE_KEYS
+from sweep.study.document import of_another
 from sweep.study.sampling import read_sample
-from sweep.study.schema import PARAMETERS, Sweep, Time, of_another
+from sweep.study.schema import PARAMETERS, Sweep, Time
 
 TABLE = "table"
 # keys of [sweep] that only some designs have, in the order in which a study is written

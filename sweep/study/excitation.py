@@ -18,8 +18,8 @@ from sweep.excitation.records import ACCELERATION, FORCE, TIME, UNITS, Record, R
 from sweep.excitation.stationary import Stationary
 from sweep.io.errors import Problem, shorten
 from sweep.io.toml import inline
+from sweep.study.document import NEEDED
 from sweep.study.random_excitation import Channels, read_random
-from sweep.study.schema import NEEDED
 from sweep.study.schema import Excitation as Section
 
 ZERO = "zero"

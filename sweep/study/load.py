@@ -29,9 +29,10 @@ from sweep.study.builder import Study
 from sweep.study.capabilities import check_asked, check_columns, check_precision, check_steady
 from sweep.study.config import Config
 from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
+from sweep.study.document import belongs, read_document
 from sweep.study.excitation import Excitation
 from sweep.study.rules import check_fixed, check_rules
-from sweep.study.schema import TIME_KEYS, Document, Time, belongs, read_document
+from sweep.study.schema import TIME_KEYS, Document, Time
 from sweep.study.shard_size import check_shards
 
 DEFAULT_SCHEME = "exact"

@@ -19,7 +19,8 @@ from sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
 from sweep.io.columns import Wanted, factor_of, split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of
 from sweep.io.tables import READERS, codes_of, read_lists, read_numbers, read_words, why
-from sweep.study.schema import PARAMETERS, of_another
+from sweep.study.document import of_another
+from sweep.study.schema import PARAMETERS
 
 if TYPE_CHECKING:
     import pyarrow as pa

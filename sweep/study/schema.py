@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from kernels.models import MODELS, TIME, Model
+from kernels.models import TIME
 from kernels.models.schemes import DOUBLE
-from sweep.design.axis import DRAW, RECORD
-from sweep.io.errors import Problem, advise, first_of, shorten
 
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as in TOML
 
@@ -246,153 +243,8 @@ class Document(TableSchema):
 
 
 PARAMETERS, OBSERVABLES = "parameters", "observables"  # topics of `tribosweep list`
-NEEDED = {
-    RECORD: 'a record needs [excitation], with records = "quake.csv", say',
-    DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
-}  # parameter -> message if the study lacks what the parameter needs
 STRUCTURE: dict[str, type[TableSchema]] = {"structure": Assembly}
 PARTS: dict[str, type[TableSchema]] = {"supports": SupportTable, "loads": LoadTable}
 EXCITATION: dict[str, type[TableSchema]] = {"excitation": Excitation, "excitation.random": Random}
-TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
-TYPES |= dict.fromkeys(("greater_than_equal", "less_than"), "a whole number of at most 64 bits")
-TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
 WINDOW = ("window_start", "window_end")
 TIME_KEYS = {q.name: "window = [start, end]" if q.name in WINDOW else q.name for q in TIME}
-
-
-def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
-    """Check the structure of `raw` and report to `problems`; invalid entries are left out, so that the rest can be checked too.
-
-    Args:
-        raw: the file as tables of plain values.
-        problems: list to which problems are added.
-
-    Returns:
-        The document without its invalid keys.
-    """
-    single = not isinstance(raw.get("sweep"), list)
-    if raw.get("sweep") == []:
-        problems.append(Problem("sweep", "an empty list of designs: 0 points; leave it out for a single point"))
-    listed = {**raw, "sweep": [raw["sweep"]]} if single and isinstance(raw.get("sweep"), dict) else raw
-    try:
-        return Document.model_validate(listed)
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-
-    def problem(item: Mapping[str, Any]) -> Problem:
-        location = [part for part in item["loc"] if part != "[key]"]
-        return Problem(dotted(location, single), describe(item, [str(part) for part in location if not isinstance(part, int)]))
-
-    kinds: dict[Any, list[Any]] = {}
-    for item in found:
-        kinds.setdefault((item["loc"][:-1], item["type"]), []).append(item)
-    for (location, _), items in kinds.items():
-        problems += first_of(items, problem, dotted([part for part in location if part != "[key]"], single), "keys")
-    remaining = {key: value for key, value in listed.items() if key in Document.model_fields}
-    for item in found:
-        prune(remaining, [part for part in item["loc"] if part != "[key]"])
-    return Document.model_validate(remaining)
-
-
-def dotted(location: list[int | str], single: bool) -> str:
-    """The path of a key in messages; for a `single` [sweep], without its number."""
-    words = [(f"[{part}]" if not single else "") if isinstance(part, int) else f".{part}" for part in location]
-    return "".join(words).removeprefix(".")
-
-
-ALIASES = {
-    **dict.fromkeys(("start", "min", "low", "lower", "begin", "first"), "from"),
-    **dict.fromkeys(("stop", "max", "high", "upper", "end", "last"), "to"),
-    **dict.fromkeys(("num", "n", "number", "points", "size", "steps", "samples"), "count"),
-    **dict.fromkeys(("scale", "space"), "spacing"),
-}  # what other programs call the keys of a range
-
-
-def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Problem]) -> Range:
-    """Check the structure of an axis { from, to, count, spacing } at `path`; invalid and missing keys are reported and left out."""
-    needed = ("from", "to", "count") if counted else ("from", "to")
-    called = {ALIASES[key]: key for key in raw if key in ALIASES and ALIASES[key] not in raw}
-    problems += [Problem(f"{path}.{alias}", f"unknown key; a range calls it {key!r}") for key, alias in called.items()]
-    missing = [key for key in needed if key not in raw and key not in called]
-    problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(needed)}") for key in missing]
-    try:
-        return Range.model_validate(raw)
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-    for item in found:
-        if item["loc"][0] in called.values():
-            continue
-        location = [path, *(str(part) for part in item["loc"] if part != "[key]")]
-        problems.append(Problem(".".join(location), describe(item, location)))
-    return Range.model_validate({key: value for key, value in raw.items() if key not in {item["loc"][0] for item in found}})
-
-
-def describe(item: Mapping[str, Any], location: list[str]) -> str:
-    """Translate an error of pydantic for the author of the file."""
-    if item["type"] == "extra_forbidden":
-        return home_of(location[-1]) or f"unknown key; {advise(location[-1], keys_of(location[:-1]))}"
-    expected = TYPES.get(item["type"])
-    return f"must be {expected}, not {shorten(item['input'])}" if expected else str(item["msg"])
-
-
-def keys_of(location: list[str]) -> list[str]:
-    """The keys that the section at `location` may have."""
-    sections: dict[str, type[TableSchema]] = {
-        "": Document,
-        "study": Study,
-        "time": Time,
-        "sweep": Sweep,
-        "output": Output,
-        **STRUCTURE,
-        **EXCITATION,
-    }
-    if len(location) == 2 and location[0] in PARTS:
-        return list(PARTS[location[0]].model_fields)
-    section = sections.get(".".join(location), Range)
-    return [field.alias or name for name, field in section.model_fields.items()]
-
-
-def prune(tables: dict[str, Any], location: list[Any]) -> None:
-    """Remove the deepest existing entry on the path `location` from nested tables; the tables on the path are copied."""
-    parent: Any = tables
-    for depth, key in enumerate(location):
-        if isinstance(parent, dict) and key not in parent:
-            return
-        if depth == len(location) - 1 or not isinstance(parent[key], dict | list):
-            if isinstance(parent, list):
-                parent[key] = {}  # keeps the numbers of later entries
-            else:
-                del parent[key]
-            return
-        parent[key] = parent = parent[key].copy()
-
-
-def parameter_keys(table: TableSchema) -> dict[str, Any]:
-    """The parameters that a table of [supports] or [loads] gives: those of its keys that have no description."""
-    fields = type(table).model_fields
-    return {name: value for name in fields if not fields[name].description and (value := getattr(table, name)) is not None}
-
-
-def home_of(name: str) -> str:
-    """The section to which a misplaced key belongs; empty if no section has it."""
-    if name in TIME_KEYS or name in Time.model_fields:
-        return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
-    shapes: dict[str, type[TableSchema]] = {"study": Study, "sweep": Sweep, "output": Output, "excitation": Excitation}
-    section = next((title for title, shape in shapes.items() if name in shape.model_fields), "")
-    if not section and any(name == q.name for model in MODELS.values() for q in model.parameters):
-        section = "parameters"
-    return f"belongs in [{section}], as {section}.{name}" if section else ""
-
-
-def belongs(name: str, model: Model) -> str:
-    """The problem of an unknown key of [parameters]: its right section, or the nearest parameter."""
-    known = {q.name: q for q in model.parameters if q.name not in TIME_KEYS}
-    return of_another(name, model) or home_of(name) or f"unknown parameter; {advise(name, known, PARAMETERS)}"
-
-
-def of_another(name: str, model: Model) -> str:
-    """The problem of a parameter that only other models or another [excitation] have; empty for any other name."""
-    if name == DRAW and all(q.name != DRAW for q in model.parameters):
-        return NEEDED[DRAW]
-    others = [other.name for other in MODELS.values() if any(q.name == name for q in other.parameters)]
-    return f"no parameter of the model {model.name}, but of {' and '.join(others)}" if others and model.name not in others else ""

@@ -19,7 +19,8 @@ from sweep.io import tables
 from sweep.io.errors import ConfigError, Problem, advise, shorten
 from sweep.io.values import number_like
 from sweep.structure.basis_files import read_basis
-from sweep.study.schema import Assembly, Document, LoadTable, SupportTable, parameter_keys, read_document
+from sweep.study.document import parameter_keys, read_document
+from sweep.study.schema import Assembly, Document, LoadTable, SupportTable
 
 NAMES = (BODY, STRUCTURE)
 DEFAULT_SCHEME = "devogelaere"

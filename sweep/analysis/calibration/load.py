@@ -25,7 +25,8 @@ from sweep.study import load as studies
 from sweep.study import structures
 from sweep.study.capabilities import KEYS_OF_ASKED
 from sweep.study.config import Config
-from sweep.study.schema import TIME_KEYS, belongs, read_document
+from sweep.study.document import belongs, read_document
+from sweep.study.schema import TIME_KEYS
 
 SCHEMED, STEPPED = (*PRESLIDING, "stribeck_speed"), "rk54"  # what scheme exact does not have
 FIXED_STEP = tuple(name for name, scheme in SCHEMES.items() if scheme.fixed_step)
@@ -105,7 +106,9 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     section = raw.get("calibration")
     study = {key: value for key, value in raw.items() if key != "calibration"}
     if not isinstance(section, dict):
-        problems.append(Problem("calibration", "missing: a calibration has a table [calibration], with data, free and compare"))
+        other = "; tribosweep run carries out this study" if "sweep" in raw or "parameters" in raw else ""
+        message = "missing: a calibration has a table [calibration], with data, free and compare"
+        problems.append(Problem("calibration", f"{message}{other}"))
         return None
     if "sweep" in raw:
         problems.append(Problem("sweep", "a calibration has no design: its points are the tests of its data"))

@@ -26,7 +26,8 @@ from sweep.analysis.calibration.sheet import (
 from sweep.analysis.calibration.sources import ON_PATH, Compared, Source, in_time
 from sweep.io.errors import Findings, Problem, advise, first_of
 from sweep.io.values import padded, read_value, written
-from sweep.study.schema import TIME_KEYS, belongs
+from sweep.study.document import belongs
+from sweep.study.schema import TIME_KEYS
 
 TIME_COLUMN = "time"
 

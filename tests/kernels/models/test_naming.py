@@ -73,6 +73,7 @@ def test_a_suggestion_says_what_the_name_is() -> None:
     assert suggestion("mass", RUBBING) == "did you mean 'm' (mass)? "
     assert suggestion("mass", WALL).startswith("did you mean 'm' (mass) or 'm_2' (mass of a second body")
     assert short("amplitude of the force f0 sin(omega t), in newton") == "amplitude of the force f0 sin(omega t)"
+    assert short("[start, end] of the averages [s]; default the whole run") == "[start, end] of the averages [s]"
 
 
 def test_synonyms_stand_for_parameters() -> None:

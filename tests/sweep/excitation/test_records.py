@@ -174,7 +174,7 @@ KEYS = {
     "no records": ("[excitation]\n", ["excitation.records: missing", "[excitation.random]"]),
     "a number": ("[excitation]\nrecords = 3\n", ["excitation.records: must be a file or a list of files", "not 3"]),
     "an empty list": ("[excitation]\nrecords = []\n", ["excitation.records: must be a file or a list of files"]),
-    "an unknown key": ("[excitation]\nrecods = 'quake.csv'\n", ["excitation.recods: unknown key; did you mean 'records'?"]),
+    "an unknown key": ("[excitation]\nrecods = 'quake.csv'\n", ["excitation.recods: unknown key; did you mean 'records' ("]),
     "a key elsewhere": ("[study]\nrecords = 'quake.csv'\n", ["study.records: belongs in [excitation], as excitation.records"]),
     "a missing file": ("[excitation]\nrecords = 'quack.csv'\n", ["excitation.records: cannot read", "quack.csv"]),
     "a directory": ("[excitation]\nrecords = 'folder.csv'\n", ["folder.csv: is a directory: only regular files are read"]),

@@ -213,7 +213,7 @@ WRONG = {
     "a negative seed": ({"seed": -1}, ["excitation.random.seed: -1 is out of bounds: must be >= 0"]),
     "ramps": ({"taper": [1, 2, 3]}, ["must be one time or two"]),
     "long ramps": ({"taper": 3.0}, ["ramps of 3 and 3 s do not fit into 4 s"]),
-    "an unknown key": ({"sed": 3}, ["excitation.random.sed: unknown key; did you mean 'seed'?"]),
+    "an unknown key": ({"sed": 3}, ["excitation.random.sed: unknown key; did you mean 'seed' ("]),
     "a short draw": ({"duration": 3.0}, ["excitation.random.duration: a record must last until the end", "a draw ends at 3 s, end = 4 s"]),
 }
 

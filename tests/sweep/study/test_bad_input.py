@@ -169,6 +169,16 @@ CASES = {
         "[sweep.axes]\nmu = { from = 0.1, to = 1.0, count = 5, num = 5 }",
         ["1 problem", "mu.num: unknown key; Known: from, to, count, spacing"],
     ),
+    "a key of [time] is known by other names, also among parameters": (
+        "[parameters]\ndt = 1e-3\n[time]\nduration = 3.0\n[sweep]\nn = 5",
+        [
+            "parameters.dt: belongs in [time], as time.step",
+            "time.duration: unknown key; did you mean 'end' (",
+            "sweep.n",
+            "calls it 'count'",
+        ],
+    ),
+    "an observable is no axis": ("[sweep.axes]\nwear_power = [1.0]", ["wear_power: an observable, which a run returns"]),
     "a word names the parameter that it means, and few others": (
         "[parameters]\nmass = 1.0\nfriction = 0.1",
         ["parameters.mass: unknown parameter; did you mean 'm' (mass)? `tribosweep list parameters` shows all\n", "friction: ", "'mu'"],
@@ -223,7 +233,11 @@ CASES = {
     ),
     "a problem in one of several designs is named with its number": (
         "[[sweep]]\n[sweep.axes]\nmu = [0.1]\n[[sweep]]\ndesing = 'zip'\n[sweep.axes]\nmuu = [0.1]\n[[sweep]]\ndesign = 3",
-        ["sweep[1].desing: unknown key; did you mean 'design'?", "sweep[1].axes.muu: unknown parameter", "sweep[2].design: must be text"],
+        [
+            "sweep[1].desing: unknown key; did you mean 'design' (",
+            "sweep[1].axes.muu: unknown parameter",
+            "sweep[2].design: must be text",
+        ],
     ),
     "a convergence study stands alone": (
         "[study]\nscheme = 'rk54'\n[parameters]\nk_t = 9e6\n[[sweep]]\n[sweep.axes]\nmu = [0.1]\n[[sweep]]\ndesign = 'convergence'",
