@@ -26,6 +26,7 @@ LINE_NODES = 400
 ENOUGH = 0.02  # smallest part of the picture that an area must fill to get its name
 NAMED = 4  # number of boundaries with their names on the map; the legend names the others
 HALO = 2.5
+EDGES = (0.16, 0.05)  # distances of a name from the frame, in the order of preference
 LEGEND = (0.88, 0.93)  # place of the legend of the lines
 DASHES = (0, (4, 3))
 
@@ -45,10 +46,10 @@ def add_labels(axes: Axes, lines: ContourSet, parts: Sequence[float], taken: lis
     return list(axes.clabel(lines, manual=places, **style))
 
 
-def is_free(axes: Axes, vertices: np.ndarray, taken: list[Place], around: Place = (0.11, 0.07)) -> np.ndarray:
-    """Mask of the vertices (data coordinates) that are well inside the frame and clear of the places `taken`."""
+def is_free(axes: Axes, vertices: np.ndarray, taken: list[Place], around: Place = (0.11, 0.07), edge: float = 0.05) -> np.ndarray:
+    """Mask of the vertices (data coordinates) that are `edge` inside the frame and clear of the places `taken`."""
     at = (axes.transData + axes.transAxes.inverted()).transform(vertices)
-    free = ((at > 0.05) & (at < 0.95)).all(axis=1)
+    free = ((at > edge) & (at < 1.0 - edge)).all(axis=1)
     for place in taken:
         free &= (np.abs(at - place) > around).any(axis=1)  # half the box of a name plus half the label
     return np.asarray(free)
@@ -118,7 +119,7 @@ def name_line(axes: Axes, boundary: BoundaryLine, taken: list[Place]) -> bool:
     longest = max(boundary.pieces, key=len)
     nodes = np.linspace(0.0, len(longest) - 1.0, max(len(longest), LINE_NODES))
     piece = np.stack([np.interp(nodes, np.arange(len(longest)), along) for along in longest.T], axis=1)
-    free = np.flatnonzero(is_free(axes, piece, taken, (0.17, 0.1)))
+    free = next((free for edge in EDGES if len(free := np.flatnonzero(is_free(axes, piece, taken, (0.17, 0.1), edge)))), np.empty(0, int))
     if not len(free):
         return False
     at = int(free[int(0.86 * len(free))])

@@ -72,7 +72,8 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
         if drawn.gridded:
             draw_levels(axes, drawn, norm, taken)
     draw_boundaries(axes, drawn, places, taken)
-    write_title(axes, title(drawn), fixed_in_words(drawn.model, drawn.fixed))
+    others = {name: value for name, value in drawn.fixed.items() if name not in drawn.held}
+    write_title(axes, title(drawn), fixed_in_words(drawn.model, others))
 
 
 def title(drawn: RegimeMap) -> str:

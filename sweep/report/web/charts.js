@@ -28,7 +28,7 @@ function layout(axes, more = {}) {
 
 // Round numbers between two ends, about five.
 function round(from, to) {
-  const rough = (to - from) / 5, power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find((n) => n * power >= rough * 0.999);
+  const rough = (to - from) / 5, power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find((n) => n * power >= 0.75 * rough);
   const found = [];
   for (let n = Math.ceil(from / step - 1e-9); n * step <= to + 1e-9 * step; n++) found.push(n * step);
   return found;

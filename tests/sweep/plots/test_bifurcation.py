@@ -10,15 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from kernels.models import STOP
+from kernels.models.quantity import by_name
 from kernels.reference.closed_forms import damped_impact
 from sweep import ConfigError, run
-from sweep.analysis.bifurcation import APERIODIC, known_bifurcations, read_bifurcation
+from sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations, read_bifurcation
 from sweep.cli import main
 from sweep.execution.parquet import schema
-from sweep.plots.bifurcation import MARKERS, style_of
+from sweep.plots.bifurcation import MARKERS, fill, kinds_of, style_of
 from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
 
@@ -143,3 +145,24 @@ def test_theory_is_drawn_where_it_holds(fake: FakeKernels, tmp_path: Path) -> No
     assert np.isfinite(drawn.y_values).all()
     assert main(["bifurcation", str(tmp_path / "a")]) == 0
     assert len(fake.calls) == 3
+
+
+def periods(count: int, times: dict[int, int]) -> Bifurcation:
+    """A diagram over `count` values, with so many values of each period."""
+    x = np.linspace(1.0, 2.0, count)
+    each = np.concatenate([np.full(number, period) for period, number in times.items()])
+    y = by_name(STOP.observables)["poincare_v"]
+    return Bifurcation("many", STOP, STOP.parameter("a0"), y, np.resize(x, len(each)), np.sin(each), each, {"m": 1.0}, 0, count, count)
+
+
+def test_rare_periods_share_an_entry_of_the_legend() -> None:
+    often = {1: 400, 2: 300, 4: 100, 8: 50}
+    drawn = periods(1000, {**often, **dict.fromkeys((3, 5, 6, 7, 12, 16), 3), APERIODIC: 30})
+    assert kinds_of(drawn) == ([1, 2, 4, 8], [3, 5, 6, 7, 12, 16])
+    assert kinds_of(periods(1000, {**often, 3: 1})) == ([1, 2, 3, 4, 8], [])
+    figure = Figure(layout="constrained")
+    fill(figure, drawn)
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["period 1", "period 2", "period 4", "period 8", "period 3, 5 to 7, 12, 16", "no period up to 16"]
+    assert sum(len(line.get_xdata()) for line in figure.axes[0].lines) == len(drawn.periods)  # none is left out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ from sweep.analysis.calibration.system import FitPoint, System
 from sweep.analysis.calibration.uncertainty import knowledge, profiles
 from sweep.cli import main
 from sweep.design.distributions import log_normal_scale
+from sweep.plots.calibration import draw_landscapes
 
 K_T, C_T, X0 = (RUBBING_MASS.parameter(name) for name in ("k_t", "c_t", "x0"))
 TWO = Space([Free("k_t", K_T, None, 0.1, 10.0, True, 1.0), Free("x0", X0, None, -1.0, 3.0, False, 0.0)])
@@ -292,6 +294,22 @@ def test_the_command_leaves_tables_pictures_and_a_study_that_runs(tmp_path: Path
     assert [row["value"] for row in again["calibration"][:2]] == pytest.approx(best.value.tolist(), rel=1e-9)
     assert main(["calibrate", str(toml), "--out", str(run.directory)]) == 2
     assert "is the directory of a run" in capsys.readouterr().err
+
+
+def test_a_landscape_is_drawn_around_each_of_the_best_optima(tmp_path: Path) -> None:
+    request = results.CalibrationRequest(landscape=True)
+    result = analysis.carry_out(load.load(sliding(tmp_path, noise=0.01)), request)
+    (best,), (drawn,) = result.optima, result.landscapes
+    places = [result.space.names.index(name) for name in drawn.names]
+    for values, at in zip(drawn.along, result.estimates[places], strict=True):
+        assert values[0] < at < values[-1]
+    near = replace(best, coordinates=best.coordinates + 0.5 * result.known[0].sd, chi2=best.chi2 + 1.0)
+    two = replace(result, optima=[best, near], known=[*result.known] * 2, landscapes=(drawn, drawn))
+    panels = draw_landscapes(two, tmp_path / "two.png").figure.axes[:2]
+    assert [panel.get_title(loc="left").partition(",")[0] for panel in panels] == ["optimum 1 of 2", "optimum 2 of 2"]
+    for panel in panels:
+        assert {"optimum", "another optimum"} <= {text.get_text() for text in panel.get_legend().get_texts()}
+    assert (tmp_path / "two.png").stat().st_size > 10_000
 
 
 def test_a_prior_and_a_weight_count_as_measurements(tmp_path: Path) -> None:
