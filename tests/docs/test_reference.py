@@ -119,5 +119,5 @@ def test_every_page_is_reached_from_the_contents(pages: dict[str, str]) -> None:
         for path in (ROOT / "docs").rglob("*")
         if path.suffix in {".md", ".ipynb"}
     }
-    assert listed >= {*pages}
-    assert listed - {*pages, "reference/studies.md", "changelog.md", "contributing.md"} <= written
+    generated = {*pages, "reference/studies.md", "changelog.md", "contributing.md"}
+    assert listed == written | generated
