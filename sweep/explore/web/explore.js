@@ -8,6 +8,11 @@ function complain(error) {
   at("problem").hidden = false;
 }
 
+/** Say that the counts for a brush are being prepared. */
+function busy(now) {
+  at("busy").hidden = !now;
+}
+
 class Board {
   constructor() {
     this.columns = new Map(facts.columns.map((column) => [column.name, column]));

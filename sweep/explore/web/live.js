@@ -29,6 +29,8 @@ const connector = {
 
 const quiet = { debug() {}, info() {}, log() {}, warn() {}, error: (error) => complain(error), group() {}, groupCollapsed() {}, groupEnd() {} };
 
+const SLOW = 400; // ms
+
 class Live {
   constructor() {
     const { Coordinator, Selection } = libraries;
@@ -108,9 +110,14 @@ class Live {
     this.selection.update(this.clause(view, parts));
   }
 
-  /** Prepare the counts that a filter of this view will need. */
-  expect(view) {
+  /** Prepare the counts that a filter of this view will need; say so if that takes long. */
+  async expect(view) {
     this.selection.activate(this.clause(view, view.parts ?? (view.picks ? [0] : view.columns.map(() => [0, 1]))));
+    const mine = (this.expected = {});
+    const slow = setTimeout(() => mine === this.expected && busy(true), SLOW);
+    await Promise.allSettled([this.coordinator.query("SELECT 1 AS ready", { cache: false })]); // answered after what was asked before
+    clearTimeout(slow);
+    if (mine === this.expected) busy(false);
   }
 
   /** The number of a row in a cell, or undefined. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -146,6 +147,22 @@ def test_other_columns_can_be_chosen_and_filters_stay(browser: Browser, address:
     mean = browser.wait("const { cells, all } = board.views[0]; return cells.rows.some((n) => !n) && cells.value[9 * 60 + 59]")
     (expected,) = low[(low["a0"] == low["a0"].max()) & (low["mu"] == low["mu"].max())]["wear_power"]
     assert mean == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_brush_that_takes_long_to_prepare_says_so(browser: Browser, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_page(browser, address)
+    keep = module.Rows.keep
+
+    def slowly(self: module.Rows, name: str, statement: str) -> None:
+        time.sleep(0.2)
+        keep(self, name, statement)
+
+    monkeypatch.setattr(module.Rows, "keep", slowly)
+    assert browser.run("return document.getElementById('busy').hidden")
+    browser.run("board.data.expect(board.views.find(({ key }) => key === 'wear_energy'))")
+    browser.wait("return !document.getElementById('busy').hidden")
+    browser.wait("return document.getElementById('busy').hidden")
+    assert not browser.complaints()
 
 
 def test_the_page_fits_a_phone_and_every_control_has_a_name(browser: Browser, address: str) -> None:
