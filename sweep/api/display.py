@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SHOWN = 8  # values of an axis
 MOST_COLUMNS = 6  # observables of the first rows
-MOST_DRAWN = 300_000  # rows; a larger picture would keep the reader waiting
+MOST_DRAWN = 2_000_000  # rows; a larger picture would keep the reader waiting
 WIDTH = 520  # pixels of the picture
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from sweep.api.finished import Run
 from sweep.api.progress import shown
+from sweep.api.wording import in_python
 from sweep.design.designs import Adaptive
 from sweep.design.refinement import Convergence
 from sweep.execution import executors
@@ -83,11 +84,12 @@ def run(
         ['slip-slip', 'slip-slip']
         >>> again = tribosweep.run("runs/two/config.toml", "runs/again", ["parameters.mu=0.2"])  # a file, with another value
     """
-    checked = load(config, overrides)
-    path = default_directory(checked) if out is None else Path(out)
-    pool = executors.in_process() if executor is None else executors.given(executor, workers)
-    with shown(progress) as update:
-        found = run_with(pool, checked, path, extend, share, update, tell or getLogger("tribosweep").warning)
+    with in_python():
+        checked = load(config, overrides)
+        path = default_directory(checked) if out is None else Path(out)
+        pool = executors.in_process() if executor is None else executors.given(executor, workers)
+        with shown(progress) as update:
+            found = run_with(pool, checked, path, extend, share, update, tell or getLogger("tribosweep").warning)
     if throw:
         found.raise_failed()
     return found

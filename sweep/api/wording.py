@@ -26,7 +26,7 @@ def in_python() -> Iterator[None]:
 
 def reworded(text: str) -> str:
     """A text without options of the command line."""
-    return OPTION.sub(r"\1", AT.sub(r'at={"\1": \2}', text))
+    return OPTION.sub(r"\1", AT.sub(r'at={"\1": \2}', text.replace("--set ", "")))
 
 
 def texts_of(at: Mapping[str, Any] | None) -> list[str]:

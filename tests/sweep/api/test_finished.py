@@ -153,6 +153,11 @@ def test_errors_name_arguments_instead_of_options(fake: FakeKernels) -> None:
         with pytest.raises(ConfigError) as caught:
             call()
         assert "--" not in str(caught.value)
+    with pytest.raises(ConfigError, match=re.escape("give another one with out, or remove it")) as held:
+        run(GRID, three.directory)
+    with pytest.raises(ConfigError, match=r"(?m)^  parameters\.mo: unknown parameter") as wrong:
+        run(GRID, overrides=["parameters.mo=1"])
+    assert "--" not in f"{held.value}{wrong.value}"
     with pytest.raises(ConfigError, match=re.escape('at={"scheme": VALUE}')):
         three.map()
 
