@@ -10,7 +10,8 @@ from typing import Any
 from sweep.io.errors import ConfigError, Problem
 
 AT = re.compile(r"--at ([\w\[\].]+)=([\w.+-]+)")
-OPTION = re.compile(r"--([a-z]+)(?![\w-])")
+OPTION = re.compile(r"tribosweep [a-z]+ [^;,]*|--([a-z]+)(?![\w-])")  # those of a command that a message names stay
+ARGUMENTS = {"extend": "extend=True", "shard": "share"}  # option -> argument, where they have other names
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def in_python() -> Iterator[None]:
 
 def reworded(text: str) -> str:
     """A text without options of the command line."""
-    return OPTION.sub(r"\1", AT.sub(r'at={"\1": \2}', text.replace("--set ", "")))
+    return OPTION.sub(lambda found: ARGUMENTS.get(found[1], found[1] or found[0]), AT.sub(r'at={"\1": \2}', text.replace("--set ", "")))
 
 
 def texts_of(at: Mapping[str, Any] | None) -> list[str]:

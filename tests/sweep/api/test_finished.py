@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sweep import ConfigError, RowError, Share, Study, run
+from sweep.api.wording import reworded
 from tests.sweep.conftest import FakeKernels
 
 A0, MU = [1.0, 2.0, 4.0], {"from": 0.1, "to": 0.5, "count": 5}
@@ -173,3 +174,19 @@ def test_a_point_in_time_is_a_frame(tmp_path: Path) -> None:
     assert slides.x.abs().max() > 0.0
     finished.plot_trace(1, out=tmp_path / "trace.png")
     assert (tmp_path / "trace.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("said", "reworded_as"),
+    [
+        ("--set parameters.mu: must be a number", "parameters.mu: must be a number"),
+        ("hold it at one, as in --at mu=0.2", 'hold it at one, as in at={"mu": 0.2}'),
+        ("give --extend without --shard", "give extend=True without share"),
+        (
+            "it is torn; tribosweep check runs/a --repair computes it again",
+            "it is torn; tribosweep check runs/a --repair computes it again",
+        ),
+    ],
+)
+def test_options_become_arguments_but_commands_stay(said: str, reworded_as: str) -> None:
+    assert reworded(said) == reworded_as

@@ -235,7 +235,7 @@ def test_parts_run_beside_each_other_but_not_beside_another_division_or_the_whol
     with hold_elsewhere(tmp_path / "a", "1/2") as other:
         run(STUDY, tmp_path / "a", share=Share(2, 2))
         for share in (Share(1, 2), Share(2, 3), None):
-            with pytest.raises(ConfigError, match=rf"process {other.pid} on .* \(--shard 1/2\)"):
+            with pytest.raises(ConfigError, match=rf"process {other.pid} on .* \(share 1/2\)"):
                 run(STUDY, tmp_path / "a", share=share)
         other.kill()
     assert run(STUDY, tmp_path / "a").complete
@@ -272,7 +272,7 @@ def test_a_longer_sobol_design_extends_a_run_and_keeps_its_whole_shards(fake: Fa
     short, long = {"sweep": SOBOL}, {"sweep": {**SOBOL, "count": 72}}
     run(short, tmp_path / "a")
     stamps = {number: shard(tmp_path / "a", number).stat().st_mtime_ns for number in range(4)}
-    with pytest.raises(ConfigError, match=r"sweep.count: 45 there, 72 here(\n.*)*--extend keeps them"):
+    with pytest.raises(ConfigError, match=r"sweep.count: 45 there, 72 here(\n.*)*extend=True keeps them"):
         run(long, tmp_path / "a")
     fake.calls.clear()
     finished = run(long, tmp_path / "a", extend=True)
