@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from sweep.execution.shard import cannot_start
+from sweep.io import shipped
 
 PACKAGES = ("jax", "jaxlib", "numpy", "pandas", "pyarrow", "pydantic", "typer", "rich")
 DISTRIBUTION = "tribosweep"
@@ -36,6 +37,8 @@ def examine() -> list[Finding]:
     findings += [package(name) for name in PACKAGES]
     ours = kernels_is_ours()
     findings.append(ours)
+    names = shipped.names()
+    findings.append(Finding("studies", f"{len(names)} in {shipped.folder()}", bool(names)))
     if ours.good and all(finding.good for finding in findings):
         findings += runtime_findings()
     return findings

@@ -121,17 +121,25 @@ def choose(question: str, options: Sequence[tuple[str, str]]) -> str:
 
 
 def own_text(name: str, target: Path) -> str:
-    """The text of a shipped study under the name of a new file, in its comments too."""
+    """The text of a shipped study under the name of a new file, in the commands of its comments too."""
     source, title = read_text(shipped.find(name)), target.stem
     named = re.sub(r'(?m)^(name\s*=\s*)"[^"\n]*"', lambda found: found[1] + text(title), source, count=1)
-    return named.replace(f"configs/{name}{shipped.SUFFIX}", shlex.quote(str(target))).replace(f"runs/{name}", f"runs/{title}")
+    command = re.compile(rf"(tribosweep [a-z]+ ){name}(?![\w.])")
+    told = command.sub(lambda found: found[1] + shlex.quote(str(target)), named).replace(f"runs/{name}", f"runs/{title}")
+    for word in files_of(name):
+        told = told.replace(f"configs/{word}", shlex.quote(str(target.parent / word)))
+    return told
 
 
 def read_with(name: str, folder: Path) -> dict[Path, bytes]:
     """The files that a shipped study reads, its schema among them, by their places beside a new study in `folder`."""
-    home = shipped.folder()
-    names = [shipped.SCHEMA, *(word for word in words_in(tables_of(name)) if "/" in word and (home / word).is_file())]
-    return {folder / word: read_bytes(home / word) for word in dict.fromkeys(names)}
+    return {folder / word: read_bytes(shipped.folder() / word) for word in [shipped.SCHEMA, *files_of(name)]}
+
+
+def files_of(name: str) -> list[str]:
+    """The files that a shipped study reads, as it names them."""
+    found = (word for word in words_in(tables_of(name)) if "/" in word and (shipped.folder() / word).is_file())
+    return list(dict.fromkeys(found))
 
 
 def words_in(value: Any) -> Iterator[str]:

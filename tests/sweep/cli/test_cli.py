@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -203,7 +204,9 @@ def test_doctor_is_content_with_a_sound_installation_and_status_4_otherwise(
     fake: FakeKernels, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["doctor"]) == 0
-    assert "no known problem" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "no known problem" in said
+    assert re.search(r"studies +ok +\d+ in /", said)
     from kernels.runtime import jax_setup
 
     monkeypatch.setattr(jax_setup, "problems", lambda: ["jax 0.10.2 returns wrong numbers"])
