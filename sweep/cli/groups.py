@@ -36,7 +36,7 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
         "map runs/random_support --chance 'impacts>=3' --over draw",
     )),
     "report": (LOOK, ("report runs/regime_map",)),
-    "explore": (LOOK, ("explore runs/regime_map",)),
+    "explore": (LOOK, ("explore runs/regime_map", "explore runs/regime_map --out page.html")),
     "trace": (LOOK, ("trace sdnd104 --point 1 --out trace.png", "trace runs/my_study --point 7 --from 10 --to 12 --out trace.csv")),
     "events": (LOOK, ("events sdnd104 --point 1", "events runs/my_study --impacts --out impacts.parquet")),
     "bifurcation": (LOOK, ("bifurcation runs/bouncing_ball --y poincare_v",)),
