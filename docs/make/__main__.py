@@ -27,7 +27,7 @@ def main() -> None:
     out = given.out.resolve()
     shutil.rmtree(out, ignore_errors=True)
     if not given.quick:
-        stop_if(tutorials.execute(DOCS / "tutorials", out / "work", given.update), "tutorials that differ:")
+        stop_if(tutorials.execute(DOCS, out / "work", given.update), "tutorials that differ:")
     pages = out / "pages"
     copy_pages(pages)
     for name, text in {STUDIES: studies_page(), **reference.pages()}.items():

@@ -1,6 +1,6 @@
-"""Tutorials are executed: their files are written, their commands and Python run, and what these print must be what the page shows.
+"""Tutorials and pages of Start are executed: what their commands and code print must be what they show.
 
-In a tutorial a fence ```toml title="NAME"``` (or csv) is a file, ```bash``` are commands, and ```python``` is code that shares its names
+In such a page a fence ```toml title="NAME"``` (or csv) is a file, ```bash``` are commands, and ```python``` is code that shares its names
 with the code before it. A fence ```text``` below one of these is what it prints on stdout. `python -m docs.make --update` writes these
 fences, and the pictures that commands draw, anew.
 """
@@ -27,6 +27,7 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 PICTURE = re.compile(r"!\[[^\]]*\]\(\.\./pictures/([\w.-]+)\)")
+FOLDERS = ("tutorials", "start")
 WIDTH = "100"
 RELATIVE, ABSOLUTE = 2e-6, 1e-12  # agreement of printed numbers: the rounding of another processor is no change
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*\.?\d*(?:e[+-]?\d+)?(?![\w])")
@@ -130,14 +131,14 @@ def environment(work: Path) -> dict[str, str]:
     return {**os.environ, "PATH": os.pathsep.join(folders), "COLUMNS": WIDTH}
 
 
-def execute(source: Path, work: Path, update: bool) -> list[str]:
-    """Execute every tutorial; what differs or fails is returned.
+def execute(docs: Path, work: Path, update: bool) -> list[str]:
+    """Execute every page of FOLDERS; what differs or fails is returned.
 
     Args:
-        source: folder of the tutorials' Markdown. work: folder for their files and runs.
+        docs: the folder docs. work: folder for the files and runs of the pages.
         update: write output and pictures into the repository instead of comparing.
     """
-    tutorials = [Tutorial(page, work / page.stem) for page in sorted(source.glob("*.md"))]
+    tutorials = [Tutorial(page, work / page.stem) for folder in FOLDERS for page in sorted((docs / folder).glob("*.md"))]
     command(work)
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(tutorials)), get_context("spawn")) as workers:  # a process starts JAX once
         wrong = [each for found in workers.map(Tutorial.execute, tutorials, repeat(update)) for each in found]
@@ -146,5 +147,5 @@ def execute(source: Path, work: Path, update: bool) -> list[str]:
             if not (tutorial.work / name).exists():
                 wrong.append(f"{tutorial.page.name} shows {name}, which its code has not drawn")
             elif update:
-                shutil.copy(tutorial.work / name, source.parent / "pictures" / name)
+                shutil.copy(tutorial.work / name, docs / "pictures" / name)
     return wrong
