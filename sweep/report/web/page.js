@@ -29,7 +29,7 @@ function table(target, rows) {
     const cell = line.insertCell();
     cell.textContent = value;
     if (unit !== undefined) {
-      cell.className = "number";
+      cell.className = /[a-z]{3}/.test(value) ? "number word" : "number";
       const last = line.insertCell();
       last.className = "unit";
       last.textContent = unit.replace(/\^2/g, "²").replace(/\^3/g, "³");

@@ -148,7 +148,8 @@ def test_a_report_shows_rows_slices_and_traces(browser: Browser, tmp_path: Path)
     loop = "const t = { x: [0, 1, 2, 1, 0, 1, 2, 1, 0] }; return lastLoop(t, arguments_[0], arguments_[1])(t.x)"
     assert browser.run(loop, 5, 0.5) == [0.5, 1, 2, 1, 0]
     assert browser.run(loop, 5, 0.0) == [0, 1, 2, 1, 0, 0]
-    # words and lists do not squeeze the names beside them
+    # words and lists do not squeeze the names beside them, and no unit is cut off
+    assert browser.run("const box = document.getElementById('row-values'); return box.scrollWidth <= box.clientWidth")
     assert browser.run("return document.querySelector('#row-values td').getBoundingClientRect().width") > 60
     assert imread(browser.picture("report-small")).std() > 0.05
     assert browser.complaints() == []
