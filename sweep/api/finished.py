@@ -288,27 +288,30 @@ class Run:
         y: str | None = None,
         color: str | None = None,
         at: Mapping[str, Any] | None = None,
+        over: str | None = None,
         traces: int = 64,
     ) -> Path:
-        """Write the run as one HTML file that shows itself in a browser; needs `tribosweep[report]`.
+        """Write the run as one HTML file that shows itself in a browser, or as a PDF; needs `tribosweep[report]`.
 
         Args:
-            out: file to write; default `report.html` in the directory of the run.
+            out: .html file to write, or a .pdf file if Chromium, Chrome or Edge is installed; default `report.html` in the directory of the
+                run.
             x, y, color, at: see `map`; one varied parameter is enough.
+            over: a parameter over which means are taken; default "draw", if the run has random draws.
             traces: how many points, spread over the map, have a time trace.
 
         Returns:
             The path of the file.
 
         Raises:
-            ConfigError: no parameter varies, a name is unknown, or `out` does not end in .html.
+            ConfigError: no parameter varies, a name is unknown, `out` ends in neither .html nor .pdf, or no browser prints a PDF.
         """
-        from sweep.report import content, page
+        from sweep.report import content, paper
 
         file = self.directory / "report.html" if out is None else Path(out)
         with in_python():
-            page.check_suffix(file)
-            page.write_page(content.read_content(self.directory, x, y, color, texts_of(at), traces), file)
+            write = paper.prepare(file)
+            write(content.read_content(self.directory, x, y, color, texts_of(at), traces, over=over))
         return file
 
     def sensitivity(

@@ -85,14 +85,12 @@ def write_report(
     ] = None,
 ) -> None:
     """Write a run as one file to pass on: summary, map, points, time traces, sensitivity, boundaries, study, provenance."""
-    from sweep.report import content, page, paper
+    from sweep.report import content, paper
 
     file = out if out is not None else directory / "report.html"
-    page.check_suffix(file)
-    page.plotly_script()
-    browser = paper.find_browser() if page.is_pdf(file) else None
+    write = paper.prepare(file)
     found = content.read_content(directory, x, y, color, at or [], traces, log, areas, support, over)
-    size = page.write_page(found, file) if browser is None else paper.write_paper(found, file, browser)
+    size = write(found)
     for note in found.facts["notes"]:
         say(note)
     say(f"{found.facts['count']:,} points, {found.traced} with a time trace, {size / 1e6:.1f} MB.")

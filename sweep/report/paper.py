@@ -1,4 +1,4 @@
-"""A report as a PDF: headless Chromium prints its page."""
+"""A report as a file: an HTML page, or a PDF for which headless Chromium prints that page."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from sweep.io.atomic import write_text, write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.report.content import Content
-from sweep.report.page import render
+from sweep.report.page import check_suffix, is_pdf, plotly_script, render, write_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
 INSTALLED = (  # where they are on systems that do not put them on the PATH
@@ -36,6 +37,20 @@ def find_browser() -> str:
         )
         raise ConfigError("--out", [Problem("", message)])
     return found
+
+
+def prepare(out: Path) -> Callable[[Content], int]:
+    """Check that a report can be written into a file, before anything is read; the function writes it and returns its size [bytes].
+
+    Raises:
+        ConfigError: the suffix is neither .html nor .pdf, plotly is missing, or a PDF is wanted and no browser is installed.
+    """
+    check_suffix(out)
+    plotly_script()
+    if not is_pdf(out):
+        return lambda content: write_page(content, out)
+    browser = find_browser()
+    return lambda content: write_paper(content, out, browser)
 
 
 def write_paper(content: Content, out: Path, browser: str) -> int:

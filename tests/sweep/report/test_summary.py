@@ -109,13 +109,16 @@ def test_a_run_that_samples_is_shown_over_its_first_two_parameters(fake: FakeKer
 def test_without_a_browser_a_pdf_is_refused_before_anything_is_read(
     fake: FakeKernels, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    directory = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a").directory
+    finished = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a")
+    directory = finished.directory
     monkeypatch.setattr(paper, "BROWSERS", ("no-such-browser",))
     monkeypatch.setattr(paper, "INSTALLED", ())
     assert main(["report", str(directory), "--out", str(tmp_path / "a.pdf")]) == 2
     message = capsys.readouterr().err
     assert "a PDF is printed by Chromium, Chrome or Edge, and none is installed" in message
     assert "write an .html file" in message
+    with pytest.raises(ConfigError, match="none is installed"):
+        finished.report(tmp_path / "a.pdf")
     monkeypatch.setattr(paper, "BROWSERS", ("false",))
     assert main(["report", str(directory), "--traces", "0", "--out", str(tmp_path / "a.pdf")]) == 2
     assert "could not print the report" in capsys.readouterr().err
