@@ -128,7 +128,9 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
     """The results of `simulate` with scheme "exact", and the forces at the time `end`: one point of a trace, with derivatives.
 
     Args:
-        model, params, records: see `simulate`.
+        model: see `simulate`.
+        params: see `simulate`.
+        records: see `simulate`.
 
     Returns:
         Observable name -> array as `simulate` returns it, and x [m], v [m/s], friction_force [N] (on the mass) and wall_force [N], with

@@ -32,7 +32,8 @@ def hysteresis(model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayL
     for nothing here: inertia, k, c, gravity beside normal_force, and the excitation.
 
     Args:
-        model, params: see `simulate`; the numbers of one contact, SI units. Friction needs k_t, or dahl_stiffness or bristle_stiffness.
+        model: see `simulate`.
+        params: the numbers of one contact, SI units; see `simulate`. Friction needs k_t, or dahl_stiffness or bristle_stiffness.
         x: (n,) displacement relative to the support [m].
         time: (n,) times of the samples [s], ascending. Without them the path counts as slow: dampers (c_t, c_n) have no force, and laws
             whose force depends on the slip speed are refused. The damper of the contact acts only if c_t is given: its default is that of

@@ -96,7 +96,10 @@ def impacts(model: str, params: Mapping[str, Any], most: int = event_loop.MOST_E
     """The impacts of one oscillator on its walls in order of time.
 
     Args:
-        model, params, most, records: see `event_log`, also for the errors.
+        model: see `event_log`, also for the errors.
+        params: see `event_log`.
+        most: see `event_log`.
+        records: see `event_log`.
 
     Returns:
         The columns of IMPACT_COLUMNS, (n,) each: time [s], approach_velocity [m/s], peak_force [N], impulse [N s], duration [s].
@@ -138,7 +141,9 @@ def trace(
     The motion at each instant follows in closed form from the event before it.
 
     Args:
-        model, params, records: see `event_log`, also for the errors.
+        model: see `event_log`, also for the errors.
+        params: see `event_log`.
+        records: see `event_log`.
         start: time at which the trace begins [s], before the end of the run.
         samples: number of instants at equal steps, the first and the last included.
         most: number of events after which the trace may end (checked every CHUNK events).

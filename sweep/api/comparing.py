@@ -48,7 +48,8 @@ def compare(first: Run | str | os.PathLike[str], second: Run | str | os.PathLike
     """Compare two runs: their studies, and the results of the rows that both have.
 
     Args:
-        first, second: runs, or their directories.
+        first: a run, or its directory.
+        second: the run, or its directory, with which it is compared.
         on: swept parameters, by whose equal values a row is found in the other run; default all that both runs sweep.
 
     Raises:

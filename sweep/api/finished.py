@@ -126,7 +126,8 @@ class Run:
         """The rows in the order of the points as a pandas DataFrame, words such as `regime` and `status` as categories.
 
         Args:
-            columns, throw: see `to_arrow`, also for the errors.
+            columns: see `to_arrow`, also for the errors.
+            throw: see `to_arrow`.
 
         Returns:
             The frame; `frame.attrs["units"]` and `frame.attrs["descriptions"]` map columns to their unit and description.
@@ -137,7 +138,8 @@ class Run:
         """The rows in the order of the points as a polars DataFrame, words as categories; needs `tribosweep[polars]`.
 
         Args:
-            columns, throw: see `to_arrow`, also for the errors.
+            columns: see `to_arrow`, also for the errors.
+            throw: see `to_arrow`.
         """
         return frames.to_polars(self.to_arrow(columns, throw=throw))
 
@@ -145,7 +147,8 @@ class Run:
         """The rows as an xarray Dataset; needs `tribosweep[xarray]`.
 
         Args:
-            columns: names of the observables; default all. throw: see `to_arrow`, also for the errors.
+            columns: names of the observables; default all.
+            throw: see `to_arrow`, also for the errors.
 
         Returns:
             Of a grid, the axes are dimensions with their values as coordinates; rows that are not computed yet are NaN. Any other design
@@ -174,8 +177,10 @@ class Run:
         """Draw the regimes over two parameters, as `tribosweep map` does; needs `tribosweep[plot]`.
 
         Args:
-            x, y: parameters on the axes; default those that vary.
-            color: observable that shades the regimes, or "none"; default the main one of the model. log: shade by its logarithm.
+            x: parameter on the horizontal axis; default the first one that varies.
+            y: parameter on the vertical axis; default the next one that varies.
+            color: observable that shades the regimes, or "none"; default the main one of the model.
+            log: whether its logarithm shades.
             areas: word or whole-number observable that divides the map; default the regime.
             at: parameter -> value (the nearest one of the run counts) for those that vary besides the axes.
             support: of a structure, the support to which the observables belong.
@@ -232,7 +237,8 @@ class Run:
 
         Args:
             point: number of the point.
-            start, stop: times of the first and the last instant [s]; default the whole run, or one period of a steady motion.
+            start: time of the first instant [s]; default the start of the run, or of one period of a steady motion.
+            stop: time of the last instant [s]; default the end.
             rows: about how many instants there are.
             support: of a structure, the only support whose columns there are.
 
@@ -263,7 +269,11 @@ class Run:
         """Draw the motion and the forces of one point in time; needs `tribosweep[plot]`.
 
         Args:
-            point, start, stop, rows, support: see `trace`, also for the errors.
+            point: see `trace`, also for the errors.
+            start: see `trace`.
+            stop: see `trace`.
+            rows: see `trace`.
+            support: see `trace`.
             out: file to write too, .png, .svg or .pdf.
 
         Returns:
@@ -296,7 +306,10 @@ class Run:
         Args:
             out: .html file to write, or a .pdf file if Chromium, Chrome or Edge is installed; default `report.html` in the directory of the
                 run.
-            x, y, color, at: see `map`; one varied parameter is enough.
+            x: see `map`; one varied parameter is enough.
+            y: see `map`.
+            color: see `map`.
+            at: see `map`.
             over: a parameter over which means are taken; default "draw", if the run has random draws.
             traces: how many points, spread over the map, have a time trace.
 
@@ -337,7 +350,9 @@ class Run:
             quantiles: probabilities of quantiles; default 0.05, 0.5 and 0.95.
             derivatives: number of points of the sample at which derivatives are computed.
             at: parameter -> its value at the point of elasticities; default the median.
-            confidence, resamples, seed: level of the intervals, and the number and the seed of their bootstrap samples.
+            confidence: level of the intervals.
+            resamples: number of their bootstrap samples.
+            seed: seed of their bootstrap samples.
             sizes: whether everything is also estimated from the first half, quarter ... of the sample.
 
         Returns:

@@ -109,7 +109,12 @@ def resume(
 
     Args:
         directory: the directory of a run that `run` or the command line began.
-        progress, share, executor, workers, tell, throw: see `run`, also for the result and the errors.
+        progress: see `run`, also for the result and the errors.
+        share: see `run`.
+        executor: see `run`.
+        workers: see `run`.
+        tell: see `run`.
+        throw: see `run`.
 
     Examples:
         >>> begun = tribosweep.run(tribosweep.Study(name="begun", a0=[1.5, 15.0]))

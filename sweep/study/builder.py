@@ -146,7 +146,9 @@ def linspace(start: float | str, stop: float | str, count: int) -> dict[str, Any
     """An axis of `count` evenly spaced values from `start` to `stop`, both included, in SI units or as texts with a unit.
 
     Args:
-        start, stop: the ends, in SI units or as texts with a unit. count: number of values.
+        start: the first value, in SI units or as a text with a unit.
+        stop: the last value.
+        count: number of values.
 
     Examples:
         >>> Study(a0=linspace("0.1 g", "2 g", 20))
@@ -158,7 +160,9 @@ def geomspace(start: float | str, stop: float | str, count: int) -> dict[str, An
     """An axis of `count` values from `start` to `stop`, both included, whose logarithms are evenly spaced.
 
     Args:
-        start, stop: the ends, in SI units or as texts with a unit, of the same sign. count: number of values.
+        start: the first value, in SI units or as a text with a unit.
+        stop: the last value, of the same sign.
+        count: number of values.
 
     Examples:
         >>> Study(k=geomspace(1e3, 1e6, 31))
@@ -170,7 +174,8 @@ def integers(start: int, stop: int) -> dict[str, Any]:
     """An axis of all whole numbers from `start` to `stop`, both included.
 
     Args:
-        start, stop: the ends.
+        start: the first number.
+        stop: the last number.
 
     Examples:
         >>> tribosweep.load(Study("stop", k_n=1e6, a0=5.0, sides=integers(1, 2)))
@@ -183,7 +188,9 @@ def between(low: float | str, high: float | str, *, log: bool = False) -> dict[s
     """A range from which a sampling design draws, uniform in the value, or in its logarithm with `log`.
 
     Args:
-        low, high: the ends, in SI units or as texts with a unit. log: whether the logarithm is uniform.
+        low: the lower end, in SI units or as a text with a unit.
+        high: the upper end.
+        log: whether the logarithm is uniform.
 
     Examples:
         >>> Study(design="sobol", count=1024, mu=between(0.05, 0.5), k=between(1e3, 1e6, log=True))
