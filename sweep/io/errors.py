@@ -61,7 +61,7 @@ class ConfigError(Exception):
 
 
 def advise(word: object, known: Known, topic: str = "") -> str:
-    """The nearest of the `known` words and the list of all: "did you mean 'mu'? Known: m, g, mu".
+    """The nearest of the `known` words, and all of them if they are few or none is near: "did you mean 'mu'? Known: m, g, mu".
 
     Args:
         word: the wrong word.
@@ -72,6 +72,8 @@ def advise(word: object, known: Known, topic: str = "") -> str:
     near = suggestion(text, known) if len(text) <= LONGEST_PATH else ""
     if topic and len(names) > FEW:
         return f"{near}`tribosweep list {topic}` shows all"
+    if near and len(names) > FEW:
+        return near.strip()
     more = f" and {len(names) - KNOWN:,} more" if len(names) > KNOWN else ""
     return f"{near}Known: {', '.join(names[:KNOWN])}{more}"
 

@@ -46,7 +46,7 @@ def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sample
         designs = ", ".join(f'"{name}"' for name in SAMPLERS)
         found.append(Problem(path, f"only a design that samples draws from a distribution: design = one of {designs}"))
     elif not isinstance(word, str) or word not in DISTRIBUTIONS:
-        found.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution; {advise(str(word), DISTRIBUTIONS)}"))
+        found.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution; {advise(str(word), list(DISTRIBUTIONS))}"))
     elif word == CHOICE:
         axis = read_choice(quantity, path, raw, found)
         problems += found

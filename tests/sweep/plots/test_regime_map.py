@@ -103,7 +103,7 @@ REFUSED = {
     "an axis that is no parameter names the nearest": (["--x", "muu"], ["--x: 'muu' is no parameter; did you mean 'mu'?", "a0, mu"]),
     "an axis that does not vary is refused": (["--y", "m"], ["--y: 'm' is the same in every row", "Known: a0, mu"]),
     "one parameter is not two axes": (["--x", "mu", "--y", "mu"], ["--y: 'mu' is on the x axis already"]),
-    "a colour that is no observable names the nearest": (["--color", "wearpower"], ["did you mean 'wear_power'?", "none"]),
+    "a colour that is no observable names the nearest": (["--color", "wearpower"], ["did you mean 'wear_power'?"]),
     "words are no colour": (["--color", "regime"], ["--color: 'regime' holds words"]),
     "a picture of another kind is refused": (["--out", "map.jpg"], ["map.jpg: must end in one of .png, .svg, .pdf"]),
     "a directory that is not there is named": (["--out", "nowhere/map.png"], ["nowhere/map.png: No such file or directory"]),
