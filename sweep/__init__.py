@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from sweep.api.comparing import Comparison, compare
     from sweep.api.opened import open_run, runs
     from sweep.api.sensitivities import Sensitivity
+    from sweep.api.spectra import RecordSpectra, spectra
+    from sweep.excitation.intensity import intensities
+    from sweep.excitation.response_spectrum import ResponseSpectrum, response_spectrum
     from sweep.execution.job_share import Share
     from sweep.io.errors import ConfigError, Problem, RowError, RunError
     from sweep.plots.figure import Picture
@@ -37,6 +40,9 @@ HOMES = {
     **dict.fromkeys(("open_run", "runs"), "sweep.api.opened"),
     **dict.fromkeys(("resume", "run"), "sweep.api"),
     "Sensitivity": "sweep.api.sensitivities",
+    **dict.fromkeys(("RecordSpectra", "spectra"), "sweep.api.spectra"),
+    **dict.fromkeys(("ResponseSpectrum", "response_spectrum"), "sweep.excitation.response_spectrum"),
+    "intensities": "sweep.excitation.intensity",
 }  # public name -> the module that defines it; it is imported at first use
 __all__ = [
     "Calibrated",
@@ -45,6 +51,8 @@ __all__ = [
     "ConfigError",
     "Picture",
     "Problem",
+    "RecordSpectra",
+    "ResponseSpectrum",
     "RowError",
     "Run",
     "RunError",
@@ -58,12 +66,15 @@ __all__ = [
     "distribution",
     "geomspace",
     "integers",
+    "intensities",
     "linspace",
     "load",
     "open_run",
+    "response_spectrum",
     "resume",
     "run",
     "runs",
+    "spectra",
 ]
 
 

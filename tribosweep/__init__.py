@@ -9,9 +9,9 @@
 
 Studies: `Study` with `linspace`, `geomspace`, `integers`, `between`, `distribution`; `load` checks one, `run` runs it. Runs: `Run`,
 `resume`, `open_run`, `runs`, `compare`. Measurements: `calibrate`. Single oscillators: `simulate`, `moment`, `trace`, `event_log`,
-`impacts`, `hysteresis`, with `Records` of base acceleration. `MODELS` maps the name of a model to its parameters and observables, `SCHEMES`
-the name of a scheme to what it reads, `REGIMES` are the words of the regime of friction, and `__version__` is the version. `ConfigError`
-with its `Problem`s, `RowError` and `RunError` are raised.
+`impacts`, `hysteresis`, with `Records` of base acceleration; `response_spectrum`, `intensities` and `spectra` tell how strong these are.
+`MODELS` maps the name of a model to its parameters and observables, `SCHEMES` the name of a scheme to what it reads, `REGIMES` are the
+words of the regime of friction, and `__version__` is the version. `ConfigError` with its `Problem`s, `RowError` and `RunError` are raised.
 
 Import it before other code starts JAX: it sets float64, one CPU device per core, and options of XLA. It imports neither JAX nor pandas;
 what needs them does, at its first use. The names are those of the packages `sweep` (studies and runs) and `kernels` (the physics).
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         ConfigError,
         Picture,
         Problem,
+        RecordSpectra,
+        ResponseSpectrum,
         RowError,
         Run,
         RunError,
@@ -46,12 +48,15 @@ if TYPE_CHECKING:
         distribution,
         geomspace,
         integers,
+        intensities,
         linspace,
         load,
         open_run,
+        response_spectrum,
         resume,
         run,
         runs,
+        spectra,
     )
 
 __all__ = [
@@ -64,7 +69,9 @@ __all__ = [
     "ConfigError",
     "Picture",
     "Problem",
+    "RecordSpectra",
     "Records",
+    "ResponseSpectrum",
     "Results",
     "RowError",
     "Run",
@@ -82,14 +89,17 @@ __all__ = [
     "hysteresis",
     "impacts",
     "integers",
+    "intensities",
     "linspace",
     "load",
     "moment",
     "open_run",
+    "response_spectrum",
     "resume",
     "run",
     "runs",
     "simulate",
+    "spectra",
     "trace",
 ]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import calibration, checks, explore, pictures, runs, sensitivity, show, starting, structures, trace
+from sweep.cli import calibration, checks, explore, pictures, runs, sensitivity, show, spectrum, starting, structures, trace
 from sweep.cli.groups import Commands, help_of
 from sweep.cli.terminal import emit
 from sweep.io.version import VERSION
@@ -53,6 +53,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "events": show.show_events,
     "trace": trace.trace,
     "convergence": pictures.draw_convergence,
+    "spectrum": spectrum.spectrum,
     "sensitivity": sensitivity.sensitivity,
     "calibrate": calibration.calibrate,
     "modes": structures.modes,

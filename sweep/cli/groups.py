@@ -39,6 +39,9 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "explore": (LOOK, ("explore runs/regime_map", "explore runs/regime_map --out page.html")),
     "trace": (LOOK, ("trace sdnd104 --point 1 --out trace.png", "trace runs/my_study --point 7 --from 10 --to 12 --out trace.csv")),
     "events": (LOOK, ("events sdnd104 --point 1", "events runs/my_study --impacts --out impacts.parquet")),
+    "spectrum": (LOOK, (
+        "spectrum quake", "spectrum main_shock.csv --unit g --damping 0.02 --out spectra.png", "spectrum random_support --draws 100",
+    )),
     "bifurcation": (LOOK, ("bifurcation runs/bouncing_ball --y poincare_v",)),
     "convergence": (LOOK, ("convergence runs/convergence",)),
     "sensitivity": (ASK, (

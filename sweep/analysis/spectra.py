@@ -1,0 +1,142 @@
+"""Response spectra and intensities of records in files, and of the records or random draws of a study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sweep.analysis import event_log
+from sweep.excitation.intensity import intensities
+from sweep.excitation.records import ACCELERATION, TIME, Recorded, read_record
+from sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum, response_spectrum
+from sweep.io import tables
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.excitation import channels_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOWEST, HIGHEST, COUNT, DRAWS = 0.2, 33.0, 100, 20  # Hz, Hz, frequencies, draws, where nothing else is said
+SHARES = (0.16, 0.5, 0.84)
+UNITS = {"frequency": "Hz", "period": "s", "Sd": "m", "Sv": "m/s", "Sa": "m/s^2", "PSv": "m/s", "PSa": "m/s^2"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spectra:
+    """Response spectra of several records of base acceleration.
+
+    Attributes:
+        source: the study, or the first file.
+        names: of the R records or draws.
+        spectrum: their peaks, (R, P), at P frequencies.
+        measures: name -> (R,) intensities: pga, pgv, arias, cav (`sweep.excitation.intensity`).
+        random: whether the records are random draws.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    spectrum: ResponseSpectrum
+    measures: dict[str, np.ndarray]
+    random: bool
+
+    def table(self) -> pd.DataFrame:
+        """One row for each record and frequency: record, frequency [Hz], period [s], Sd [m], Sv [m/s], Sa [m/s^2], PSv, PSa."""
+        import pandas as pd
+
+        of, count = self.spectrum, len(self.names)
+        peaks = (of.displacement, of.velocity, of.acceleration, of.pseudo_velocity, of.pseudo_acceleration)
+        columns = [np.tile(of.frequencies, count), np.tile(of.periods, count), *(values.ravel() for values in peaks)]
+        names = {"record": np.repeat(np.array(self.names, object), len(of.periods))}
+        return pd.DataFrame(names | dict(zip(UNITS, columns, strict=True)))
+
+    def quantiles(self) -> np.ndarray:
+        """(3, P) Sa [m/s^2] that 16, 50 and 84 % of the records do not exceed."""
+        return np.asarray(np.quantile(self.spectrum.acceleration, SHARES, axis=0))
+
+
+def frequencies_of(lowest: float, highest: float, count: int) -> np.ndarray:
+    """Frequencies [Hz] at equal ratios; ConfigError if the bounds are wrong."""
+    if not 0.0 < lowest <= highest < np.inf or count < 1:
+        message = f"from {lowest:g} to {highest:g} Hz, {count} of them: needs 0 < from <= to and a count of at least 1"
+        raise ConfigError("frequencies", [Problem("", message)])
+    return np.geomspace(lowest, highest, count)
+
+
+def read_spectra(
+    sources: Sequence[str | os.PathLike[str]],
+    frequencies: np.ndarray,
+    damping: float = DAMPING,
+    draws: int = DRAWS,
+    time: str = TIME,
+    acceleration: str = ACCELERATION,
+    unit: str | None = None,
+) -> Spectra:
+    """Compute the spectra of records.
+
+    Args:
+        sources: .csv or .parquet files, each with one record; or one study, a TOML file, a shipped one or a run's directory.
+        frequencies: (P,) [Hz]. damping: part of critical damping.
+        draws: of a study with random accelerations: how many draws, from the first on.
+        time, acceleration, unit: of files: names of the columns, and the unit if the header does not say it and it is not m/s^2.
+
+    Raises:
+        ConfigError: a file or study that cannot be read, a study without accelerations, or numbers out of their bounds.
+    """
+    paths = [Path(source) for source in sources]
+    if not 0.0 <= damping < 1.0:
+        raise ConfigError("damping", [Problem("", f"{damping:g} must be at least 0 and less than 1: parts of critical damping")])
+    files = [path for path in paths if path.suffix.lower() in tables.READERS]
+    if len(files) == len(paths) and paths:
+        listed, random = of_files(files, time, acceleration, unit), False
+    elif len(paths) == 1:
+        listed, random = of_study(paths[0], draws)
+    else:
+        raise ConfigError("tribosweep spectrum", [Problem("", "give files with records (.csv, .parquet), or one study or run")])
+    periods = 1.0 / frequencies
+    parts = [response_spectrum(samples, step, periods, damping) for _, samples, step in listed]
+    measured = [intensities(samples, step) for _, samples, step in listed]
+    peaks = (np.stack([getattr(part, name) for part in parts]) for name in ("displacement", "velocity", "acceleration"))
+    measures = {name: np.array([float(each[name]) for each in measured]) for name in measured[0]}
+    return Spectra(str(paths[0]), tuple(name for name, _, _ in listed), ResponseSpectrum(periods, damping, *peaks), measures, random)
+
+
+def of_files(files: Sequence[Path], time: str, acceleration: str, unit: str | None) -> list[tuple[str, np.ndarray, float]]:
+    """Name, samples [m/s^2] and step [s] of the record in each file; ConfigError if one is wrong."""
+    problems: list[Problem] = []
+    records = [read_record(path, time, [acceleration], unit, "record", problems) for path in files]
+    if problems:
+        raise ConfigError(str(files[0]), problems)
+    return [(record.name, record.samples, record.interval) for record in records if record is not None]
+
+
+def of_study(path: Path, draws: int) -> tuple[list[tuple[str, np.ndarray, float]], bool]:
+    """Name, samples [m/s^2] and step [s] of each record, draw and channel of a study, and whether they are drawn."""
+    config = event_log.read_study(path)
+    excitation = config.excitation
+    problems: list[Problem] = []
+    if excitation is None:
+        message = "missing: this study has no records and no random accelerations, and nothing else has a response spectrum here"
+        problems.append(Problem("excitation", message))
+    else:
+        channels = channels_of(config.model, problems)
+        if channels is not None and channels.of != ACCELERATION:
+            problems.append(Problem("excitation", "has forces; a response spectrum is that of a base acceleration"))
+    if draws < 1:
+        problems.append(Problem("--draws", f"{draws} is out of bounds: must be >= 1"))
+    if problems or excitation is None:
+        raise ConfigError(config.source, problems)
+    if isinstance(excitation, Recorded):
+        named = [(record.name, record.samples) for record in excitation.records]
+    else:
+        named = [(f"draw {number}", excitation.draw(number)) for number in range(draws)]
+    found = []
+    for name, samples in named:
+        several = samples.ndim > 1
+        for place, channel in enumerate(np.atleast_2d(samples)):
+            found.append((f"{name}, channel {place}" if several else name, channel, excitation.interval))
+    return found, not isinstance(excitation, Recorded)
