@@ -15,6 +15,7 @@ from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.tables import number_in
+from sweep.io.units import in_unit
 from sweep.study.schema import OBSERVABLES
 
 if TYPE_CHECKING:
@@ -74,8 +75,21 @@ def share_interval(hits: Any, count: Any, level: float) -> tuple[np.ndarray, np.
     return np.where(hits > 0, low, 0.0), np.where(hits < count, high, 1.0)
 
 
+def limit_in(text: str, unit: str) -> float:
+    """The value of an event, in `unit` where it is a plain number: "5000" or "5 kN"; ValueError if it is none or not finite."""
+    try:
+        number = number_in(text)
+    except ValueError:
+        if not any(letter.isdigit() for letter in text):
+            raise ValueError(f"{text!r} must be a finite number, or one with a unit") from None
+        number = in_unit(text, unit or "1")
+    if not math.isfinite(number):
+        raise ValueError(f"{text!r} must be a finite number")
+    return number
+
+
 def read_events(option: str, texts: Sequence[str], model: Model) -> tuple[Event, ...]:
-    """Parse texts such as "wear_power > 1.0" and "wall_regime = plateau"; ConfigError, named after the option, if one is wrong."""
+    """Parse texts such as "wear_power > 1.0", "peak_force > 5 kN", "wall_regime = plateau"; ConfigError, named after the option."""
     known = {quantity.name: quantity for quantity in model.observables if quantity.kind != "list"}
     found, problems = [], []
     for text in texts:
@@ -93,13 +107,9 @@ def read_events(option: str, texts: Sequence[str], model: Model) -> tuple[Event,
             found.append(Event(name, relation, value))
         else:
             try:
-                number = number_in(value)
-            except ValueError:
-                number = math.nan
-            if math.isfinite(number):
-                found.append(Event(name, relation, number))
-            else:
-                problems.append(Problem("", f"{text!r}: {value!r} must be a finite number"))
+                found.append(Event(name, relation, limit_in(value, known[name].unit)))
+            except ValueError as error:
+                problems.append(Problem("", f"{text!r}: {error}"))
     if problems:
         raise ConfigError(option, problems)
     return tuple(found)

@@ -1,0 +1,1 @@
+"""The chance of an event over an intensity, as a lognormal curve."""
