@@ -370,7 +370,7 @@ def test_too_few_groups_for_second_order(ishigami: FakeIshigami) -> None:
 BAD = {
     "an observable that is none": (
         ["--observable", "wear_pwer"],
-        "'wear_pwer' is no observable that is a number; did you mean 'wear_power' (mean wear power)?",
+        "'wear_pwer' is no observable that is a number; did you mean 'wear_power' (mean wear power in the window)?",
     ),
     "a word is no number": (["--observable", "regime"], "'regime' is no observable that is a number"),
     "a threshold": (["--exceeds", "wear_power"], "'wear_power' must be an observable, one of"),
