@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import calibration, checks, explore, pictures, runs, sensitivity, show, spectrum, starting, structures, trace
+from sweep.cli import calibration, checks, explore, fragility, pictures, runs, sensitivity, show, spectrum, starting, structures, trace
 from sweep.cli.groups import Commands, help_of
 from sweep.cli.terminal import emit
 from sweep.io.version import VERSION
@@ -55,6 +55,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "convergence": pictures.draw_convergence,
     "spectrum": spectrum.spectrum,
     "sensitivity": sensitivity.sensitivity,
+    "fragility": fragility.fragility,
     "calibrate": calibration.calibrate,
     "modes": structures.modes,
     "doctor": checks.doctor,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from sweep.analysis.event import share_interval
 from sweep.analysis.fragility import intervals
 from sweep.analysis.fragility.cloud import Cloud, Regression, regress
+from sweep.analysis.fragility.goodness import misfit
 from sweep.analysis.fragility.intervals import BOOTSTRAP, DELTA, INTERVALS, PROFILE, Intervals
 from sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, fit, rows_of
 from sweep.analysis.fragility.rows import FragilityRows, read
@@ -28,6 +29,7 @@ STRIPE = 4  # rows with the same intensity that make a stripe; else points are b
 MOST_BINS, FEWEST_IN_BIN = 16, 10
 GRID = 101  # intensities at which a curve is tabulated
 FEW_GROUPS = 10
+MISFIT = 1e-3  # p-value below which a note says that the curve does not fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Curve:
         points: counted chances. grid: (GRID,) intensities of the curve.
         fit: the lognormal curve, or None. reason: why there is none. limit: the error with its limits.
         interval: how the intervals were found. intervals: of the curve.
+        misfit: p-value of the counted chances under the curve (`goodness.misfit`); NaN if rows are not independent, or too few.
         line, demand: of a cloud, its straight line, and (n, 2) intensities and demands.
     """
 
@@ -100,6 +103,7 @@ class Curve:
     fit: Fit | None = None
     reason: str = ""
     intervals: Intervals | None = None
+    misfit: float = math.nan
     line: Regression | None = None
     demand: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
 
@@ -199,7 +203,16 @@ def curve_of(rows: FragilityRows, request: FragilityRequest, number: int) -> Cur
     facts["groups"] = int(groups.max()) + 1
     shared = facts["groups"] < len(groups)
     kind = request.interval or (BOOTSTRAP if shared and request.method != INCREMENTAL else DELTA if request.method == CLOUD else PROFILE)
-    facts |= {"points": counted(x, happened, request.confidence), "grid": grid_over(x), "interval": kind}
+    facts |= {"points": counted(x, happened, bins_of(x), request.confidence), "grid": grid_over(x), "interval": kind}
+    curve = fitted(rows, request, used, groups, facts)
+    if curve.fit is None or shared:
+        return curve
+    return replace(curve, misfit=misfit(curve.fit.chance(x), happened, bins_of(x)))
+
+
+def fitted(rows: FragilityRows, request: FragilityRequest, used: np.ndarray, groups: np.ndarray, facts: dict[str, Any]) -> Curve:
+    """Fit one curve to the rows that are used, (n,) mask, by the requested method."""
+    x, happened = rows.x[used], rows.happened[used]
     if request.method == CLOUD:
         return of_cloud(facts, Cloud(np.log(x), np.log(rows.values[used]), math.log(float(rows.event.value)), request.capacity_beta),
                         groups, request)  # fmt: skip
@@ -266,12 +279,17 @@ def first_happens(log_intensity: np.ndarray, happened: np.ndarray, groups: np.nd
     return Capacities(lower, upper, np.ones(count))
 
 
-def counted(x: np.ndarray, happened: np.ndarray, confidence: float) -> Points:
-    """Chances at each intensity that has STRIPE rows on average; else in bins with equally many rows."""
+def bins_of(x: np.ndarray) -> np.ndarray:
+    """(n,) numbers of stripes, the rows with one intensity, if these have STRIPE rows on average; else of bins with equally many rows."""
     places, inverse = np.unique(x, return_inverse=True)
-    if len(places) * STRIPE > len(x):
-        bins = int(np.clip(len(x) // FEWEST_IN_BIN, 1, MOST_BINS))
-        inverse = (np.argsort(np.argsort(x, kind="stable"), kind="stable") * bins) // len(x)
+    if len(places) * STRIPE <= len(x):
+        return np.asarray(inverse)
+    bins = int(np.clip(len(x) // FEWEST_IN_BIN, 1, MOST_BINS))
+    return np.asarray((np.argsort(np.argsort(x, kind="stable"), kind="stable") * bins) // len(x))
+
+
+def counted(x: np.ndarray, happened: np.ndarray, inverse: np.ndarray, confidence: float) -> Points:
+    """Chances in bins of given numbers, (n,)."""
     count = int(inverse.max()) + 1
     rows, events = np.bincount(inverse, minlength=count), np.bincount(inverse[happened], minlength=count)
     start, stop = np.full(count, np.inf), np.zeros(count)
@@ -294,6 +312,11 @@ def notes_on(rows: FragilityRows, request: FragilityRequest, curves: list[Curve]
         where = "".join(f"{name} = {value}: " for name, value in curve.label.items())
         if curve.fit is None:
             notes.append(f"{where}no lognormal curve: {curve.reason}.")
+        if curve.misfit < MISFIT:
+            notes.append(
+                f"{where}the counted chances are far from the curve (chi-squared, p = {curve.misfit:.2g}): the event is not lognormal over "
+                f"{rows.intensity.name}, so read the counted chances instead."
+            )
         if curve.void:
             what = "intensity or demand" if request.method == CLOUD else "intensity"
             notes.append(f"{where}{curve.void:,} rows have no {what} above 0, which has no logarithm: left out.")
@@ -303,7 +326,8 @@ def notes_on(rows: FragilityRows, request: FragilityRequest, curves: list[Curve]
                 "limits of theta and beta."
             )
         if curve.interval == BOOTSTRAP and curve.groups < FEW_GROUPS:
-            notes.append(f"{where}a bootstrap of {curve.groups} {' and '.join(rows.over) or 'row'}s says little of their spread.")
+            what = f"values of {' and '.join(rows.over)}" if rows.over else "rows"
+            notes.append(f"{where}a bootstrap of {curve.groups} {what} says little of their spread.")
         if curve.fit is not None and curve.interval != BOOTSTRAP and request.method != INCREMENTAL and curve.groups < curve.rows:
             notes.append(f"{where}rows that share a {' and '.join(rows.over)} are taken as independent: --interval bootstrap does not.")
     if failed := int(np.count_nonzero(~rows.good)):

@@ -33,6 +33,7 @@ ABOUT = {
     "beta_low": "lower end of its interval",
     "beta_high": "upper end of its interval; infinite if the data do not bound it",
     "log_likelihood": "logarithm of the likelihood at its maximum",
+    "misfit": "p-value of the counted chances under the curve, by chi-squared; null if rows are not independent, or too few",
     "interval": f"how the intervals were found: {'; '.join(f'{name}: {what}' for name, what in INTERVALS.items())}",
     "reason": "why there is no curve; empty if there is one",
     "intensity": "intensity; of a bin its geometric mean",
@@ -45,7 +46,7 @@ ABOUT = {
 }
 COLUMNS = {
     FITS: ("curve", "by", "rows", "events", "groups", "failed", "void", "theta", "theta_low", "theta_high", "beta", "beta_low", "beta_high",
-           "log_likelihood", "interval", "reason"),
+           "log_likelihood", "misfit", "interval", "reason"),
     POINTS: ("curve", "by", "intensity", "start", "stop", "rows", "events", "share", "low", "high", "chance"),
     CURVES: ("curve", "by", "intensity", "chance", "low", "high"),
 }  # fmt: skip
@@ -70,9 +71,10 @@ def records(result: FragilityResult, which: str) -> list[dict[str, Any]]:
 def fit_of(curve: Curve) -> list[dict[str, Any]]:
     """The line of a curve in the table of fits."""
     row: dict[str, Any] = {name: getattr(curve, name) for name in ("rows", "events", "groups", "failed", "void", "interval", "reason")}
-    row |= dict.fromkeys(COLUMNS[FITS][7:14])
+    row |= dict.fromkeys(COLUMNS[FITS][7:15])
     if curve.fit is not None and curve.intervals is not None:
         row |= {"theta": curve.fit.theta, "beta": curve.fit.beta, "log_likelihood": curve.fit.log_likelihood}
+        row["misfit"] = curve.misfit if math.isfinite(curve.misfit) else None
         row["theta_low"], row["theta_high"] = curve.intervals.theta
         row["beta_low"], row["beta_high"] = curve.intervals.beta
     return [row]

@@ -144,6 +144,16 @@ def test_an_observable_is_an_intensity_too_and_rows_without_one_are_counted(samp
     assert any("left out" in note for note in late.notes)
 
 
+def test_a_curve_that_does_not_fit_is_told(sample: Path) -> None:
+    """Whatever the speed, the force of a wall never exceeds the one at which it buckles: its chance stays below one."""
+    found = ask(sample, "peak_force > 1.1 N", method="cloud")
+    assert found.curves[0].misfit < 1e-6
+    assert any("read the counted chances" in note for note in found.notes)
+    right = ask(sample)
+    assert right.curves[0].misfit > 1e-3
+    assert not right.notes
+
+
 def test_separated_walls_have_points_and_a_reason_and_no_curve(grid: Path) -> None:
     found = ask(grid, at=("f_crit=1.1", "k_n=1.0"))
     assert not found.fitted

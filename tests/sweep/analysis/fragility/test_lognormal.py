@@ -10,6 +10,7 @@ import pytest
 from scipy import optimize, stats
 
 from sweep.analysis.fragility.cloud import Cloud, regress
+from sweep.analysis.fragility.goodness import misfit
 from sweep.analysis.fragility.intervals import by_bootstrap, by_delta, by_profile
 from sweep.analysis.fragility.lognormal import Capacities, NoMaximumError, fit, rows_of
 
@@ -181,6 +182,18 @@ def test_a_bootstrap_of_draws_holds_the_truth_where_rows_that_share_a_draw_are_n
         single += covered(by_delta(fit(known), GRID, 1.645).theta, THETA)
     assert whole >= 30  # 36 are expected; fewer than 30 have a chance of 0.2 %
     assert single < whole
+
+
+def test_p_values_of_counts_from_the_curve_itself_are_uniform() -> None:
+    rng = np.random.default_rng(12)
+    bins = np.repeat(np.arange(8), 60)
+    x = np.linspace(0.4, 2.8, 8)[bins]
+    found = []
+    for _ in range(REPLICATES):
+        hit = drawn(rng, x)
+        found.append(misfit(fit(rows_of(np.log(x), hit)[0]).chance(x), hit, bins))
+    assert stats.kstest(found, "uniform").pvalue > 1e-3
+    assert math.isnan(misfit(np.full(4, 0.5), np.array([True, False, True, False]), np.array([0, 0, 1, 1])))
 
 
 def test_a_cloud_is_the_line_of_least_squares() -> None:
