@@ -58,6 +58,9 @@ class MeasuredRows:
         if sd is None and compared.relative is None and own in sheet.columns:
             sd = own
         if isinstance(sd, str):
+            if compared.column in sheet.units and sd not in sheet.units:
+                message = f"its header states no unit, and that of {compared.column} says {sheet.units[compared.column]}: state it here too"
+                problems.append(Problem(sheet.place(sd), message))
             spread = read_positive(sheet, sd, quantity, "sd", measured, problems)
         elif compared.relative is not None:
             spread = compared.relative * np.abs(measured)
@@ -125,7 +128,8 @@ def read_data(
     rows, parts = MeasuredRows(), []
     skipped = runs = 0
     for source in sources:
-        sheet = read_sheet(source.file, source.path, problems)
+        named = {column for each in source.compared for column in each.columns}
+        sheet = read_sheet(source.file, source.path, problems, named)
         if sheet is None:
             continue
         # columns of observables that are not compared are ignored

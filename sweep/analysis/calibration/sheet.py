@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kernels.models.quantity import Quantity
+from sweep.io.columns import split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of, shorten
-from sweep.io.tables import READERS, read_lists, read_numbers, read_text, read_words, why
+from sweep.io.tables import READERS, read_numbers, read_text, why
 from sweep.io.values import DEFAULT
+from sweep.study.point_table import OF_A_SUPPORT, factor_in, read_cells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,19 +34,24 @@ class Sheet:
         label: the key that names the file, and the file's name, for messages.
         columns: name -> its cells.
         count: how many rows.
+        units: name -> the unit that its header states, for the columns that have one.
     """
 
     label: str
     columns: dict[str, pa.ChunkedArray]
     count: int
+    units: dict[str, str] = field(default_factory=dict)
 
     def place(self, column: str, row: int | None = None) -> str:
         """The location named in a message; the first row below the header is row 1."""
         return f"{self.label}, column {column}" + ("" if row is None else f", row {row + 1}")
 
 
-def read_sheet(path: Path, where: str, problems: list[Problem]) -> Sheet | None:
-    """Read a .csv or .parquet file; None and problems if it cannot be read, has no rows or has a column twice."""
+def read_sheet(path: Path, where: str, problems: list[Problem], named: Collection[str] = ()) -> Sheet | None:
+    """Read a .csv or .parquet file; None and problems if it cannot be read, has no rows or has a column twice.
+
+    A header may state a unit, as `force [kN]` or `force (kN)`. Its column is called `force`, unless the study has `named` it in full.
+    """
     import pyarrow as pa
 
     if path.suffix.lower() not in READERS:
@@ -57,14 +64,28 @@ def read_sheet(path: Path, where: str, problems: list[Problem]) -> Sheet | None:
         problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
         return None
     label = f"{where}: {path.name}"
-    names = [name.strip() for name in names]
+    stated = [stated_in(name.strip()) for name in names]
+    names = [header.strip() if header.strip() in named else name for header, (name, _) in zip(names, stated, strict=True)]
+    units = {name: unit for name, (_, unit) in zip(names, stated, strict=True) if unit is not None}
     twice = [name for name, count in Counter(names).items() if count > 1]
     problems += first_of(twice, lambda name: Problem(f"{label}, column {name}", "given twice"), label, "columns")
     if table.num_rows == 0:
         problems.append(Problem(where, f"{path} has no rows: nothing was measured"))
     if not table.num_rows or twice:
         return None
-    return Sheet(label, dict(zip(names, table.columns, strict=True)), table.num_rows)
+    return Sheet(label, dict(zip(names, table.columns, strict=True)), table.num_rows, units)
+
+
+def stated_in(header: str) -> tuple[str, str | None]:
+    """The name and the unit of a header; "x[centre]" and "normal_force_peak[ring]" are names, as no space is before their brackets."""
+    found = OF_A_SUPPORT.fullmatch(header)
+    name, unit = found.groups() if found else split_unit(header)
+    return (name, unit) if name else (header, None)
+
+
+def factor_to(sheet: Sheet, column: str, quantity: Quantity, problems: list[Problem]) -> float:
+    """The factor from the unit that the header of a column states to that of a quantity; 1 where it states none."""
+    return factor_in(column, sheet.units.get(column), quantity, sheet.label, problems)
 
 
 def check_columns(sheet: Sheet, known: Iterable[str], problems: list[Problem]) -> None:
@@ -81,9 +102,8 @@ def read_setting(sheet: Sheet, quantity: Quantity, problems: list[Problem]) -> n
     An empty cell means the documented default. If the default depends on other parameters, either all cells or none must be empty.
     """
     name = quantity.name
-    read = {"word": read_words, "list": read_lists}.get(quantity.kind, read_numbers)
-    found = Findings()
-    values, absent = read(sheet.columns[name], quantity, sheet.place(name), 0, found)
+    found, factor = Findings(), factor_to(sheet, name, quantity, problems)
+    values, absent = read_cells(sheet.columns[name], quantity, factor, sheet.place(name), 0, found)
     check_unit(sheet, name, quantity, found)
     if not found.count and quantity.kind != "list":
         meaning = f"({quantity.description}{f', unit {quantity.unit}' if quantity.unit else ''})"
@@ -109,7 +129,8 @@ def read_measured(sheet: Sheet, column: str, quantity: Quantity, problems: list[
     """Read the (rows,) numbers of a column, NaN for an empty cell; add problems if a cell holds no finite number."""
     found = Findings()
     free = Quantity(quantity.name, quantity.unit, quantity.description)
-    values, absent = read_numbers(sheet.columns[column], free, sheet.place(column), 0, found, [""])
+    factor = factor_to(sheet, column, quantity, problems)
+    values, absent = read_numbers(sheet.columns[column], free, sheet.place(column), 0, found, [""], factor)
     check_unit(sheet, column, quantity, found)
     wrong = np.flatnonzero(~np.isfinite(values) & ~absent).tolist() if not found.count else []
     message = f"is not a finite number ({quantity.description}); a cell is empty where nothing was measured"
@@ -122,7 +143,8 @@ def read_positive(sheet: Sheet, column: str, quantity: Quantity, what: str, meas
     found = Findings()
     unit = quantity.unit if what == "sd" else "1"
     meaning = Quantity(what, unit, f"{POSITIVE[what]} of {quantity.name}")
-    values, absent = read_numbers(sheet.columns[column], meaning, sheet.place(column), 0, found, [""])
+    factor = factor_to(sheet, column, meaning, problems)
+    values, absent = read_numbers(sheet.columns[column], meaning, sheet.place(column), 0, found, [""], factor)
     check_unit(sheet, column, meaning, found)
 
     def problem(row: int) -> Problem:
@@ -140,8 +162,10 @@ def check_unit(sheet: Sheet, column: str, quantity: Quantity, found: Findings) -
     place = f"{column}{UNIT}"
     for row, cell in enumerate(read_text(sheet.columns[place], sheet.place(place), 0, found) if place in sheet.columns else []):
         word = "" if cell is None else str(cell).strip()
-        if word not in ("", DEFAULT, quantity.unit):
-            message = f"{shorten(word)} disagrees: {column} must be in {quantity.unit or 'no unit'} ({quantity.description})"
+        if word not in ("", DEFAULT, sheet.units.get(column, quantity.unit)):
+            needed = f"the header of {column} says {sheet.units[column]}" if column in sheet.units else ""
+            needed = needed or f"{column} must be in {quantity.unit or 'no unit'}"
+            message = f"{shorten(word)} disagrees: {needed} ({quantity.description})"
             found.add(sheet.place(place, row), message)
 
 

@@ -149,8 +149,9 @@ class System:
         columns = {name: each[shared] for name, each in {**self.columns, **part.columns}.items()}
         if step != 1.0:
             columns["step"] = step * columns["step"]
-        with nullcontext() if part.program is not None else stderr_filter.without_false_alarm():  # about loaded programs
-            part.program = part.program or program_of(self, part)
+        first = part.program is None
+        part.program = part.program or program_of(self, part)  # from here on programs are kept, of which the filter must know
+        with stderr_filter.without_false_alarm() if first else nullcontext():
             results = in_blocks(part.program, along, columns, len(shared), STEPPED_WIDTH if self.stepped else WIDTH)
         for place, name in part.names.items():
             where = (back, part.at[runs[mine]]) if part.at is not None and results[name].ndim > 1 else (back,)

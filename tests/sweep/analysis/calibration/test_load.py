@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kernels.runtime import stderr_filter
 from sweep import ConfigError, load
 from sweep.analysis.calibration import load as reading
+from sweep.analysis.calibration import system as system_module
 from sweep.analysis.calibration.analysis import check
 from sweep.analysis.calibration.results import CalibrationRequest
+from sweep.analysis.calibration.sheet import stated_in
+from sweep.analysis.calibration.system import System
 from sweep.cli import main
 
 CONFIGS = Path(__file__).parents[4] / "configs"
@@ -65,6 +70,53 @@ def said(study: dict[str, Any], drops: dict[str, list[Any]] | None = None) -> st
     with pytest.raises(ConfigError) as caught:
         reading.load(study)
     return str(caught.value)
+
+
+def test_headers_of_measurements_may_state_units() -> None:
+    named = {"v0": "v0 [mm/s]", "v0_unit": "v0_unit", "set": "set (mm)", "error": "error [cm]", "back": "back [km/h]"}
+    drops = {named.get(name, name): cells for name, cells in DROPS.items() if name != "v0_unit"}
+    pd.DataFrame(drops).to_csv("drops.csv", index=False)
+    found = reading.load(changed("calibration/compare/rebound_velocity", {"column": "back [km/h]", "sd": 0.01, "weight": "times"}))
+    assert found.data.settings["v0"] == pytest.approx([1.5e-3, 2e-3, 3e-3])
+    assert found.data.measured == pytest.approx([0.5e-3, 1.5e-3, -1.0 / 3.6, -1.1 / 3.6, -1.2 / 3.6])
+    assert found.data.sd[:2] == pytest.approx([1e-4, 2e-4])
+    assert found.data.sd[2:] == pytest.approx([0.01, 0.01, 0.01])  # a number of the study: in SI units
+
+
+@pytest.mark.parametrize(
+    ("renamed", "words"),
+    [
+        ({"set": "set [N]"}, "column set: 'N', as the header says, is no unit of plastic_set: write one such as m"),
+        ({"set": "set [mm]"}, "column error: its header states no unit, and that of set says mm: state it here too"),
+        ({"v0": "v0 [mm/s]"}, "column v0_unit, row 1: 'm/s' disagrees: the header of v0 says mm/s"),
+        ({"times": "times [s]"}, "column times: 's', as the header says, is no unit of weight: give plain numbers"),
+    ],
+)
+def test_a_unit_in_a_header_must_fit(renamed: dict[str, str], words: str) -> None:
+    assert words in said(STUDY, {renamed.get(name, name): cells for name, cells in DROPS.items()})
+
+
+def test_brackets_without_a_space_are_part_of_a_name() -> None:
+    assert stated_in("normal_force_peak[ring]") == ("normal_force_peak[ring]", None)
+    assert stated_in("x[centre] [mm]") == ("x[centre]", "mm")
+    assert stated_in("force(kN)") == ("force", "kN")
+    assert stated_in("[kN]") == ("[kN]", None)
+
+
+def test_the_filter_of_stderr_is_asked_once_programs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+
+    def make(_system: System, _part: object) -> object:
+        order.append("program")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(system_module, "program_of", make)
+    monkeypatch.setattr(stderr_filter, "without_false_alarm", lambda: order.append("filter") or nullcontext())
+    pd.DataFrame(DROPS).to_csv("drops.csv", index=False)
+    found = reading.load(STUDY)
+    with pytest.raises(KeyboardInterrupt):
+        System(found.config, found.space, found.data).at(np.array([found.space.starts]))
+    assert order == ["program"]
 
 
 def test_a_calibration_is_read_with_settings_missing_cells_units_and_weights() -> None:
