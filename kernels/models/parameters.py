@@ -11,8 +11,8 @@ from kernels.models.quantity import Quantity
 OSCILLATOR = (
     Quantity("m", "kg", "mass", "m", default=1.0, lower=0.0, lower_open=True),
     Quantity("g", "m/s^2", "gravity, which presses the mass on its support", "g", default=10.0, lower=0.0),
-    Quantity("k", "N/m", "stiffness of the spring to the support", "k", default=0.0, lower=0.0),
-    Quantity("c", "N s/m", "viscous damping to the support", "c", default=0.0, lower=0.0),
+    Quantity("k", "N/m", "stiffness of the spring to the support: m (2 pi f)^2 for the natural frequency f", "k", default=0.0, lower=0.0),
+    Quantity("c", "N s/m", "viscous damping to the support: 2 zeta sqrt(k m) for the damping ratio zeta", "c", default=0.0, lower=0.0),
     Quantity("x0", "m", "initial displacement relative to the support", "x_0", default=0.0),
     Quantity("v0", "m/s", "initial velocity relative to the support", "v_0", default=0.0),
     Quantity("mu", "1", "Coulomb friction coefficient", r"\mu", default=0.1, lower=0.0),

@@ -14,7 +14,7 @@ from sweep.api.wording import in_python, texts_of
 from sweep.design.axis import Counted
 from sweep.execution.dataset import Dataset, read_table
 from sweep.execution.directory import RunDirectory, count_failed
-from sweep.io.errors import RowError
+from sweep.io.errors import ConfigError, Problem, RowError, advise
 from sweep.study.config import Config
 
 if TYPE_CHECKING:
@@ -115,12 +115,18 @@ class Run:
             throw: whether failed rows raise an error instead of being there with NaN and their status.
 
         Raises:
-            ConfigError: a shard is not as it was written, or there is none.
+            ConfigError: the run has no column of that name; a shard is not as it was written, or there is none.
             RowError: rows failed, with `throw`.
         """
         if throw:
             self.raise_failed()
-        return Dataset(self.directory).table(columns)
+        dataset = Dataset(self.directory)
+        found = dataset.table(columns)
+        unknown = [name for name in columns or () if name not in found.column_names]
+        if unknown:
+            problems = [Problem("columns", f"the run has no column {name!r}; {advise(name, dataset.names)}") for name in unknown]
+            raise ConfigError(str(self.directory), problems)
+        return found
 
     def to_pandas(self, columns: Sequence[str] | None = None, *, throw: bool = False) -> pd.DataFrame:
         """The rows in the order of the points as a pandas DataFrame, words such as `regime` and `status` as categories.

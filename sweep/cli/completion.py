@@ -47,7 +47,9 @@ def runs(incomplete: str) -> Words:
     there = [path for path in paths(incomplete) if path.is_dir()]
     inside = [path for path in paths(f"{RUNS}/") if path.name.startswith(incomplete) or str(path).startswith(incomplete)]
     named = [path for path in dict.fromkeys([*there, *inside]) if (path / MANIFEST).is_file()]
-    return [*((str(path), "run") for path in named), *((f"{path}/", "") for path in there if path not in named)]
+    # a shell drops what does not begin with what is typed: there a run below runs/ has its name alone, which all commands take
+    words = [str(path) if str(path).startswith(incomplete) else path.name for path in named]
+    return [*((word, "run") for word in words), *((f"{path}/", "") for path in there if path not in named)]
 
 
 def studies_and_runs(incomplete: str) -> Words:

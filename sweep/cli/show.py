@@ -132,11 +132,15 @@ def show_events(
         print_json(json.loads(table.to_json(orient="records")))
     else:
         columns = list(table.columns)
-        narrow = [*reversed(columns[columns.index("a") :])] if "a" in columns else []
+        forces = [name for name in ("a", "friction_force", "wall_force") if name in columns]  # go last
+        narrow = [*reversed(columns[columns.index("a") + len(forces) :]), *forces] if "a" in columns else []
         rows = table.head(LONGEST_TABLE).itertuples(index=False, name=None)
-        print_table("", columns, rows, right=[c for c in columns if c not in ("event", "support")], spare=narrow)
+        right = [name for name in columns if name not in ("event", "support")]
+        left_out = print_table("", columns, rows, right=right, spare=narrow)
         if len(table) > LONGEST_TABLE:
             say(f"The first {LONGEST_TABLE:,} of {len(table):,} are listed; --json and --out give all.")
+        if left_out:
+            say(f"Too wide for this table: {', '.join(left_out)}; --json and --out give all.")
     cut = event_log.unfinished(table)
     for sentence in cut:
         say(sentence)

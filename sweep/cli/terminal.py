@@ -55,8 +55,10 @@ def print_table(
     prose: Sequence[str] = (),
     spare: Sequence[str] = (),
     width: int | None = None,
-) -> None:
-    """Print a table on stdout. No word or number is broken; a table may therefore be wider than the terminal.
+) -> list[str]:
+    """Print a table on stdout; return the names of the columns that are left out.
+
+    No word or number is broken; a table may therefore be wider than the terminal.
 
     Args:
         title: title above the table; may be empty.
@@ -89,6 +91,7 @@ def print_table(
     for row in zip(*columns.values(), strict=True):
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
+    return [name for name in header if name not in columns]
 
 
 def needed_width(columns: Mapping[str, Sequence[str]], prose: Sequence[str]) -> int:

@@ -130,7 +130,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return parse_toml(read_bytes(path, MOST_TEXT))
     except OSError as error:
-        message = f"cannot be read: {error.strerror}{advise_path(path) or ('' if path.exists() else shipped.suggest(path))}"
+        near = advise_path(path) or ("" if path.exists() else shipped.suggest(path))
+        if not near and isinstance(error, FileNotFoundError) and path.suffix != shipped.SUFFIX and len(path.parts) == 1:
+            near = ", nor a study of that name that comes with tribosweep (`tribosweep list studies`)"
+        message = f"cannot be read: {error.strerror}{near}"
     except ValueError as error:
         message = str(error)
     raise ConfigError(str(path), [Problem("", message)])

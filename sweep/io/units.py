@@ -37,6 +37,17 @@ def _in_gravity(found: re.Match[str]) -> str:
     return f"{'milli' if found[1] else ''}standard_gravity"
 
 
+def _in_other_letters(name: str) -> str:
+    """Advice on the unit that differs from a wrong name in capitals only: "; did you mean Hz?"; empty if there is none."""
+    import pint
+
+    try:
+        meant = f"{_registry().parse_units(name, case_sensitive=False):~C}"
+    except (pint.PintError, tokenize.TokenError, SyntaxError, TypeError, ValueError, AssertionError):
+        return ""
+    return f"; did you mean {meant}?" if meant.lower() == name.lower() else ""
+
+
 def in_unit(text: str, unit: str) -> float:
     """Convert a number with a unit to a plain number.
 
@@ -63,7 +74,7 @@ def in_unit(text: str, unit: str) -> float:
         turning = unit == _FREQUENCY and "hertz" not in str(given)
         number = float(units.Quantity(float(read[1]), given).to("" if unit == "1" else unit).magnitude)
     except pint.UndefinedUnitError:
-        raise ValueError(f"{text!r}: {name!r} is no known unit") from None
+        raise ValueError(f"{text!r}: {name!r} is no known unit{_in_other_letters(name)}") from None
     except pint.DimensionalityError:
         raise ValueError(f"{text!r}: {name!r} cannot be converted to {'a plain number' if unit == '1' else unit}") from None
     except (pint.PintError, tokenize.TokenError, SyntaxError, TypeError, ValueError, AssertionError):

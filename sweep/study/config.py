@@ -108,6 +108,21 @@ class Config:
     @property
     def assumed(self) -> tuple[str, ...]:
         """A sentence for each default that decides the results and that a reader may take for another number."""
+        return (*self._assumed_gravity(), *self._assumed_friction())
+
+    def _assumed_friction(self) -> tuple[str, ...]:
+        """What is assumed of a mass that slips where a study gives static friction alone."""
+        given = {*self.fixed, *self.swept}
+        told = any(name.partition("[")[0] in ("mu", "mu_d") for name in given)
+        if told or "mu_s" not in given or ("mu_s" not in self.swept and not self.fixed["mu_s"]):
+            return ()
+        default = by_name(self.model.parameters)["mu"].default
+        return (
+            f"mu_d = {default:g}, the default of mu, is assumed while the mass slips; parameters.mu_d sets it, and mu sets mu_s and mu_d",
+        )
+
+    def _assumed_gravity(self) -> tuple[str, ...]:
+        """What is assumed of gravity where it presses a mass that rubs."""
         known, given = by_name(self.model.parameters), {*self.fixed, *self.swept}
         if "g" not in known or "normal_force" not in known or given & {"g", "normal_force"}:
             return ()

@@ -34,6 +34,11 @@ RUBBING, WALL = by_name(MODELS["rubbing_mass"].parameters), by_name(MODELS["buck
         ("omgea", "omega"),
         ("OMEGA", "omega"),
         ("a_0", "a0"),
+        ("natural_frequency", "k"),
+        ("eigenfrequency", "k"),
+        ("omega_n", "k"),
+        ("damping_ratio", "c"),
+        ("zeta", "c"),
     ],
 )
 def test_the_first_suggestion_is_what_an_engineer_means(word: str, name: str) -> None:

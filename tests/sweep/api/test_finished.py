@@ -38,6 +38,13 @@ def test_a_frame_has_units_and_words(fake: FakeKernels) -> None:
     assert list(run(GRID).to_pandas(["mu", "status"]).columns) == ["mu", "status"]
 
 
+def test_a_column_that_the_run_lacks_is_refused(fake: FakeKernels) -> None:
+    found = run(GRID)
+    for read in (found.to_arrow, found.to_pandas, found.to_polars, found.to_xarray):
+        with pytest.raises(ConfigError, match=r"columns: the run has no column 'wear_powr'; did you mean 'wear_power'\?"):
+            read(["a0", "wear_powr"])
+
+
 def test_polars_has_the_same_rows(fake: FakeKernels) -> None:
     found, frame = run(GRID).to_polars(), run(GRID).to_pandas()
     assert found.columns == list(frame.columns)

@@ -425,7 +425,7 @@ def test_events_that_stop_before_the_end_of_their_run_are_said_to(
     monkeypatch.setattr(time_history, "event_log", lambda *_, **__: columns)
     Path("study.toml").write_text("[sweep.axes]\na0 = [1.0]\n")
     assert main(["events", "study.toml"]) == status
-    assert capsys.readouterr().err.startswith(said)
+    assert said in capsys.readouterr().err
     monkeypatch.setattr(show, "LONGEST_TABLE", 1)
     assert main(["events", "study.toml"]) == status
     told = capsys.readouterr()
@@ -469,6 +469,41 @@ def test_an_assumed_gravity_is_said_where_it_counts(text: str, said: bool, tmp_p
     (tmp_path / "g.toml").write_text(text)
     assert main(["run", str(tmp_path / "g.toml"), "--dry-run"]) == 0
     assert ("g = 10 m/s^2 is assumed" in capsys.readouterr().err) is said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[study]\nmodel = "stop"\n[parameters]\nmu_s = 0.2\n', "mu_d = 0, the default of mu, is assumed while the mass slips"),
+        ("[sweep.axes]\nmu_s = [0.2, 0.3]\n", "mu_d = 0.1, the default of mu, is assumed"),
+        ("[parameters]\nmu_s = 0.2\nmu_d = 0.1\n", ""),
+        ("[parameters]\nmu = 0.2\n[sweep.axes]\nmu_s = [0.2, 0.3]\n", ""),
+        ('[study]\nmodel = "stop"\n[parameters]\nmu_s = 0.0\n', ""),
+    ],
+)
+def test_dynamic_friction_is_said_where_static_friction_alone_is_given(text: str, said: str, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "friction.toml").write_text(text)
+    assert main(["run", str(tmp_path / "friction.toml"), "--dry-run"]) == 0
+    told = capsys.readouterr().err
+    assert (said in told) if said else ("mu_d =" not in told)
+
+
+def test_a_name_that_is_neither_a_file_nor_a_shipped_study_leads_to_the_list(capsys: Captured) -> None:
+    assert main(["run", "nothere"]) == 2
+    assert "nor a study of that name that comes with tribosweep (`tribosweep list studies`)" in capsys.readouterr().err
+
+
+def test_a_narrow_table_of_events_keeps_the_forces_and_says_what_it_leaves_out(tmp_path: Path, capsys: Captured) -> None:
+    study = '[study]\nmodel = "stop"\n[parameters]\nk = 1.0\nmu = 0.1\ngap = 0.1\nv0 = 1.2345678\n[time]\nend = 3.1234567\n'
+    (tmp_path / "stop.toml").write_text(study)
+    assert main(["events", str(tmp_path / "stop.toml")]) == 0
+    told = capsys.readouterr()
+    header = told.out.splitlines()[0].split()
+    assert header[-2:] == ["friction_force", "wall_force"]
+    left_out = re.search(r"Too wide for this table: (.*); --json and --out give all", told.err)
+    assert left_out is not None
+    assert "wall_work" in left_out[1].split(", ")
+    assert not {*left_out[1].split(", ")} & {*header}
 
 
 def test_exit_statuses_and_row_statuses_are_listed(capsys: Captured) -> None:

@@ -46,6 +46,8 @@ def test_a_value_with_a_unit_is_that_in_si(text: str, unit: str, value: float) -
         ("3 g", "1", "cannot be converted to a plain number"),
         ("2 1/s", "rad/s", "Hz, rpm or rad/s"),
         ("3 newtonmeters", "N", "no known unit"),
+        ("5 hz", "rad/s", "'hz' is no known unit; did you mean Hz?"),
+        ("5 khz", "Hz", "'khz' is no known unit; did you mean kHz?"),
         ("3 N^", "N", "cannot be read as a unit"),
         ("3 (N", "N", "cannot be read as a unit"),
         ("3 N 5", "N", "cannot be read as a unit"),
