@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sweep.api import Run, resume, run
     from sweep.api.calibrating import Calibrated, calibrate
     from sweep.api.comparing import Comparison, compare
+    from sweep.api.fragilities import Fragility
     from sweep.api.opened import open_run, runs
     from sweep.api.sensitivities import Sensitivity
     from sweep.api.spectra import RecordSpectra, spectra
@@ -27,6 +28,7 @@ __version__ = VERSION
 HOMES = {
     "Config": "sweep.study.config",
     "ConfigError": "sweep.io.errors",
+    "Fragility": "sweep.api.fragilities",
     "Picture": "sweep.plots.figure",
     "Problem": "sweep.io.errors",
     "RowError": "sweep.io.errors",
@@ -49,6 +51,7 @@ __all__ = [
     "Comparison",
     "Config",
     "ConfigError",
+    "Fragility",
     "Picture",
     "Problem",
     "RecordSpectra",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from sweep.analysis.time_trace import TimeTrace
+    from sweep.api.fragilities import Fragility
     from sweep.api.sensitivities import Sensitivity
     from sweep.plots.figure import Picture
 
@@ -372,6 +373,57 @@ class Run:
         numbers = {"level": confidence, "resamples": resamples, "seed": seed, "sizes": sizes}
         with in_python():
             return analyse_run(self.directory, self.config, observables, regime, chances, quantiles, derivatives, at, numbers)
+
+    def fragility(
+        self,
+        event: str,
+        intensity: str,
+        *,
+        over: Sequence[str] = (),
+        by: str | None = None,
+        at: Mapping[str, Any] | None = None,
+        method: str = "stripes",
+        interval: str | None = None,
+        capacity_beta: float = 0.0,
+        confidence: float = 0.95,
+        resamples: int = 1000,
+        seed: int = 1,
+    ) -> Fragility:
+        """How the chance of an event grows with an intensity, as `tribosweep fragility` fits it.
+
+        Args:
+            event: such as "buckled=1", "peak_force > 5 kN" or "wall_regime=plateau".
+            intensity: a parameter that the run varies, or an observable.
+            over: parameters whose values are random; default the draws and records. Rows that share them all are drawn together.
+            by: parameter each of whose values has a curve.
+            at: parameter -> value of those that are held.
+            method: "stripes" (rows with and without the event), "cloud" (line through logarithms) or "incremental" (first intensity).
+            interval: "profile", "delta" or "bootstrap"; default bootstrap if rows share a record or a draw, else profile (cloud: delta).
+            capacity_beta: of a cloud, logarithmic standard deviation of the limit itself.
+            confidence: level of the intervals.
+            resamples: number of bootstrap samples.
+            seed: seed of the bootstrap samples.
+
+        Returns:
+            The curves and counted chances, as tables and pictures.
+
+        Raises:
+            ConfigError: a name, a number or the event is wrong, or a parameter varies that has no place.
+
+        Examples:
+            >>> found = run.fragility("buckled=1", "v0")
+            >>> found.chance([0.5, 1.0, 2.0])
+            >>> found.to_pandas()[["theta", "theta_low", "theta_high", "beta"]]
+            >>> found.plot("fragility.png")
+        """
+        from sweep.api.fragilities import analyse_run
+
+        numbers: dict[str, Any] = {
+            "capacity_beta": capacity_beta, "confidence": confidence, "resamples": resamples, "seed": seed, "over": tuple(over),
+            "at": tuple(texts_of(at)),
+        }  # fmt: skip
+        with in_python():
+            return analyse_run(self.directory, event, intensity, by=by, method=method, interval=interval, **numbers)
 
     def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95, chances: Sequence[str] = ()) -> pa.Table:
         """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others; see `group_statistics`."""

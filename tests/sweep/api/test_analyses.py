@@ -70,3 +70,37 @@ def test_calibration_finds_what_was_put_in(fitted: Calibrated, tmp_path: Path) -
 def test_a_wrong_calibration_is_refused_in_the_words_of_python(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"missing: a calibration has a table"):
         calibrate(Study(), tmp_path)
+
+
+def test_a_fragility_is_counted_fitted_and_drawn(fake: FakeKernels, tmp_path: Path) -> None:
+    """The wear power of this solver is a0 + 100 mu: it exceeds 1 where a0 > 1 - 100 mu, in the middle of a step of a0."""
+    a0, mu = np.arange(0.0125, 1.2, 0.025), np.linspace(0.0005, 0.0065, 7)
+    study = Study(name="sum", a0=a0.tolist(), mu=mu.tolist(), window="steady", k=1.0)
+    found = run(study).fragility("wear_power > 1 W", "a0", over=["mu"], method="incremental")
+    (row,) = found.to_pandas().to_dict("records")
+    first = np.log(1.0 - 100.0 * mu)
+    assert row["theta"] == pytest.approx(np.exp(first.mean()), rel=0.005)
+    assert row["beta"] == pytest.approx(first.std(), rel=0.02)
+    assert row["theta_low"] < row["theta"] < row["theta_high"]
+    assert found.chance(row["theta"]) == pytest.approx(0.5, abs=1e-12)
+    assert found.fitted
+    points = found.to_pandas("points")
+    counted = [(a + 100.0 * mu > 1.0).sum() for a in a0]
+    assert points["events"].tolist() == counted
+    assert points.attrs["units"]["intensity"] == "m/s^2"
+    assert repr(found).startswith("<Fragility of wear_power > 1 over a0: theta = ")
+    assert "<table" in found._repr_html_()
+    found.plot(tmp_path / "fragility.png")
+    assert (tmp_path / "fragility.png").stat().st_size > 1000
+    assert [file.name for file in found.write(tmp_path)] == ["fits.parquet", "points.parquet", "curves.parquet"]
+    none = run(study).fragility("wear_power > 100", "a0", over=["mu"])
+    assert not none.fitted
+    for wrong in (
+        lambda: found.to_pandas("fit"),
+        lambda: found.chance(1.0, 1),
+        lambda: none.chance(1.0),
+        lambda: run(study).fragility("wear_power > 1", "a0"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            wrong()
+        assert "--" not in str(caught.value)
