@@ -393,7 +393,7 @@ class Run:
 
         Args:
             event: such as "buckled=1", "peak_force > 5 kN" or "wall_regime=plateau".
-            intensity: a parameter that the run varies, or an observable.
+            intensity: a parameter that the run varies, an observable, or of records and draws "pga", "pgv", "arias", "cav", "sa_0.5s".
             over: parameters whose values are random; default the draws and records. Rows that share them all are drawn together.
             by: parameter each of whose values has a curve.
             at: parameter -> value of those that are held.

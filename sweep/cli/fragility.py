@@ -35,7 +35,12 @@ class Interval(StrEnum):
 def fragility(
     directory: RunFolder,
     event: Annotated[str, typer.Option(help="What may happen: buckled=1, 'peak_force > 5 kN', 'wear_depth > 2 mm', wall_regime=plateau.")],
-    intensity: Annotated[str, typer.Option(help="Parameter that the run varies, such as a0 or record_scale, or an observable.")],
+    intensity: Annotated[
+        str,
+        typer.Option(
+            help="Parameter that the run varies, such as a0; an observable; or of records and draws pga, pgv, arias, cav, sa_0.5s."
+        ),
+    ],
     over: Annotated[
         list[str] | None,
         typer.Option(help="Parameter whose values are random; default draw and record. Rows that share them all are drawn together."),

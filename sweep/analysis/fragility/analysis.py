@@ -37,7 +37,7 @@ class FragilityRequest:
     """What is asked.
 
     Attributes:
-        event: such as "buckled=1" or "peak_force > 5 kN". intensity: a parameter that varies, or an observable.
+        event: such as "buckled=1" or "peak_force > 5 kN". intensity: see `rows.read`.
         over: parameters whose values are random; default draws and records. by: parameter with a curve for each value.
         at: "name=value" texts of parameters that are held.
         method: one of METHODS. interval: one of INTERVALS; default bootstrap if rows share a record or a draw, else profile (cloud: delta).

@@ -11,12 +11,15 @@ import numpy as np
 
 from kernels.models.quantity import Quantity, by_name
 from sweep.analysis.event import Event, read_events
+from sweep.analysis.fragility.input_intensity import OF_INPUT, SPECTRAL, quantity_of
+from sweep.analysis.fragility.input_intensity import values_of as input_of
 from sweep.analysis.group_statistics import group
 from sweep.analysis.run_rows import ZIP, have_results, is_numeric, must_be_held, repeats, slice_at, varying_of
 from sweep.analysis.run_state import model_of, state_of
 from sweep.analysis.supports import add_entries, lists_of, with_entries
 from sweep.design.axis import DRAW, RECORD, SCHEME
 from sweep.design.sensitivity import SAMPLERS
+from sweep.excitation.intensity import MEASURES
 from sweep.execution.dataset import Dataset
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.convergence import CONVERGENCE
@@ -61,7 +64,7 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
 
     Args:
         path: directory of the run. event: such as "buckled=1" or "peak_force > 5 kN".
-        intensity: parameter that the run varies, or observable that is a number.
+        intensity: parameter that the run varies, observable that is a number, or measure of the input (`input_intensity`), such as "pga".
         over: parameters whose values are what is random; default the draws and records of the run, else every row is one by itself.
         by: parameter that gives each of its values a curve. at: "name=value" texts that hold further parameters.
 
@@ -88,14 +91,15 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
     table = add_entries(table, model, entries)
     table, held = slice_at(table, varying_of(table, names), at, problems)
     varying = varying_of(table, names)
-    axis = axis_of(intensity, varying, parameters, there, problems)
+    measure = None if intensity in (*parameters, *there) else quantity_of(intensity)
+    axis = measure or axis_of(intensity, varying, parameters, there, problems)
     random = random_of(over, varying, intensity, problems)
     if by is not None and (by not in varying or by in (intensity, *random)):
         message = (
             f"{by!r} is the intensity or random" if by in varying else f"{by!r} is nothing that this run varies; {advise(by, varying)}"
         )
         problems.append(Problem("--by", message))
-    loose = [name for name in varying if name not in (intensity, by, *random)]
+    loose = [name for name in varying if name not in (intensity, by, *random, *(OF_INPUT if measure else ()))]
     problems += [in_words(table, name) for name in loose if not state_is_sampled(state) and must_be_named(table, name)]
     if problems or axis is None:
         raise ConfigError(str(path), problems)
@@ -105,7 +109,8 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
     first = np.unique(curves, return_index=True)[1]
     labels: list[dict[str, Any]] = [{by: table.column(by)[int(row)].as_py()} if by else {} for row in first]
     groups = group(table, random) if random else np.arange(table.num_rows)
-    x = np.asarray(table.column(intensity).to_numpy(zero_copy_only=False), dtype=np.float64)
+    x = input_of(path, intensity, table) if measure else table.column(intensity).to_numpy(zero_copy_only=False)
+    x = np.asarray(x, dtype=np.float64)
     good = have_results(table.column(STATUS))
     return FragilityRows(
         state, what, there[what.observable], axis, x, values, happened, good, groups, tuple(random), curves, labels, held
@@ -121,7 +126,9 @@ def axis_of(
     if name in known:
         return known[name]
     same = "is the same in every row" if name in parameters and name not in varying else "is no number that this run varies or observes"
-    problems.append(Problem("--intensity", f"{name!r} {same}; {advise(name, known)}"))
+    problems.append(
+        Problem("--intensity", f"{name!r} {same} (a spectral acceleration is {SPECTRAL}); {advise(name, {**known, **MEASURES})}")
+    )
     return None
 
 
