@@ -23,6 +23,7 @@ from sweep.io.toml import parse_toml, text
 
 DEFAULT_MODEL = next(iter(MODELS))
 CALIBRATION = "calibration"
+FIRST = ("regime_map", "stop")  # of their kind: what Enter chooses
 KINDS = {
     **{name: re.split("[:,]", model.description)[0] for name, model in MODELS.items()},
     BODY: "a mass that moves in space, with supports that it hits and rubs on",
@@ -52,7 +53,7 @@ def init(
     differing = [path for path, data in files.items() if path.exists() and not (path.is_file() and path.read_bytes() == data)]
     there = dict.fromkeys([*([target] if target.exists() else []), *differing])
     if there:
-        raise ConfigError("tribosweep init", [Problem(str(path), "is there already and is not overwritten") for path in there])
+        raise ConfigError("tribosweep init", [Problem(str(path), occupied(path)) for path in there])
     for path in files:
         make_folders(path.parent)
     write_together({path: data for path, data in files.items() if not path.exists()})
@@ -61,6 +62,14 @@ def init(
     command = "calibrate" if is_calibration(name) else "run"
     say(f"Change what differs, then: tribosweep {command} {shlex.quote(str(target))}")
     emit(str(target))
+
+
+def occupied(path: Path) -> str:
+    """Why a file that is there stops `init`; of a grammar, which an older version may have written, with the command that renews it."""
+    other = (
+        f"; if it is of another version, tribosweep schema --out {shlex.quote(str(path))} renews it" if path.name == shipped.SCHEMA else ""
+    )
+    return f"is there already and is not overwritten{other}"
 
 
 def descriptions() -> dict[str, str]:
@@ -93,7 +102,8 @@ def ask() -> str:
         of_kind.setdefault(kind_of(name), []).append(name)
     kinds = [kind for kind in KINDS if kind in of_kind]
     kind = choose("What is it about?", [(each, KINDS[each]) for each in kinds])
-    return choose("Which of these is nearest?", [(name, shipped.about(name)) for name in of_kind[kind]])
+    first = [name for name in FIRST if name in of_kind[kind]]
+    return choose("Which of these is nearest?", [(name, shipped.about(name)) for name in dict.fromkeys([*first, *of_kind[kind]])])
 
 
 def on_terminal() -> bool:

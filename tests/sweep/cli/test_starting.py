@@ -55,6 +55,14 @@ def test_nothing_is_overwritten(capsys: Captured) -> None:
     assert main(["init", "second.toml", "--like", "regime_map"]) == 0  # the schema beside it is the same
 
 
+def test_a_grammar_of_another_version_is_renewed_by_a_command(capsys: Captured) -> None:
+    Path(shipped.SCHEMA).write_text("{}")
+    assert main(["init", "--like", "quake"]) == 2
+    assert f"tribosweep schema --out {shipped.SCHEMA} renews it" in capsys.readouterr().err
+    assert main(["schema", "--out", shipped.SCHEMA]) == 0
+    assert main(["init", "--like", "quake"]) == 0
+
+
 def test_a_name_is_needed_without_a_terminal_and_must_be_one(capsys: Captured) -> None:
     assert main(["init"]) == 2
     assert "`tribosweep list studies` shows them" in capsys.readouterr().err
