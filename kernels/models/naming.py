@@ -14,6 +14,8 @@ NEAR = 2  # words by which others may come later in their descriptions than the 
 MOST = 3  # names that are suggested
 SHORTEST = 4  # letters of a word of which a description may have a longer form: freq, frequency
 
+WITH_UNIT = re.compile(r"(?<=\S)(\s+\[|\s*\()[^\[\]()]*[\])]$")  # the end of "a0 [g]" or "a0 (g)"; x[centre] is a name
+
 # what a quantity is called elsewhere: where its description has no such word, or others have it too
 SYNONYMS = {
     "frequency": "omega",
@@ -64,7 +66,7 @@ def near_names(word: str, known: Known) -> list[str]:
     meanings = descriptions(known)
     if len(word) > LONGEST:
         return []
-    text = word.strip().lower()
+    text = WITH_UNIT.sub("", word.strip().lower())
     lowered = {name.lower(): name for name in reversed(list(meanings))}
     cutoff = LIKELY if any(meanings.values()) else UNLIKELY
     spelled = [lowered[each] for each in difflib.get_close_matches(text, lowered, n=1, cutoff=cutoff)]

@@ -429,7 +429,8 @@ class Run:
         """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others; see `group_statistics`."""
         from sweep.analysis.group_statistics import group_statistics
 
-        return group_statistics(self.directory, parameter, observables, confidence, chances)
+        with in_python():
+            return group_statistics(self.directory, parameter, observables, confidence, chances)
 
     def convergence(self) -> pa.Table:
         """The table of a convergence study, one row per point; FileNotFoundError for another run."""

@@ -35,6 +35,7 @@ from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
 
 SHOWN = 8
+CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
 
 
@@ -151,6 +152,11 @@ class RunDirectory:
                 raise ConfigError(
                     str(self.path), [Problem("", f"holds no run of tribosweep: there is no such directory{advise_path(self.path)}")]
                 )
+            if (self.path / CALIBRATED).is_file():
+                message = (
+                    f"holds a calibration, not a run: {CALIBRATED} has the values, residuals.parquet the fit, fitted.toml a study to run"
+                )
+                raise ConfigError(str(self.path), [Problem("", message)])
             there = "the directory is not empty and holds no run" if self.path.is_dir() else "holds no run"
             raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])
         version, schema = manifest.get("version"), manifest.get("schema_version")

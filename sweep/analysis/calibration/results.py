@@ -18,6 +18,7 @@ from sweep.analysis.calibration.optima import Optimum
 from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.calibration.system import System
 from sweep.analysis.calibration.uncertainty import Knowledge, Profile
+from sweep.execution.directory import CALIBRATED
 from sweep.io.atomic import make_folders, write_together
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.toml import to_toml
@@ -191,7 +192,7 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
     number, text = pa.float64(), pa.string()
     ends = "end of its confidence interval, from the Jacobian; null where the data do not determine it"
     found = {
-        "calibration.parquet": table(records(result), {
+        CALIBRATED: table(records(result), {
             "optimum": (pa.int64(), "number of the optimum, 0 for the best"), "fits": (pa.int64(), "how many fits ended there"),
             "chi2": (number, "sum of squared residuals there"), "parameter": (text, "free parameter"), "unit": (text, "its unit"),
             "value": (number, "its value"), "std": (number, "its standard deviation"), "low": (number, f"lower {ends}"),

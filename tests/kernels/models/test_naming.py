@@ -34,6 +34,8 @@ RUBBING, WALL = by_name(MODELS["rubbing_mass"].parameters), by_name(MODELS["buck
         ("omgea", "omega"),
         ("OMEGA", "omega"),
         ("a_0", "a0"),
+        ("a0 [g]", "a0"),
+        ("k (N/mm)", "k"),
         ("natural_frequency", "k"),
         ("eigenfrequency", "k"),
         ("omega_n", "k"),

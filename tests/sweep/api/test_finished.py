@@ -45,6 +45,11 @@ def test_a_column_that_the_run_lacks_is_refused(fake: FakeKernels) -> None:
             read(["a0", "wear_powr"])
 
 
+def test_means_name_their_argument_and_no_option(fake: FakeKernels) -> None:
+    with pytest.raises(ConfigError, match=r"\n  over: 'draw' is nothing that this run sweeps"):
+        run(GRID).over("draw")
+
+
 def test_polars_has_the_same_rows(fake: FakeKernels) -> None:
     found, frame = run(GRID).to_polars(), run(GRID).to_pandas()
     assert found.columns == list(frame.columns)

@@ -488,6 +488,14 @@ def test_dynamic_friction_is_said_where_static_friction_alone_is_given(text: str
     assert (said in told) if said else ("mu_d =" not in told)
 
 
+def test_a_directory_of_a_calibration_says_what_it_holds(capsys: Captured) -> None:
+    folder = Path("runs") / "fit"
+    folder.mkdir(parents=True)
+    (folder / "calibration.parquet").write_bytes(b"")
+    assert main(["show", "fit"]) == 2
+    assert "holds a calibration, not a run: calibration.parquet has the values" in capsys.readouterr().err
+
+
 def test_a_name_that_is_neither_a_file_nor_a_shipped_study_leads_to_the_list(capsys: Captured) -> None:
     assert main(["run", "nothere"]) == 2
     assert "nor a study of that name that comes with tribosweep (`tribosweep list studies`)" in capsys.readouterr().err
