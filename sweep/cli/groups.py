@@ -48,7 +48,7 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
         "sensitivity sensitivity_wear --out wear.png", "sensitivity runs/my_study --exceeds wear_power=1.0 --quantile 0.99",
     )),
     "fragility": (ASK, (
-        "fragility runs/fragility --event buckled=1 --intensity v0 --out fragility.png",
+        "fragility runs/fragility --event buckled=1 --intensity sa_0.4s --out fragility.png",
         "fragility runs/quake --event 'peak_force > 5 kN' --intensity record_scale --by mu --method incremental",
     )),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all")),

@@ -51,10 +51,12 @@ def fill(figure: Figure, result: FragilityResult, cloud: bool) -> None:
     axes.set_axisbelow(True)
     axes.legend(frameon=False, fontsize=8.5, loc="best")
     held = [f"{name} = {value_in_words(value)}" for name, value in result.rows.held.items()]
-    title = f"{result.rows.state['study']}: fragility over {result.rows.intensity.name}"
+    title = f"{result.rows.state['study']}: chance over {result.rows.intensity.name}"
     if cloud:
-        draw_cloud(figure.add_subplot(1, 2, 1), result, f"{result.rows.state['study']}: {len(result.rows.x):,} rows", held)
-        write_title(axes, f"fragility over {result.rows.intensity.name}", held and [" "])
+        draw_cloud(
+            figure.add_subplot(1, 2, 1), result, f"{result.rows.state['study']}: {sum(curve.rows for curve in result.curves):,} rows", held
+        )
+        write_title(axes, f"chance over {result.rows.intensity.name}", held and [" "])
     else:
         write_title(axes, title, held)
 
