@@ -40,6 +40,7 @@ from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
 from sweep.report.columns import MOST_FINE, pack_columns
+from sweep.report.fragility import fragility_of
 from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from sweep.report.means import means_over
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
@@ -120,8 +121,9 @@ def read_content(
     where = {int(order[each]): each for each in picked}
     columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
     indices, lacking = indices_of(path, rows.state, shade)
+    fragile, why_not = fragility_of(path, rows.state)
     curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
-    notes = [each for each in (thinned, lacking) if each]
+    notes = [each for each in (thinned, lacking, why_not) if each]
     if over is not None:
         each = count / max(rows.table.num_rows, 1)
         notes.append(
@@ -173,6 +175,7 @@ def read_content(
         "wall": "peak_force" in by_name(rows.model.observables),
         "summary": [list(each) for each in sentences(rows, found_areas, shade, curves, indices, over)],
         "sensitivity": indices.facts if indices else None,
+        "fragility": fragile,
         "curves": table_of(curves) if curves else [],
         "provenance": [list(each) for each in provenance_of(rows) if each[0] not in TECHNICAL],
         "technical": [list(each) for each in provenance_of(rows) if each[0] in TECHNICAL],

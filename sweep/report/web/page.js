@@ -56,6 +56,7 @@ function showFacts() {
     [["dt", what], ["dd", said.replace(/\^2/g, "²").replace(/\^3/g, "³")]].map(([kind, textContent]) => Object.assign(document.createElement(kind), { textContent }))));
   showIndices();
   showCurves();
+  showFragility();
   table(element("statuses"), Object.entries(content.statuses).map(([name, count]) => [name, count.toLocaleString("en"), ""]));
   table(element("fixed"), content.fixed);
   table(element("provenance"), content.provenance);
@@ -326,6 +327,7 @@ async function begin() {
   document.head.append(Object.assign(document.createElement("script"), { textContent: element("plotly").textContent }));
   element("plotly").remove();
   await shadeBy(content.shade);
+  await drawFragility();
   listen();
   document.body.dataset.ready = seconds();
   const middle = rows.at(...view().map(([low, high]) => (low + high) / 2));

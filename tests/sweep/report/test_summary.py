@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sweep import ConfigError, run
+from sweep import ConfigError, open_run, run
 from sweep.cli import main
 from sweep.report import paper
 from sweep.report.content import read_content
@@ -145,3 +145,21 @@ def test_a_report_is_printed_on_sheets_of_paper(fake: FakeKernels, tmp_path: Pat
     boxes = {tuple(round(float(each)) for each in box.split()) for box in re.findall(rb"/MediaBox \[([^]]*)\]", data)}
     assert boxes == {(0, 0, 595, 842)}  # A4 in points
     assert fake.calls == [30]
+
+
+def test_a_fragility_that_was_asked_for_is_in_the_report(fake: FakeKernels, tmp_path: Path) -> None:
+    directory = run(
+        {"sweep": {"axes": {"a0": np.linspace(0.125, 3.0, 24).tolist(), "mu": [0.001, 0.006, 0.011, 0.016]}}}, tmp_path / "a"
+    ).directory
+    assert read_content(directory, traces=0).facts["fragility"] is None
+    found = open_run(directory).fragility("wear_power > 2 W", "a0", over=["mu"], resamples=20)
+    found.write(directory)
+    facts = read_content(directory, traces=0).facts["fragility"]
+    assert (facts["title"], facts["unit"], facts["level"]) == ("chance of wear_power > 2 over a0", "m/s^2", 0.95)
+    assert facts["fits"][0]["theta"] == found.result.curves[0].fit.theta
+    assert sum(point["events"] for point in facts["points"]) == facts["fits"][0]["events"]
+    assert len(facts["curves"]) == 101
+    (directory / "fragility" / "fits.parquet").write_bytes(b"broken")
+    content = read_content(directory, traces=0).facts
+    assert content["fragility"] is None
+    assert any("No fragility" in note for note in content["notes"])
