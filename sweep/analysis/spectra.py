@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.analysis import event_log
+from sweep.excitation.compatible import Compatible
 from sweep.excitation.intensity import intensities
 from sweep.excitation.records import ACCELERATION, TIME, Recorded, read_record
 from sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum, response_spectrum
 from sweep.io import tables
 from sweep.io.errors import ConfigError, Problem
-from sweep.study.excitation import channels_of
+from sweep.study.excitation import Excitation, channels_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,7 @@ class Spectra:
         spectrum: their peaks, (R, P), at P frequencies.
         measures: name -> (R,) intensities: pga, pgv, arias, cav (`sweep.excitation.intensity`).
         random: whether the records are random draws.
+        target: (P,) Sa [m/s^2] that random draws shall have at this damping, NaN where it is not met; None for no target.
     """
 
     source: str
@@ -43,6 +45,7 @@ class Spectra:
     spectrum: ResponseSpectrum
     measures: dict[str, np.ndarray]
     random: bool
+    target: np.ndarray | None = None
 
     def table(self) -> pd.DataFrame:
         """One row for each record and frequency: record, frequency [Hz], period [s], Sd [m], Sv [m/s], Sa [m/s^2], PSv, PSa."""
@@ -53,6 +56,14 @@ class Spectra:
         columns = [np.tile(of.frequencies, count), np.tile(of.periods, count), *(values.ravel() for values in peaks)]
         names = {"record": np.repeat(np.array(self.names, object), len(of.periods))}
         return pd.DataFrame(names | dict(zip(UNITS, columns, strict=True)))
+
+    def worst(self) -> tuple[float, str, float] | None:
+        """The Sa / target - 1 that is largest in size, the record and its frequency [Hz]; None without target."""
+        if self.target is None or not np.isfinite(self.target).any():
+            return None
+        off = self.spectrum.acceleration / self.target - 1.0
+        row, place = np.unravel_index(int(np.nanargmax(np.abs(off))), off.shape)
+        return float(off[row, place]), self.names[row], float(self.spectrum.frequencies[place])
 
     def quantiles(self) -> np.ndarray:
         """(3, P) Sa [m/s^2] that 16, 50 and 84 % of the records do not exceed."""
@@ -92,9 +103,9 @@ def read_spectra(
         raise ConfigError("damping", [Problem("", f"{damping:g} must be at least 0 and less than 1: parts of critical damping")])
     files = [path for path in paths if path.suffix.lower() in tables.READERS]
     if len(files) == len(paths) and paths:
-        listed, random = of_files(files, time, acceleration, unit), False
+        listed, excitation = of_files(files, time, acceleration, unit), None
     elif len(paths) == 1:
-        listed, random = of_study(paths[0], draws)
+        listed, excitation = of_study(paths[0], draws)
     else:
         raise ConfigError("tribosweep spectrum", [Problem("", "give files with records (.csv, .parquet), or one study or run")])
     periods = 1.0 / frequencies
@@ -102,7 +113,19 @@ def read_spectra(
     measured = [intensities(samples, step) for _, samples, step in listed]
     peaks = (np.stack([getattr(part, name) for part in parts]) for name in ("displacement", "velocity", "acceleration"))
     measures = {name: np.array([float(each[name]) for each in measured]) for name in measured[0]}
-    return Spectra(str(paths[0]), tuple(name for name, _, _ in listed), ResponseSpectrum(periods, damping, *peaks), measures, random)
+    names = tuple(name for name, _, _ in listed)
+    random = excitation is not None and not isinstance(excitation, Recorded)
+    target = target_of(excitation, frequencies, damping)
+    return Spectra(str(paths[0]), names, ResponseSpectrum(periods, damping, *peaks), measures, random, target)
+
+
+def target_of(excitation: Excitation | None, frequencies: np.ndarray, damping: float) -> np.ndarray | None:
+    """The Sa [m/s^2] that draws shall have, NaN where it is not met; None if they shall have none, or at another damping."""
+    if not isinstance(excitation, Compatible) or damping != excitation.damping:
+        return None
+    low, high = excitation.match
+    met = (frequencies >= low * (1.0 - 1e-9)) & (frequencies <= high * (1.0 + 1e-9))
+    return np.where(met, excitation.target(frequencies), np.nan)
 
 
 def of_files(files: Sequence[Path], time: str, acceleration: str, unit: str | None) -> list[tuple[str, np.ndarray, float]]:
@@ -114,8 +137,8 @@ def of_files(files: Sequence[Path], time: str, acceleration: str, unit: str | No
     return [(record.name, record.samples, record.interval) for record in records if record is not None]
 
 
-def of_study(path: Path, draws: int) -> tuple[list[tuple[str, np.ndarray, float]], bool]:
-    """Name, samples [m/s^2] and step [s] of each record, draw and channel of a study, and whether they are drawn."""
+def of_study(path: Path, draws: int) -> tuple[list[tuple[str, np.ndarray, float]], Excitation]:
+    """Name, samples [m/s^2] and step [s] of each record, draw and channel of a study, and its excitation."""
     config = event_log.read_study(path)
     excitation = config.excitation
     problems: list[Problem] = []
@@ -139,4 +162,4 @@ def of_study(path: Path, draws: int) -> tuple[list[tuple[str, np.ndarray, float]
         several = samples.ndim > 1
         for place, channel in enumerate(np.atleast_2d(samples)):
             found.append((f"{name}, channel {place}" if several else name, channel, excitation.interval))
-    return found, not isinstance(excitation, Recorded)
+    return found, excitation

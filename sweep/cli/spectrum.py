@@ -52,6 +52,7 @@ def spectrum(
     found = spectra.read_spectra(paths, frequencies, damping, draws, time, acceleration, unit)
     if out is not None and drawn:
         picture.draw(found, out)
+        say_worst(found)
         emit(str(out))
     elif out is not None:
         event_log.write(found.table(), out)
@@ -90,7 +91,16 @@ def show(found: Spectra) -> None:
         low, _, high = found.quantiles()
         names, cells = [*names, "Sa 16 %\nm/s^2", "Sa 84 %\nm/s^2"], [*cells, low, high]
     print_table("", names, [[f"{float(values[place]):.4g}" for values in cells] for place in places], right=names)
+    say_worst(found)
     rest = f"{len(found.names) - SHOWN_RECORDS} more records, and all " if len(rows) > SHOWN_RECORDS else "All "
     mean = "Medians over the records" if many else "Peaks"
     say(f"{mean} at {100.0 * of.damping:g} % of critical damping.")
     say(f"{rest}{len(of.periods)} frequencies: --out spectra.csv; a picture: --out spectra.png.")
+
+
+def say_worst(found: Spectra) -> None:
+    """Say how far the draws are from the spectrum that they shall have."""
+    worst = found.worst()
+    if worst is not None:
+        size, name, frequency = worst
+        say(f"The largest deviation from the target is {100.0 * size:+.1f} %: {name} at {frequency:.4g} Hz.")

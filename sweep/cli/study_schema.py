@@ -21,8 +21,10 @@ from sweep.cli.topics import default_of, listed_models
 from sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
 from sweep.design.designs import DESIGNS
 from sweep.design.distributions import DISTRIBUTIONS
+from sweep.excitation.envelope import SHAPES
 from sweep.io.values import DEFAULT, written
 from sweep.study.random_excitation import INTERPOLATIONS
+from sweep.study.response_spectra import ACROSS
 from sweep.study.schema import TIME_KEYS, WINDOW, Document, Range
 from sweep.study.structures import KINDS
 
@@ -72,8 +74,11 @@ FORMS: dict[str, dict[str, Schema]] = {
     "Random": {
         "spectrum": PAIRS,
         "interpolation": one_of(INTERPOLATIONS),
-        "band": {**list_of(NUMBER, 2), "maxItems": 2},
-        **dict.fromkeys(("rms", "duration", "interval"), NUMBER),
+        **{key: {**list_of(NUMBER, 2), "maxItems": 2} for key in ("band", "match")},
+        "response_spectrum": PAIRS,
+        "against": one_of(ACROSS),
+        "envelope": table({"shape": one_of(SHAPES), "rise": NUMBER, "strong": NUMBER}, required=("rise", "strong")),
+        **dict.fromkeys(("rms", "duration", "interval", "damping", "tolerance"), NUMBER),
         "correlation": either(list_of(list_of({"type": "number"})), {"type": "object"}),
         "factors": list_of({"type": "number"}),
         "taper": either(NUMBER, list_of(NUMBER)),

@@ -113,7 +113,7 @@ def _motions(force: np.ndarray, step: float, omega: float, damping: float) -> It
 
     turn = omega * math.sqrt(1.0 - damping * damping)
     root = complex(-damping * omega, turn)
-    whole, start, slope = _linear_step(root, step)
+    whole, start, slope = linear_step(root, step)
     # q[n + 1] = whole q[n] + (start - slope) force[n] + slope force[n + 1], from q[0] = 0
     driven, _ = lfilter([slope, start - slope], [1.0, -whole], force, axis=-1, zi=-slope * force[..., :1])
     yield driven.imag / turn, (root * driven).imag / turn
@@ -121,14 +121,14 @@ def _motions(force: np.ndarray, step: float, omega: float, damping: float) -> It
     before, left = driven[..., :-1], force[..., :-1]
     rise = np.diff(force, axis=-1)
     for time in _instants(step, period):
-        whole, start, slope = _linear_step(root, time)
+        whole, start, slope = linear_step(root, time)
         inside = whole * before + start * left + slope * (time / step) * rise
         yield inside.imag / turn, (root * inside).imag / turn
     free = driven[..., -1:] * np.exp(root * (period / POINTS) * np.arange(1, POINTS + 1))
     yield free.imag / turn, (root * free).imag / turn
 
 
-def _linear_step(root: complex, time: float) -> tuple[complex, complex, complex]:
+def linear_step(root: complex, time: float) -> tuple[complex, complex, complex]:
     """Factors of q and of a force f0 + (f1 - f0) s / time in q(time), for q' = root q + force."""
     z = root * time
     grown = complex(np.expm1(z))

@@ -38,6 +38,8 @@ def fill(figure: Figure, spectra: Spectra) -> None:
         low, median, high = spectra.quantiles()
         axes.fill_between(frequencies, low, high, color=HUES[0], alpha=0.25, linewidth=0.0, label="16 to 84 %")
         axes.plot(frequencies, median, color=HUES[0], linewidth=1.8, marker=mark, label="median")
+    if spectra.target is not None:
+        axes.plot(frequencies, spectra.target, color=HUES[1], linewidth=1.4, linestyle="--", label="target")
     axes.set(xscale="log", xlabel="frequency [Hz]", ylabel="spectral acceleration [m/s²]")
     axes.set_yscale("log")
     label_plainly(axes.xaxis)

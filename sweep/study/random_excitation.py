@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models.quantity import Quantity
+from sweep.excitation.compatible import Compatible
 from sweep.excitation.correlated import Correlated, decaying
 from sweep.excitation.records import ACCELERATION, UNITS
 from sweep.excitation.spectrum import Spectrum
@@ -17,6 +18,7 @@ from sweep.io.columns import Wanted, read_columns
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.units import DENSITY, spelled
 from sweep.io.values import number_like, read_number
+from sweep.study.response_spectra import OF_TARGETS, read_compatible
 from sweep.study.schema import Random
 
 INTERPOLATIONS = ("linear", "log")
@@ -60,10 +62,34 @@ def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float |
     return read_number(quantity, path, value, problems)
 
 
-def read_random(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Stationary | Correlated | None:
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What all draws have: duration [s], interval [s], ramps [s] and seed; None where it is wrong."""
+
+    duration: float | None
+    interval: float | None
+    ramps: tuple[float, float] | None
+    seed: int
+
+
+def read_random(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Stationary | Correlated | Compatible | None:
     """Read the random accelerations, or forces of a structure; None and problems if they are wrong."""
     before = len(problems)
-    spectrum = read_spectrum(section, channels, folder, problems)
+    if section.response_spectrum is None:
+        wrong = [key for key in OF_TARGETS if getattr(section, key) is not None]
+        problems += [Problem(f"{RANDOM}.{key}", "belongs to a response_spectrum: leave it out") for key in wrong]
+        found: Stationary | Correlated | Compatible | None = read_density(section, channels, folder, problems)
+        return found if len(problems) == before else None
+    if channels.of != ACCELERATION or channels.count > 1:
+        message = "is of one base acceleration: loads that are forces, or several channels, have a power spectral density"
+        problems.append(Problem(f"{RANDOM}.response_spectrum", message))
+    sizes = read_sizes(section, problems)
+    found = read_compatible(section, sizes.duration, sizes.interval, sizes.seed, folder, problems)
+    return found if len(problems) == before else None
+
+
+def read_sizes(section: Random, problems: list[Problem]) -> Sizes:
+    """Read what all draws have."""
     duration, interval = (value_of(quantity, getattr(section, quantity.name), problems) for quantity in (DURATION, INTERVAL))
     ramps = read_ramps(section.taper, problems)
     seed = DEFAULT_SEED if section.seed is None else section.seed
@@ -75,6 +101,15 @@ def read_random(section: Random, channels: Channels, folder: Path, problems: lis
             problems.append(Problem(f"{RANDOM}.interval", f"{count}: must be >= 3 and <= {MOST_SAMPLES:,}"))
         if ramps is not None and sum(ramps) > duration:
             problems.append(Problem(f"{RANDOM}.taper", f"ramps of {ramps[0]:g} and {ramps[1]:g} s do not fit into {duration:g} s"))
+    return Sizes(duration, interval, ramps, seed)
+
+
+def read_density(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Stationary | Correlated | None:
+    """Read accelerations or forces with a given power spectral density; None and problems if they are wrong."""
+    before = len(problems)
+    spectrum = read_spectrum(section, channels, folder, problems)
+    sizes = read_sizes(section, problems)
+    duration, interval, ramps = sizes.duration, sizes.interval, sizes.ramps
     if spectrum is not None and interval is not None and spectrum.frequencies[-1] >= 0.5 / interval:
         highest, need = spectrum.frequencies[-1], 0.05 / spectrum.frequencies[-1]
         message = (
@@ -84,7 +119,7 @@ def read_random(section: Random, channels: Channels, folder: Path, problems: lis
         problems.append(Problem(f"{RANDOM}.interval", message))
     if spectrum is None or duration is None or interval is None or ramps is None or len(problems) > before:
         return None
-    single = Stationary(spectrum, duration, interval, seed, ramps)
+    single = Stationary(spectrum, duration, interval, sizes.seed, ramps)
     correlation = read_correlation(section, channels, problems)
     if correlation is None or len(problems) > before:
         return None
@@ -161,7 +196,7 @@ def read_spectrum(section: Random, channels: Channels, folder: Path, problems: l
     before = len(problems)
     if (section.spectrum is None) == (section.band is None):
         how = "missing" if section.band is None else "is given as a spectrum and as a band: leave out one of them"
-        form = "spectrum = [[1.0, 0.02], [20.0, 0.02]] in Hz and (m/s^2)^2/Hz, or band = [1.0, 20.0] in Hz with rms"
+        form = "spectrum = [[1.0, 0.02], [20.0, 0.02]] in Hz and (m/s^2)^2/Hz, or band = [1.0, 20.0] in Hz with rms, or a response_spectrum"
         problems.append(Problem(f"{RANDOM}.spectrum", f"{how}: {form}"))
         return None
     of_other = ("unit", "interpolation") if section.band is not None else ("rms",)

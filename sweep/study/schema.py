@@ -129,6 +129,22 @@ class Random(TableSchema):
     )
     factors: Any = Field(default=None, description="factor of each channel; default 1")
     taper: Any = Field(default=None, description="ramps of half a cosine at both ends [s], or [at the beginning, at the end]; default none")
+    response_spectrum: Any = Field(
+        default=None,
+        description="instead of a spectrum: the response spectrum that each draw has, pairs [frequency, largest total acceleration] in Hz "
+        "and m/s^2 (or the unit), straight lines in both logarithms; or a CSV or Parquet file with the columns frequency and sa",
+    )
+    against: str | None = Field(default=None, description="of a response spectrum: frequency (default), or period [s] in its place")
+    damping: Any = Field(default=None, description="of a response spectrum: part of critical damping; default 0.05")
+    envelope: Any = Field(
+        default=None,
+        description="of a response spectrum: { rise, strong } [s], how long the accelerations rise and how long they are strong; shape is "
+        "jennings (default) or trapezoid",
+    )
+    tolerance: Any = Field(default=None, description="of a response spectrum: largest deviation from it, relative; default 0.1")
+    match: Any = Field(
+        default=None, description="of a response spectrum: lowest and highest frequency at which draws have it [Hz]; default all"
+    )
 
 
 class Excitation(TableSchema):

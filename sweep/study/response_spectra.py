@@ -1,0 +1,166 @@
+"""Reading response_spectrum of [excitation.random]: the target, its damping, the envelope and the tolerance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+from sweep.excitation.compatible import Compatible
+from sweep.excitation.envelope import SHAPES, Envelope
+from sweep.excitation.records import UNITS
+from sweep.excitation.response_spectrum import DAMPING
+from sweep.io.columns import Wanted, read_columns
+from sweep.io.errors import Problem, advise, shorten
+from sweep.io.units import spelled
+from sweep.io.values import number_like, read_number
+from sweep.study.schema import Random
+
+RANDOM = "excitation.random"
+KEY = f"{RANDOM}.response_spectrum"
+FREQUENCY, PERIOD = "frequency", "period"
+TOLERANCE = 0.1
+ACROSS = {
+    FREQUENCY: Quantity(FREQUENCY, "Hz", "natural frequency", lower=0.0, lower_open=True),
+    PERIOD: Quantity(PERIOD, "s", "natural period", lower=0.0, lower_open=True),
+}
+SA = Quantity("sa", UNITS["acceleration"], "spectral acceleration", lower=0.0, lower_open=True)
+RATIO = Quantity("damping", "1", "of the spectrum, part of critical damping", lower=0.0, lower_open=True, upper=0.5)
+ADMITTED = Quantity("tolerance", "1", "largest deviation from the spectrum", lower=0.005, upper=1.0)
+RISE = Quantity("rise", "s", "time from the beginning to the strong phase", lower=0.0)
+STRONG = Quantity("strong", "s", "duration of the strong phase", lower=0.0, lower_open=True)
+OF_DENSITIES = ("spectrum", "band", "rms", "interpolation", "taper", "correlation", "factors")
+OF_TARGETS = ("against", "damping", "envelope", "tolerance", "match")
+
+
+def read_compatible(
+    section: Random, duration: float | None, interval: float | None, seed: int, folder: Path, problems: list[Problem]
+) -> Compatible | None:
+    """Read accelerations with a given response spectrum; None and problems if they are wrong."""
+    before = len(problems)
+    wrong = [key for key in OF_DENSITIES if getattr(section, key) is not None]
+    problems += [Problem(f"{RANDOM}.{key}", "belongs to a power spectral density: leave out this or response_spectrum") for key in wrong]
+    target = read_target(section, folder, problems)
+    damping = DAMPING if section.damping is None else read_number(RATIO, f"{RANDOM}.damping", section.damping, problems)
+    tolerance = TOLERANCE if section.tolerance is None else read_number(ADMITTED, f"{RANDOM}.tolerance", section.tolerance, problems)
+    envelope = read_envelope(section.envelope, duration, problems)
+    match = read_match(section.match, target, interval, problems)
+    if target is None or match is None or envelope is None or damping is None or tolerance is None or len(problems) > before:
+        return None
+    if duration is None or interval is None:
+        return None
+    return Compatible(*target, damping, match, duration, interval, seed, envelope, tolerance)
+
+
+def read_target(section: Random, folder: Path, problems: list[Problem]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The frequencies [Hz], ascending, and spectral accelerations [m/s^2] of the target."""
+    across = FREQUENCY if section.against is None else section.against
+    if across not in ACROSS:
+        problems.append(Problem(f"{RANDOM}.against", f"{across!r} is none; {advise(across, list(ACROSS))}"))
+        return None
+    over, given = ACROSS[across], section.response_spectrum
+    if isinstance(given, str):
+        wanted = Wanted(across, over.unit, across), Wanted(SA.name, SA.unit, SA.name, "", section.unit, f"{RANDOM}.unit")
+        columns = read_columns(folder / given, wanted, KEY, problems)
+        nodes = None if columns is None else np.stack(columns, axis=1)
+        place = f"{KEY}: {Path(given).name}, row "
+    else:
+        nodes, place = read_pairs(given, over, section.unit, problems), ""
+    if nodes is None:
+        return None
+    before = len(problems)
+    if len(nodes) < 2:
+        problems.append(Problem(KEY, f"has {len(nodes)} points: must have at least 2"))
+    for row, (x, y) in enumerate(nodes.tolist()):
+        where = f"{place}{row + 1}" if place else f"{KEY}[{row}]"
+        if x <= 0.0 or y <= 0.0:
+            problems.append(Problem(where, f"{x:g} {over.unit}, {y:g} {SA.unit}: both must be > 0"))
+        if row and x <= nodes[row - 1, 0]:
+            problems.append(Problem(where, f"{across} {x:g} {over.unit} does not exceed the one before, {nodes[row - 1, 0]:g} {over.unit}"))
+    if len(problems) > before:
+        return None
+    return (nodes[:, 0], nodes[:, 1]) if across == FREQUENCY else (1.0 / nodes[::-1, 0], nodes[::-1, 1])
+
+
+def read_pairs(pairs: Any, over: Quantity, unit: str | None, problems: list[Problem]) -> np.ndarray | None:
+    """Read (n, 2) pairs in SI units."""
+    if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        form = f"pairs [{over.name}, spectral acceleration] in {over.unit} and {SA.unit}, or a file"
+        problems.append(Problem(KEY, f"must be {form}, not {shorten(pairs)}"))
+        return None
+    before, found = len(problems), []
+    for position, (x, y) in enumerate(pairs):
+        stated = f"{y!r} {spelled(unit)}" if unit is not None and number_like(y) else y
+        found.append([read_number(over, f"{KEY}[{position}]", x, problems), read_number(SA, f"{KEY}[{position}]", stated, problems)])
+    return np.array(found, float) if len(problems) == before else None
+
+
+def read_envelope(given: Any, duration: float | None, problems: list[Problem]) -> Envelope | None:
+    """The envelope { shape, rise, strong }."""
+    path, before = f"{RANDOM}.envelope", len(problems)
+    form = '{ rise = 2.0, strong = 10.0 } in s, with shape = "jennings" or "trapezoid"'
+    if not isinstance(given, dict):
+        problems.append(Problem(path, f"{'missing' if given is None else shorten(given)}: must be {form}"))
+        return None
+    keys = ("shape", "rise", "strong")
+    problems += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), keys)}") for key in given if key not in keys]
+    shape = given.get("shape", SHAPES[0])
+    if shape not in SHAPES:
+        problems.append(Problem(f"{path}.shape", f"{shorten(shape)} is none; {advise(shape, SHAPES)}"))
+    missing = [key for key in keys[1:] if key not in given]
+    problems += [Problem(f"{path}.{key}", f"missing: must be {form}") for key in missing]
+    read = [read_number(each, f"{path}.{each.name}", given[each.name], problems) for each in (RISE, STRONG) if each.name not in missing]
+    if len(problems) > before or len(read) < 2 or read[0] is None or read[1] is None:
+        return None
+    if duration is not None and read[0] + read[1] > duration:
+        problems.append(Problem(path, f"a rise of {read[0]:g} s and a strong phase of {read[1]:g} s do not fit into {duration:g} s"))
+        return None
+    return Envelope(shape, read[0], read[1])
+
+
+def read_match(
+    given: Any, target: tuple[np.ndarray, np.ndarray] | None, interval: float | None, problems: list[Problem]
+) -> tuple[float, float] | None:
+    """The lowest and highest frequency [Hz] at which the target is met; by default those of the target."""
+    path = f"{RANDOM}.match"
+    if target is None or interval is None:
+        return None
+    ends = float(target[0][0]), float(target[0][-1])
+    if given is not None:
+        if not isinstance(given, list) or len(given) != 2:
+            problems.append(Problem(path, f"must be two frequencies in Hz, such as [0.2, 33.0], not {shorten(given)}"))
+            return None
+        read = [read_number(ACROSS[FREQUENCY], f"{path}[{place}]", value, problems) for place, value in enumerate(given)]
+        if read[0] is None or read[1] is None:
+            return None
+        low, high = read[0], read[1]
+        if not ends[0] * (1.0 - 1e-9) <= low < high <= ends[1] * (1.0 + 1e-9):
+            message = f"from {low:g} to {high:g} Hz: must go up, within {ends[0]:g} to {ends[1]:g} Hz of the response spectrum"
+            problems.append(Problem(path, message))
+            return None
+        ends = low, high
+    if ends[1] > 0.4 / interval:
+        message = (
+            f"samples {interval:g} s apart have fewer than 2.5 in a period from {0.4 / interval:g} Hz on, and the spectrum is met up to "
+            f"{ends[1]:g} Hz: take an interval of {0.2 / ends[1]:.2g} s, say, or match = [{ends[0]:g}, {0.4 / interval:g}]"
+        )
+        problems.append(Problem(f"{RANDOM}.interval", message))
+        return None
+    return ends
+
+
+def document(excitation: Compatible) -> dict[str, Any]:
+    """The keys of [excitation.random] in canonical form."""
+    envelope = {"shape": excitation.envelope.shape, "rise": excitation.envelope.rise, "strong": excitation.envelope.strong}
+    return {
+        "response_spectrum": np.stack([excitation.frequencies, excitation.accelerations], axis=1).tolist(),
+        "damping": excitation.damping,
+        "match": list(excitation.match),
+        "duration": excitation.duration,
+        "interval": excitation.interval,
+        "seed": excitation.seed,
+        "envelope": envelope,
+        "tolerance": excitation.tolerance,
+    }
