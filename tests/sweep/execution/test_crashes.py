@@ -55,13 +55,17 @@ def test_a_signal_ends_a_run_at_once_with_the_line_that_resumes_it(tmp_path: Pat
 def kill_at_random_moments(study: Path, out: Path) -> list[str]:
     """Start and kill a run until it has been killed KILLS times, and then let it end; what the processes said."""
     chance = random.Random(20261122)
+    begin = time.monotonic()
+    with start("run", study, "--out", out.with_name("timed")) as process:
+        assert process.wait(300) == 0
+    longest = time.monotonic() - begin  # a busy machine takes much longer until a run has written anything
     kills, said = 0, []
     while kills < KILLS:
         begun = ["resume", out], ["check", out, "--repair"], ["run", study, "--out", out]
         words = chance.choice(begun) if (out / "manifest.json").exists() else ["run", study, "--out", out]
         with start(*words) as process:
             try:
-                process.wait(chance.uniform(0.1, 3.0))
+                process.wait(chance.uniform(0.03, 0.9) * longest)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 kills += 1
