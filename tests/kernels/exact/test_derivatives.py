@@ -162,6 +162,7 @@ def test_derivatives_are_finite_across_both_boundaries_and_exactly_on_them() -> 
             assert np.isfinite(slope).all(), name
 
 
+@pytest.mark.slow
 def test_every_derivative_is_exactly_zero_in_stick() -> None:
     rows = [BASE | TIMES | {"a0": a0} for a0 in (0.0, 0.5, 0.99, 1.0)]
     found = reverse()(columns(rows))

@@ -105,6 +105,7 @@ def test_a_run_that_creeps_near_the_boundary_at_resonance_gets_there(beta: float
     assert found["wear_power"][0] == pytest.approx(orbit.wear_power, rel=1e-7)  # how far a return within 1e-12 is from the motion itself
 
 
+@pytest.mark.slow
 def test_slip_slip_without_spring_has_its_limit_after_few_periods() -> None:
     rows = [{"a0": 1.0 / eta, "mu": 0.1} for eta in ETAS]
     found = steadily(rows)

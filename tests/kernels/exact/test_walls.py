@@ -324,6 +324,7 @@ def test_energies_are_those_of_the_independent_run() -> None:
             assert lost == pytest.approx(expected["plastic_energy"] + expected["viscous_energy"], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_mass_that_turns_back_within_the_plateau_is_known_in_closed_form() -> None:
     # m = k_n = f_crit = 1: elastic up to 1 m, then a force of 1 N; what is left is elastic and gives back 1 m/s
     v0 = np.linspace(1.001, 1.73, 500)

@@ -59,6 +59,7 @@ def test_steps_of_their_own_and_float32_count_the_same():
         assert found["impact_rate"] == pytest.approx(together["impact_rate"], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_whole_run_is_what_is_counted_without_a_window():
     p = {name: value for name, value in STOPS.items() if name not in ("window_start", "window_end")}
     for scheme in ("exact", "euler"):

@@ -73,6 +73,7 @@ def test_every_scheme_tends_to_it(scheme, step, allowed):
         assert found[observable][0] == pytest.approx(value, rel=allowed)
 
 
+@pytest.mark.slow
 def test_steady_slip_has_the_stribeck_curve():
     lugre = law(LuGre, LAWS["LuGre, Stribeck"])
     for speed in (0.005, 0.05, 0.5):

@@ -61,6 +61,7 @@ def test_the_chance_of_buckling_is_that_of_an_independent_count(walls: Path) -> 
     assert found.without["buckling_time"] == 1024 - np.count_nonzero(buckles)
 
 
+@pytest.mark.slow
 def test_an_observable_that_never_has_a_value_has_the_chance_zero(tmp_path: Path) -> None:
     document: dict[str, Any] = {
         "study": {"model": "buckling_wall", "name": "calm"}, "parameters": {"k_post": 1.0, "f_post": 0.3}, "time": {"end": 1.0},
