@@ -16,6 +16,7 @@ import numpy as np
 
 from sweep.design.axis import Axis
 from sweep.design.latin_hypercube import LatinHypercube
+from sweep.design.posterior import Posterior
 from sweep.design.sampling import PlainSample, Sampled
 from sweep.design.sobol import Sobol, sobol
 
@@ -192,7 +193,7 @@ class Fast(Sampled):
         return float(own), others
 
 
-Sampling = Sobol | LatinHypercube | Halton | Saltelli | Morris | Fast
+Sampling = Sobol | LatinHypercube | Halton | Saltelli | Morris | Fast | Posterior
 SAMPLERS: dict[str, type[Sampling]] = {
     "sobol": Sobol,
     "latin_hypercube": LatinHypercube,
@@ -200,13 +201,21 @@ SAMPLERS: dict[str, type[Sampling]] = {
     "saltelli": Saltelli,
     "morris": Morris,
     "fast": Fast,
+    "posterior": Posterior,
 }
-OPTIONS: dict[str, tuple[str, ...]] = {"second_order": ("saltelli",), "levels": ("morris",), "harmonics": ("fast",)}
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "second_order": ("saltelli",),
+    "levels": ("morris",),
+    "harmonics": ("fast",),
+    "columns": ("posterior",),
+}
 ABOUT: dict[str, str] = {
     "halton": "`count` points of the scrambled Halton sequence; any number of them is as good as a power of two",
     "saltelli": "`count` groups of d + 2 points (2 d + 2 with second_order = true) for Sobol indices of d parameters",
     "morris": "`count` trajectories of d + 1 points through a grid of `levels` (4) levels an axis, for elementary effects",
     "fast": "a curve of `count` points for each parameter, analysed by `harmonics` (4) harmonics (extended FAST)",
+    "posterior": "`count` draws from the rows of a CSV or Parquet `file`, correlation kept; axes with a distribution get a value "
+    "for each draw, which runs at every combination of the other axes' values",
 }
 
 
@@ -214,6 +223,8 @@ def count_of(design: Sampling) -> int:
     """The value of the key `count` of a design: number of points, groups, trajectories, or points of a curve."""
     if isinstance(design, Saltelli | Morris):
         return design.groups
+    if isinstance(design, Posterior):
+        return design.draws
     return design.samples if isinstance(design, Fast) else design.count
 
 
@@ -233,6 +244,9 @@ def settings_of(design: Sampling) -> dict[str, Any]:
 
 def remarks_on(design: Any) -> list[str]:
     """Remarks on a design before it is computed."""
+    if isinstance(design, Posterior) and design.combinations > 1:
+        mixed = f"The {design.combinations:,} points of a draw share its parameters"
+        return [f"{mixed}: numbers over all points mix them, and their intervals are those of independent points."]
     if not isinstance(design, Sobol | Saltelli):
         return []
     count, noun = (design.groups, "groups") if isinstance(design, Saltelli) else (design.count, "points")

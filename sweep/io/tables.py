@@ -113,6 +113,21 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     return names, pieces()
 
 
+def said_of_columns(path: Path, key: str) -> dict[str, str]:
+    """What the metadata of the columns of a Parquet file say under a key, such as "unit"; empty for a CSV file."""
+    import pyarrow.parquet as pq
+
+    if path.suffix.lower() != ".parquet":
+        return {}
+    said = {each.name: (each.metadata or {}).get(key.encode(), b"").decode("utf-8", "replace") for each in pq.read_schema(path)}
+    return {name: text for name, text in said.items() if text}
+
+
+def units_of(path: Path) -> dict[str, str]:
+    """The units in the metadata of the columns of a Parquet file, such as the files of a run have; empty for a CSV file."""
+    return {name: unit for name, unit in said_of_columns(path, "unit").items() if unit != "1"}
+
+
 def why(error: Exception) -> str:
     """Why a file cannot be read, without its name, on one line."""
     if isinstance(error, UnicodeEncodeError):

@@ -17,11 +17,12 @@ from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS, Ad
 from sweep.design.distributions import Scaled, Weighted
 from sweep.design.grid import Grid, Zip
 from sweep.design.points import Missing, widened
+from sweep.design.posterior import Empirical, Posterior
 from sweep.design.sensitivity import OPTIONS, SAMPLERS, Sampling, settings_of
 from sweep.io import tables
 from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.values import Value, number_like
-from sweep.study import point_table
+from sweep.study import point_table, posterior
 from sweep.study.axes import forms, read_list, read_schemes, read_spacing
 from sweep.study.boundary import BOUNDARY, read_boundary
 from sweep.study.boundary import KEYS as BOUNDARY_KEYS
@@ -37,7 +38,9 @@ KEYS: dict[str, tuple[str, ...]] = {
     **{name: ("count", "seed", *(key for key, designs in OPTIONS.items() if name in designs), "correlations") for name in SAMPLERS},
     CONVERGENCE: CONVERGENCE_KEYS,
     BOUNDARY: BOUNDARY_KEYS,
+    posterior.POSTERIOR: posterior.KEYS,
 }
+FROM_FILE = (TABLE, posterior.POSTERIOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,8 @@ def read_sweep(
 
 def missing_of(name: str, parts: tuple[Part, ...], fixed: Mapping[str, Value]) -> Missing:
     """The value of a swept parameter in the rows of the parts that do not sweep it: its fixed value, else its default."""
-    listed = [axis.values for part in parts for axis in part.axes if axis.name == name and isinstance(axis, Listed | Weighted | Scaled)]
+    tabled = Listed | Weighted | Scaled | Empirical
+    listed = [axis.values for part in parts for axis in part.axes if axis.name == name and isinstance(axis, tabled)]
     widths = [values.shape[1] for values in listed if values.ndim > 1]
     value = np.asarray(fixed.get(name, np.empty(0) if widths else np.nan))
     return Missing(widened(value, max(*widths, len(value))) if widths else value, name not in fixed)
@@ -109,10 +113,11 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
             problems.append(Problem(f"{where}.{key}", f"belongs to design = {asked}; this one is {sweep.design!r}"))
     if sweep.design == TABLE:
         return read_table(sweep, where, model, scheme, folder, problems)
-    if sweep.file is not None and sweep.design in DESIGNS:
-        message = f'design {sweep.design!r} takes its points from [{where}.axes]; a file needs design = "{TABLE}"'
+    if sweep.file is not None and sweep.design in DESIGNS and sweep.design not in FROM_FILE:
+        needed = " or ".join(f'"{each}"' for each in FROM_FILE)
+        message = f"design {sweep.design!r} takes its points from [{where}.axes]; a file needs design = {needed}"
         problems.append(Problem(f"{where}.file", message))
-    if not sweep.axes and sweep.design not in (CONVERGENCE, BOUNDARY):
+    if not sweep.axes and sweep.design not in (CONVERGENCE, BOUNDARY, posterior.POSTERIOR):
         message = "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"
         problems.append(Problem(f"{where}.axes", message))
     sampled = sweep.design in SAMPLERS
@@ -124,8 +129,11 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
 
     problems += first_of(unknown, problem, f"{where}.axes", "keys")
     named = {name: raw for name, raw in (sweep.axes or {}).items() if name in known}
-    read = [read_axis(model, f"{where}.axes.{name}", raw, scheme, sampled, problems) for name, raw in named.items()]
+    drawn = {name for name, raw in named.items() if sampled and not (sweep.design == posterior.POSTERIOR and posterior.is_crossed(raw))}
+    read = [read_axis(model, f"{where}.axes.{name}", raw, scheme, name in drawn, problems) for name, raw in named.items()]
     axes = tuple(axis for axis in read if axis is not None)
+    if sweep.design == posterior.POSTERIOR:
+        return posterior.read_posterior(sweep, where, model, axes, drawn, folder, problems)
     if sampled:
         return read_sample(sweep, where, axes, problems) or Grid(()), ""
     counted = tuple(axis for axis in axes if isinstance(axis, Counted))
@@ -154,7 +162,8 @@ def read_table(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path
 
 def axis_path(sweep: Sweep, where: str, axis: Axis) -> str:
     """The key that defines an axis."""
-    return f"{where}.file: column {axis.name}" if sweep.design == TABLE else f"{where}.axes.{axis.name}"
+    from_file = sweep.design in FROM_FILE and axis.name not in (sweep.axes or {})
+    return f"{where}.file: column {axis.name}" if from_file else f"{where}.axes.{axis.name}"
 
 
 def sweep_document(sections: list[Sweep], design: Design, folder: Path) -> dict[str, Any] | list[dict[str, Any]] | None:
@@ -166,14 +175,18 @@ def sweep_document(sections: list[Sweep], design: Design, folder: Path) -> dict[
 
 def part_document(section: Sweep, design: Design, folder: Path) -> dict[str, Any]:
     """One design in canonical form."""
-    if section.file is not None:
-        return {"design": TABLE, "file": str((folder / section.file).resolve())}
+    file = {} if section.file is None else {"file": str((folder / section.file).resolve())}
+    if section.design == TABLE:
+        return {"design": TABLE, **file}
     settings = settings_of(design) if isinstance(design, Sampling) else {key: getattr(design, key) for key in KEYS.get(section.design, ())}
     if isinstance(design, Boundary):
         settings["seeds"] = [list(seed) for seed in design.seeds]
     settings = {key: value for key, value in settings.items() if value not in (None, [])}
-    axes = {"axes": {axis.name: axis.to_document() for axis in design.axes}} if design.axes else {}
-    return {"design": section.design, **settings, **axes}
+    if isinstance(design, Posterior) and section.columns is not None:
+        settings["columns"] = section.columns
+    written = [axis for axis in design.axes if not isinstance(axis, Empirical)]
+    axes = {"axes": {axis.name: axis.to_document() for axis in written}} if written else {}
+    return {"design": section.design, **file, **settings, **axes}
 
 
 def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, problems: list[Problem]) -> Axis | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -18,14 +18,48 @@ from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
 from sweep.io.columns import Wanted, factor_of, split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of
-from sweep.io.tables import READERS, codes_of, read_lists, read_numbers, read_words, why
+from sweep.io.tables import READERS, codes_of, read_lists, read_numbers, read_words, units_of, why
 from sweep.study.document import of_another
 from sweep.study.schema import PARAMETERS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+NODE = re.compile(r"\s*((\w+)\[\d+\])(?:\s*[\[(].*?[\])])?\s*")  # a node of a table, as a calibration names it, and a unit
 OF_A_SUPPORT = re.compile(r"(\S+\[.*?\])(?:\s*[\[(]\s*(.*?)\s*[\])])?\s*")  # a name with brackets of its own, and a unit
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which columns of a file of draws are read: parameters, and nodes of tables such as "post_stiffness[0]".
+
+    Attributes:
+        skipped: names of columns that are never read.
+        chosen: names of the columns that are read; None for all others. key: the key that gives them, for messages.
+    """
+
+    skipped: tuple[str, ...]
+    chosen: tuple[str, ...] | None
+    key: str
+
+    def known(self, headers: Collection[str], model: Model) -> dict[str, Quantity | None]:
+        """The names that columns may have -> what they are."""
+        parameters = by_name(model.parameters)
+        nodes = {
+            found[1]: replace(parameters[found[2]], name=found[1], kind="float")
+            for header in headers
+            if (found := NODE.fullmatch(header)) and found[2] in parameters and parameters[found[2]].kind == "list"
+        }
+        return {**parameters, **nodes}
+
+    def takes(self, name: str) -> bool:
+        """Whether a column is read."""
+        return name not in self.skipped if self.chosen is None else name in self.chosen
+
+    def absent(self, names: Collection[str]) -> list[Problem]:
+        """The problems of chosen columns that a file does not have."""
+        wrong = [name for name in dict.fromkeys(self.chosen or ()) if name not in names]
+        return [Problem(self.key, f"{name!r} is no column of the file; {advise(name, [*names])}") for name in wrong]
 
 
 @dataclass(slots=True)
@@ -79,7 +113,9 @@ class Column:
             return np.memmap(widened, kind, mode="r", shape=whole)
 
 
-def read_points(path: Path, model: Model, scheme: str, where: str, problems: list[Problem]) -> tuple[Listed, ...]:
+def read_points(
+    path: Path, model: Model, scheme: str, where: str, problems: list[Problem], selection: Selection | None = None
+) -> tuple[Listed, ...]:
     """Read and check a table of points piece by piece, with only one piece in memory.
 
     Args:
@@ -88,6 +124,7 @@ def read_points(path: Path, model: Model, scheme: str, where: str, problems: lis
         scheme: the scheme that an empty cell of "scheme" stands for.
         where: the key that names the file, for messages.
         problems: list to which problems are added, with column and row (the first row below the header is row 1).
+        selection: the columns that are read; None for all, each of which must be a parameter or "scheme".
 
     Returns:
         One axis per column, all as long as the table. A cell that is empty (CSV), null (Parquet) or "default" is absent. NaN and infinite
@@ -101,17 +138,19 @@ def read_points(path: Path, model: Model, scheme: str, where: str, problems: lis
         return ()
     with ExitStack() as files:
         try:
-            return read_columns(path, model, scheme, where, problems, files)
+            return read_columns(path, model, scheme, where, problems, files, selection)
         except (OSError, pa.ArrowException, UnicodeError) as error:
             problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
             return ()
 
 
-def read_columns(path: Path, model: Model, scheme: str, where: str, problems: list[Problem], files: ExitStack) -> tuple[Listed, ...]:
+def read_columns(
+    path: Path, model: Model, scheme: str, where: str, problems: list[Problem], files: ExitStack, selection: Selection | None
+) -> tuple[Listed, ...]:
     """Do the work of `read_points` with `files` for the cells; errors of the file readers are not caught."""
     before, rows = len(problems), 0
     names, pieces = READERS[path.suffix.lower()](path)
-    columns = choose_columns([name.strip() for name in names], model, f"{where}: {path.name}", problems, files)
+    columns = choose_columns([name.strip() for name in names], units_of(path), model, f"{where}: {path.name}", problems, files, selection)
     for piece in pieces:
         for position, column in columns.items():
             label = f"{where}: {path.name}, column {column.name}"
@@ -127,30 +166,46 @@ def read_columns(path: Path, model: Model, scheme: str, where: str, problems: li
     return tuple(column.axis() for column in columns.values()) if len(problems) == before else ()
 
 
-def choose_columns(names: list[str], model: Model, label: str, problems: list[Problem], files: ExitStack) -> dict[int, Column]:
-    """Choose the columns that can be read, by position, and give them temporary `files`; add problems for the others."""
-    known: dict[str, Quantity | None] = {**by_name(model.parameters), SCHEME: None}
+def choose_columns(
+    names: list[str],
+    units: Mapping[str, str],
+    model: Model,
+    label: str,
+    problems: list[Problem],
+    files: ExitStack,
+    selection: Selection | None,
+) -> dict[int, Column]:
+    """Choose the columns that can be read, by position, and give them temporary `files`; add problems for the others.
+
+    `units` are those that the metadata of the columns state; a unit in the header comes first.
+    """
+    known = {**by_name(model.parameters), SCHEME: None} if selection is None else selection.known(names, model)
     columns: dict[int, Column] = {}
     seen: set[str] = set()
     twice, unknown = [], []
     for position, header in enumerate(names):
         name, unit = split_header(header, known)
-        if name in seen:
+        if selection is not None and not selection.takes(name):
+            pass
+        elif name in seen:
             twice.append(name)
         elif name in known:
             values, absent = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))  # noqa: SIM115 - `files` closes them
-            columns[position] = Column(name, known[name], values, absent, factor_in(header, unit, known[name], label, problems))
+            factor = factor_in(header, unit, known[name], label, problems, units.get(header))
+            columns[position] = Column(name, known[name], values, absent, factor)
         else:
             unknown.append(name)
         seen.add(name)
 
     def problem(name: str) -> Problem:
         separator = "; columns are separated by commas" if ";" in name else ""
-        message = of_another(name, model) or f"unknown parameter; {advise(name, known, PARAMETERS)}{separator}"
+        others = f"; {selection.key} chooses the columns that are read" if selection else ""
+        message = of_another(name, model) or f"unknown parameter; {advise(name, known, PARAMETERS)}{separator}{others}"
         return Problem(f"{label}, column {name}", message)
 
     problems += first_of(unknown, problem, label, "columns")
     problems += first_of(twice, lambda name: Problem(f"{label}, column {name}", "given twice"), label, "columns")
+    problems += selection.absent(seen) if selection else []
     return columns
 
 
@@ -164,15 +219,23 @@ def split_header(header: str, known: Collection[str]) -> tuple[str, str | None]:
     return split_unit(header)
 
 
-def factor_in(header: str, unit: str | None, quantity: Quantity | None, label: str, problems: list[Problem]) -> float:
-    """The factor from the unit that a header states to that of the parameter; 1 if it states none, and with a problem if it is none."""
+def factor_in(
+    header: str, unit: str | None, quantity: Quantity | None, label: str, problems: list[Problem], metadata: str | None = None
+) -> float:
+    """The factor from the unit that a header, or else the metadata, states to that of the parameter.
+
+    It is 1 if neither states one, and with a problem if it is none.
+    """
+    given_by = "the header"
+    if unit is None and quantity is not None and quantity.unit != "":
+        unit, given_by = metadata, "the metadata"
     if unit is None:
         return 1.0
     if quantity is None or quantity.unit == "":
         what = "words" if quantity is None or quantity.kind == "word" else "whole numbers"
         problems.append(Problem(f"{label}, column {header}", f"a column of {what} has no unit"))
         return 1.0
-    wanted = Wanted(quantity.name, quantity.unit, quantity.name, given=unit, given_by="the header")
+    wanted = Wanted(quantity.name, quantity.unit, quantity.name, given=unit, given_by=given_by)
     return factor_of(wanted, "", f"{label}, column {header}", problems)
 
 

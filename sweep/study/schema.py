@@ -62,7 +62,9 @@ class Sweep(TableSchema):
         default="grid", description="which points: grid, zip, table, boundary, convergence or a sample; `tribosweep list designs`"
     )
     count: Whole | None = Field(
-        default=None, description="of a sample: its size; of an elementary design: trajectories (morris), points of each curve (fast)"
+        default=None,
+        description="of a sample: its size; of an elementary design: trajectories (morris), points of each curve (fast); of a posterior: "
+        "number of draws, default all of its file",
     )
     seed: Whole | None = Field(
         default=None, description="of a sample: what its random numbers follow from, together with the number of a point; default 1"
@@ -70,7 +72,10 @@ class Sweep(TableSchema):
     file: str | None = Field(
         default=None,
         description="of a table: the CSV or Parquet file with one row for each point, columns named as parameters, with "
-        "a unit or without: a0 [mm/s^2]",
+        "a unit or without: a0 [mm/s^2]; of a posterior: the file with one row for each draw",
+    )
+    columns: list[str] | None = Field(
+        default=None, description="of a posterior: which parameters are taken from its file; default all of its columns"
     )
     observable: str | None = Field(
         default=None, description="of a boundary: whose words or level; of a convergence study: which must settle"

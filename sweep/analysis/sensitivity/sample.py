@@ -12,6 +12,7 @@ import numpy as np
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.status import RESULTS
 from sweep.design.designs import Concatenation
+from sweep.design.posterior import Posterior
 from sweep.design.sampling import PlainSample
 from sweep.design.sensitivity import SAMPLERS, Fast, Morris, Saltelli, Sampling
 from sweep.execution.dataset import Dataset
@@ -88,7 +89,7 @@ class Sample:
     @property
     def independent(self) -> bool:
         """Whether the parameters are independent."""
-        return not (isinstance(self.design, PlainSample) and self.design.correlations)
+        return not (isinstance(self.design, Posterior) or (isinstance(self.design, PlainSample) and self.design.correlations))
 
     def coordinates(self) -> np.ndarray:
         """(N, d) coordinates of all points in the unit cube."""

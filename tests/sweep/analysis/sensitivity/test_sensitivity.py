@@ -401,7 +401,7 @@ def test_what_samples_nothing_is_refused(ishigami: FakeIshigami, tmp_path: Path,
     path.write_text("[sweep.axes]\nx0 = [1.0, 2.0]\n")
     assert main(["sensitivity", str(path)]) == 2
     assert (
-        "design 'grid' draws no parameters; those that do: sobol, latin_hypercube, halton, saltelli, morris, fast"
+        "design 'grid' draws no parameters; those that do: sobol, latin_hypercube, halton, saltelli, morris, fast, posterior"
         in capsys.readouterr().err
     )
     assert not Path("runs").exists()
