@@ -77,7 +77,8 @@ def read_posterior(
 def read_draws(path: Path, chosen: list[str] | None, model: Model, where: str, key: str, problems: list[Problem]) -> tuple[Empirical, ...]:
     """Read the parameters of a file of draws; empty and problems if there are any.
 
-    Columns about a draw (chain, draw, log_density ...) and the factor of the noise of a calibration are left out. `post_stiffness[0]`, `post_stiffness[1]` ... are the nodes of a table.
+    Columns about a draw (chain, draw, log_density ...) and the factor of the noise of a calibration are left out.
+    `post_stiffness[0]`, `post_stiffness[1]` ... are the nodes of a table.
     """
     before = len(problems)
     try:
