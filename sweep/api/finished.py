@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models.status import RESULTS
-from sweep.api import frames
+from sweep.api import datasets, frames
 from sweep.api.wording import in_python, texts_of
 from sweep.design.axis import Counted
-from sweep.execution.dataset import Dataset, read_table
+from sweep.execution.dataset import Dataset, read_table, rows_of
 from sweep.execution.directory import RunDirectory, count_failed
-from sweep.io.errors import ConfigError, Problem, RowError, advise
+from sweep.io.errors import RowError
 from sweep.study.config import Config
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from sweep.analysis.time_trace import TimeTrace
     from sweep.api.fragilities import Fragility
+    from sweep.api.openturns import OpenTurnsSamples
     from sweep.api.sensitivities import Sensitivity
     from sweep.plots.figure import Picture
 
@@ -76,7 +77,7 @@ class Run:
 
     def _slice(self) -> Picture:
         """The map over the first two axes; each of the others is held at its first value."""
-        return self.map(at={axis.name: frames.values_along(axis)[0] for axis in self.config.design.axes[2:] if isinstance(axis, Counted)})
+        return self.map(at={axis.name: datasets.values_along(axis)[0] for axis in self.config.design.axes[2:] if isinstance(axis, Counted)})
 
     @property
     def rows(self) -> int:
@@ -121,13 +122,7 @@ class Run:
         """
         if throw:
             self.raise_failed()
-        dataset = Dataset(self.directory)
-        found = dataset.table(columns)
-        unknown = [name for name in columns or () if name not in found.column_names]
-        if unknown:
-            problems = [Problem("columns", f"the run has no column {name!r}; {advise(name, dataset.names)}") for name in unknown]
-            raise ConfigError(str(self.directory), problems)
-        return found
+        return rows_of(self.directory, columns)
 
     def to_pandas(self, columns: Sequence[str] | None = None, *, throw: bool = False) -> pd.DataFrame:
         """The rows in the order of the points as a pandas DataFrame, words such as `regime` and `status` as categories.
@@ -154,20 +149,68 @@ class Run:
         """The rows as an xarray Dataset; needs `tribosweep[xarray]`.
 
         Args:
-            columns: names of the observables; default all.
+            columns: names of the observables, as columns or as variables of the Dataset; default all.
             throw: see `to_arrow`, also for the errors.
 
         Returns:
-            Of a grid, the axes are dimensions with their values as coordinates; rows that are not computed yet are NaN. Any other design
-            has one dimension, `row`, along which its parameters are coordinates. Parameters that are the same in all rows are coordinates
-            without a dimension. Words are texts. Every variable has `units` (SI), `long_name` and `description`, which xarray's plots show.
+            Of a grid, the axes (random draws: `draw`) are dimensions with their values as coordinates; rows that are not computed yet are
+            NaN. Any other design has one dimension, `row`, along which its parameters are coordinates. Parameters that are the same in all
+            rows are coordinates without a dimension. Of a structure, observables of supports have the dimension `support`, those of
+            observed points `observed`; so "wear_power" names that of all supports, the columns "wear_power[first]" ... Entries of other
+            lists have a dimension of their own. Words are texts. Every variable has `units` (SI), `long_name` and `description`, which
+            xarray's plots show; `to_netcdf` writes all of it.
         """
-        chosen = columns
-        if columns is not None:
-            parameters = {*self.config.swept, *self.config.fixed, "point", "scheme", "halving", "level"}
-            chosen = [name for name in Dataset(self.directory).names if name in parameters or name in columns]
-            chosen += [name for name in columns if name not in chosen]
-        return frames.to_xarray(self.to_arrow(chosen, throw=throw), self.config)
+        chosen = None if columns is None else datasets.columns_of(columns, Dataset(self.directory).names, self.config)
+        return datasets.to_xarray(self.to_arrow(chosen, throw=throw), self.config)
+
+    def to_openturns(
+        self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None, *, throw: bool = False
+    ) -> OpenTurnsSamples:
+        """The rows as two samples of OpenTURNS, and the distribution of the inputs; needs `tribosweep[openturns]`.
+
+        Args:
+            inputs: names of parameters; default all that vary and are numbers or words.
+            outputs: names of observables; default all that are numbers or words and have a value in every row.
+            throw: see `to_arrow`.
+
+        Returns:
+            Samples with names and units, in SI units; words are their codes, a table times a random factor is that factor. Rows that
+            failed, or that lack one of these values, are left out and counted. `distribution` is the joint distribution of the inputs with
+            its copula if the design draws them.
+
+        Raises:
+            ConfigError: the run has no such column, it holds lists, or no row has all values. RowError: rows failed, with `throw`.
+
+        Examples:
+            >>> axes = {"mu": tribosweep.between(0.1, 0.3), "a0": tribosweep.distribution("normal", mean="5 m/s^2", std="1 m/s^2")}
+            >>> sample = tribosweep.run(tribosweep.Study(name="sample", design="sobol", count=64, end=5.0, **axes))
+            >>> found = sample.to_openturns(outputs=["wear_power"])
+            >>> found.inputs.getDescription()
+            [mu,a0 [m/s^2]]
+            >>> found.distribution.getMarginal(1).getMean()
+        """
+        from sweep.api import openturns
+
+        return openturns.to_openturns(self.to_arrow(throw=throw), self.config, inputs, outputs)
+
+    def export(self, out: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Path:
+        """Write the rows as one file for other programs, as `tribosweep export` does.
+
+        Args:
+            out: the file: .csv (units in its header), .parquet, .arrow or .feather, or .nc (NetCDF of `to_xarray`, with
+                `tribosweep[xarray]`).
+            columns: their names; default all. NetCDF has the parameters besides.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            ConfigError: another ending, or see `to_arrow`. OSError: the file cannot be written.
+        """
+        from sweep.api import exporting
+
+        with in_python():
+            return exporting.export(self.directory, self.config, Path(out), columns)
 
     def map(
         self,

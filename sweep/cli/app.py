@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import calibration, checks, explore, fragility, pictures, runs, sensitivity, show, spectrum, starting, structures, trace
+from sweep.cli import (
+    calibration,
+    checks,
+    explore,
+    export,
+    fragility,
+    pictures,
+    runs,
+    sensitivity,
+    show,
+    spectrum,
+    starting,
+    structures,
+    trace,
+)
 from sweep.cli.groups import Commands, help_of
 from sweep.cli.terminal import emit
 from sweep.io.version import VERSION
@@ -49,6 +63,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "map": pictures.draw_map,
     "report": pictures.write_report,
     "explore": explore.explore,
+    "export": export.export,
     "bifurcation": pictures.draw_bifurcation,
     "events": show.show_events,
     "trace": trace.trace,

@@ -37,6 +37,9 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     )),
     "report": (LOOK, ("report runs/regime_map",)),
     "explore": (LOOK, ("explore runs/regime_map", "explore runs/regime_map --out page.html")),
+    "export": (LOOK, (
+        "export runs/regime_map --out regime_map.csv", "export runs/my_study --out my_study.nc --column wear_power --column regime",
+    )),
     "trace": (LOOK, ("trace sdnd104 --point 1 --out trace.png", "trace runs/my_study --point 7 --from 10 --to 12 --out trace.csv")),
     "events": (LOOK, ("events sdnd104 --point 1", "events runs/my_study --impacts --out impacts.parquet")),
     "spectrum": (LOOK, (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sweep.execution.directory import RunDirectory
 from sweep.execution.shard_check import SHARD_NAME, expected_by, place_of
-from sweep.io.errors import ConfigError, Problem
+from sweep.io.errors import ConfigError, Problem, advise
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,6 +106,21 @@ class Dataset:
         if place is not None and self._complete and not self._expected.is_whole(number, place):
             raise damaged(self.directory, path, "it ends early, though the run is marked as complete")
         return place is not None
+
+
+def rows_of(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """All rows of the run in a directory, with all or the named columns.
+
+    Raises:
+        ConfigError: there is no column of that name, no shard, or one that is not as it was written.
+    """
+    dataset = Dataset(path)
+    found = dataset.table(columns)
+    unknown = [name for name in columns or () if name not in found.column_names]
+    if unknown:
+        problems = [Problem("columns", f"the run has no column {name!r}; {advise(name, dataset.names)}") for name in unknown]
+        raise ConfigError(str(path), problems)
+    return found
 
 
 def read_table(directory: RunDirectory, path: Path) -> pa.Table:
