@@ -11,6 +11,9 @@ from kernels.runtime import program_cache
 
 Columns = Mapping[str, np.ndarray]
 Place = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+# these programs are long but run briefly: with less effort the program of a wall compiles in 2/3 of the time and runs as fast. A loop over
+# blocks within the program makes it compile up to twice as long.
+EFFORT = {"xla_backend_optimization_level": 1}
 
 
 def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...], others: tuple[str, ...]) -> Any:
@@ -37,14 +40,27 @@ def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, obse
 
         return jax.jacfwd(values, has_aux=True)(along)
 
-    # these programs are long but run briefly: with less effort the program of a wall compiles in 2/3 of the time and runs as fast. A loop
-    # over blocks within the program makes it compile up to twice as long.
-    effort = {"xla_backend_optimization_level": 1}
-    return jax.jit(jax.vmap(one), compiler_options=effort)
+    return jax.jit(jax.vmap(one), compiler_options=EFFORT)
+
+
+def compiled_values(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...]) -> Any:
+    """Compile a program as `compiled` does, but without derivatives: it is shorter, and its lanes do not wait for each other's events."""
+    import jax
+
+    from kernels.runtime import jax_setup
+
+    jax_setup.prepare()
+    program_cache.use()
+
+    def one(along: dict[str, Any], columns: dict[str, Any]) -> Any:
+        found = run(place(along, columns))
+        return {}, {name: found[name] for name in (*observables, "status")}
+
+    return jax.jit(jax.vmap(one), compiler_options=EFFORT)
 
 
 def in_blocks(program: Any, along: Columns, columns: Columns, count: int, width: int) -> dict[Any, np.ndarray]:
-    """Run `count` rows through a `compiled` program, `width` lanes per call; the last row fills unused lanes.
+    """Run `count` rows through a program of `compiled` or `compiled_values`, `width` lanes a call; the last row fills unused ones.
 
     Returns:
         Observable -> (count, ...) values, including "status"; (observable, name) -> (count, ...) derivatives. The further axes are those of

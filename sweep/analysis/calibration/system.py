@@ -21,7 +21,7 @@ from sweep.study.config import Config
 # lanes of a block; a fit has few rows (rows/s of the wall with seven derivatives on one core: 2100 at 8 lanes, 1200 at 16, 960 at 32)
 WIDTH = 8
 STEPPED_WIDTH = 16  # of a time scheme: a step of 64 lanes takes three times as long as one of 8
-PATH = ("path", "path_times", "path_at")  # columns of a run that is a sample of a loop
+PATH = ("path", "path_times")  # columns of a run that is a loop
 SAMPLES = "samples"  # the column of the times of a history
 LOOPS, MOMENTS, HISTORIES, ENDS = "loops", "moments", "histories", "ends"  # programs
 COUNTED = ("integer", "word")  # kinds of observables that jump where a regime ends
@@ -201,14 +201,14 @@ def parts_of(system: System) -> list[Part]:
     """The programs of a calibration, each with its runs."""
     data, count = system.data, len(system.data.runs)
     every, itself = np.ones(count, dtype=bool), np.arange(count)
+    _, first, test = np.unique(data.tests, return_index=True, return_inverse=True)
     if data.paths is not None:
-        path = dict(zip(PATH, (data.paths.x, data.paths.times, data.paths.at), strict=True))
-        return [Part(LOOPS, every, dict(enumerate(data.names)), itself, columns=path)]
+        path = dict(zip(PATH, (data.paths.x, data.paths.times), strict=True))
+        return [Part(LOOPS, every, dict(enumerate(data.names)), first[test], data.paths.at, columns=path)]
     if data.forces:
         return [Part(MOMENTS, every, dict(enumerate(data.names)), itself)]
     if data.histories is None:
         return [Part(ENDS, every, {place: TRACED.get(name, name) for place, name in enumerate(data.names)}, itself)]
-    _, first, test = np.unique(data.tests, return_index=True, return_inverse=True)
     times, traced = data.histories.times[test], np.isfinite(data.times)
     # lanes without samples step at the pace of those beside them
     end = system.columns.get("end", np.full(count, system.model.parameter("end").default))
@@ -254,6 +254,12 @@ def placed(columns: Mapping[str, Any], along: Mapping[str, Any], space: Space) -
 
 def program_of(system: System, part: Part) -> Any:
     """The compiled program of a part: blocks of runs with their derivatives."""
+    run, place = runner_of(system, part)
+    return compiled(run, place, tuple(dict.fromkeys(part.names.values())), system.words)
+
+
+def runner_of(system: System, part: Part) -> tuple[Any, Any]:
+    """Two functions that JAX traces: row parameters -> observables with `status`, and (free numbers, columns) -> row parameters."""
     import jax.numpy as jnp
 
     from kernels import moment, simulate
@@ -266,9 +272,8 @@ def program_of(system: System, part: Part) -> Any:
         return {**constants, **placed({key: jnp.asarray(each) for key, each in columns.items()}, along, space)}
 
     def loop(parameters: dict[str, Any]) -> dict[str, Any]:
-        path, times, at = (parameters.pop(key) for key in PATH)
-        found = along_path(model.name, parameters, path, times, timed)
-        return {**{key: values[at] for key, values in found.items()}, "status": jnp.zeros((), int)}
+        path, times = (parameters.pop(key) for key in PATH)
+        return {**along_path(model.name, parameters, path, times, timed), "status": jnp.zeros((), int)}
 
     def history(parameters: dict[str, Any]) -> dict[str, Any]:
         times = parameters.pop(SAMPLES)
@@ -280,7 +285,7 @@ def program_of(system: System, part: Part) -> Any:
 
     timed = system.data.paths is not None and system.data.paths.timed
     run = {LOOPS: loop, MOMENTS: lambda parameters: moment(model.name, parameters), HISTORIES: history, ENDS: end}[part.kind]
-    return compiled(run, place, tuple(dict.fromkeys(part.names.values())), system.words)
+    return run, place
 
 
 def regimes_in_words(model: Model, names: Sequence[str], codes: np.ndarray) -> list[str]:
