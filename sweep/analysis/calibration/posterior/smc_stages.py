@@ -1,0 +1,83 @@
+"""Files of the particles of a chain after its last stage, so that tempered sequential Monte Carlo goes on where it was ended."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sweep.analysis.calibration.posterior.smc import Particles, SmcSettings, Stage
+from sweep.io.atomic import make_folders, remove, write_whole
+
+LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR = "log_prior", "log_likelihood", "ancestor"
+
+
+@dataclass(frozen=True, slots=True)
+class StageFiles:
+    """The interface `smc.Store` in a folder, one file per chain, each replaced as a whole.
+
+    Attributes:
+        folder: the folder; made when the first file is written.
+        identity: what the particles depend on: a hash of the calibration and of the code of the sampler. settings: the others.
+    """
+
+    folder: Path
+    identity: str
+    settings: SmcSettings
+
+    def path(self, chain: int) -> Path:
+        """The file of a chain."""
+        return self.folder / f"smc_chain_{chain}.parquet"
+
+    def load(self, chain: int) -> Particles | None:
+        """The particles of a chain; None if it has no file, or one that is damaged or belongs to another problem: it begins anew."""
+        from sweep.io import sealed_parquet
+
+        try:
+            table = sealed_parquet.read(self.path(chain))
+            said = json.loads((table.schema.metadata or {})[b"smc"])
+        except (OSError, ValueError, KeyError):
+            return None
+        if said["made_by"] != self.made_by(chain):
+            return None
+        names = [name for name in table.column_names if name not in (LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR)]
+        coordinates = np.column_stack([table[name].to_numpy() for name in names])
+        log_prior, log_likelihood, ancestors = (table[name].to_numpy() for name in (LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR))
+        stages = tuple(Stage(**each) for each in said["stages"])
+        return Particles(coordinates, log_prior, log_likelihood, ancestors, said["scale"], stages)
+
+    def save(self, chain: int, particles: Particles) -> None:
+        """Write the particles of a chain.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        import pyarrow as pa
+
+        from sweep.io import sealed_parquet
+
+        columns = {f"coordinate_{place}": each for place, each in enumerate(particles.coordinates.T)}
+        columns |= {LOG_PRIOR: particles.log_prior, LOG_LIKELIHOOD: particles.log_likelihood, ANCESTOR: particles.ancestors}
+        stages = [dataclasses.asdict(each) for each in particles.stages]
+        said = {"made_by": self.made_by(chain), "scale": particles.scale, "stages": stages}
+        table = pa.table({name: pa.array(np.ascontiguousarray(each)) for name, each in columns.items()})
+        make_folders(self.folder)
+        write_whole(self.path(chain), sealed_parquet.to_bytes(table.replace_schema_metadata({"smc": json.dumps(said)})))
+
+    def made_by(self, chain: int) -> list[object]:
+        """What the particles of a chain depend on. More chains leave the first ones as they are."""
+        settings = self.settings
+        return [self.identity, chain, settings.particles, settings.seed, settings.ess]
+
+    def stages_there(self) -> int:
+        """How many stages of all chains are there already."""
+        there = (self.load(chain) for chain in range(self.settings.chains))
+        return sum(len(each.stages) for each in there if each is not None)
+
+    def remove(self) -> None:
+        """Remove the files."""
+        for file in self.folder.glob("smc_chain_*.parquet"):
+            remove(file)
