@@ -14,9 +14,6 @@ from sweep.analysis.calibration.system import System
 from sweep.io.errors import ConfigError
 from tests.sweep.analysis.calibration.posterior.linear_gaussian import line
 
-sys.path.insert(0, str(Path(__file__).parent))
-from linear_gaussian import line
-
 LAWS = [
     ("uniform", {"from": 0.5, "to": 3.0}, stats.uniform(0.5, 2.5)),
     ("log_uniform", {"from": 0.5, "to": 3.0}, stats.loguniform(0.5, 3.0)),
