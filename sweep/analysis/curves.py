@@ -50,14 +50,14 @@ def read_curves(path: Path, observable: str | None = None, x: str | None = None,
     chosen: list[Quantity] = []
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
-        shade = choose_shade(model, model.main if observable is None else observable, problems)
+        shade = choose_shade(model, model.main if observable is None else observable, problems, "observable")
         chosen.extend([shade] if shade else [])
         return [*(quantity.name for quantity in chosen), "status"]
 
     if observable == NOTHING:
         raise ConfigError(str(path), [Problem("observable", "a curve needs one")])
-    rows = read_rows(path, wanted, x, None, at, fewest=1, over=by)
-    require_shade(path, rows, chosen[0])
+    rows = read_rows(path, wanted, x, None, at, fewest=1, over=() if by is None else (by,))
+    require_shade(path, rows, chosen[0], "observable")
     name = by or (rows.axes[1].name if len(rows.axes) > 1 else None)
     values = len(rows.table.column(name).unique()) if name else 0
     return Curves(rows, chosen[0], name, lines_of(rows, name) if not rows.loose else [], values)

@@ -1,8 +1,9 @@
-"""Mean and standard deviation of observables over one parameter, such as the draws of a random excitation."""
+"""Means, deviations, quantiles, chances and words of observables over parameters, such as the draws of a random excitation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,28 +11,32 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.event import read_events, share_interval
+from sweep.analysis.group_numbers import Groups, chances_of, frequencies_of, means_of, moments_of, quantiles_of
 from sweep.analysis.run_rows import have_results, varying_of
 from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.design.axis import SCHEME
 from sweep.execution.dataset import Dataset
+from sweep.execution.directory import RunDirectory
 from sweep.execution.parquet import WORDS, column, described
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.convergence import CONVERGENCE
+from sweep.study.event import Event, read_events
+from sweep.study.posterior import POSTERIOR, is_crossed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 CONFIDENCE = 0.95
-STATUS = "status"
+CROSSING = (POSTERIOR,)  # designs that draw some parameters at every combination of the others
+STATUS, WORD = "status", "word"
 ABOUT = {
     "observable": "observable, or event, to which the numbers belong",
     "unit": "unit of the numbers",
     "rows": "number of rows used: those that did not fail and have a value of the observable; of an event all that did not fail",
     "failed": "number of rows that failed and are left out",
     "void": "number of rows without a value, where nothing happened: left out of a mean, and without the event in a chance",
-    "mean": "arithmetic mean; of an event the part of the rows in which it happened",
+    "mean": "arithmetic mean; of an event the part of the rows in which it happened, of words the part that the most frequent one has",
     "std": "standard deviation of one row, with rows - 1 in its denominator; null for one row",
     "std_error": "standard deviation of the mean, std / sqrt(rows)",
     "lower": "lower end of the interval of the mean (Student's t with rows - 1 degrees of freedom; of an event Clopper and Pearson)",
@@ -40,23 +45,28 @@ ABOUT = {
 
 
 def group_statistics(
-    path: Path, over: str, observables: Sequence[str] = (), confidence: float = CONFIDENCE, chances: Sequence[str] = ()
-) -> pa.Table:
-    """Compute mean and spread, and chances of events, over one parameter, at each point of the other parameters.
+    path: Path, over: str | Sequence[str], observables: Sequence[str] = (), confidence: float = CONFIDENCE, chances: Sequence[str] = (),
+    quantiles: Sequence[float] = (),
+) -> pa.Table:  # fmt: skip
+    """Compute mean and spread, quantiles, chances of events and frequent words over parameters, at each point of the other parameters.
 
     Args:
         path: directory of a run, complete or not.
-        over: name of a parameter that the run sweeps, such as "draw" or "record".
-        observables: names of the observables; if empty, and without `chances`, all numeric observables that have a unit.
+        over: name of a parameter that the run sweeps, such as "draw" or "record", or several of them. One that a design draws
+            at random at every combination of its other axes brings those drawn with it.
+        observables: names of the observables; if empty, and without `chances`, all numeric observables that have a unit. A word gives its
+            most frequent value with the part of the rows that have it, its entropy, and the chance of each of its values.
         confidence: level of the intervals, in (0, 1).
         chances: events such as "buckled=1" or "wear_power>2" (see `event.read_events`).
+        quantiles: probabilities of quantiles of the numeric observables, in (0, 1).
 
     Returns:
         One row for each point and observable, with the points in the order of the design. The columns are the other swept parameters (and
-        `scheme`), then those of ABOUT. The intervals assume independent rows whose mean is nearly normal, such as the mean of many draws.
+        `scheme`), those of ABOUT, `word` if an observable is a word, and for each quantile "quantile 0.95" and its two ends. The intervals
+        assume independent rows; that of a mean also that it is nearly normal, such as the mean of many draws.
 
     Raises:
-        ConfigError: there is no run or no row, `over` is not swept, an observable or event is unknown, or `confidence` is not in (0, 1).
+        ConfigError: there is no run or no row, `over` is not swept, an observable or event is unknown, or a number is not in (0, 1).
     """
     import pyarrow as pa
 
@@ -67,48 +77,121 @@ def group_statistics(
         problems.append(Problem("", "no shard is written yet: nothing to average"))
     if state["design"] == CONVERGENCE:
         problems.append(Problem("", "a convergence study has rows of several steps for a point: nothing to average"))
-    if not 0.0 < confidence < 1.0:
-        problems.append(Problem("--confidence", f"{confidence:g} is out of bounds: must be > 0 and < 1"))
+    check_levels([("--confidence", confidence), *(("--quantile", each) for each in quantiles)], problems)
     if problems or dataset is None:
         raise ConfigError(str(path), problems)
     names = [name for name in dataset.names if name in by_name(model.parameters) or name == SCHEME]
     table = dataset.table([*names, STATUS])
     varying = varying_of(table, names)
-    if over not in varying:
-        same = "is the same in every row" if over in names else "is nothing that this run sweeps"
-        problems.append(Problem("--over", f"{over!r} {same}; {advise(over, varying)}"))
-    wanted = [] if chances and not observables else choose(model, dataset.names, observables, problems)
+    apart = with_joint([over] if isinstance(over, str) else over, RunDirectory(path).read_document(), varying)
+    for name in apart:
+        if name not in varying:
+            same = "is the same in every row" if name in names else "is nothing that this run sweeps"
+            problems.append(Problem("--over", f"{name!r} {same}; {advise(name, varying)}"))
+    words = [name for name in observables if name in dataset.names and by_name(model.observables)[name].kind == "word"]
+    numeric = [name for name in observables if name not in words]
+    wanted = [] if (chances or words) and not numeric else choose(model, dataset.names, numeric, problems)
     events = read_events("--chance", chances, model)
     problems += [
         Problem("--chance", f"{event.observable} is no column of this run") for event in events if event.observable not in dataset.names
     ]
     if problems:
         raise ConfigError(str(path), problems)
-    keys = [name for name in varying if name != over]
-    groups = group(table, keys)
-    good = have_results(table.column(STATUS))
-    first = np.unique(groups, return_index=True)[1]
+    keys = [name for name in varying if name not in apart]
+    of = group(table, keys)
+    first = np.unique(of, return_index=True)[1]
+    groups = Groups(of, len(first), have_results(table.column(STATUS)))
     parts: list[dict[str, Any]] = []
     for quantity in wanted:
         values = np.asarray(dataset.table([quantity.name]).column(quantity.name).to_numpy(), dtype=np.float64)
-        parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, good, groups, len(first), confidence)})
+        parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, groups, confidence)})
+        parts[-1] |= quantile_columns(values, groups, quantiles, confidence)
     for event in events:
-        values = event.values_in(model, dataset.table([event.observable]).column(event.observable))
-        happened = event.happens(by_name(model.observables)[event.observable], values)
-        numbers = numbers_of(happened.astype(float), good, groups, len(first), confidence)
-        hits = np.bincount(groups[good & happened], minlength=len(first))
-        numbers["lower"], numbers["upper"] = share_interval(hits, numbers["rows"], confidence)
-        numbers["void"] = np.bincount(groups[good & np.isnan(values)], minlength=len(first))
-        parts.append({"observable": str(event), "unit": "1", **numbers})
+        column = dataset.table([event.observable]).column(event.observable)
+        parts.append(chance_of(event, model, column, groups, confidence))
+    for name in words:
+        parts += words_of(by_name(model.observables)[name], model, dataset.table([name]).column(name), groups, confidence)
+    about = ABOUT | ({WORD: "most frequent word of an observable that is one"} if words else {})
+    about |= quantile_descriptions(quantiles if wanted else (), confidence)
     place = np.arange(len(first) * len(parts)).reshape(len(parts), len(first)).T.ravel()  # all observables of a point follow each other
     heads = table.select(keys).take(first[place % len(first)])
     columns = [heads.column(name) for name in keys]
-    for name in ABOUT:
-        cells = np.concatenate([np.broadcast_to(part[name], len(first)) for part in parts])[place]
+    for name in about:
+        nothing: Any = None if name == WORD else np.nan
+        cells = np.concatenate([np.broadcast_to(np.asarray(part.get(name, nothing)), len(first)) for part in parts])[place]
         columns.append(pa.array(cells, from_pandas=True))
     fields = [field_of(model, name) for name in keys]
-    fields += [described(name, columns[len(keys) + n].type, "", about) for n, (name, about) in enumerate(ABOUT.items())]
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata={"over": over, "confidence": f"{confidence:g}"}))
+    fields += [described(name, columns[len(keys) + n].type, "", text) for n, (name, text) in enumerate(about.items())]
+    metadata = {"over": ", ".join(apart), "confidence": f"{confidence:g}", "keys": json.dumps(keys)}
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata))
+
+
+def check_levels(levels: Iterable[tuple[str, float]], problems: list[Problem]) -> None:
+    """Add a problem for each number, named by its option, that is not between 0 and 1."""
+    problems += [Problem(option, f"{value:g} is out of bounds: must be > 0 and < 1") for option, value in levels if not 0.0 < value < 1.0]
+
+
+def chance_of(event: Event, model: Model, column: pa.ChunkedArray, groups: Groups, confidence: float) -> dict[str, Any]:
+    """The numbers of ABOUT of an event."""
+    values = event.values_in(model, column)
+    happened = event.happens(by_name(model.observables)[event.observable], values)
+    numbers = numbers_of(happened.astype(float), groups, confidence)
+    chance = chances_of(happened, groups, confidence)
+    numbers |= {"lower": chance.lower, "upper": chance.upper, "void": groups.number(groups.good & np.isnan(values))}
+    return {"observable": str(event), "unit": "1", **numbers}
+
+
+def words_of(quantity: Quantity, model: Model, column: pa.ChunkedArray, groups: Groups, confidence: float) -> list[dict[str, Any]]:
+    """The most frequent word of an observable and its share, the entropy, and the chance of each word that occurs."""
+    values = Event(quantity.name, "=", quantity.words[0]).values_in(model, column)
+    codes = np.nan_to_num(values, nan=-1.0).astype(np.int64)
+    found = frequencies_of(codes, groups, quantity.words)
+    share = found.share(confidence)
+    void = groups.number(groups.good & (codes < 0))
+    same = {"rows": found.rows, "failed": groups.number(~groups.good), "void": void}
+    most = np.array([None, *quantity.words], dtype=object)[found.most + 1]
+    lines: list[dict[str, Any]] = [
+        {"observable": quantity.name, "unit": "1", **same, "mean": share.value, "lower": share.lower, "upper": share.upper, WORD: most},
+        {"observable": f"entropy of {quantity.name}", "unit": "bit", **same, "mean": found.entropy},
+    ]
+    there = [word for word, hits in zip(quantity.words, found.hits.sum(axis=0), strict=True) if hits]
+    return lines + [chance_of(Event(quantity.name, "=", word), model, column, groups, confidence) for word in there]
+
+
+def quantile_columns(values: np.ndarray, groups: Groups, quantiles: Sequence[float], confidence: float) -> dict[str, np.ndarray]:
+    """The columns of the quantiles of an observable."""
+    columns: dict[str, np.ndarray] = {}
+    for probability in quantiles:
+        found = quantiles_of(values, groups, probability, confidence)
+        ends = (found.value, found.lower, found.upper)
+        columns |= dict(zip(quantile_descriptions([probability], confidence), ends, strict=True))
+    return columns
+
+
+def quantile_descriptions(quantiles: Sequence[float], confidence: float) -> dict[str, str]:
+    """Column -> description of the columns of quantiles."""
+    found = {}
+    for probability in quantiles:
+        name = f"quantile {probability:g}"
+        found[name] = f"value that the part {probability:g} of the rows is below"
+        found[f"{name}, lower"] = f"lower end of its {100.0 * confidence:g} % interval (order statistics); -inf if there are too few rows"
+        found[f"{name}, upper"] = "upper end of that interval; inf if there are too few rows"
+    return found
+
+
+def with_joint(over: Sequence[str], document: Mapping[str, Any], varying: Sequence[str]) -> tuple[str, ...]:
+    """The parameters of groups; one that is drawn at random brings the others that are drawn with it."""
+    drawn = drawn_together(document, varying)
+    return tuple(dict.fromkeys([*over, *(drawn if any(name in drawn for name in over) else ())]))
+
+
+def drawn_together(document: Mapping[str, Any], varying: Sequence[str]) -> tuple[str, ...]:
+    """The parameters that vary and that a design draws together, at every combination of its other axes; none of another design."""
+    sweep = document.get("sweep", {})
+    if isinstance(sweep, list) or sweep.get("design") not in CROSSING:
+        return ()
+    crossed = [name for name, raw in sweep.get("axes", {}).items() if is_crossed(raw)]
+    return tuple(name for name in varying if name not in crossed and name != SCHEME)
 
 
 def field_of(model: Model, name: str) -> pa.Field:
@@ -145,34 +228,24 @@ def group(table: pa.Table, keys: Sequence[str]) -> np.ndarray:
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
-def numbers_of(values: np.ndarray, good: np.ndarray, groups: np.ndarray, count: int, confidence: float) -> dict[str, np.ndarray]:
-    """The numbers of ABOUT for each of `count` groups; NaN if a group has too few rows."""
-    from scipy import stats
-
-    used = good & np.isfinite(values)
-    at, kept = groups[used], values[used]
-    rows = np.bincount(at, minlength=count)
+def numbers_of(values: np.ndarray, groups: Groups, confidence: float) -> dict[str, np.ndarray]:
+    """The numbers of ABOUT for each group; NaN if a group has too few rows."""
+    rows, _, std = moments_of(values, groups)
+    mean = means_of(values, groups, confidence)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(at, kept, count) / rows
-        mean += np.bincount(at, kept - mean[at], count) / rows  # corrects the rounding error of the first mean
-        std = np.sqrt(np.bincount(at, (kept - mean[at]) ** 2, count) / (rows - 1.0))
-        std[rows < 2] = np.nan
         error = std / np.sqrt(rows)
-        half = stats.t.ppf(0.5 + 0.5 * confidence, np.maximum(rows - 1, 1)) * error
-    failed = np.bincount(groups[~good], minlength=count)
-    void = np.bincount(groups[good & ~np.isfinite(values)], minlength=count)
     return {
         "rows": rows,
-        "failed": failed,
-        "void": void,
-        "mean": mean,
+        "failed": groups.number(~groups.good),
+        "void": groups.number(groups.good & ~np.isfinite(values)),
+        "mean": mean.value,
         "std": std,
         "std_error": error,
-        "lower": mean - half,
-        "upper": mean + half,
+        "lower": mean.lower,
+        "upper": mean.upper,
     }
 
 
 def keys_of(table: pa.Table) -> list[str]:
     """Names of the parameters of a table of means."""
-    return [name for name in table.column_names if name not in ABOUT]
+    return [str(name) for name in json.loads(table.schema.metadata[b"keys"])]

@@ -164,22 +164,23 @@ def areas_of_level(rows: RunRows, observable: str, level: float) -> Areas:
     return Areas(f"side of {observable} = {said}", (f"up to {said}", f"above {said}", "none"), found)
 
 
-def choose_shade(model: Model, color: str, problems: list[Problem]) -> Quantity | None:
-    """Choose the observable to shade by; None for "none"."""
+def choose_shade(model: Model, color: str, problems: list[Problem], option: str = "--color") -> Quantity | None:
+    """Choose the observable to shade by, which `option` names; None for "none"."""
     numeric = {q.name: q for q in model.observables if q.kind not in KINDS}
     if color != NOTHING and color not in numeric:
         known = by_name(model.observables).get(color)
         what = f"holds {KINDS[known.kind]}" if known else "is no observable"
-        problems.append(Problem("--color", f"{color!r} {what}; {advise(color, [*numeric, NOTHING])}"))
+        known_names = [*numeric, NOTHING] if option == "--color" else list(numeric)
+        problems.append(Problem(option, f"{color!r} {what}; {advise(color, known_names)}"))
     return numeric.get(color)
 
 
-def require_shade(path: Path, rows: RunRows, shade: Quantity | None) -> None:
+def require_shade(path: Path, rows: RunRows, shade: Quantity | None, option: str = "--color") -> None:
     """Raise ConfigError if the run has no column of the shaded observable."""
     if shade and shade.name not in rows.table.column_names:
         needed = " and ".join(KEYS_OF_ASKED.get(name, f"parameters.{name}") for name in shade.needs)
         message = f"{shade.name} is no column of this run" + (f": its study gives no {needed}" if needed else "")
-        raise ConfigError(str(path), [Problem("--color", message)])
+        raise ConfigError(str(path), [Problem(option, message)])
 
 
 def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> np.ndarray:

@@ -74,3 +74,16 @@ def nearest_rows(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     across, up = (scaled(places, rows, log) for places, (rows, log) in zip((x, y), own, strict=True))
     _, found = tree.query(np.stack(np.meshgrid(across, up), axis=-1))
     return np.asarray(found)
+
+
+def between(drawn: RegimeMap, values: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(n_y, n_x) of the values on a grid, linear between its places (in the logarithm along an axis that is spaced in it); NaN beyond."""
+    from scipy.interpolate import RegularGridInterpolator
+
+    def scaled(along: np.ndarray, log: bool) -> np.ndarray:
+        return np.log(along) if log else along
+
+    own = [scaled(v, log) for v, log in zip((drawn.y_values, drawn.x_values), reversed(drawn.logarithmic), strict=True)]
+    at = [scaled(v, log) for v, log in zip((y, x), reversed(drawn.logarithmic), strict=True)]
+    found = RegularGridInterpolator(own, values, bounds_error=False)(tuple(np.meshgrid(*at, indexing="ij")))
+    return np.asarray(found)

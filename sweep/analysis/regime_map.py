@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.event import read_events
-from sweep.analysis.map_areas import FAILED, MISSING, VOID, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of, sought_in
-from sweep.analysis.run_rows import RunRows, have_results, read_rows
-from sweep.analysis.run_state import model_of
-from sweep.analysis.supports import with_entries
+from kernels.models.quantity import Quantity
+from sweep.analysis.map_areas import MISSING, VOID, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of, sought_in
+from sweep.analysis.run_rows import RunRows, read_rows
 from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
 from sweep.io.errors import ConfigError, Problem
 
 GRID = "grid"
+
+
+@dataclass(frozen=True, slots=True)
+class IsoLine:
+    """Where the shades of a map, or the ends of their intervals, pass a level.
+
+    Attributes:
+        level: in the unit of the shades. of: "value", "lower" or "upper", the end of the interval that passes it.
+        pieces: (n, 2) float64 each, x and y in the units of the axes, in order along the line.
+    """
+
+    level: float
+    of: str
+    pieces: tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +55,9 @@ class RegimeMap:
         measured: the boundaries that the run itself has found.
         rows: number of rows in the map. done: number of rows of the run so far. points: final number of rows, or a lower bound of it if the
             results decide. complete: whether the run has all its rows.
-        over: the parameter over whose values chances are taken, if any.
+        over: the parameters over whose values the shades are statistics; none of a map of rows.
+        ends: the lower and the upper end of the interval of each shade, shaped as `regimes`; NaN without one.
+        lines: where the shades, or the ends of their intervals, pass a level.
         rounding: size of rounding errors of the shades, relative to the largest.
     """
 
@@ -70,7 +83,9 @@ class RegimeMap:
     done: int
     points: int
     complete: bool
-    over: str | None = None
+    over: tuple[str, ...] = ()
+    ends: tuple[np.ndarray, np.ndarray] | None = None
+    lines: tuple[IsoLine, ...] = ()
     rounding: float = 0.0
 
     @property
@@ -139,41 +154,6 @@ def rounding_of(state: dict[str, Any]) -> float:
     """The size of the rounding errors of a run's numbers, relative to the largest: those of many operations in its precision."""
     eps = float(np.finfo(state["provenance"].get("dtype", "float64")).eps)
     return math.pow(eps, 0.6)
-
-
-CHANCES = ("never", "sometimes", "always")
-
-
-def read_chances(path: Path, event: str, over: str | None, x: str | None = None, y: str | None = None, at: Sequence[str] = ()) -> RegimeMap:
-    """Arrange the chance of an event over two of a run's parameters: the part of the rows of each place in which it happened.
-
-    Args:
-        path: directory of the run, complete or not. event: see `event.read_events`. over: the parameter whose values are the chances, such
-            as "draw"; without one the event happens at a place or it does not. x, y, at: see `run_rows.read_rows`.
-
-    Raises:
-        ConfigError: see `run_rows.read_rows`; or the event is not one of this run.
-    """
-    import pyarrow as pa
-
-    wished = read_events("--chance", [event], with_entries(model_of(path)))[0]
-    rows = read_rows(path, lambda _model, _problems: ["status", wished.observable], x, y, at, over=over)
-    if wished.observable not in rows.table.column_names:
-        raise ConfigError(str(path), [Problem("--chance", f"{wished.observable} is no column of this run")])
-    places = np.stack([rows.along(axis) for axis in rows.axes], axis=1)
-    values, first, group = np.unique(places, axis=0, return_index=True, return_inverse=True)
-    good = have_results(rows.table.column("status"))
-    quantity = by_name(rows.model.observables)[wished.observable]
-    happened = wished.happens(quantity, wished.values_in(rows.model, rows.table.column(wished.observable)))
-    count, hits = (np.bincount(group.ravel()[mask], minlength=len(values)) for mask in (good, good & happened))
-    with np.errstate(invalid="ignore"):
-        chance = hits / count
-    codes_ = np.where(count == 0, FAILED, np.where(hits == 0, 0, np.where(hits == count, 2, 1))).astype(np.int8)
-    shade = Quantity(f"chance of {wished}", "1", "part of the rows of a place in which it happened")
-    table = rows.table.select([axis.name for axis in rows.axes]).take(first).append_column(shade.name, pa.array(chance))
-    of = replace(rows, table=table, state={**rows.state, "points": max(len(values), 1), "rows": len(values)} if over else rows.state)
-    drawn = map_of(path, of, shade, Areas("chance", CHANCES, codes_))
-    return replace(drawn, done=rows.state["rows"], points=rows.state["points"], rows=rows.table.num_rows, measured=(), over=over)
 
 
 def theory_of(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> list[BoundaryLine]:

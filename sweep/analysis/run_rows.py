@@ -78,7 +78,7 @@ class RunRows:
 
 def read_rows(
     path: Path, wanted: Callable[[Model, list[Problem]], Sequence[str]], x: str | None, y: str | None, at: Sequence[str], fewest: int = 2,
-    over: str | None = None,
+    over: Sequence[str] = (),
 ) -> RunRows:  # fmt: skip
     """Read the rows of a run, complete or not.
 
@@ -87,7 +87,7 @@ def read_rows(
         wanted: (the model, a list for problems) -> the columns to read besides the varied parameters.
         x, y: parameters for the axes; default: the varied parameters; the first two of a design that samples or of a zip.
         at: "name=value" texts that hold further parameters at a value to make a slice.
-        fewest: required number of axes, 1 or 2. over: a parameter that may vary besides the axes.
+        fewest: required number of axes, 1 or 2. over: parameters that may vary besides the axes.
 
     Raises:
         ConfigError: there is no run or no row; `over` does not vary; an axis is not in it or holds no numbers; fewer parameters vary than
@@ -115,15 +115,16 @@ def read_rows(
     table, held = slice_at(table, in_run, at, problems)
     varying = varying_of(table, swept)
     fixed |= {n: table.column(n)[0].as_py() for n in swept if n not in varying and n != SCHEME and table.column(n).null_count == 0}
-    if over is not None and over not in varying:
-        problems.append(Problem("--over", f"{over!r} is nothing that this run varies; {advise(over, varying)}"))
-    numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS and name != over]
+    problems += [
+        Problem("--over", f"{each!r} is nothing that this run varies; {advise(each, varying)}") for each in over if each not in varying
+    ]
+    numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS and name not in over]
     sampled = state["design"] in (*SAMPLERS, ZIP)  # its parameters vary together, even those with few values
     if sampled and x is y is None:
         x, y = [*numeric, None, None][:2]
-    others = [name for name in varying if name not in numeric and name != over]
+    others = [name for name in varying if name not in numeric and name not in over]
     axes = choose_axes(numeric, others, parameters, x, y, fewest, problems)
-    loose = [name for name in varying if name not in axes and name != over]
+    loose = [name for name in varying if name not in axes and name not in over]
     if axes:
         problems += [must_be_held(table, n) for n in loose if not sampled and (n not in numeric or repeats(table.column(n)))]
     problems += [

@@ -221,10 +221,17 @@ class Run:
         areas: str | None = None,
         at: Mapping[str, Any] | None = None,
         support: str | None = None,
+        over: str | Sequence[str] | None = None,
+        statistic: str | None = None,
+        quantile: float | None = None,
+        chance: str | None = None,
+        bins: int | None = None,
+        confidence: float = 0.95,
+        lines: Sequence[float] | float = (),
         log: bool = False,
         out: str | os.PathLike[str] | None = None,
     ) -> Picture:
-        """Draw the regimes over two parameters, as `tribosweep map` does; needs `tribosweep[plot]`.
+        """Draw the regimes, or a statistic over draws, over two parameters, as `tribosweep map` does; needs `tribosweep[plot]`.
 
         Args:
             x: parameter on the horizontal axis; default the first one that varies.
@@ -234,19 +241,67 @@ class Run:
             areas: word or whole-number observable that divides the map; default the regime.
             at: parameter -> value (the nearest one of the run counts) for those that vary besides the axes.
             support: of a structure, the support to which the observables belong.
+            over: parameters over whose values a statistic is taken at each place, such as "draw"; default
+                those drawn at each combination of the others.
+            statistic: "mean" (default with `over`) or "std" of the observable, "share" of the most frequent word or "entropy" of words,
+                or the number of "rows".
+            quantile: instead: probability of a quantile of the observable, in (0, 1).
+            chance: instead: an event such as "buckled=1", whose chance is drawn.
+            bins: number of equal parts of each axis whose rows are taken together, for a design that samples.
+            confidence: level of the intervals of the statistic, which are the bands of lines.
+            lines: values, in the unit of what shades the map, where lines are drawn.
             out: file to write too, .png, .svg or .pdf.
 
         Returns:
             The picture, which a notebook shows.
 
         Raises:
-            ConfigError: fewer than two parameters vary, or a name is unknown.
+            ConfigError: fewer than two parameters vary, or a name or number is wrong.
         """
-        from sweep.analysis.regime_map import read_map
+        from sweep.api.groups import map_of
         from sweep.plots.regime_map import draw
 
+        asked = {
+            "color": color, "areas": areas, "support": support, "over": over, "statistic": statistic, "quantile": quantile,
+            "chance": chance, "bins": bins, "confidence": confidence,
+        }  # fmt: skip
         with in_python():
-            return draw(read_map(self.directory, x, y, color, texts_of(at), areas, support), path_of(out), log)
+            return draw(map_of(self.directory, x, y, at, asked, lines), path_of(out), log)
+
+    def lines(
+        self,
+        levels: Sequence[float] | float,
+        x: str | None = None,
+        y: str | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        **asked: Any,
+    ) -> pa.Table:
+        """Where the shading of a map passes levels, such as the line on which a chance is 5 %, with the band of its interval.
+
+        Args:
+            levels: in the unit of what shades the map.
+            x: see `map`.
+            y: see `map`.
+            at: see `map`.
+            asked: `color`, `over`, `statistic`, `quantile`, `chance`, `bins` and `confidence` of `map`.
+
+        Returns:
+            One row for each place: `line` (number of the piece), `level`, `of` ("value", "lower" or "upper": the end of the interval that
+            passes the level there), and the two parameters under their names.
+
+        Raises:
+            ConfigError: the rows are not on a grid, or as `map`.
+
+        Examples:
+            >>> run.lines(2.0, color="wear_power").column_names
+            ['line', 'level', 'of', 'a0', 'mu']
+        """
+        from sweep.analysis.isolines import line_table
+        from sweep.api.groups import map_of
+
+        with in_python():
+            return line_table(map_of(self.directory, x, y, at, asked, levels))
 
     def plot(
         self,
@@ -348,7 +403,7 @@ class Run:
         y: str | None = None,
         color: str | None = None,
         at: Mapping[str, Any] | None = None,
-        over: str | None = None,
+        over: str | Sequence[str] | None = None,
         traces: int = 64,
     ) -> Path:
         """Write the run as one HTML file that shows itself in a browser, or as a PDF; needs `tribosweep[report]`.
@@ -360,7 +415,7 @@ class Run:
             y: see `map`.
             color: see `map`.
             at: see `map`.
-            over: a parameter over which means are taken; default "draw", if the run has random draws.
+            over: parameters over which means are taken; default "draw" and others drawn at each combination of the rest.
             traces: how many points, spread over the map, have a time trace.
 
         Returns:
@@ -369,12 +424,13 @@ class Run:
         Raises:
             ConfigError: no parameter varies, a name is unknown, `out` ends in neither .html nor .pdf, or no browser prints a PDF.
         """
+        from sweep.api.groups import names_of
         from sweep.report import content, paper
 
         file = self.directory / "report.html" if out is None else Path(out)
         with in_python():
             write = paper.prepare(file)
-            write(content.read_content(self.directory, x, y, color, texts_of(at), traces, over=over))
+            write(content.read_content(self.directory, x, y, color, texts_of(at), traces, over=names_of(over)))
         return file
 
     def sensitivity(
@@ -468,12 +524,30 @@ class Run:
         with in_python():
             return analyse_run(self.directory, event, intensity, by=by, method=method, interval=interval, **numbers)
 
-    def over(self, parameter: str, observables: Sequence[str] = (), confidence: float = 0.95, chances: Sequence[str] = ()) -> pa.Table:
-        """Mean and spread over one swept parameter, such as "draw" or "record", at each point of the others; see `group_statistics`."""
+    def over(
+        self,
+        parameter: str | Sequence[str],
+        observables: Sequence[str] = (),
+        confidence: float = 0.95,
+        chances: Sequence[str] = (),
+        quantiles: Sequence[float] = (),
+    ) -> pa.Table:
+        """Mean, spread, quantiles and chances over swept parameters, such as "draw", at each point of the others.
+
+        Args:
+            parameter: its name, or several names.
+            observables: numbers or words; default all numbers that have a unit.
+            confidence: level of the intervals.
+            chances: events such as "buckled=1".
+            quantiles: their probabilities, in (0, 1).
+
+        Returns:
+            The table of `tribosweep show --over`; see `group_statistics` for its columns and errors.
+        """
         from sweep.analysis.group_statistics import group_statistics
 
         with in_python():
-            return group_statistics(self.directory, parameter, observables, confidence, chances)
+            return group_statistics(self.directory, parameter, observables, confidence, chances, quantiles)
 
     def convergence(self) -> pa.Table:
         """The table of a convergence study, one row per point; FileNotFoundError for another run."""

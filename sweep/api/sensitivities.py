@@ -88,9 +88,9 @@ def analyse_run(
     numbers: Mapping[str, Any],
 ) -> Sensitivity:
     """Analyse a run; see `Run.sensitivity`. `numbers` are further fields of the request."""
-    from sweep.analysis.event import read_events
     from sweep.analysis.sensitivity.analysis import analyse
     from sweep.analysis.sensitivity.sample import parts_of
+    from sweep.study.event import read_events
 
     parts_of(config)
     events = read_events("chances", chances, config.model)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import Model
-from sweep.analysis.group_statistics import ABOUT, group_statistics, keys_of
+from sweep.analysis.group_statistics import WORD, group_statistics
 from sweep.analysis.run_rows import as_text, is_numeric
 from sweep.analysis.run_state import model_of, records, state_of
 from sweep.cli.terminal import emit, print_json, print_table, say
@@ -24,13 +24,14 @@ MOST_SHOWN = 200
 
 
 def show_means(
-    directory: Path, over: str, observables: Sequence[str], chances: Sequence[str], confidence: float, out: Path | None, as_json: bool
-) -> None:
-    """Print means over a parameter on stdout, or write them to a file.
+    directory: Path, over: Sequence[str], observables: Sequence[str], chances: Sequence[str], quantiles: Sequence[float],
+    confidence: float, out: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Print statistics over parameters on stdout, or write them to a file.
 
     Args:
-        directory: of the run. over, observables, chances, confidence: as in `group_statistics`; but without observables and chances, a
-            table on stdout and a picture show only the main observable.
+        directory: of the run. over, observables, chances, quantiles, confidence: as in `group_statistics`; but without observables and
+            chances, a table on stdout and a picture show only the main observable.
         out: a .csv or .parquet file, or a picture. as_json: whether to print one JSON value on stdout instead of a table.
 
     Raises:
@@ -40,18 +41,20 @@ def show_means(
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*TABLES, *SUFFIXES))}")])
     model = model_of(directory)
     whole = as_json or (out is not None and out.suffix.lower() in TABLES)
-    table = group_statistics(directory, over, observables if observables or chances or whole else [model.main], confidence, chances)
+    table = group_statistics(
+        directory, over, observables if observables or chances or whole else [model.main], confidence, chances, quantiles
+    )
     if out is not None:
         write(table, model, state_of(directory)["study"], out)
         emit(str(out))
     elif as_json:
         print_json(records(table))
     else:
-        print_means(table, over)
-    say_how_many(table, state_of(directory), over)
+        print_means(table)
+    say_how_many(table, state_of(directory))
 
 
-def say_how_many(table: pa.Table, state: dict[str, Any], over: str) -> None:
+def say_how_many(table: pa.Table, state: dict[str, Any]) -> None:
     """Print remarks on the means on stderr."""
     first = table.column("observable")[0].as_py()
     failed = sum(
@@ -64,7 +67,7 @@ def say_how_many(table: pa.Table, state: dict[str, Any], over: str) -> None:
     if state["state"] != "complete":
         say(f"The run is not complete: {state['points_done']:,} of {state['points']:,} points are there.")
     if not any(rows > 1 for rows in table.column("rows").to_pylist()):
-        say(f"No point has two rows that differ in {over} alone: nothing is known of the spread.")
+        say(f"No point has two rows that differ in {table.schema.metadata[b'over'].decode()} alone: nothing is known of the spread.")
 
 
 def write(table: pa.Table, model: Model, study: str, out: Path) -> None:
@@ -80,20 +83,20 @@ def write(table: pa.Table, model: Model, study: str, out: Path) -> None:
         write_text(out, table.to_pandas().to_csv(index=False))
 
 
-def print_means(table: pa.Table, over: str) -> None:
+def print_means(table: pa.Table) -> None:
     """Print the table on stdout; only its first rows if it is long."""
-    keys = keys_of(table)
+    over = table.schema.metadata[b"over"].decode()
     several = len(set(table.column("observable").to_pylist())) > 1
     without = {"unit", "failed"} | (set() if any(table.column("void").to_pylist()) else {"void"})
-    columns = [name for name in (*keys, *ABOUT) if name not in without and (several or name != "observable")]
+    columns = [name for name in table.column_names if name not in without and (several or name != "observable")]
     shown = table.slice(0, MOST_SHOWN)
     cells = [
-        as_text(shown.column(name)).to_pylist() if not is_numeric(shown.column(name)) else shown.column(name).to_pylist()
+        shown.column(name).to_pylist() if name == WORD or is_numeric(shown.column(name)) else as_text(shown.column(name)).to_pylist()
         for name in columns
     ]
     unit = table.column("unit")[0].as_py().removeprefix("1")
     name = table.column("observable")[0].as_py()
-    title = f"means over {over}" if several else f"{name}{f' [{unit}]' if unit else ''}: means over {over}"
+    title = f"over {over}" if several else f"{name}{f' [{unit}]' if unit else ''}: means over {over}"
     right = [each for each in columns if each != "observable" and is_numeric(shown.column(each))]
     print_table(title, columns, zip(*cells, strict=True), right=right, spare=("std_error",))
     if table.num_rows > MOST_SHOWN:

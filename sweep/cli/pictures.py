@@ -14,6 +14,8 @@ from sweep.io.errors import ConfigError, Problem
 if TYPE_CHECKING:
     from sweep.analysis.regime_map import RegimeMap
 
+TABLES = (".csv", ".parquet")
+
 
 def draw_map(
     directory: RunFolder,
@@ -29,28 +31,75 @@ def draw_map(
     at: At = None,
     areas: AreasName = None,
     support: SupportName = None,
-    chance: Annotated[
-        str | None, typer.Option(help="Shade by the chance of an event instead: buckled=1, 'impacts>=3', wall_regime=plateau.")
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Take a statistic over a parameter, such as draw, at each place. Can be repeated; default what the design draws."
+        ),
     ] = None,
-    over: Annotated[str | None, typer.Option(help="With --chance: the parameter over which it is taken, such as draw.")] = None,
+    mean: Annotated[bool, typer.Option("--mean", help="Statistic: mean of the observable that shades; the default with --over.")] = False,
+    std: Annotated[bool, typer.Option("--std", help="Statistic: standard deviation of the observable.")] = False,
+    quantile: Annotated[float | None, typer.Option(help="Statistic: quantile of the observable, such as 0.95.")] = None,
+    chance: Annotated[str | None, typer.Option(help="Statistic: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau.")] = None,
+    share: Annotated[bool, typer.Option("--share", help="Statistic: share of the most frequent word of the areas.")] = False,
+    entropy: Annotated[bool, typer.Option("--entropy", help="Statistic: entropy of the words of the areas [bit].")] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="Statistic: number of rows.")] = False,
+    bins: Annotated[
+        int | None, typer.Option(help="Take the rows of equal parts of the axes together, so many along each; for designs that sample.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="Level of the intervals of a statistic, and so of the band of a line.")] = 0.95,
+    line: Annotated[
+        list[float] | None, typer.Option(help="Draw where the shading passes this value, with the band of its interval. Can be repeated.")
+    ] = None,
+    table: Annotated[Path | None, typer.Option(help="With --line: .csv or .parquet file to which the lines are written too.")] = None,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
 ) -> None:
-    """Draw the regimes of a run, or the chance of an event, over two of its parameters."""
-    from sweep.analysis.regime_map import read_chances, read_map
+    """Draw the regimes of a run, or a statistic over draws (mean, quantile, chance, words), over two of its parameters."""
+    from sweep.analysis.group_map import map_for, statistic_of
+    from sweep.analysis.isolines import with_lines
     from sweep.plots.regime_map import draw
 
-    if chance is None and over is not None:
-        raise ConfigError("--over", [Problem("", "needs --chance, the event whose chance is drawn")])
-    if chance is not None and not (color is areas is support is None):
-        raise ConfigError("--chance", [Problem("", "shades by the chance and needs no --color, no --areas and no --support")])
-    if chance is None:
-        drawn = read_map(directory, x, y, color, at or [], areas, support)
-    else:
-        drawn = read_chances(directory, chance, over, x, y, at or [])
+    if table is not None and (not line or table.suffix.lower() not in TABLES):
+        why = f"must end in {' or '.join(TABLES)}" if line else "needs --line, whose places it holds"
+        raise ConfigError("--table", [Problem("", f"{table}: {why}" if line else why)])
+    flags = {"mean": mean, "std": std, "share": share, "entropy": entropy, "rows": rows}
+    statistic = statistic_of([name for name, wished in flags.items() if wished], quantile, chance)
+    drawn = map_for(directory, statistic, over or (), x, y, color, at or (), areas, support, bins, confidence)
+    drawn = with_lines(drawn, line or ())
     picture = out if out is not None else directory / "map.png"
     draw(drawn, picture, log)
     say_what_is_drawn(drawn)
+    say_lines(drawn)
+    if table is not None:
+        write_lines(drawn, table)
+        emit(str(table))
     emit(str(picture))
+
+
+def say_lines(drawn: RegimeMap) -> None:
+    """Print on stderr which lines are nowhere on the map, and which bands are open."""
+    for level in dict.fromkeys(each.level for each in drawn.lines):
+        there = {each.of for each in drawn.lines if each.level == level and each.pieces}
+        name = "" if drawn.shade is None else drawn.shade.name
+        if "value" not in there:
+            say(f"{name} = {level:g}: nowhere on this map.")
+        elif drawn.ends is not None and len(there) < 3:
+            open_at = " and ".join(end for end in ("lower", "upper") if end not in there)
+            say(f"{name} = {level:g}: the {open_at} end of its interval does not pass it on this map, so that the band is open there.")
+
+
+def write_lines(drawn: RegimeMap, file: Path) -> None:
+    """Write the lines of a map as CSV or Parquet, according to the ending of the file."""
+    from sweep.analysis.isolines import line_table
+    from sweep.io import sealed_parquet
+    from sweep.io.atomic import make_folders, write_text, write_whole
+
+    make_folders(file.parent)
+    found = line_table(drawn)
+    if file.suffix.lower() == ".parquet":
+        write_whole(file, sealed_parquet.to_bytes(found))
+    else:
+        write_text(file, found.to_pandas().to_csv(index=False))
 
 
 def say_what_is_drawn(drawn: RegimeMap) -> None:
@@ -77,7 +126,8 @@ def write_report(
     areas: AreasName = None,
     support: SupportName = None,
     over: Annotated[
-        str | None, typer.Option(help="Parameter over which means are taken; default draw, if the run has random draws.")
+        list[str] | None,
+        typer.Option(help="Parameter over which means are taken, such as draw. Can be repeated; default random draws."),
     ] = None,
     traces: Annotated[int, typer.Option(help="How many points, spread over the map, have a time trace.")] = 64,
     out: Annotated[
@@ -89,7 +139,7 @@ def write_report(
 
     file = out if out is not None else directory / "report.html"
     write = paper.prepare(file)
-    found = content.read_content(directory, x, y, color, at or [], traces, log, areas, support, over)
+    found = content.read_content(directory, x, y, color, at or [], traces, log, areas, support, over or ())
     size = write(found)
     for note in found.facts["notes"]:
         say(note)

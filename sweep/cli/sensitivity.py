@@ -22,8 +22,8 @@ from sweep.study.config import Config
 from sweep.study.load import load
 
 if TYPE_CHECKING:
-    from sweep.analysis.event import Event
     from sweep.analysis.sensitivity.results import Line, SensitivityResult
+    from sweep.study.event import Event
 
 Tell = Callable[[str], None]
 
@@ -75,7 +75,7 @@ def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
 
 def events_of(study: Config, exceeds: Sequence[str], chances: Sequence[str]) -> tuple[Event, ...]:
     """The events of --exceeds NAME=NUMBER, or NAME=WORD for an observable that is a word, and of --chance."""
-    from sweep.analysis.event import read_events
+    from sweep.study.event import read_events
 
     words = {quantity.name for quantity in study.model.observables if quantity.kind == "word"}
     above = [text if text.partition("=")[0].strip() in words else text.replace("=", ">", 1) for text in exceeds]

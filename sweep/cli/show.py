@@ -27,35 +27,43 @@ def show(
     directory: StudyOrRun,
     failed: Annotated[bool, typer.Option("--failed", help="List the rows that failed instead.")] = False,
     over: Annotated[
-        str | None,
-        typer.Option(help="Mean and spread over a swept parameter instead, such as draw or record, at each point of the others."),
+        list[str] | None,
+        typer.Option(
+            help="Statistics over a swept parameter instead, such as draw or record, at each point of the others. Can be repeated."
+        ),
     ] = None,
     observable: Annotated[
-        list[str] | None, typer.Option(help="With --over: an observable. Can be repeated; default all in a file, the main one in a table.")
+        list[str] | None,
+        typer.Option(
+            help="With --over: an observable, a number or a word. Can be repeated; default all in a file, the main one in a table."
+        ),
+    ] = None,
+    quantile: Annotated[
+        list[float] | None, typer.Option(help="With --over: a quantile of the observables, such as 0.95. Can be repeated.")
     ] = None,
     chance: Annotated[
         list[str] | None,
         typer.Option(help="With --over: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated."),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="With --over: level of the interval of the mean.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="With --over: level of the intervals.")] = 0.95,
     out: Annotated[
         Path | None, typer.Option(help="With --over: .csv or .parquet to write, or a picture, .png, .svg or .pdf, over one parameter.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run: state, progress, statuses, times and first rows; or means over one of its parameters. Of a study: its text."""
+    """Show a run: state, progress, statuses, times and first rows; or statistics over parameters, such as draws. Of a study: its text."""
     from sweep.analysis import run_state
     from sweep.analysis.boundary_summary import curves_of
     from sweep.analysis.run_notes import notes_on
     from sweep.cli import tables
     from sweep.cli.means import show_means
 
-    if is_study(directory) and not (failed or as_json or over is not None):
+    if is_study(directory) and not (failed or as_json or over):
         show_study(directory)
         return
     directory = existing_run(directory)
-    if over is not None:
-        show_means(directory, over, observable or [], chance or [], confidence, out, as_json)
+    if over:
+        show_means(directory, over, observable or [], chance or [], quantile or [], confidence, out, as_json)
         return
     state = run_state.state_of(directory)
     if failed:

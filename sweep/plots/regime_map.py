@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sweep.analysis.fixed_values import fixed_in_words
-from sweep.analysis.map_places import limits_of, nearest_rows, spread
+from sweep.analysis.map_places import between, limits_of, nearest_rows, spread
 from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
 from sweep.analysis.regime_map import RegimeMap
+from sweep.analysis.theory import BoundaryLine
 from sweep.io.errors import ConfigError, Problem
 from sweep.plots.figure import INK, Picture, label, label_plainly, save, write_title
-from sweep.plots.map_labels import Place, add_labels, draw_boundaries, levelled, name_areas, thinned
+from sweep.plots.map_labels import Place, add_labels, draw_boundaries, levelled, name_areas, name_line, thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SIZE = (7.5, 4.7)  # inches
 PIXELS = (1600, 1200)  # of the areas, for any number of points
+VEIL = 500  # pixels of the veil over a band, along each axis
 FEW = 3000  # up to this number, scattered points are drawn one by one
 
 
@@ -69,7 +71,9 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
         taken = name_areas(axes, drawn.words, ramps, regimes)
     if norm is not None:
         add_bar(figure, axes, drawn, ramps, norm)
-        if drawn.gridded:
+        if drawn.lines:
+            draw_lines(axes, drawn, taken)
+        elif drawn.gridded:
             draw_levels(axes, drawn, norm, taken)
     draw_boundaries(axes, drawn, places, taken)
     others = {name: value for name, value in drawn.fixed.items() if name not in drawn.held}
@@ -85,7 +89,7 @@ def title(drawn: RegimeMap) -> str:
         done += " of a run that is not complete"
     held = [f"{name} = {value:.6g}" if isinstance(value, float | int) else f"{name} = {value}" for name, value in drawn.held.items()]
     loose = [f"{', '.join(drawn.loose)} {'varies' if len(drawn.loose) == 1 else 'vary'} too"] if drawn.loose else []
-    over = [f"chances over {drawn.over}"] if drawn.over else []
+    over = [f"over {', '.join(drawn.over)}"] if drawn.over else []
     return "; ".join([f"{drawn.study}: {done}", *held, *loose, *over])
 
 
@@ -172,6 +176,27 @@ def draw_levels(axes: Axes, drawn: RegimeMap, norm: Normalize, taken: list[Place
     lines = axes.contour(x, y, levelled(shades, levels, drawn.rounding), levels, colors=INK, linewidths=0.7, alpha=0.7)
     parts = (0.3, 0.45, 0.6)  # neighbouring lines get labels at different heights, so that labels do not touch
     add_labels(axes, lines, [parts[i % len(parts)] for i in range(len(levels))], taken, fontsize=9, fmt=lambda level: f"{level:g}")
+
+
+def draw_lines(axes: Axes, drawn: RegimeMap, taken: list[Place]) -> None:
+    """Draw the iso-lines that were asked for, each with its value, and a veil over the band in which the interval covers it."""
+    if drawn.shades is None:
+        return
+    style: Any = {"color": INK, "zorder": 3}
+    if drawn.ends is not None:
+        x, y = (spread(v[0], v[-1], log, VEIL) for v, log in zip((drawn.x_values, drawn.y_values), drawn.logarithmic, strict=True))
+        lower, upper = (between(drawn, end, x, y) for end in drawn.ends)
+        for level in dict.fromkeys(line.level for line in drawn.lines):
+            covered = (lower <= level) & (level <= upper)
+            axes.pcolormesh(
+                x, y, np.ma.masked_equal(covered, 0), cmap=colors_of((INK, INK)), alpha=0.18, linewidth=0, rasterized=True, zorder=2
+            )
+    for line in drawn.lines:
+        main = line.of == "value"
+        for number, piece in enumerate(line.pieces):
+            axes.plot(*piece.T, linewidth=1.8 if main else 0.8, linestyle="-" if main else "--", **style)
+            if main and number == 0:
+                name_line(axes, BoundaryLine(f"{line.level:g}", f"{line.level:g}", (piece,), theory=False), taken)
 
 
 def add_bar(figure: Figure, axes: Axes, drawn: RegimeMap, ramps: Mapping[str, Ramp], norm: Normalize) -> None:

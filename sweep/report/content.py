@@ -14,6 +14,7 @@ from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.analysis.boundary_summary import BoundarySummary, curves_of
 from sweep.analysis.fixed_values import unit_of, value_in_words
+from sweep.analysis.group_map import parameters_over
 from sweep.analysis.map_areas import (
     FAILED,
     MISSING,
@@ -74,7 +75,7 @@ class Content:
 
 def read_content(
     path: Path, x: str | None = None, y: str | None = None, color: str | None = None, at: Sequence[str] = (), traces: int = 64,
-    logarithmic: bool = False, areas: str | None = None, support: str | None = None, over: str | None = None,
+    logarithmic: bool = False, areas: str | None = None, support: str | None = None, over: Sequence[str] = (),
 ) -> Content:  # fmt: skip
     """Collect the content of the report of a run.
 
@@ -84,7 +85,8 @@ def read_content(
         color: the observable that is shaded first, or "none". logarithmic: whether to shade by its logarithm.
         traces: largest number of points with a trace.
         areas, support: see `regime_map.read_map`; the traces of a structure are those of this support too.
-        over: a parameter over which means are taken; default "draw" if the run varies it, and it is on no axis and not held.
+        over: parameters over which means are taken; default "draw" and those drawn at each combination of
+            the rest, on no axis and not held.
 
     Raises:
         ConfigError: see `run_rows.read_rows`; or the observable is not in the run or holds no numbers.
@@ -100,7 +102,7 @@ def read_content(
         columns_of(model, shown, problems)
         return [POINT, *(quantity.name for quantity in model.observables if quantity.kind != "list"), "status"]
 
-    over = over or draws_of(path, x, y, at)
+    over = tuple(over) or draws_of(path, x, y, at)
     rows = read_rows(path, wanted, x, y, at, fewest=1, over=over)
     shade = chosen[0]
     require_shade(path, rows, shade)
@@ -108,7 +110,7 @@ def read_content(
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
     count = rows.table.num_rows
     more: tuple[Quantity, ...] = ()
-    if over is not None:
+    if over:
         rows, deviation = means_over(rows, over, shade)
         more = (deviation,)
     of = shown_of(rows.model, color, areas, support, [], sought_in(path))
@@ -116,7 +118,7 @@ def read_content(
     found_areas = areas_of(path, rows, of)
     drawn = map_of(path, rows, None, found_areas) if len(rows.axes) > 1 else None
     order, places, thinned = order_of(rows, drawn)
-    picked = pick(rows, drawn, found_areas, order, traces) if over is None else []
+    picked = pick(rows, drawn, found_areas, order, traces) if not over else []
     found, note = trace_rows(rows, [int(order[each]) for each in picked], place) if picked else ([], "")
     where = {int(order[each]): each for each in picked}
     columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
@@ -124,10 +126,11 @@ def read_content(
     fragile, why_not = fragility_of(path, rows.state)
     curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
     notes = [each for each in (thinned, lacking, why_not) if each]
-    if over is not None:
+    if over:
         each = count / max(rows.table.num_rows, 1)
         notes.append(
-            f"Numbers are means over {over}, of {each:.4g} points at each place, and words the most frequent; means have no traces."
+            f"Numbers are means over {', '.join(over)}, of {each:.4g} points at each place, and words the most frequent; "
+            "means have no traces."
         )
     if left_out:
         notes.append(f"Left out of this file for its size, but in the run: {', '.join(left_out)}.")
@@ -189,12 +192,12 @@ def read_content(
     return Content(state["study"], facts, columns, left_out, len(found))
 
 
-def draws_of(path: Path, x: str | None, y: str | None, at: Sequence[str]) -> str | None:
-    """The name of the parameter of random draws if the run varies it, and it is on no axis and not held."""
-    dataset = Dataset(path)
-    if DRAW in (x, y) or any(wish.partition("=")[0].strip() == DRAW for wish in at) or DRAW not in dataset.names:
-        return None
-    return DRAW if varying_of(dataset.table([DRAW]), [DRAW]) else None
+def draws_of(path: Path, x: str | None, y: str | None, at: Sequence[str]) -> tuple[str, ...]:
+    """The names of the random draws and of the parameters drawn at each combination of others, that are on no axis and not held."""
+    held = {x, y, *(wish.partition("=")[0].strip() for wish in at)}
+    there = Dataset(path).names
+    draw = [DRAW] if DRAW in there and varying_of(Dataset(path).table([DRAW]), [DRAW]) else []
+    return tuple(name for name in dict.fromkeys([*draw, *parameters_over(path, (), held)]) if name not in held)
 
 
 def table_of(curves: BoundarySummary) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
-"""Means over one parameter, such as the draws of a random excitation, at every place of the others."""
+"""Means over parameters, such as the draws of a random excitation, at every place of the others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from sweep.analysis.run_state import POINT
 STATUS = "status"
 
 
-def means_over(rows: RunRows, over: str, shade: Quantity) -> tuple[RunRows, Quantity]:
+def means_over(rows: RunRows, over: Sequence[str], shade: Quantity) -> tuple[RunRows, Quantity]:
     """One row for each place of the axes and the loose parameters, instead of one for each value of `over`.
 
     A number is the mean over the rows that have one, a word the most frequent, the status that of a row with results if there is one, the
@@ -31,7 +32,7 @@ def means_over(rows: RunRows, over: str, shade: Quantity) -> tuple[RunRows, Quan
     columns = {}
     for name in table.column_names:
         column = table.column(name)
-        if name == over:
+        if name in over:
             continue
         if name in kept:
             columns[name] = column.take(first)
@@ -41,7 +42,7 @@ def means_over(rows: RunRows, over: str, shade: Quantity) -> tuple[RunRows, Quan
             columns[name] = pa.array(mean_of(np.asarray(column.to_numpy(), dtype=np.float64), groups, count), from_pandas=True)
         else:
             columns[name] = frequent(column.to_pylist(), groups, count, np.ones(len(groups), dtype=np.int64))
-    of = Quantity(f"{shade.name}, standard deviation", shade.unit, f"standard deviation over {over} of {shade.name}")
+    of = Quantity(f"{shade.name}, standard deviation", shade.unit, f"standard deviation over {', '.join(over)} of {shade.name}")
     values = np.asarray(table.column(shade.name).to_numpy(), dtype=np.float64)
     mean = mean_of(values, groups, count)
     number = np.bincount(groups, np.isfinite(values), count)

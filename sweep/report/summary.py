@@ -21,7 +21,7 @@ MOST_WORDS = 8  # different words of a parameter that are listed
 
 
 def sentences(
-    rows: RunRows, areas: Areas, shade: Quantity, curves: BoundarySummary | None, indices: Indices | None, over: str | None
+    rows: RunRows, areas: Areas, shade: Quantity, curves: BoundarySummary | None, indices: Indices | None, over: Sequence[str]
 ) -> list[tuple[str, str]]:
     """(heading, sentence) pairs that a reader needs before any picture.
 
@@ -43,7 +43,7 @@ def sentences(
     return [*found, ("Failures", failures(rows.state))]
 
 
-def varied(rows: RunRows, over: str | None) -> str:
+def varied(rows: RunRows, over: Sequence[str]) -> str:
     """What the run varies, from where to where, and how its points are chosen."""
     names = [*(axis.name for axis in rows.axes), *rows.loose]
     ranges = [range_of(rows, name) for name in names]
@@ -51,7 +51,7 @@ def varied(rows: RunRows, over: str | None) -> str:
     chosen = f" Design {design}: {DESIGNS[design].replace('`', '')}." if design in DESIGNS else ""
     done, points = rows.state["rows"], rows.state["points"]
     count = f"{done:,} points" if done >= points else f"{done:,} of {points:,} points so far"
-    means = f", at each place the mean over {over}" if over else ""
+    means = f", at each place the mean over {', '.join(over)}" if over else ""
     part = f", of which {rows.table.num_rows:,} are shown" if rows.held and not over else ""
     return f"{', '.join(ranges)}: {count}{part}{means}.{chosen}"
 
@@ -87,7 +87,7 @@ def boundaries(curves: BoundarySummary) -> str:
     return f"{number}, between {'; '.join(between)}; each place is known to a relative {widest:.1e}.{lost}"
 
 
-def extremes(rows: RunRows, shade: Quantity, over: str | None) -> str:
+def extremes(rows: RunRows, shade: Quantity, over: Sequence[str]) -> str:
     """The range of an observable and where it is largest; empty if it has no value."""
     values = np.asarray(rows.table.column(shade.name).to_numpy(), dtype=np.float64)
     finite = np.isfinite(values)
@@ -95,7 +95,7 @@ def extremes(rows: RunRows, shade: Quantity, over: str | None) -> str:
         return ""
     where = int(np.nanargmax(np.where(finite, values, -np.inf)))
     unit, low, high = shade.unit_suffix, float(values[finite].min()), float(values[where])
-    what = f"Mean over {over}: from" if over else "From"
+    what = f"Mean over {', '.join(over)}: from" if over else "From"
     near = rounding_of(rows.state) * max(abs(low), abs(high))
     if high - low <= near:
         return f"{low:.5g}{unit} everywhere."

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.event import share_interval
 from sweep.analysis.fragility import intervals
 from sweep.analysis.fragility.cloud import Cloud, Regression, regress
 from sweep.analysis.fragility.goodness import misfit
@@ -18,6 +17,7 @@ from sweep.analysis.fragility.intervals import BOOTSTRAP, DELTA, INTERVALS, PROF
 from sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, fit, rows_of
 from sweep.analysis.fragility.rows import FragilityRows, read
 from sweep.io.errors import ConfigError, Problem, advise
+from sweep.study.event import share_interval
 
 STRIPES, CLOUD, INCREMENTAL = "stripes", "cloud", "incremental"
 METHODS = {

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.event import Event, read_events
 from sweep.analysis.fragility.input_intensity import OF_INPUT, SPECTRAL, quantity_of
 from sweep.analysis.fragility.input_intensity import values_of as input_of
 from sweep.analysis.group_statistics import group
@@ -23,6 +22,7 @@ from sweep.excitation.intensity import MEASURES
 from sweep.execution.dataset import Dataset
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.convergence import CONVERGENCE
+from sweep.study.event import Event, read_events
 
 if TYPE_CHECKING:
     import pyarrow as pa

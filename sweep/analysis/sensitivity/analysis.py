@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.event import Event
 from sweep.analysis.sensitivity import indices
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Line, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
@@ -16,6 +15,7 @@ from sweep.analysis.sensitivity.uncertainty import LEAST, chance, propagate
 from sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
+from sweep.study.event import Event
 
 FEWEST = 8  # smallest number of groups in estimates by sample size
 METHODS = {"saltelli": "Sobol indices", "morris": "elementary effects", "fast": "extended FAST"}

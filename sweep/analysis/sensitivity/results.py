@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.quantity import Quantity
-from sweep.analysis.event import Event
 from sweep.analysis.sensitivity.estimates import Estimate
 from sweep.analysis.sensitivity.sample import Kept, Sample
 from sweep.io.atomic import make_folders, write_together
+from sweep.study.event import Event
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sweep.analysis.event import share_interval
 from sweep.analysis.sensitivity.estimates import Estimate, factor_of
+from sweep.study.event import share_interval
 
 LEAST = 2  # fewest values that have a spread
 

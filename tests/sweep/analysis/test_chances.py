@@ -12,12 +12,12 @@ import pytest
 import sweep
 from kernels.models import BUCKLING_WALL
 from sweep import ConfigError, load
-from sweep.analysis.event import Event, read_events
+from sweep.analysis.group_map import CHANCE, CHANCES, Statistic, read_groups
 from sweep.analysis.group_statistics import group_statistics
-from sweep.analysis.regime_map import CHANCES, read_chances
 from sweep.analysis.sensitivity.analysis import analyse
 from sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
 from sweep.cli import main
+from sweep.study.event import Event, read_events
 
 CONFIG = Path(__file__).parents[3] / "configs" / "chance_of_buckling.toml"
 pytestmark = pytest.mark.xdist_group("chances")
@@ -120,7 +120,7 @@ def test_chances_over_a_parameter_are_counts(grid: Path) -> None:
 
 
 def test_a_map_of_chances_has_their_values(grid: Path) -> None:
-    drawn = read_chances(grid, "buckled=1", "f_crit")
+    drawn = read_groups(grid, Statistic(CHANCE, "buckled=1"), ["f_crit"])
     assert drawn.gridded
     assert drawn.shades is not None
     for i, k_n in enumerate(drawn.y_values):
@@ -137,7 +137,7 @@ def test_a_map_of_chances_is_drawn_and_bad_events_are_refused(grid: Path, tmp_pa
     for arguments, said in (
         (["--chance", "bucled=1", "--over", "f_crit"], "did you mean 'buckled'"),
         (["--chance", "buckled=1", "--over", "f_crt"], "did you mean 'f_crit'"),
-        (["--over", "f_crit"], "needs --chance"),
+        (["--mean", "--std", "--over", "f_crit"], "one statistic"),
         (["--chance", "buckled=1", "--color", "peak_force"], "needs no --color"),
     ):
         assert main(["map", str(grid), *arguments]) == 2

@@ -64,10 +64,10 @@ def test_means_over_draws_are_those_of_the_rows(fake: FakeKernels, tmp_path: Pat
     assert groups.std().to_numpy() == pytest.approx(np.zeros(6))  # the stand-in knows no draws
     assert said(directory)["Wear power"].startswith(f"Mean over draw: from {groups.mean().min():.5g} to {groups.mean().max():.5g} W")
     assert read_content(directory, traces=0, at=["draw=2"]).facts["held"] == {"draw": 2.0}
-    over = read_content(directory, traces=0, over="mu", x="k", y="draw")
+    over = read_content(directory, traces=0, over=["mu"], x="k", y="draw")
     assert over.facts["count"] == 3 * 4
     with pytest.raises(ConfigError, match="'m' is nothing that this run varies"):
-        read_content(directory, over="m", at=["draw=1"])
+        read_content(directory, over=["m"], at=["draw=1"])
     assert fake.calls == [24]
 
 

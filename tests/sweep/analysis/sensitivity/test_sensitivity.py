@@ -25,13 +25,13 @@ from scipy.stats import binom, gamma, qmc
 
 from kernels.models.status import Status
 from sweep import ConfigError, load
-from sweep.analysis.event import Event
 from sweep.analysis.sensitivity.analysis import analyse
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.uncertainty import chance, describe, order_statistics, propagate
 from sweep.api import run
 from sweep.cli import main
 from sweep.design.sobol import BITS
+from sweep.study.event import Event
 from tests.sweep.conftest import FakeKernels, FakeSolution
 
 PI = math.pi
