@@ -38,6 +38,11 @@ PUNCH_KNOWN = {"normal_force": 500.0}
 STROKES = {"short": 8e-6, "long": 40e-6}  # m
 CELL = 5.0  # N, noise of the load cell
 
+# The sliding shoe of configs/calibrate_power.toml, of which the heat is measured twice.
+SLIDER = {"mu": 0.19, "m": 1.0}
+SLIDER_KNOWN = {"omega": 10.0, "a0": 8.0, "end": 12.0, "window_start": 6.0, "window_end": 12.0}
+CALORIMETER = 0.02  # W, standard deviation of its noise
+
 # The quakes: largest acceleration [m/s^2], and how long each is strong and then dies away [s].
 QUAKES = {"main_shock": (0.35 * 9.80665, 6.0, 4.0), "aftershock": (0.2 * 9.80665, 2.0, 3.0)}
 GROUND, DAMPING = 2.5, 0.6  # Hz, and part of the critical damping, of the ground
@@ -80,6 +85,15 @@ def shakes(noise: float, seed: int) -> dict[str, pd.DataFrame]:
     return traces
 
 
+def powers(noise: float, seed: int) -> pd.DataFrame:
+    """The power that friction dissipates, measured twice in the same test."""
+    exact = float(kernels.simulate("rubbing_mass", {**SLIDER, **SLIDER_KNOWN})["friction_power"])
+    measured = exact + noise * np.random.default_rng(seed).standard_normal(2)
+    return pd.DataFrame(
+        {"test": ["first", "second"], "a0": SLIDER_KNOWN["a0"], "friction_power": measured, "friction_power_sd": CALORIMETER}
+    )
+
+
 def quakes() -> dict[str, pd.DataFrame]:
     """Records of 20 s, sampled every 0.01 s, in g: the ground's resonance (Kanai and Tajimi), under an envelope, at rest when they end."""
     f = np.linspace(0.2, 20.0, 200)
@@ -104,6 +118,7 @@ if __name__ == "__main__":
         trace.to_csv(FOLDER / f"shoe_{which}.csv", index=False, float_format="%.6g")
     for which, loop in loops(CELL, 103).items():
         loop.to_csv(FOLDER / f"loop_{which}.csv", index=False, float_format="%.6g")
+    powers(CALORIMETER, 102).to_csv(FOLDER / "shoe_power.csv", index=False, float_format="%.6g")
     for which, record in quakes().items():
         text = record.to_csv(index=False, float_format="%.6g")
         (FOLDER / f"{which}.csv").write_text(

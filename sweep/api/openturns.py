@@ -14,6 +14,7 @@ from sweep.api.frames import library
 from sweep.design.axis import SCHEME, Axis, Continuous
 from sweep.design.copula import matrix_of
 from sweep.design.distributions import LOG_NORMAL, NORMAL, TRIANGULAR, TRUNCATED, Drawn, Scaled, Weighted, log_normal_scale
+from sweep.design.posterior import Posterior
 from sweep.design.sampling import Sampled
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.config import Config
@@ -56,7 +57,8 @@ class OpenTurnsSamples:
 
         Ranges are Uniform or LogUniform, "normal" is Normal, "truncated_normal" TruncatedNormal or, with one bound, TruncatedDistribution,
         "log_normal" LogNormal, "triangular" Triangular; whole numbers, lists and weighted choices are
-        FiniteDiscreteDistribution.
+        FiniteDiscreteDistribution. Draws of a posterior are one FiniteDiscreteDistribution of whole rows, so that it is a
+        BlockIndependentDistribution.
 
         Raises:
             ConfigError: the design does not draw its points (a grid, points side by side, a table, several designs).
@@ -140,12 +142,26 @@ def distribution_of(config: Config, names: Sequence[str]) -> Any:
     axes = {axis.name: axis for axis in design.axes}
     if wrong := [name for name in names if name not in axes or name == SCHEME]:
         raise ConfigError(NAME, [Problem("distribution", f"{wrong[0]} is set for all rows and not drawn: leave it out of the inputs")])
+    if isinstance(design, Posterior):
+        found = of_draws(openturns, design, names)
+        found.setDescription([described(config.model.parameter(name), axes[name]) for name in names])
+        return found
     marginals = [marginal(openturns, axes[name]) for name in names]
     correlations = tuple(each for each in getattr(design, "correlations", ()) if each[0] in names and each[1] in names)
     copula = openturns.NormalCopula(openturns.CorrelationMatrix(matrix_of(list(names), correlations).tolist()))
     found = openturns.JointDistribution(marginals, copula if correlations else openturns.IndependentCopula(len(names)))
     found.setDescription([described(config.model.parameter(name), axes[name]) for name in names])
     return found
+
+
+def of_draws(openturns: Any, design: Posterior, names: Sequence[str]) -> Any:
+    """The distribution of draws from a file, each row of which is equally likely, and of the other axes, which do not depend on them."""
+    drawn = [axis for axis in design.drawn if axis.name in names]
+    others = [axis for axis in (*design.crossed, *design.random) if axis.name in names]
+    rows = [openturns.FiniteDiscreteDistribution(openturns.Sample(np.stack([axis.values for axis in drawn], axis=1)))] if drawn else []
+    together = openturns.BlockIndependentDistribution([*rows, *(marginal(openturns, axis) for axis in others)])
+    there = [axis.name for axis in (*drawn, *others)]
+    return together.getMarginal([there.index(name) for name in names])
 
 
 def marginal(openturns: Any, axis: Axis) -> Any:

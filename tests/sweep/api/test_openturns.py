@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -124,3 +125,17 @@ def test_wrong_names_are_told(fake: FakeKernels) -> None:
         )
     with pytest.raises(ConfigError, match="varies no number"):
         run({"study": {"name": "one"}}).to_openturns()
+
+
+def test_draws_of_a_posterior_keep_their_correlation(fake: FakeKernels) -> None:
+    rows = np.random.default_rng(1).multivariate_normal([5.0, 0.3], [[1.0, 0.045], [0.045, 0.0025]], 50)
+    pd.DataFrame(rows, columns=["a0", "mu"]).to_csv("draws.csv", index=False)
+    axes = {"m": {"distribution": "normal", "mean": 2.0, "std": 0.1}, "k": [1.0, 3.0]}
+    found = run({"sweep": {"design": "posterior", "file": "draws.csv", "axes": axes}}).to_openturns(["m", "mu", "a0", "k"]).distribution
+    assert list(found.getDescription()) == ["m [kg]", "mu", "a0 [m/s^2]", "k [N/m]"]
+    drawn = np.asarray(found.getSample(20_000))
+    assert np.corrcoef(drawn.T)[1, 2] == pytest.approx(np.corrcoef(rows.T)[0, 1], abs=0.005)
+    assert np.corrcoef(drawn.T)[0, 1] == pytest.approx(0.0, abs=0.03)
+    assert drawn[:, 0].std() == pytest.approx(0.1, rel=0.03)
+    assert found.getMarginal(3).computePDF([3.0]) == pytest.approx(0.5)
+    assert {tuple(row) for row in np.round(drawn[:, [2, 1]], 12)} == {tuple(row) for row in np.round(rows, 12)}
