@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sweep.api.comparing import Comparison, compare
     from sweep.api.fragilities import Fragility
     from sweep.api.opened import open_run, runs
+    from sweep.api.rare_events import RareChance
     from sweep.api.sensitivities import Sensitivity
     from sweep.api.spectra import RecordSpectra, spectra
     from sweep.excitation.intensity import intensities
@@ -29,6 +30,7 @@ HOMES = {
     "Config": "sweep.study.config",
     "ConfigError": "sweep.io.errors",
     "Fragility": "sweep.api.fragilities",
+    "RareChance": "sweep.api.rare_events",
     "Picture": "sweep.plots.figure",
     "Problem": "sweep.io.errors",
     "RowError": "sweep.io.errors",
@@ -54,6 +56,7 @@ __all__ = [
     "Fragility",
     "Picture",
     "Problem",
+    "RareChance",
     "RecordSpectra",
     "ResponseSpectrum",
     "RowError",

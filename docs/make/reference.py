@@ -156,7 +156,8 @@ def observables_page() -> str:
         "# Observables and columns\n\nA dataset has one row for each point of the study. Its columns are `point`, the number of the point "
         "in the design; the swept and set [parameters](parameters.md), empty where a default holds; `scheme`, if the study names one; "
         "these observables; and `status`, [ok or what went wrong](statuses.md). A convergence study also has `halving`, a boundary study "
-        "`level`. Units and descriptions are in the metadata of the Parquet fields. `simulate` returns the same names. Of a body or a "
+        "`level`, a subset simulation `level` and `chain`. Units and descriptions are in the metadata of the Parquet fields. `simulate` "
+        "returns the same names. Of a body or a "
         "structure, SUPPORT and POINT stand for names of the study.\n\n"
     )
     return text + grouped(

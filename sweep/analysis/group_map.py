@@ -32,6 +32,7 @@ from sweep.design.axis import SCHEME
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
+from sweep.study.boundary import BOUNDARY
 from sweep.study.event import Event, read_events
 
 MEAN, STD, QUANTILE, CHANCE, SHARE, ENTROPY, ROWS = "mean", "std", "quantile", "chance", "share", "entropy", "rows"
@@ -129,7 +130,7 @@ def map_for(
         ConfigError: see `read_groups`; or an option belongs to another statistic.
     """
     sweep = RunDirectory(path).read_document().get("sweep", {})
-    sought = "" if isinstance(sweep, list) else str(sweep.get("event", ""))
+    sought = "" if isinstance(sweep, list) or sweep.get("design") != BOUNDARY else str(sweep.get("event", ""))
     if statistic is None and sought and not (over or bins or color or areas):
         statistic = Statistic(CHANCE, sought)
     grouped = bool(over or bins) or (not at and bool(parameters_over(path, (), (x, y))))

@@ -15,6 +15,7 @@ from sweep.analysis.group_numbers import Groups, chances_of, frequencies_of, mea
 from sweep.analysis.run_rows import have_results, varying_of
 from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.design.axis import SCHEME
+from sweep.design.subset_simulation import SUBSET
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.execution.parquet import WORDS, column, described
@@ -75,6 +76,9 @@ def group_statistics(
     problems: list[Problem] = []
     if dataset is None:
         problems.append(Problem("", "no shard is written yet: nothing to average"))
+    if state["design"] == SUBSET:
+        message = f"the rows of a subset simulation crowd around its event: no means; the chance of the event: tribosweep rare {path}"
+        problems.append(Problem("", message))
     if state["design"] == CONVERGENCE:
         problems.append(Problem("", "a convergence study has rows of several steps for a point: nothing to average"))
     check_levels([("--confidence", confidence), *(("--quantile", each) for each in quantiles)], problems)

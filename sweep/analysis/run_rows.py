@@ -18,6 +18,7 @@ from sweep.analysis.run_state import model_of, shown_table, state_of
 from sweep.analysis.supports import add_entries, lists_of, with_entries
 from sweep.design.axis import SCHEME
 from sweep.design.sensitivity import SAMPLERS
+from sweep.design.subset_simulation import SUBSET
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
@@ -119,7 +120,7 @@ def read_rows(
         Problem("--over", f"{each!r} is nothing that this run varies; {advise(each, varying)}") for each in over if each not in varying
     ]
     numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS and name not in over]
-    sampled = state["design"] in (*SAMPLERS, ZIP)  # its parameters vary together, even those with few values
+    sampled = state["design"] in (*SAMPLERS, SUBSET, ZIP)  # its parameters vary together, even those with few values
     if sampled and x is y is None:
         x, y = [*numeric, None, None][:2]
     others = [name for name in varying if name not in numeric and name not in over]

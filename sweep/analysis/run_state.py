@@ -15,6 +15,7 @@ from kernels.models.schemes import EXACT, SCHEMES
 from kernels.models.status import RESULTS
 from kernels.models.supports import SUPPORT, SUPPORT_OBSERVABLES
 from sweep.design.axis import DRAW, RECORD, SCHEME
+from sweep.design.subset_simulation import SUBSET
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory, count_failed, total_statuses, total_words
 from sweep.execution.job import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
@@ -77,7 +78,7 @@ def state_of(path: Path) -> dict[str, Any]:
 
 def facts_of(state: dict[str, Any]) -> list[tuple[str, str]]:
     """The findings of `state_of` as lines of a table."""
-    known = state["design"] != BOUNDARY  # the number of points of a boundary study follows from its results
+    known = state["design"] not in (BOUNDARY, SUBSET)  # whose number of points follows from their results
     points, shards = (f" of {state[key]:,}" if known else "" for key in ("points", "shards"))
     facts = [("state", f"{state['state']}: {state['points_done']:,}{points} points"), ("shards", f"{state['shards_done']:,}{shards}")]
     facts += [("faulty", f"{name}: {why}") for name, why in state["faulty"].items()]

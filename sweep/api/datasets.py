@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROW, POINT = "row", "point"
 SUPPORT, OBSERVED = "support", "observed"  # dimensions of a structure
 ABOUT = {SUPPORT: "support of the structure", OBSERVED: "observed point of the structure"}
-LEVELS = ("halving", "level")  # columns of adaptive designs
+LEVELS = ("halving", "level", "chain")  # columns of adaptive designs
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sweep.analysis.time_trace import TimeTrace
     from sweep.api.fragilities import Fragility
     from sweep.api.openturns import OpenTurnsSamples
+    from sweep.api.rare_events import RareChance
     from sweep.api.sensitivities import Sensitivity
     from sweep.plots.figure import Picture
 
@@ -523,6 +524,31 @@ class Run:
         }  # fmt: skip
         with in_python():
             return analyse_run(self.directory, event, intensity, by=by, method=method, interval=interval, **numbers)
+
+    def rare_event(self, confidence: float = 0.95) -> RareChance:
+        """The chance of the rare event of a subset simulation, as `tribosweep rare` estimates it.
+
+        Args:
+            confidence: level of the interval.
+
+        Returns:
+            The chance, its coefficient of variation and its interval; the levels and the curve as tables and a picture.
+
+        Raises:
+            ConfigError: the design of the run is no subset simulation, or no level is complete.
+
+        Examples:
+            >>> study = {"study": {"model": "stop"}, "parameters": {"k_n": 100.0}, "time": {"end": 1.0}, "sweep": {
+            ...     "design": "subset_simulation", "event": "peak_force > 18 N", "count": 200,
+            ...     "axes": {"v0": {"distribution": "normal", "mean": 1.0, "std": 0.2}}}}
+            >>> found = tribosweep.run(study, "runs/rare").rare_event()
+            >>> found.probability, found.interval
+            >>> found.plot("rare.png")
+        """
+        from sweep.api.rare_events import estimate_run
+
+        with in_python():
+            return estimate_run(self.directory, confidence)
 
     def over(
         self,

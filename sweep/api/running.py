@@ -15,6 +15,7 @@ from typing import Any
 from sweep.api.finished import Run
 from sweep.api.progress import shown
 from sweep.api.wording import in_python
+from sweep.design.boundary import Boundary
 from sweep.design.designs import Adaptive
 from sweep.design.refinement import Convergence
 from sweep.execution import executors
@@ -154,7 +155,7 @@ def run_with(
     directory = RunDirectory(path)
     adaptive = isinstance(config.design, Adaptive)
     if adaptive and share is not None:
-        which = "convergence study" if isinstance(config.design, Convergence) else "study of boundaries"
+        which = {Convergence: "convergence study", Boundary: "study of boundaries"}.get(type(config.design), "subset simulation")
         raise ConfigError("--shard", [Problem("", f"a {which} goes level by level, each determined by earlier ones: it has no parts")])
     if extend and share is not None:
         message = "one process extends a run: give --extend without --shard; you may interrupt it and then resume with --shard"

@@ -54,6 +54,7 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
         "fragility runs/fragility --event buckled=1 --intensity sa_0.4s --out fragility.png",
         "fragility runs/quake --event 'peak_force > 5 kN' --intensity record_scale --by mu --method incremental",
     )),
+    "rare": (ASK, ("rare runs/rare_buckling --out rare.png",)),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all")),
     "modes": (PARTS, ("modes beam.toml", "modes beam.toml --out basis.npz")),
     "verify": (HERE, ("verify",)),

@@ -9,6 +9,7 @@ from sweep.api import Run
 from sweep.cli.terminal import emit, print_json, say
 from sweep.design.boundary import Boundary
 from sweep.design.refinement import Convergence
+from sweep.design.subset_simulation import SubsetSimulation
 from sweep.execution.directory import RunDirectory
 from sweep.study.config import Config
 
@@ -23,6 +24,9 @@ def describe_study(study: Config, directory: Path, as_json: bool) -> None:
     points, shards = study.design.count, study.shards
     if isinstance(study.design, Boundary):
         describe_boundary(study, study.design, directory, as_json)
+        return
+    if isinstance(study.design, SubsetSimulation):
+        describe_subset(study, study.design, directory, as_json)
         return
     levels = study.design.halvings + 1 if isinstance(study.design, Convergence) else 1
     if as_json:
@@ -48,11 +52,25 @@ def describe_boundary(study: Config, design: Boundary, directory: Path, as_json:
     )
 
 
+def describe_subset(study: Config, design: SubsetSimulation, directory: Path, as_json: bool) -> None:
+    """Describe what a subset simulation would do; its number of levels depends on its results."""
+    if as_json:
+        print_json({"directory": str(directory), "points": design.count, "most_points": design.most_points, "config": study.document})
+    else:
+        emit(study.to_toml().rstrip())
+    repeats = f" in {design.repeats} repeats" if design.repeats > 1 else ""
+    each = design.chains * (design.chain_length - 1) * design.repeats
+    say(
+        f"{design.count:,} points{repeats} to begin with, in {directory}, then {each:,} for each level until {design.event} is reached, "
+        f"{design.most_points:,} at most; nothing was computed or written."
+    )
+
+
 def summarise(finished: Run, as_json: bool) -> bool:
     """Print the rows, curves or table of a finished run if they are few, else counts; name the place of the data on stderr.
 
     Returns:
-        True if no row failed and, in a convergence study, all points settled.
+        True if no row failed, in a convergence study all points settled, and in a subset simulation the event is reached.
     """
     from sweep.analysis import run_state
     from sweep.cli import tables
@@ -86,12 +104,32 @@ def summarise(finished: Run, as_json: bool) -> bool:
     if not finished.complete:
         say(f"Other parts are missing: {rows:,} of {design.count:,} points are there.")
     say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
+    return say_where(finished, curves, table, rows) and well
+
+
+def say_where(finished: Run, curves: BoundarySummary | None, table: pa.Table | None, rows: int) -> bool:
+    """Name the files of an adaptive design and the commands that show them; False if a subset simulation has not reached its event."""
+    from sweep.cli import tables
+
+    directory = RunDirectory(finished.directory)
     if curves is not None:
         tables.say_curves(curves, rows)
-        say(f"Curves: {RunDirectory(finished.directory).boundaries}; a picture of them: tribosweep map {finished.directory}")
+        say(f"Curves: {directory.boundaries}; a picture of them: tribosweep map {finished.directory}")
     if table is not None:
-        say(f"Table: {RunDirectory(finished.directory).convergence}; a picture of it: tribosweep convergence {finished.directory}")
-    return well
+        say(f"Table: {directory.convergence}; a picture of it: tribosweep convergence {finished.directory}")
+    return say_chance(finished) if isinstance(finished.config.design, SubsetSimulation) else True
+
+
+def say_chance(finished: Run) -> bool:
+    """Report the chance of the event of a subset simulation on stderr; return whether the event is reached."""
+    from sweep.analysis.rare_event import read
+
+    found = read(finished.directory)
+    if found.estimate is not None:
+        each = found.estimate
+        say(f"Chance of {found.event}: {each.probability:.3g} ({each.low:.2g} to {each.high:.2g}, {100.0 * found.confidence:g} %).")
+    say(f"Levels: {RunDirectory(finished.directory).levels}; chance, interval and a picture: tribosweep rare {finished.directory}")
+    return found.estimate is not None
 
 
 def found_curves(finished: Run) -> BoundarySummary:

@@ -9,7 +9,7 @@ EXIT_STATUSES = {
     0: "done; that stdout or stderr is closed (`>&-`) is no failure",
     BAD_CONFIG: "wrong study, option or file; a file or directory that cannot be read or written; a run that cannot continue",
     FAILED_ROWS: "rows of the run have failed, or points of a convergence study have not settled; their column `status` says why; "
-    "data to which no lognormal curve can be fitted (`fragility`)",
+    "data to which no lognormal curve can be fitted (`fragility`), or an event that is not reached (`rare`)",
     FAILED_CHECK: "a check has failed: a published value is missed (`verify`), a file is damaged (`check`), the installation is faulty "
     "(`doctor`)",
     OUR_FAULT: "a defect of the program, with a line that asks to report it",

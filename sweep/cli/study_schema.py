@@ -66,6 +66,7 @@ FORMS: dict[str, dict[str, Schema]] = {
     "Sweep": {
         "design": one_of(DESIGNS),
         "level": {"type": "number"},
+        "level_probability": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
         "width": {"type": "number", "exclusiveMinimum": 0},
         "seeds": list_of({**list_of(NUMBER, 2), "maxItems": 2}),
         "correlations": list_of({**list_of(either(TEXT, {"type": "number"}), 3), "maxItems": 3}),

@@ -14,6 +14,7 @@ from sweep.design.grid import Grid, Zip
 from sweep.design.points import Missing, Points, join
 from sweep.design.refinement import Convergence
 from sweep.design.sensitivity import ABOUT, Sampling
+from sweep.design.subset_simulation import ABOUT_SUBSET, SUBSET, SubsetSimulation
 
 DESIGNS: dict[str, str] = {
     "grid": "every combination of the axes' values; the last axis runs fastest",
@@ -26,10 +27,12 @@ DESIGNS: dict[str, str] = {
     "observable is settled",
     "boundary": "a grid of two axes whose cells are divided, and their sides bisected, along the boundaries between the words of an "
     "observable, or where a number passes `level`",
+    SUBSET: ABOUT_SUBSET,
 }
+BY_LEVELS = ("convergence", "boundary", SUBSET)  # the names of the `Adaptive` designs
 CONCATENATION = "concatenation"
 ABOUT_CONCATENATION = "several [[sweep]] tables instead of one [sweep]: the points of each, one design after the other"
-Adaptive = Convergence | Boundary  # computed level by level: `points` is the first level, and earlier rows determine the next
+Adaptive = Convergence | Boundary | SubsetSimulation  # computed level by level: `points` is the first, and its rows determine the next
 Part = Grid | Zip | Sampling
 
 

@@ -26,7 +26,8 @@ from typing import Any
 
 from kernels.models.status import RESULTS
 from sweep.design.boundary import Boundary
-from sweep.design.designs import CONCATENATION, Adaptive, Design
+from sweep.design.designs import BY_LEVELS, CONCATENATION, Adaptive, Design
+from sweep.design.subset_simulation import SubsetSimulation
 from sweep.execution.recovery import rebuild_manifest
 from sweep.io.atomic import write_text
 from sweep.io.errors import ConfigError, Problem, advise_path, shorten
@@ -50,6 +51,7 @@ class RunDirectory:
         points: the dataset.
         convergence: the table of a convergence study.
         boundaries: the curves found by a boundary study.
+        levels: the table of the levels of a subset simulation.
         success: the mark of a complete run, written last: JSON with the hash of the study and the number of shards.
     """
 
@@ -61,10 +63,13 @@ class RunDirectory:
         self.points = path / "points"
         self.convergence = path / "convergence.parquet"
         self.boundaries = path / "boundaries" / "boundaries.parquet"
+        self.levels = path / "levels.parquet"
         self.success = path / "_SUCCESS"
 
     def table(self, design: Design) -> Path:
         """The file with the results of an adaptive design."""
+        if isinstance(design, SubsetSimulation):
+            return self.levels
         return self.boundaries if isinstance(design, Boundary) else self.convergence
 
     def shard(self, number: int) -> Path:
@@ -214,7 +219,7 @@ def may_extend(manifest: dict[str, Any], config: Config) -> bool:
         fewer = manifest["points"] < config.design.count
     except (KeyError, TypeError, ValueError):
         return False
-    levels = isinstance(config.design, Adaptive) or "observable" in there.get("sweep", {})
+    levels = isinstance(config.design, Adaptive) or there.get("sweep", {}).get("design") in BY_LEVELS
     return fewer and not levels and {**there, "sweep": None} == {**config.document, "sweep": None}
 
 

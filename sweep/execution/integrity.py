@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sweep.design.designs import BY_LEVELS
+from sweep.design.subset_simulation import SUBSET
 from sweep.execution.directory import RunDirectory
 from sweep.execution.lock import hold
 from sweep.execution.shard_check import expected_by, inspect_shards
@@ -60,14 +62,15 @@ def check_run(path: Path) -> Integrity:
     for table in tables:
         if reason := fault_of(table):
             faults[table] = reason
-    levels = manifest["design"] in (CONVERGENCE, BOUNDARY)
+    levels = manifest["design"] in BY_LEVELS
     expected = manifest["shards"] if marked or not levels else None
     there = len(found.whole) + len(found.begun) + len(found.faulty)
     if marked and there < manifest["shards"]:
         faults[directory.success] = f"marks a run of {manifest['shards']:,} shards as complete, and {there:,} are there"
     elif directory.success.exists() and not marked:
         faults[directory.success] = "marks another run than that of the manifest"
-    complete = marked and len(found.whole) == manifest["shards"] and not faults.keys() & {directory.convergence, directory.boundaries}
+    beside = {directory.convergence, directory.boundaries, directory.levels}
+    complete = marked and len(found.whole) == manifest["shards"] and not faults.keys() & beside
     files = 2 + len(found.whole) + len(found.begun) + len(found.faulty) + len(tables)
     return Integrity(files, len(found.whole), expected, complete, faults)
 
@@ -86,7 +89,7 @@ def restore(path: Path) -> None:
 
 def tables_of(directory: RunDirectory, design: str, marked: bool) -> Iterator[Path]:
     """The tables beside the rows of a run."""
-    for kind, table in ((CONVERGENCE, directory.convergence), (BOUNDARY, directory.boundaries)):
+    for kind, table in ((CONVERGENCE, directory.convergence), (BOUNDARY, directory.boundaries), (SUBSET, directory.levels)):
         if design == kind and (marked or table.exists()):
             yield table
     yield from sorted((directory.path / "sensitivity").glob("*.parquet"))

@@ -17,6 +17,7 @@ from sweep.design.axis import SCHEME, SCHEME_NAMES
 from sweep.design.designs import Adaptive
 from sweep.design.points import Points
 from sweep.design.refinement import Convergence
+from sweep.design.subset_simulation import SubsetSimulation
 from sweep.execution.directory import identity
 from sweep.execution.recovery import RUN
 from sweep.io import sealed_parquet
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kernels.batch.solve import Solution
 
 POINT = "point"
-HALVING, LEVEL = "halving", "level"
+HALVING, LEVEL, CHAIN = "halving", "level", "chain"
 STATUS = "status"
 FACTS = b"tribosweep_shard"
 WORDS = pa.dictionary(pa.int32(), pa.string())  # the type that readers of Parquet return, whatever width was written
@@ -48,18 +49,22 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         provenance: what computed the rows (jax, device, dtype ...), for the schema's metadata.
 
     Returns:
-        The fields are `point`; `halving` in a convergence study or `level` in a boundary study; every swept, refined or set parameter (null
-        means the default); `scheme` if the study names it; every observable; `status`. Each has its unit and description. Numbers are
-        float64, whole numbers int64, words dictionaries, tables lists of float64.
+        The fields are `point`; `halving` in a convergence study, `level` in a boundary study, `level` and `chain` in a subset
+        simulation; every swept, refined or set parameter (null means the default); `scheme` if the study names it; every observable;
+        `status`. Each has its unit and description. Numbers are float64, whole numbers int64, words dictionaries, tables lists of float64.
     """
     number, name = "position in the design", LEVEL
     level = "batch in which the point was computed: 0 for the coarse grid; earlier batches determine the next"
     if isinstance(config.design, Convergence):
         number, name = f"halving times {config.design.count} (the points of the study) plus position in the design", HALVING
         level = "how many times the step was halved, or the tolerance divided by 10"
+    if isinstance(config.design, SubsetSimulation):
+        level = "level of the subset simulation: 0 for independent points, then chains within the domain of the level"
     fields = [described(POINT, pa.int64(), "", number, nullable=False)]
     if isinstance(config.design, Adaptive):
         fields.append(described(name, pa.int64(), "", level, nullable=False))
+    if isinstance(config.design, SubsetSimulation):
+        fields.append(described(CHAIN, pa.int64(), "", "chain of the level, counted over all repeats; null at level 0"))
     fields += [column(config.model.parameter(name)) for name in parameter_columns(config)]
     if config.scheme_given:
         fields.append(described(SCHEME, WORDS, "", "scheme that computed the row"))
@@ -100,6 +105,9 @@ def encode(config: Config, layout: pa.Schema, points: Points, solution: Solution
     columns: list[pa.Array] = [numbers(points.numbers)]
     if isinstance(config.design, Adaptive):
         columns.append(numbers(np.full(points.count, points.level, dtype=np.int64)))
+    if isinstance(config.design, SubsetSimulation):
+        chains = config.design.chains_of(points.numbers)
+        columns.append(numbers(chains, chains < 0))
     for name in parameter_columns(config):
         quantity = config.model.parameter(name)
         if name in points.columns:

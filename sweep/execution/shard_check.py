@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sweep.design.designs import Adaptive
+from sweep.design.designs import BY_LEVELS, Adaptive
 from sweep.execution.directory import RunDirectory
 from sweep.execution.job_share import Share
-from sweep.study.boundary import BOUNDARY
 from sweep.study.config import Config
-from sweep.study.convergence import CONVERGENCE
 
 SHOWN = 20
 
@@ -131,7 +129,7 @@ def read_shard(path: Path, trust: bool) -> dict[str, Any] | str | None:
 def expected_by(manifest: Mapping[str, Any]) -> ExpectedShards:
     """The expected shards of the run of a manifest."""
     digests = {**manifest.get("extends", {}), manifest["config_hash"]: manifest["points"]}
-    points = None if manifest.get("design") in (CONVERGENCE, BOUNDARY) else manifest["points"]
+    points = None if manifest.get("design") in BY_LEVELS else manifest["points"]
     return ExpectedShards(manifest["config_hash"], digests, manifest["shards"], manifest["shard_points"], points)
 
 

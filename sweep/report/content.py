@@ -45,6 +45,7 @@ from sweep.report.fragility import fragility_of
 from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from sweep.report.means import means_over
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
+from sweep.report.rare_event import rare_of
 from sweep.report.sensitivity import indices_of
 from sweep.report.summary import sentences
 from sweep.report.traces import trace_rows
@@ -124,8 +125,9 @@ def read_content(
     columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
     indices, lacking = indices_of(path, rows.state, shade)
     fragile, why_not = fragility_of(path, rows.state)
+    rare, not_rare = rare_of(path, rows.state)
     curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
-    notes = [each for each in (thinned, lacking, why_not) if each]
+    notes = [each for each in (thinned, lacking, why_not, not_rare) if each]
     if over:
         each = count / max(rows.table.num_rows, 1)
         notes.append(
@@ -179,6 +181,7 @@ def read_content(
         "summary": [list(each) for each in sentences(rows, found_areas, shade, curves, indices, over)],
         "sensitivity": indices.facts if indices else None,
         "fragility": fragile,
+        "rare": rare,
         "curves": table_of(curves) if curves else [],
         "provenance": [list(each) for each in provenance_of(rows) if each[0] not in TECHNICAL],
         "technical": [list(each) for each in provenance_of(rows) if each[0] in TECHNICAL],

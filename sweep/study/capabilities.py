@@ -9,8 +9,7 @@ from kernels.models.features import DRIVES
 from kernels.models.outputs import BLOCKS, OBSERVED, STATISTICS, Asked
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import DOUBLE, EXACT, PAIR, RUN, SINGLE, STEADY
-from sweep.design.boundary import Boundary
-from sweep.design.designs import Design
+from sweep.design.designs import Adaptive, Design
 from sweep.design.refinement import Convergence
 from sweep.io.errors import Problem, advise, shorten
 from sweep.study.schema import OBSERVABLES, Document
@@ -92,7 +91,7 @@ def check_columns(asked: Asked, returned: Sequence[Quantity], design: Design, mo
             problems.append(Problem(path, f"the study does not compute {name!r}: `tribosweep list observables` says what it needs"))
         elif name not in known:
             problems.append(Problem(path, f"unknown observable {name!r}; {advise(name, known, OBSERVABLES)}"))
-    if isinstance(design, Boundary | Convergence):
+    if isinstance(design, Adaptive):
         problems.append(Problem("output.columns", "the points of this design follow from observables: leave columns out"))
 
 

@@ -14,6 +14,7 @@ from sweep.design.axis import SCHEME
 from sweep.design.boundary import Boundary
 from sweep.design.designs import Design, most_draws, schemes_of
 from sweep.design.refinement import Convergence
+from sweep.design.subset_simulation import SubsetSimulation
 from sweep.io.toml import inline, to_toml
 from sweep.io.values import Value, written
 from sweep.study.capabilities import KEYS_OF_ASKED
@@ -157,6 +158,9 @@ class Config:
         """The number of shards; for an adaptive design an upper bound."""
         if isinstance(self.design, Boundary):
             return MOST_SHARDS
+        if isinstance(self.design, SubsetSimulation):
+            steps, moving = self.design.levels * (self.design.chain_length - 1), self.design.chains * self.design.repeats
+            return -(-self.design.count // self.shard_points) - (-moving // self.shard_points) * steps
         levels = self.design.halvings + 1 if isinstance(self.design, Convergence) else 1
         return levels * -(-self.design.count // self.shard_points)
 

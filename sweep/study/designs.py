@@ -13,12 +13,13 @@ from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
 from sweep.design.boundary import Boundary
-from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS, Adaptive, Concatenation, Design, Part
+from sweep.design.designs import ABOUT_CONCATENATION, BY_LEVELS, CONCATENATION, DESIGNS, Adaptive, Concatenation, Design, Part
 from sweep.design.distributions import Scaled, Weighted
 from sweep.design.grid import Grid, Zip
 from sweep.design.points import Missing, widened
 from sweep.design.posterior import Empirical, Posterior
 from sweep.design.sensitivity import OPTIONS, SAMPLERS, Sampling, settings_of
+from sweep.design.subset_simulation import SUBSET, SubsetSimulation
 from sweep.io import tables
 from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.values import Value, number_like
@@ -31,6 +32,9 @@ from sweep.study.convergence import KEYS as CONVERGENCE_KEYS
 from sweep.study.document import of_another
 from sweep.study.sampling import read_sample
 from sweep.study.schema import PARAMETERS, Sweep, Time
+from sweep.study.subset_simulation import KEYS as SUBSET_KEYS
+from sweep.study.subset_simulation import read_subset
+from sweep.study.subset_simulation import settings_of as settings_of_subset
 
 TABLE = "table"
 # keys of [sweep] that only some designs have, in the order in which a study is written
@@ -39,6 +43,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     CONVERGENCE: CONVERGENCE_KEYS,
     BOUNDARY: BOUNDARY_KEYS,
     posterior.POSTERIOR: posterior.KEYS,
+    SUBSET: SUBSET_KEYS,
 }
 FROM_FILE = (TABLE, posterior.POSTERIOR)
 
@@ -84,8 +89,10 @@ def read_sweep(
     listed = [(name, path, name in everywhere) for each in paths for name, path in dict(each).items()]
     if len(parts) < 2:
         return ParsedSweep(parts[0] if parts else Grid(()), digests, listed)
-    studies = [number for number, section in enumerate(sections) if section.design in (CONVERGENCE, BOUNDARY)]
-    problems += [Problem(f"sweep[{n}].design", f"a {sections[n].design} study stands alone, in one [sweep]") for n in studies]
+    studies = [number for number, section in enumerate(sections) if section.design in BY_LEVELS]
+    problems += [
+        Problem(f"sweep[{n}].design", f"a {sections[n].design.replace('_', ' ')} study stands alone, in one [sweep]") for n in studies
+    ]
     joined = tuple(part for part in parts if not isinstance(part, Adaptive))
     names = dict.fromkeys(axis.name for part in joined for axis in part.axes)
     missing = {name: missing_of(name, joined, fixed) for name in names if name != SCHEME}
@@ -120,7 +127,7 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
     if not sweep.axes and sweep.design not in (CONVERGENCE, BOUNDARY, posterior.POSTERIOR):
         message = "empty: 0 points; give at least one axis, or leave [sweep] out for a single point"
         problems.append(Problem(f"{where}.axes", message))
-    sampled = sweep.design in SAMPLERS
+    sampled = sweep.design in (*SAMPLERS, SUBSET)
     known: dict[str, Any] = {**by_name(model.parameters), SCHEME: ""}
     unknown = [str(name) for name in sweep.axes or () if name not in known]
 
@@ -135,7 +142,8 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
     if sweep.design == posterior.POSTERIOR:
         return posterior.read_posterior(sweep, where, model, axes, drawn, folder, problems)
     if sampled:
-        return read_sample(sweep, where, axes, problems) or Grid(()), ""
+        read_design = read_subset if sweep.design == SUBSET else read_sample
+        return read_design(sweep, where, axes, model, problems) or Grid(()), ""
     counted = tuple(axis for axis in axes if isinstance(axis, Counted))
     if sweep.design == CONVERGENCE:
         return read_convergence(sweep, counted, model, scheme, problems), ""
@@ -178,7 +186,7 @@ def part_document(section: Sweep, design: Design, folder: Path) -> dict[str, Any
     file = {} if section.file is None else {"file": str((folder / section.file).resolve())}
     if section.design == TABLE:
         return {"design": TABLE, **file}
-    settings = settings_of(design) if isinstance(design, Sampling) else {key: getattr(design, key) for key in KEYS.get(section.design, ())}
+    settings = settings_in(section, design)
     if isinstance(design, Boundary):
         settings["seeds"] = [list(seed) for seed in design.seeds]
     settings = {key: value for key, value in settings.items() if value not in (None, [])}
@@ -187,6 +195,13 @@ def part_document(section: Sweep, design: Design, folder: Path) -> dict[str, Any
     written = [axis for axis in design.axes if not isinstance(axis, Empirical)]
     axes = {"axes": {axis.name: axis.to_document() for axis in written}} if written else {}
     return {"design": section.design, **file, **settings, **axes}
+
+
+def settings_in(section: Sweep, design: Design) -> dict[str, Any]:
+    """The keys of a design except its axes, in the format of a study file."""
+    if isinstance(design, SubsetSimulation):
+        return settings_of_subset(design)
+    return settings_of(design) if isinstance(design, Sampling) else {key: getattr(design, key) for key in KEYS.get(section.design, ())}
 
 
 def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, problems: list[Problem]) -> Axis | None:

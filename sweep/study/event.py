@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import operator
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,8 +12,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.io.errors import ConfigError, Problem, advise
-from sweep.io.tables import number_in
-from sweep.io.units import in_unit
+from sweep.study.comparison import limit_in, parts_of
 from sweep.study.schema import OBSERVABLES
 
 if TYPE_CHECKING:
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq,
 }  # fmt: skip
-_EVENT = re.compile(r"\s*(\w+(?:\[[^\]]*\])?)\s*(>=|<=|>|<|=)\s*(.+?)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +71,17 @@ def share_interval(hits: Any, count: Any, level: float) -> tuple[np.ndarray, np.
     return np.where(hits > 0, low, 0.0), np.where(hits < count, high, 1.0)
 
 
-def limit_in(text: str, unit: str) -> float:
-    """The value of an event, in `unit` where it is a plain number: "5000" or "5 kN"; ValueError if it is none or not finite."""
-    try:
-        number = number_in(text)
-    except ValueError:
-        if not any(letter.isdigit() for letter in text):
-            raise ValueError(f"{text!r} must be a finite number, or one with a unit") from None
-        number = in_unit(text, unit or "1")
-    if not math.isfinite(number):
-        raise ValueError(f"{text!r} must be a finite number")
-    return number
-
-
 def read_events(option: str, texts: Sequence[str], model: Model) -> tuple[Event, ...]:
     """Parse texts such as "wear_power > 1.0", "peak_force > 5 kN", "wall_regime = plateau"; ConfigError, named after the option."""
     known = {quantity.name: quantity for quantity in model.observables if quantity.kind != "list"}
     found, problems = [], []
     for text in texts:
-        parts = _EVENT.match(text)
+        parts = parts_of(text)
         if parts is None:
             message = f"{text!r} must be an observable, one of {' '.join(RELATIONS)}, and a value: 'wear_power>1.0', wall_regime=plateau"
             problems.append(Problem("", message))
             continue
-        name, relation, value = parts.groups()
+        name, relation, value = parts
         if name not in known:
             problems.append(Problem("", f"{name!r} is no observable of the model {model.name}; {advise(name, known, OBSERVABLES)}"))
         elif (words := by_name(model.observables)[name].words) and (value not in words or relation != "="):

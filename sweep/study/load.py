@@ -19,6 +19,7 @@ from kernels.models.schemes import DOUBLE, EXACT, SINGLE, STEADY
 from kernels.models.structure_model import WHY_NOT_EXACT
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive, schemes_of
+from sweep.design.subset_simulation import SubsetSimulation
 from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
 from sweep.io.toml import apply_overrides, read_source
 from sweep.io.values import Value, read_number, read_value, written
@@ -34,6 +35,7 @@ from sweep.study.excitation import Excitation
 from sweep.study.rules import check_fixed, check_rules
 from sweep.study.schema import TIME_KEYS, Document, Time
 from sweep.study.shard_size import check_shards
+from sweep.study.subset_simulation import check_limit
 
 DEFAULT_SCHEME = "exact"
 
@@ -170,6 +172,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         unused=unused,
     )
     problems += check_sought(config)
+    problems += check_limit(config)
     problems += check_rules(config)
     return None if problems else config
 
@@ -267,7 +270,8 @@ def check_sought(config: Config) -> list[Problem]:
     if not isinstance(config.design, Adaptive):
         return []
     lacking = config.lacking(by_name(config.model.observables)[config.design.observable])
-    return [Problem("sweep.observable", lacking)] if lacking else []
+    key = "event" if isinstance(config.design, SubsetSimulation) else "observable"
+    return [Problem(f"sweep.{key}", lacking)] if lacking else []
 
 
 def canonical_document(

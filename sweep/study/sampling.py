@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kernels.models import Model
 from sweep.design.axis import Axis, Continuous
 from sweep.design.copula import Correlation, matrix_of
 from sweep.design.distributions import (
@@ -17,6 +18,7 @@ from sweep.design.distributions import (
 from sweep.design.latin_hypercube import LatinHypercube
 from sweep.design.sensitivity import HARMONICS, LEVELS, Fast, Halton, Morris, Saltelli, Sampling
 from sweep.design.sobol import MOST_SAMPLED, Sobol
+from sweep.design.subset_simulation import SUBSET
 from sweep.io.errors import Problem, advise, shorten
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ MOST_SEED = 2**63 - 1
 MOST_LEVELS = 1000
 
 
-def read_sample(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> Sampling | None:
+def read_sample(sweep: Sweep, where: str, axes: tuple[Axis, ...], _model: Model, problems: list[Problem]) -> Sampling | None:
     """Read a sampling design; None and problems if it is invalid."""
     count, seed = sweep.count, 0 if sweep.seed is None else sweep.seed
     before = len(problems)
@@ -84,9 +86,9 @@ def read_correlations(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems
     raw, path = sweep.correlations, f"{where}.correlations"
     if raw is None:
         return ()
-    if sweep.design not in ("sobol", "latin_hypercube", "halton"):
+    if sweep.design not in ("sobol", "latin_hypercube", "halton", SUBSET):
         reason = "its indices share the variance out among independent parameters"
-        message = f'design {sweep.design!r} takes no correlations: {reason}; "sobol", "latin_hypercube" and "halton" take them'
+        message = f'design {sweep.design!r} takes no correlations: {reason}; "sobol", "latin_hypercube", "halton" and "{SUBSET}" take them'
         problems.append(Problem(path, message))
         return ()
     names = [axis.name for axis in axes if isinstance(axis, Continuous | Drawn)]

@@ -59,12 +59,13 @@ class Sweep(TableSchema):
     """[sweep]: the design and its points."""
 
     design: str = Field(
-        default="grid", description="which points: grid, zip, table, boundary, convergence or a sample; `tribosweep list designs`"
+        default="grid",
+        description="which points: grid, zip, table, boundary, convergence, subset_simulation or a sample; `tribosweep list designs`",
     )
     count: Whole | None = Field(
         default=None,
         description="of a sample: its size; of an elementary design: trajectories (morris), points of each curve (fast); of a posterior: "
-        "number of draws, default all of its file",
+        "number of draws, default all of its file; of a subset simulation: points of a level",
     )
     seed: Whole | None = Field(
         default=None, description="of a sample: what its random numbers follow from, together with the number of a point; default 1"
@@ -91,10 +92,24 @@ class Sweep(TableSchema):
         description="of a boundary: points such as [[15.0, 0.9]] whose cells are divided too, for islands that a coarse grid misses",
     )
     second_order: bool | None = Field(default=None, description="of saltelli: true for indices of pairs, with nearly twice the points")
-    levels: Whole | None = Field(default=None, description="of morris: number of levels of each axis, even")
+    levels: Whole | None = Field(
+        default=None, description="of morris: number of levels of each axis, even; of a subset simulation: levels at most, default 12"
+    )
+    event: str | None = Field(
+        default=None,
+        description="of a subset simulation: the rare event, an observable beyond a limit with its unit, such as peak_force > 5 kN, or "
+        "beyond a parameter, such as peak_force >= f_crit",
+    )
+    level_probability: Any = Field(
+        default=None, description="of a subset simulation: share of a level that starts the chains of the next one, default 0.1"
+    )
+    repeats: Whole | None = Field(
+        default=None, description="of a subset simulation: number of independent simulations, computed side by side; default 1"
+    )
     harmonics: Whole | None = Field(default=None, description="of fast: number of harmonics of a curve")
     correlations: list[Any] | None = Field(
-        default=None, description='of sobol, latin_hypercube and halton: ["a0", "mu", 0.5], the correlation of normal scores'
+        default=None,
+        description='of sobol, latin_hypercube, halton and subset_simulation: ["a0", "mu", 0.5], the correlation of normal scores',
     )
     axes: dict[str, Any] | None = Field(default=None, description="the parameters that vary: lists, ranges, or distributions in a sample")
 

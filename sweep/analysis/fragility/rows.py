@@ -18,6 +18,7 @@ from sweep.analysis.run_state import model_of, state_of
 from sweep.analysis.supports import add_entries, lists_of, with_entries
 from sweep.design.axis import DRAW, RECORD, SCHEME
 from sweep.design.sensitivity import SAMPLERS
+from sweep.design.subset_simulation import SUBSET
 from sweep.excitation.intensity import MEASURES
 from sweep.execution.dataset import Dataset
 from sweep.io.errors import ConfigError, Problem, advise
@@ -76,6 +77,9 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
         raise ConfigError(str(path), [Problem("", "no shard is written yet: nothing happened")])
     if state["design"] == CONVERGENCE:
         raise ConfigError(str(path), [Problem("", "a convergence study has rows of several steps for a point: no chances")])
+    if state["design"] == SUBSET:
+        message = f"the rows of a subset simulation crowd around its event; the chance of the event: tribosweep rare {path}"
+        raise ConfigError(str(path), [Problem("", message)])
     model, dataset = with_entries(model_of(path)), Dataset(path)
     (what,) = read_events("--event", [event], model)
     parameters, observables = by_name(model.parameters), by_name(model.observables)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sweep.design.boundary import Boundary
 from sweep.design.refinement import Convergence
-from sweep.execution.adaptive import boundary_table, boundary_tracing, convergence_table, step_halving
+from sweep.design.subset_simulation import SubsetSimulation
+from sweep.execution.adaptive import boundary_table, boundary_tracing, convergence_table, levels_table, step_halving, subset_simulation
 from sweep.execution.adaptive.history import read_level_rows, rows_of
 from sweep.execution.job import Job, Progress
 from sweep.execution.shard_check import SHARD_NAME
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 ADAPTIVE: dict[type, tuple[Callable[[Config], Any], Callable[[Job, Any], None]]] = {
     Convergence: (step_halving.empty_history, convergence_table.write),
     Boundary: (boundary_tracing.empty_history, boundary_table.write),
+    SubsetSimulation: (subset_simulation.empty_history, levels_table.write),
 }  # design -> its empty history, and the function that writes its table
 
 

@@ -83,3 +83,48 @@ function drawFragility() {
   const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
   return Plotly.react(element("fragility-chart"), data, layout(axes, { showlegend: true, legend, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
 }
+
+// Rare event: its chance with the interval, and the levels that lead to it. `drawRare` adds the picture once Plotly is there.
+function showRare() {
+  const found = content.rare;
+  element("rare").hidden = !found;
+  if (!found) return;
+  element("rare-title").textContent = found.title;
+  const number = (value, most = 4) => (typeof value === "number" ? digits(value, most) : "–"), count = (value) => value.toLocaleString("en");
+  const made = (names, rows, words) => {
+    const whole = document.createElement("table"), head = whole.createTHead().insertRow(), body = whole.createTBody();
+    whole.className = "indices";
+    for (const [n, name] of names.entries()) head.append(Object.assign(document.createElement("th"), { textContent: name, className: n < words ? "" : "number" }));
+    for (const cells of rows) {
+      const line = body.insertRow();
+      for (const [n, textContent] of cells.entries()) Object.assign(line.insertCell(), { textContent, className: n < words ? "" : "number" });
+    }
+    return whole;
+  };
+  const several = found.repeats.length > 1, of = found.estimate ? [["all repeats", found.estimate]] : [];
+  if (several) of.push(...found.repeats.map((each) => [`repeat ${each.repeat}`, each]));
+  const chances = of.map(([name, each]) => [name, number(each.probability), `${number(each.low, 3)} to ${number(each.high, 3)}`, number(each.variation, 3), count(each.families)]);
+  element("rare-chance").replaceChildren(made(["of", "chance", `${100 * found.confidence} %`, "coefficient of variation", "families"], chances, 1));
+  const goal = `${found.across}${found.unit ? ` [${found.unit.replace(/\^2/g, "²")}]` : ""}`;
+  const levels = found.levels.map((row) => [`${row.repeat}`, `${row.level}`, number(row.goal, 5), number(row.probability), number(row.exceedance), number(row.accepted, 3), count(row.rows), count(row.failed)]);
+  element("rare-levels").replaceChildren(made(["repeat", "level", goal, "share", "chance", "accepted", "rows", "failed"], levels, 2));
+}
+
+function drawRare() {
+  const found = content.rare;
+  if (!found || !found.curve.length) return null;
+  const [color, mark, ink] = ["#17568c", "#c2601a", "#8c1c13"], x = found.curve.map(({ value }) => value);
+  const least = Math.min(...found.curve.map(({ low }) => low)), levels = found.levels.filter(({ exceedance }) => exceedance > 0);
+  const data = [
+    { x: [...x, ...x.toReversed()], y: [...found.curve.map(({ low }) => low), ...found.curve.map(({ high }) => high).toReversed()], fill: "toself", mode: "lines", line: { width: 0 }, fillcolor: `${color}2e`, hoverinfo: "skip", name: `${100 * found.confidence} % interval` },
+    { x, y: found.curve.map(({ chance }) => chance), mode: "lines", line: { color, width: 2 }, name: "chance to pass the value" },
+    { x: [found.limit, found.limit], y: [least, 1], mode: "lines", line: { color: ink, dash: "dash", width: 1.2 }, name: "limit" },
+  ];
+  if (found.repeats.length <= 6) data.push({ x: levels.map(({ goal }) => goal), y: levels.map(({ exceedance }) => exceedance), mode: "markers", marker: { color: mark, size: 7 }, name: "levels" });
+  const axes = {
+    xaxis: { title: { text: `${escaped(found.across)}${found.unit ? ` [${raised(found.unit)}]` : ""}`, standoff: 6 } },
+    yaxis: { title: { text: "chance", standoff: 6 }, type: "log", exponentformat: "power", dtick: 1 },
+  };
+  const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
+  return Plotly.react(element("rare-chart"), data, layout(axes, { showlegend: true, legend, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
+}

@@ -57,6 +57,7 @@ function showFacts() {
   showIndices();
   showCurves();
   showFragility();
+  showRare();
   table(element("statuses"), Object.entries(content.statuses).map(([name, count]) => [name, count.toLocaleString("en"), ""]));
   table(element("fixed"), content.fixed);
   table(element("provenance"), content.provenance);
@@ -328,6 +329,7 @@ async function begin() {
   element("plotly").remove();
   await shadeBy(content.shade);
   await drawFragility();
+  await drawRare();
   listen();
   document.body.dataset.ready = seconds();
   const middle = rows.at(...view().map(([low, high]) => (low + high) / 2));

@@ -212,12 +212,12 @@ class Arena:
             yield FALSE, "readers see another mark than there is"
         if complete and read not in (self.old, self.rows):
             yield FALSE, f"the run is marked as complete with {len(read)} rows"
-        adaptive = self.command in ("boundary", "convergence")
+        adaptive = self.command in ("boundary", "convergence", "subset")
         if complete and not adaptive and len(read) != manifest["points"]:
             yield FALSE, f"the mark is that of {manifest['points']} points, and {len(read)} are there"
         if not complete and self.command not in (*COMPUTING, ANY):
             yield LOST, "a command that only reads has left an incomplete run"
-        for name in ("run/boundaries/boundaries.parquet", "run/convergence.parquet"):
+        for name in ("run/boundaries/boundaries.parquet", "run/convergence.parquet", "run/levels.parquet"):
             if complete and name in self.whole and results(self.folder).get(name) != self.whole[name]:
                 yield FALSE, f"the run is marked as complete with another {name}"
 

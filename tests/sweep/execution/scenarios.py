@@ -25,7 +25,7 @@ from sweep.io.toml import to_toml
 from sweep.report import traces
 from tests.sweep.conftest import FakeKernels, install_fake, install_small_pieces, install_small_shards
 
-COMPUTING = ("run", "extend", "resume", "repair", "boundary", "convergence", "sample")  # they write rows
+COMPUTING = ("run", "extend", "resume", "repair", "boundary", "convergence", "subset", "sample")  # they write rows
 OF_A_RUN = ("report", "map", "show", "sensitivity")  # they leave the rows of a run as they are
 COMMANDS = (*COMPUTING, *OF_A_RUN, "calibrate")
 CALLS = ("open_file", "lock", "truncate", "write", "flush", "replace", "remove", "make_folder", "remove_folder", "flush_folder")
@@ -38,6 +38,12 @@ CONVERGENCE = {
     "parameters": {"k_t": 9e6},
     "sweep": {"design": "convergence", "axes": {"a0": [1.0, 2.0, 3.0]}},
 }
+SUBSET = {
+    "sweep": {
+        "design": "subset_simulation", "event": "wear_power > 1 kW", "count": 20, "level_probability": 0.5, "levels": 3, "seed": 1,
+        "axes": {"a0": {"from": 1.0, "to": 2.0}, "mu": {"from": 0.1, "to": 0.2}},
+    },
+}  # fmt: skip
 SAMPLE = {
     "study": {"name": "sample"},
     "sweep": {"design": "saltelli", "count": 16, "axes": {"a0": {"from": 1.0, "to": 2.0}, "mu": {"from": 0.1, "to": 0.2}}},
@@ -86,9 +92,9 @@ def put_ready(command: str, folder: Path) -> list[str]:
     out = folder / "run"
     if command == "calibrate":
         return put_calibration(folder)
-    studies = {"boundary": BOUNDARY, "convergence": CONVERGENCE, "sample": SAMPLE, "sensitivity": SAMPLE}
+    studies = {"boundary": BOUNDARY, "convergence": CONVERGENCE, "subset": SUBSET, "sample": SAMPLE, "sensitivity": SAMPLE}
     study = write(folder / "study.toml", studies[command] if command in studies else plane(9))
-    if command in ("run", "boundary", "convergence", "sample"):
+    if command in ("run", "boundary", "convergence", "subset", "sample"):
         return ["run", study, "--out", str(out)]
     before = write(folder / "before.toml", plane(5)) if command == "extend" else study
     assert main(["run", before, "--out", str(out)]) == 0

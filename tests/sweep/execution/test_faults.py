@@ -157,7 +157,7 @@ def judge(command: str, folder: Path, old: list[Any], new: list[Any]) -> None:
         assert (state["state"], found) == ("complete", old)
     elif state["state"] == "complete":
         assert found in (old, new)
-        assert len(found) == RunDirectory(out).read_manifest()["points"] or command in ("boundary", "convergence")
+        assert len(found) == RunDirectory(out).read_manifest()["points"] or command in ("boundary", "convergence", "subset")
         assert faults == {}
 
 

@@ -19,6 +19,7 @@ from sweep import run
 from sweep.cli import main
 from sweep.design.designs import DESIGNS
 from sweep.design.sensitivity import SAMPLERS
+from sweep.design.subset_simulation import SUBSET
 from sweep.report.content import read_content
 from tests.sweep.conftest import FakeKernels, FakeSolution
 
@@ -75,6 +76,8 @@ def reduced(spec: Any) -> Any:
 def smaller(part: dict[str, Any]) -> dict[str, Any]:
     """A design with few points."""
     sizes = {"count": 16, "halvings": 2, "width": 1e-2}
+    if part.get("design") == SUBSET:
+        sizes = {"count": 20, "level_probability": 0.5, "levels": 2}
     axes = {name: reduced(spec) for name, spec in part.get("axes", {}).items()}
     return {key: axes if key == "axes" else sizes.get(key, value) for key, value in part.items()}
 
@@ -163,6 +166,8 @@ def sweep_of(design: str, axes: Mapping[str, tuple[float, float]], folder: Path)
         return {"design": design, "file": str(folder / "points.csv")}
     if design == "boundary":
         return {"design": design, "axes": counted}
+    if design == SUBSET:
+        return {"design": design, "count": 20, "level_probability": 0.5, "levels": 2, "axes": ranges}
     if design == "several":
         return [{"design": "grid", "axes": counted}, {"design": "sobol", "count": 8, "axes": ranges}]
     return {"design": design, "axes": counted}
@@ -174,6 +179,8 @@ def sweep_of(design: str, axes: Mapping[str, tuple[float, float]], folder: Path)
 def test_every_model_has_a_map_and_a_report_for_every_design(model: str, design: str, tmp_path: Path) -> None:
     parameters, axes = AXES[model]
     sweep = sweep_of(design, axes, tmp_path)
+    if design == SUBSET:
+        sweep["event"] = f"{MODELS[model].main} > 1e9"
     if design == "boundary":
         main_observable = MODELS[model].main
         sweep |= {"observable": main_observable, "level": 1.01, "halvings": 1, "width": 0.01}

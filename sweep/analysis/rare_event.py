@@ -1,0 +1,303 @@
+"""The chance of a rare event from the levels of a subset simulation, with its coefficient of variation and interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels.models.quantity import Quantity, by_name
+from sweep.analysis.run_state import state_of
+from sweep.design.subset_simulation import SUBSET, SubsetSimulation
+from sweep.execution.adaptive.history import read_levels
+from sweep.execution.adaptive.levels_table import in_unit, level_rows
+from sweep.execution.adaptive.subset_simulation import (
+    ALL_LEVELS,
+    GOING,
+    REACHED,
+    STALLED,
+    Climb,
+    ClimbingHistory,
+    Level,
+    empty_history,
+    subset_design,
+)
+from sweep.execution.directory import RunDirectory
+from sweep.io.errors import ConfigError, Problem
+from sweep.study.config import Config
+from sweep.study.load import load
+
+CURVE_POINTS = 24  # of each level
+FEW_FAMILIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A chance and its uncertainty.
+
+    Attributes:
+        probability: the chance; 0 if no state has the event.
+        variation: its coefficient of variation, by the families of the states with the event; NaN without a state.
+        families: number of families, those states of level 0 from which states with the event descend.
+        low, high: ends of its interval.
+    """
+
+    probability: float
+    variation: float
+    families: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class RareEvent:
+    """The chance of a rare event.
+
+    Attributes:
+        state: state of the run (`run_state.state_of`). config: its study. observable: the quantity of the event.
+        confidence: level of the intervals.
+        estimate: the chance of the event; None if no repeat has reached it.
+        repeats: the estimate of each repeat that has reached it, by number.
+        by_chains: coefficient of variation with the correlation within chains alone (Au and Beck 2001); NaN without estimate.
+        levels: one entry per repeat and level, as in levels.parquet.
+        curve: (k, 4) observable (or its difference from the parameter that is the limit), chance to pass it, ends of the interval.
+        rows, failed: number of rows, and of those without results.
+        notes: sentences for the reader.
+    """
+
+    state: dict[str, Any] = field(repr=False)
+    config: Config = field(repr=False)
+    observable: Quantity
+    confidence: float
+    estimate: Estimate | None
+    repeats: dict[int, Estimate] = field(repr=False)
+    by_chains: float
+    levels: list[dict[str, Any]] = field(repr=False)
+    curve: np.ndarray = field(repr=False)
+    rows: int
+    failed: int
+    notes: tuple[str, ...]
+
+    @property
+    def design(self) -> SubsetSimulation:
+        """The design of the study."""
+        return subset_design(self.config)
+
+    @property
+    def monte_carlo_rows(self) -> float:
+        """The number of rows with which plain random points have the same coefficient of variation; NaN without estimate."""
+        if self.estimate is None or not self.estimate.variation > 0.0:
+            return math.nan
+        p = self.estimate.probability
+        return (1.0 - p) / (p * self.estimate.variation**2)
+
+    @property
+    def event(self) -> str:
+        """The event with the unit of its limit: "peak_force > 5000 N"."""
+        limit = self.design.event.limit
+        shown = limit if isinstance(limit, str) else f"{limit:g}{self.observable.unit_suffix}"
+        return f"{self.observable.name} {self.design.event.relation} {shown}"
+
+    @property
+    def across(self) -> str:
+        """What the curve is over: the observable, or its difference from the parameter that is the limit."""
+        limit = self.design.event.limit
+        return self.observable.name if isinstance(limit, float) else f"{self.observable.name} - {limit}"
+
+
+def read(path: Path, confidence: float = 0.95) -> RareEvent:
+    """Estimate the chance of the event of a run, complete or not.
+
+    The states of the last level that descend from the same state of level 0 are a family. Families are independent, so that the spread of
+    their sizes tells the variance of the estimate, with all correlations within and between levels; see A. Lee and N. Whiteley, Biometrika
+    105 (2018), 609-625. The interval is lognormal, with the quantile of Student's t of the number of families less one.
+
+    Args:
+        path: directory of the run. confidence: level of the interval, in (0, 1).
+
+    Raises:
+        ConfigError: there is no run, its design is no subset simulation, no level is complete, or the confidence is out of bounds.
+    """
+    if not 0.0 < confidence < 1.0:
+        raise ConfigError("--confidence", [Problem("", f"{confidence:g} is out of bounds: must be > 0 and < 1 (level of the interval)")])
+    state = state_of(path)
+    if state["design"] != SUBSET:
+        message = (
+            f'its design is {state["design"]!r}: the chance of a rare event needs design = "{SUBSET}"; chances of other events: '
+            "tribosweep sensitivity --chance, tribosweep fragility"
+        )
+        raise ConfigError(str(path), [Problem("", message)])
+    directory = RunDirectory(path)
+    config = load(directory.read_document())
+    history = read_levels(directory, config, empty_history(config))
+    if not history.climbs[0].levels:
+        raise ConfigError(str(path), [Problem("", "level 0 is not complete: there is no chance yet; tribosweep resume goes on")])
+    reached = {climb.repeat: climb for climb in history.climbs if climb.end == REACHED}
+    ended = [climb for climb in history.climbs if climb.end != GOING]
+    repeats = {number: estimate_of([at_last(climb)], confidence) for number, climb in reached.items()}
+    estimate, by_chains = None, math.nan
+    if reached and len(ended) == len(history.climbs):
+        estimate = estimate_of([at_last(climb) for climb in ended], confidence)
+        by_chains = variation_by_chains(list(reached.values()), len(ended))
+    levels = level_rows(config, history)
+    return RareEvent(
+        state=state,
+        config=config,
+        observable=by_name(config.model.observables)[history.design.observable],
+        confidence=confidence,
+        estimate=estimate,
+        repeats=repeats,
+        by_chains=by_chains,
+        levels=levels,
+        curve=curve_of(history, confidence),
+        rows=history.computed,
+        failed=sum(int(level["failed"]) for level in levels),
+        notes=tuple(notes_on(config, history, estimate)),
+    )
+
+
+def at_last(climb: Climb) -> tuple[Climb, int, np.ndarray]:
+    """A repeat, the number of its last level, and the mask of the states there with the event."""
+    return climb, len(climb.levels) - 1, climb.levels[-1].hit
+
+
+def before(climb: Climb, level: int) -> float:
+    """The chance of the domain of a level of a repeat."""
+    return math.prod(each.probability for each in climb.levels[:level])
+
+
+def family_sizes(level: Level, hit: np.ndarray) -> np.ndarray:
+    """The numbers of the states in the mask `hit` of a level by family."""
+    roots = np.broadcast_to(level.roots, hit.shape)
+    return np.unique(roots[hit], return_counts=True)[1] if len(level.margins) > 1 else np.ones(np.count_nonzero(hit))
+
+
+def estimate_of(parts: list[tuple[Climb, int, np.ndarray]], confidence: float) -> Estimate:
+    """The estimate of several independent repeats: for each a repeat, the number of a level, and the mask of its states with the event."""
+    from scipy.special import stdtrit
+
+    total = variance = 0.0
+    families = 0
+    for climb, number, hit in parts:
+        sizes = family_sizes(climb.levels[number], hit)
+        if not len(sizes):
+            continue
+        own = before(climb, number) * float(hit.mean())
+        shares = sizes / sizes.sum()
+        count = climb.levels[0].margins.size
+        variance += own**2 * max(float(np.sum(shares**2)) - 1.0 / count, 0.0)
+        total += own
+        families += len(sizes)
+    if not families:
+        return Estimate(0.0, math.nan, 0, 0.0, math.nan)
+    variation = math.sqrt(variance) / total
+    width = float(stdtrit(max(families - 1, 1), 0.5 + 0.5 * confidence)) * math.sqrt(math.log1p(variation**2))
+    probability = total / len(parts)
+    return Estimate(probability, variation, families, probability * math.exp(-width), min(probability * math.exp(width), 1.0))
+
+
+def variation_by_chains(climbs: list[Climb], count: int) -> float:
+    """The coefficient of variation by Au and Beck (2001), levels taken as independent, of the mean of `count` repeats."""
+    chances = np.array([before(climb, len(climb.levels)) for climb in climbs])
+    squares = np.array([sum(level.variation**2 for level in climb.levels) for climb in climbs])
+    return float(np.sqrt(np.sum(chances**2 * squares)) / np.sum(chances)) if count else math.nan
+
+
+def curve_of(history: ClimbingHistory, confidence: float) -> np.ndarray:
+    """(k, 4) the chance to pass values of the observable, with its interval, by the levels that all repeats have finished."""
+    design = history.design
+    common = min(len(climb.levels) for climb in history.climbs)
+    longest = max(history.climbs, key=lambda climb: len(climb.levels))
+    whole = common if any(climb.end == GOING for climb in history.climbs) else len(longest.levels)
+    margins: list[float] = []
+    for level in longest.levels[:whole]:
+        inside = level.margins[(level.margins >= level.domain) & np.isfinite(level.margins)]
+        if inside.size:  # without the least value of all, which no sample passes with a chance below 1
+            margins += list(np.quantile(inside, np.arange(len(margins) == 0, CURVE_POINTS) / CURVE_POINTS))
+    if whole and longest.levels[whole - 1].goal <= 0.0:
+        margins.append(longest.levels[whole - 1].goal)
+    last = longest.levels[whole - 1].goal if whole else -math.inf
+    found = []
+    for margin in sorted({each for each in margins if each <= last}):
+        parts = []
+        for climb in history.climbs:
+            number = max(place for place, level in enumerate(climb.levels[:whole]) if level.domain <= margin)
+            parts.append((climb, number, passes(design, climb.levels[number].margins, margin)))
+        estimate = estimate_of(parts, confidence)
+        if estimate.probability > 0.0:
+            found.append((in_unit(design, margin), estimate.probability, estimate.low, estimate.high))
+    return np.array(found).reshape(-1, 4)
+
+
+def passes(design: SubsetSimulation, margins: np.ndarray, margin: float) -> np.ndarray:
+    """Mask of the states beyond a margin; at the limit itself those with the event."""
+    mask: np.ndarray = design.event.happens(margins) if margin == 0.0 else margins >= margin
+    return mask
+
+
+def notes_on(config: Config, history: ClimbingHistory, estimate: Estimate | None) -> list[str]:
+    """Sentences on what the reader must know of an estimate."""
+    design, found = subset_design(config), []
+    ends = [climb.end for climb in history.climbs]
+    if GOING in ends:
+        found.append("The run is not complete: what is shown are the levels so far; tribosweep resume goes on.")
+    for climb in history.climbs:
+        chance, where = before(climb, len(climb.levels) - 1), "" if design.repeats == 1 else f"Repeat {climb.repeat}: "
+        value = f"{in_unit(design, climb.levels[-1].domain):.6g}"
+        if climb.end == STALLED:
+            found.append(
+                f"{where}level {len(climb.levels) - 1} cannot climb: too many of its states have the same {design.observable} ({value} or "
+                "none). Name another observable, or take a larger count."
+            )
+        if climb.end == ALL_LEVELS:
+            found.append(f"{where}the event is not reached in {design.levels} levels, where the chance is {chance:.2g}: raise levels.")
+    lost = [(level.failed / level.rows, number) for climb in history.climbs for number, level in enumerate(climb.levels)]
+    failed = sum(level.failed for climb in history.climbs for level in climb.levels)
+    if failed:
+        share, number = max(lost)
+        found.append(
+            f"{failed:,} of {history.computed:,} rows failed, up to {100.0 * share:.2g} % of a level (level {number}): they count "
+            "neither as rows with the event nor as rows without it, so that the chance is that among rows with results."
+        )
+    if estimate is not None and 0 < estimate.families < FEW_FAMILIES * sum(end == REACHED for end in ends):
+        found.append(
+            f"The states with the event descend from only {estimate.families} states of level 0: the interval is rough; take a larger "
+            "count."
+        )
+    return found
+
+
+def facts(found: RareEvent) -> dict[str, Any]:
+    """The results for JSON: `estimate` (null if the event is not reached), `repeats`, `levels`, `curve`, and numbers of rows."""
+    whole = found.estimate
+    columns = ("value", "chance", "low", "high")
+    return {
+        "directory": found.state["directory"],
+        "study": found.state["study"],
+        "event": found.event,
+        "confidence": found.confidence,
+        "estimate": None if whole is None else fields_of(whole),
+        "variation_by_chains": finite(found.by_chains),
+        "rows": found.rows,
+        "failed": found.failed,
+        "monte_carlo_rows": finite(found.monte_carlo_rows),
+        "repeats": [{"repeat": number, **fields_of(each)} for number, each in found.repeats.items()],
+        "levels": [{name: finite(value) for name, value in row.items()} for row in found.levels],
+        "across": found.across,
+        "unit": found.observable.unit,
+        "curve": [dict(zip(columns, map(float, row), strict=True)) for row in found.curve],
+        "notes": list(found.notes),
+    }
+
+
+def fields_of(estimate: Estimate) -> dict[str, Any]:
+    """An estimate for JSON."""
+    return {name: finite(value) for name, value in asdict(estimate).items()}
+
+
+def finite(value: Any) -> Any:
+    """A value for JSON, null for a number that is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

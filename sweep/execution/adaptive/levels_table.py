@@ -1,0 +1,82 @@
+"""The table of a subset simulation: one row per repeat and level, with unit and description of every column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kernels.models.quantity import Quantity, by_name
+from sweep.design.subset_simulation import SubsetSimulation
+from sweep.execution import parquet
+from sweep.execution.adaptive.subset_simulation import ALL_LEVELS, GOING, REACHED, STALLED, ClimbingHistory, subset_design
+from sweep.execution.job import Job
+from sweep.io import sealed_parquet
+from sweep.io.atomic import write_whole
+from sweep.study.config import Config
+
+ENDS = (GOING, REACHED, STALLED, ALL_LEVELS)
+GOAL = "goal"
+
+
+def columns_of(config: Config) -> tuple[Quantity, ...]:
+    """The columns of the table."""
+    design = subset_design(config)
+    observable = by_name(config.model.observables)[design.observable]
+    side = "least" if design.event.sign > 0.0 else "largest"
+    less = "" if isinstance(design.event.limit, float) else f" minus {design.event.limit}"
+    return (
+        Quantity("repeat", "", "number of the independent simulation", kind="integer"),
+        Quantity("level", "", "0 for independent points, then chains", kind="integer"),
+        Quantity("rows", "", "rows that were computed for this level", kind="integer"),
+        Quantity("failed", "", "of them without results; they count as neither with nor without the event", kind="integer"),
+        Quantity(GOAL, observable.unit, f"{side} {observable.name}{less} of the next domain; at the last level the limit of the event"),
+        Quantity("probability", "1", "share of the states of this level in the next domain"),
+        Quantity("exceedance", "1", "chance of the next domain: product of the shares so far"),
+        Quantity("correlation", "1", "gamma of Au and Beck (2001): 0 if the states of a chain are independent, more if they repeat"),
+        Quantity("variation", "1", "coefficient of variation of the share, with this correlation"),
+        Quantity("accepted", "1", "share of the candidates that were accepted; NaN at level 0"),
+        Quantity("end", "", "why the repeat ended with this level, or that it goes on", kind="word", words=ENDS),
+    )
+
+
+def level_rows(config: Config, history: ClimbingHistory) -> list[dict[str, Any]]:
+    """One entry per repeat and level, by column; `end` is a word."""
+    design = subset_design(config)
+    found: list[dict[str, Any]] = []
+    for climb in history.climbs:
+        exceedance = 1.0
+        for number, level in enumerate(climb.levels):
+            exceedance *= level.probability
+            found.append({
+                "repeat": climb.repeat, "level": number, "rows": level.rows, "failed": level.failed, GOAL: in_unit(design, level.goal),
+                "probability": level.probability, "exceedance": exceedance, "correlation": level.correlation, "variation": level.variation,
+                "accepted": level.accepted, "end": climb.end if number == len(climb.levels) - 1 else GOING,
+            })  # fmt: skip
+    return found
+
+
+def in_unit(design: SubsetSimulation, margin: float) -> float:
+    """The observable at a margin; if the limit is a parameter, its difference from the parameter."""
+    limit = design.event.limit if isinstance(design.event.limit, float) else 0.0
+    return limit + design.event.sign * margin
+
+
+def to_arrow(config: Config, history: ClimbingHistory, provenance: Mapping[str, str]) -> pa.Table:
+    """The table of a study; `provenance` is what computed it (jax, device ...), for the schema's metadata."""
+    rows, columns = level_rows(config, history), []
+    for quantity in columns_of(config):
+        values = [row[quantity.name] for row in rows]
+        if quantity.kind == "word":
+            columns.append(parquet.words(np.array([quantity.words.index(value) for value in values], dtype=np.int32), quantity.words))
+        else:
+            columns.append(parquet.numbers(np.array(values, dtype=np.int64 if quantity.kind == "integer" else np.float64)))
+    layout = pa.schema([parquet.column(quantity) for quantity in columns_of(config)], metadata=parquet.schema(config, provenance).metadata)
+    return pa.Table.from_arrays(columns, schema=layout)
+
+
+def write(job: Job, history: ClimbingHistory) -> None:
+    """Write the table of a study with all its levels."""
+    write_whole(job.directory.levels, sealed_parquet.to_bytes(to_arrow(job.config, history, job.setting.provenance)))

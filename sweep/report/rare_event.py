@@ -1,0 +1,32 @@
+"""The chance of a rare event for a report, of subset simulations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sweep.analysis.rare_event import facts, read
+from sweep.design.subset_simulation import SUBSET
+from sweep.io.errors import ConfigError
+from sweep.io.text import visible
+
+SHOWN = ("estimate", "repeats", "levels", "curve", "unit", "confidence", "rows", "failed", "monte_carlo_rows", "across", "notes")
+
+
+def rare_of(path: Path, state: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """The chance of the event of a run for JSON, and else the reason why it is not shown ("" for other designs)."""
+    if state["design"] != SUBSET:
+        return None, ""
+    try:
+        result = read(path)
+    except ConfigError as error:
+        return None, f"No chance of the event: {'; '.join(problem.message for problem in error.problems)}."
+    found = facts(result)
+    unit = "" if found["unit"] == "1" else found["unit"]
+    title = f"chance of {visible(found['event'])}"
+    return {**{name: found[name] for name in SHOWN}, "unit": unit, "title": title, "limit": limit_of(result.design.event.limit)}, ""
+
+
+def limit_of(limit: float | str) -> float:
+    """Where the limit lies on the axis of the curve."""
+    return limit if isinstance(limit, float) else 0.0
