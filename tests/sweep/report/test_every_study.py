@@ -157,9 +157,9 @@ def sweep_of(design: str, axes: Mapping[str, tuple[float, float]], folder: Path)
     """A small [sweep] of a design over two axes."""
     ranges = {name: {"from": low, "to": high} for name, (low, high) in axes.items()}
     counted = {name: {**spec, "count": 4} for name, spec in ranges.items()}
-    if design in SAMPLERS:
+    if design in SAMPLERS and design != "posterior":
         return {"design": design, "count": 65 if design == "fast" else 8, "axes": ranges}
-    if design == "table":
+    if design in ("table", "posterior"):
         names = list(axes)
         rows = [",".join(f"{low + part * (high - low):.3f}" for low, high in axes.values()) for part in (0.0, 0.3, 1.0)]
         (folder / "points.csv").write_text("\n".join([",".join(names), *rows]), encoding="utf-8")
