@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -15,18 +15,15 @@ from numpy.typing import ArrayLike
 from kernels.batch.finish import as_codes, finish
 from kernels.batch.program_key import key_of
 from kernels.batch.solve import check, shared_arguments
-from kernels.contact.impact_sliding import size
 from kernels.excitation.record import Records, check_record
 from kernels.models import Model
 from kernels.models.arguments import check_given, nearest
 from kernels.models.status import RESULTS, SENTENCES, Status
 from kernels.models.structures import StructureKey
-from kernels.models.supports import named
 from kernels.numerics.numbers import Array
-from kernels.stepping import structure_loop
+from kernels.stepping import structure_at_times, structure_loop
 from kernels.stepping.loop import STEPPERS
-from kernels.stepping.scheme import StepState
-from kernels.stepping.structure_loop import Counted, StructureRun, StructureSetup
+from kernels.stepping.structure_at_times import Reached
 
 
 def samples(
@@ -94,69 +91,19 @@ def _check(model: Model, params: Mapping[str, Any], times: ArrayLike, scheme: st
         raise ValueError(f"times must lie within the run, from 0 to {end:g} s, not from {given[0]:g} to {given[-1]:g} s")
 
 
-class _Reached(NamedTuple):
-    """A run, and its state after the last step but one, which ended at the time `since` [s]."""
-
-    run: StructureRun
-    before: StepState
-    since: Array
-
-
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _sampled(key: StructureKey, scheme: str, p: dict[str, Any], times: Array) -> dict[str, Array]:
     """The samples and observables of one run, which steps up to the first time, then up to the next, and then up to its end."""
     stepper = STEPPERS[scheme]
     setup = structure_loop.prepare(stepper, p, key)
-    first = structure_loop.begin(stepper, setup)
 
-    def step(reached: _Reached) -> _Reached:
-        after = structure_loop.attempt(stepper, setup, reached.run)
-        now, later = _time(setup, reached.run), _time(setup, after)
-        taken = later > now  # an attempt that is refused changes neither
-        before = jax.tree.map(lambda new, old: jnp.where(taken, new, old), reached.run.state, reached.before)
-        return _Reached(after, before, jnp.where(taken, now, reached.since))
-
-    def at(reached: _Reached, moment: Array) -> tuple[_Reached, dict[str, Array]]:
-        short = lambda each: (_time(setup, each.run) < moment) & structure_loop.active(setup, each.run)  # noqa: E731
-        reached = jax.lax.while_loop(short, step, reached)
-        time = _time(setup, reached.run)
-        length = time - reached.since
-        part = jnp.where(length > 0.0, jnp.clip((moment - reached.since) / jnp.where(length > 0.0, length, 1.0), 0.0, 1.0), 1.0)
-        one, other = _seen(setup, reached.before), _seen(setup, reached.run.state)
-        return reached, {name: one[name] + part * (other[name] - one[name]) for name in one}
+    def at(reached: Reached, moment: Array) -> tuple[Reached, dict[str, Array]]:
+        reached = structure_at_times.advance(stepper, setup, reached, moment)
+        return reached, structure_at_times.sample(setup, reached, moment)
 
     # the end of the run is one more time: a program with one copy of a step compiles in half the time
-    reached, seen = jax.lax.scan(at, _Reached(first, first.state, _time(setup, first)), jnp.append(times, 2.0 * p["end"]))
+    reached, seen = jax.lax.scan(at, structure_at_times.begin(stepper, setup), jnp.append(times, 2.0 * p["end"]))
     found = {name: values[:-1] for name, values in seen.items()}
     observables, status = finish(*structure_loop.finish(setup, reached.run), jnp)
     good = functools.reduce(operator.or_, (status == int(each) for each in RESULTS))
     return {**observables, **{name: jnp.where(good, value, jnp.nan) for name, value in found.items()}, "status": status}
-
-
-def _time(setup: StructureSetup, run: StructureRun) -> Array:
-    """The time that a run has reached [s]."""
-    if isinstance(run.clock, Counted):
-        return run.clock.steps * (setup.p["end"] / cast("Array", setup.pace))
-    return run.clock.t
-
-
-def _seen(setup: StructureSetup, state: StepState) -> dict[str, Array]:
-    """What `structure_columns.sampled` names, after a step."""
-    key, points = setup.key, setup.p["points"]
-    places, rates = points @ state.x, points @ state.v
-    found: dict[str, Array] = {}
-    for row, (point, axis) in enumerate(key.points):
-        found |= {named(axis, point): places[row], named(f"{axis}_rate", point): rates[row]}
-    for kinds, group, touch in zip(key.groups, setup.body.groups, cast("Any", state.memory), strict=True):
-        centred = [along - centre for along, centre in zip(touch.place, group.centre, strict=True)]
-        for place, kind in enumerate(kinds):
-            parts = {
-                "normal_force": touch.normal[place],
-                "tangential_force": size(touch.tangential, touch.normal)[place],
-                "penetration": touch.depth[place],
-                **{f"place_{axis + 1}": centred[axis][place] for axis in range(min(kind.axes, 2))},
-            }
-            if kind.axes == 1:
-                del parts["tangential_force"]
-            found |= {named(name, kind.name): value for name, value in parts.items()}
-    return found

@@ -28,7 +28,7 @@ SECTIONS: dict[str, type[schema.TableSchema]] = {
     "sweep": schema.Sweep,
     "sweep.axes.NAME": schema.Range,
     **schema.EXCITATION,
-    "output": schema.Output,
+    **schema.OUTPUT,
     **schema.STRUCTURE,
     **{f"{name}.NAME": shape for name, shape in schema.PARTS.items()},
 }  # section of a study's TOML -> the class that reads it

@@ -9,6 +9,7 @@ from kernels.models.supports import named
 _OF_POINT = (
     Quantity("", "m", "displacement along {axis}; of {of}"),
     Quantity("rate", "m/s", "velocity along {axis}; of {of}"),
+    Quantity("acceleration", "m/s^2", "acceleration along {axis}; of {of}"),
 )
 _OF_SUPPORT = (
     Quantity("normal_force", "N", "normal force; at {of}", "F_n"),

@@ -14,6 +14,7 @@ from typing import Any
 
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
+from kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
 from kernels.models.supports import LAWS, OBSTACLES
 from sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
 from sweep.analysis.calibration.sources import COMPARED_KEYS, LOOP_KEYS, TRACE_KEYS
@@ -58,6 +59,13 @@ def table(properties: Mapping[str, Schema], descriptions: Mapping[str, str] | No
 
 
 DIGESTS = either(TEXT, list_of(TEXT), {"type": "object"})
+EDGES = either(
+    list_of(NUMBER, 1),
+    table(
+        {"from": NUMBER, "to": NUMBER, "count": {"type": "integer"}, "spacing": one_of(("linear", "log"))}, required=("from", "to", "count")
+    ),
+)
+OF_CHANNELS: Schema = {"type": "object", "additionalProperties": EDGES}
 PAIRS = either(list_of(list_of(NUMBER)), TEXT)
 # keys whose type depends on more than a type of Python can say
 FORMS: dict[str, dict[str, Schema]] = {
@@ -86,6 +94,17 @@ FORMS: dict[str, dict[str, Schema]] = {
     },
     "Excitation": {"records": either(TEXT, list_of(TEXT, 1)), "channels": list_of(TEXT, 1), "extend": {"const": "zero"}, "sha256": DIGESTS},
     "Output": {"columns": list_of(TEXT, 1)},
+    "SignalsTable": {
+        "interval": NUMBER,
+        "psd": list_of(TEXT, 1),
+        "cross_psd": list_of({**list_of(TEXT, 2), "maxItems": 2}, 1),
+        "overlap": {"enum": list(OVERLAPS)},
+        "taper": one_of(TAPERS),
+        "detrend": one_of(DETRENDS),
+        **dict.fromkeys(("rainflow", "crossings"), OF_CHANNELS),
+        **dict.fromkeys(("woehler_exponent", "cycle_rate"), NUMBER),
+        **dict.fromkeys(("impact_peaks", "impact_durations"), EDGES),
+    },
     "Assembly": {
         "basis": either(TEXT, list_of(TEXT, 1)),
         "modes": either({"type": "integer"}, list_of({"type": "integer"}, 1)),

@@ -39,10 +39,18 @@ SPARE_OF_STUDY = ("point", "accepted_steps", "extrapolated_error", "estimated_er
 def print_failed(rows: pa.Table, model: Model) -> None:
     """Print failed rows on stdout: their numbers, the parameters that vary, and the causes."""
     observables = {quantity.name for quantity in model.observables}
-    columns: dict[str, list[Any]] = rows.to_pydict()
+    columns: dict[str, list[Any]] = plain_columns(rows)
     columns |= {name: [shown_table(cell) for cell in columns[name]] for name in model.tables & columns.keys()}
     shown_ones = [name for name in columns if name not in observables and (name in (POINT, "status") or varies(columns[name]))]
     print_table("", shown_ones, zip(*(columns[name] for name in shown_ones), strict=True), shown_ones[:-1], ["status"])
+
+
+def plain_columns(rows: pa.Table) -> dict[str, list[Any]]:
+    """The columns of rows without those of signals, which no table on the terminal can show."""
+    from sweep.execution.parquet import ENTRIES
+
+    names = [field.name for field in rows.schema if ENTRIES.encode() not in (field.metadata or {})]
+    return {name: rows.column(name).to_pylist() for name in names}
 
 
 def print_first(directory: Path, model: Model, count: int, title: str = "") -> None:
@@ -63,7 +71,7 @@ def print_rows(rows: pa.Table, model: Model, swept: Collection[str], title: str 
     """
     observables = {quantity.name: quantity for quantity in model.observables}
     quantities = {quantity.name: quantity for quantity in model.parameters} | observables
-    columns: dict[str, list[Any]] = {name: rows.column(name).to_pylist() for name in rows.column_names}
+    columns: dict[str, list[Any]] = plain_columns(rows)
     parameters = [
         name for name in columns if name not in observables and name not in ("point", "status") and (name in swept or varies(columns[name]))
     ]

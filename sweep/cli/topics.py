@@ -26,7 +26,7 @@ from sweep.io import shipped
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.toml import inline
 from sweep.io.values import written
-from sweep.study.schema import EXCITATION, PARTS, Output, Range, Study, Sweep, TableSchema, Time
+from sweep.study.schema import EXCITATION, OUTPUT, PARTS, Range, Study, Sweep, TableSchema, Time
 from sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
 
 PROSE = ("schemes", "description", "default", "parameters", "rule", "models", "status")
@@ -167,7 +167,7 @@ ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
     Topic.time: lambda: keys_in({"time": Time}),
     Topic.sweep: lambda: keys_in({"sweep": Sweep}),
     Topic.axes: axes,
-    Topic.output: lambda: keys_in({"output": Output}),
+    Topic.output: lambda: keys_in(OUTPUT),
     Topic.calibration: calibration,
     Topic.excitation: lambda: keys_in(EXCITATION),
     Topic.structures: lambda: keys_in({**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}),

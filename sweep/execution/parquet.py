@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kernels.models.quantity import Quantity
+from kernels.models.signals import Abscissa
 from kernels.models.status import SENTENCES
 from sweep.design.axis import SCHEME, SCHEME_NAMES
 from sweep.design.designs import Adaptive
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 POINT = "point"
 HALVING, LEVEL, CHAIN = "halving", "level", "chain"
 STATUS = "status"
+ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES = "entries", "entries_unit", "entries_values"  # metadata of a signal
 FACTS = b"tribosweep_shard"
 WORDS = pa.dictionary(pa.int32(), pa.string())  # the type that readers of Parquet return, whatever width was written
 LISTS = pa.list_(pa.field("element", pa.float64()))  # likewise
@@ -68,7 +70,8 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
     fields += [column(config.model.parameter(name)) for name in parameter_columns(config)]
     if config.scheme_given:
         fields.append(described(SCHEME, WORDS, "", "scheme that computed the row"))
-    fields += [column(quantity) for quantity in config.returns]
+    signals = config.of_signals
+    fields += [with_entries(column(q), signals[q.name][1]) if q.name in signals else column(q) for q in config.returns]
     fields.append(described(STATUS, WORDS, "", "ok, or what went wrong"))
     facts = {
         "schema_version": str(SCHEMA_VERSION),
@@ -86,6 +89,17 @@ def column(quantity: Quantity) -> pa.Field:
     """The field of a parameter or an observable."""
     kinds = {"float": pa.float64(), "integer": pa.int64(), "word": WORDS, "list": LISTS}
     return described(quantity.name, kinds[quantity.kind], quantity.unit, quantity.description)
+
+
+def with_entries(field: pa.Field, entries: Abscissa | None) -> pa.Field:
+    """The field of a signal with what the entries of its lists belong to: the name of a quantity, its unit, and its values as JSON.
+
+    The name is empty where a cell is a single number.
+    """
+    told = {ENTRIES: "" if entries is None else entries.name}
+    if entries is not None:
+        told |= {ENTRIES_UNIT: entries.unit, ENTRIES_VALUES: json.dumps(entries.values)}
+    return field.with_metadata({**(field.metadata or {}), **told})
 
 
 def described(name: str, kind: pa.DataType, unit: str, description: str, nullable: bool = True) -> pa.Field:

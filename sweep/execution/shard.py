@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ from sweep.study.excitation import kernel_model
 
 if TYPE_CHECKING:
     from kernels.batch.solve import Solution
+    from kernels.excitation.record import Records
+    from kernels.models import Model
+    from kernels.models.signals import Signals
 
 SECONDS_OF_A_PIECE = 3.0
 FIRST_OF_QUICK = 1024  # rows of the first piece, whose pace is unknown, of a study whose rows take milliseconds
@@ -144,7 +148,9 @@ def solve_points(config: Config, points: Points) -> Solution:
     asked: dict[str, Any] = {"dtype": np.dtype(config.precision).type, "records": records, "asked": config.asked}
 
     def part(of: SchemeRows) -> tuple[np.ndarray | slice, Solution]:
-        return of.rows, solve(model, of.scheme, {**fixed, **of.columns}, of.absent, of.count, config.window, most, **asked)
+        columns = {**fixed, **of.columns}
+        found = solve(model, of.scheme, columns, of.absent, of.count, config.window, most, **asked)
+        return of.rows, found if config.signals is None else with_signals(config.signals, model, of, columns, records, found)
 
     parts = side_by_side([partial(part, each) for each in by_scheme(points, config.scheme)])
     first = parts[0][1]
@@ -162,6 +168,18 @@ def solve_points(config: Config, points: Points) -> Solution:
         compile_seconds=sum(found.compile_seconds for _, found in parts),
         run_seconds=sum(found.run_seconds for _, found in parts),
     )
+
+
+def with_signals(
+    signals: Signals, model: Model, of: SchemeRows, columns: Mapping[str, Any], records: Records | None, found: Solution
+) -> Solution:
+    """The solution of some rows together with their signals."""
+    from kernels.batch import sampled
+
+    begun = time.perf_counter()
+    seen = sampled.signals(model, of.scheme, signals, columns, of.absent, found.status, records)
+    seconds = found.run_seconds + time.perf_counter() - begun
+    return replace(found, observables={**found.observables, **seen}, run_seconds=seconds)
 
 
 def cannot_start(error: Exception) -> str:

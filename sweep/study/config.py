@@ -10,6 +10,7 @@ from kernels.models import WEAR_LAW, Model
 from kernels.models.outputs import Asked
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import RUN, STEADY
+from kernels.models.signals import Abscissa, Signals
 from sweep.design.axis import SCHEME
 from sweep.design.boundary import Boundary
 from sweep.design.designs import Design, most_draws, schemes_of
@@ -45,6 +46,7 @@ class Config:
         paths: parameter -> key that sets it, for messages.
         document: the study as nested tables, in canonical order, with absolute paths.
         unused: a sentence for each nominal value that no row uses, because an axis gives the parameter.
+        signals: what is computed of the motion at equal steps; None for nothing.
         digest: SHA-256 of the study's name and of everything that determines its rows. Files count by their content, not by their path.
     """
 
@@ -64,6 +66,7 @@ class Config:
     digest: str
     excitation: Excitation | None = None
     unused: tuple[str, ...] = ()
+    signals: Signals | None = None
 
     def __repr__(self) -> str:
         """One line: the study, its model, and what it sweeps."""
@@ -89,7 +92,7 @@ class Config:
     @property
     def quick(self) -> bool:
         """Whether a row takes some milliseconds at most."""
-        return is_quick(self.schemes, self.window, self.asked, self.excitation)
+        return self.signals is None and is_quick(self.schemes, self.window, self.asked, self.excitation)
 
     @property
     def ignored(self) -> list[str]:
@@ -104,7 +107,13 @@ class Config:
     @cached_property
     def returns(self) -> tuple[Quantity, ...]:
         """The observables of a row."""
-        return self.asked.chosen(self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names}))
+        returned = self.asked.chosen(self.model.returns(self.window, {*self.fixed, *self.swept, *self.asked.names}))
+        return (*returned, *(quantity for quantity, _ in self.of_signals.values()))
+
+    @cached_property
+    def of_signals(self) -> dict[str, tuple[Quantity, Abscissa | None]]:
+        """The columns of signals by name, each with what its entries belong to."""
+        return {} if self.signals is None else self.signals.columns(self.model)
 
     @property
     def assumed(self) -> tuple[str, ...]:

@@ -13,13 +13,13 @@ from sweep.design.axis import DRAW, RECORD
 from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.study.schema import (
     EXCITATION,
+    OUTPUT,
     PARAMETERS,
     PARTS,
     STRUCTURE,
     TIME_KEYS,
     Document,
     Excitation,
-    Output,
     Range,
     Study,
     Sweep,
@@ -124,7 +124,7 @@ def keys_of(location: list[str]) -> dict[str, str]:
         "study": Study,
         "time": Time,
         "sweep": Sweep,
-        "output": Output,
+        **OUTPUT,
         **STRUCTURE,
         **EXCITATION,
     }
@@ -160,7 +160,7 @@ def home_of(name: str) -> str:
     """The section to which a misplaced key belongs; empty if no section has it."""
     if name in TIME_KEYS or name in Time.model_fields:
         return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
-    shapes: dict[str, type[TableSchema]] = {"study": Study, "sweep": Sweep, "output": Output, "excitation": Excitation}
+    shapes: dict[str, type[TableSchema]] = {"study": Study, "sweep": Sweep, **OUTPUT, "excitation": Excitation}
     section = next((title for title, shape in shapes.items() if name in shape.model_fields), "")
     if not section and any(name == q.name for model in MODELS.values() for q in model.parameters):
         section = "parameters"

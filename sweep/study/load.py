@@ -16,6 +16,7 @@ from kernels.models import MODELS, SINGLE_RULES, Model
 from kernels.models.outputs import BLOCKS
 from kernels.models.quantity import by_name
 from kernels.models.schemes import DOUBLE, EXACT, SINGLE, STEADY
+from kernels.models.signals import Signals
 from kernels.models.structure_model import WHY_NOT_EXACT
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive, schemes_of
@@ -35,6 +36,7 @@ from sweep.study.excitation import Excitation
 from sweep.study.rules import check_fixed, check_rules
 from sweep.study.schema import TIME_KEYS, Document, Time
 from sweep.study.shard_size import check_shards
+from sweep.study.signals import read_signals, section_document
 from sweep.study.subset_simulation import check_limit
 
 DEFAULT_SCHEME = "exact"
@@ -134,6 +136,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     given = {*fixed, *(axis.name for axis in design.axes), *asked.names}
     check_columns(asked, model.returns(window, given), design, model, problems)
     check_precision(document.study.precision, model, schemes, window, asked, paths, design, problems)
+    signals = read_signals(document.output.signals, model, window, document.study.precision, design, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
@@ -142,7 +145,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
             problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
-    canonical = canonical_document(document, name, model, fixed, swept_points, excitation, folder)
+    canonical = canonical_document(document, name, model, fixed, swept_points, excitation, folder, signals)
     canonical = structures.placed(canonical, structures.section_documents(document, read))
     if unwritable(canonical):
         problems.append(
@@ -170,6 +173,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         digest=hashlib.sha256(content.encode()).hexdigest(),
         excitation=excitation,
         unused=unused,
+        signals=signals,
     )
     problems += check_sought(config)
     problems += check_limit(config)
@@ -275,7 +279,14 @@ def check_sought(config: Config) -> list[Problem]:
 
 
 def canonical_document(
-    document: Document, name: str, model: Model, fixed: dict[str, Value], read: ParsedSweep, excitation: Excitation | None, folder: Path
+    document: Document,
+    name: str,
+    model: Model,
+    fixed: dict[str, Value],
+    read: ParsedSweep,
+    excitation: Excitation | None,
+    folder: Path,
+    signals: Signals | None,
 ) -> dict[str, Any]:
     """The study in canonical order, numbers as floats, paths absolute; reading it again gives the same points."""
     precision = document.study.precision if document.study.precision != DOUBLE else None
@@ -287,6 +298,7 @@ def canonical_document(
         time["window"] = STEADY
     if document.time.blocks is not None:
         time["blocks"] = document.time.blocks
+    output = {**dict(document.output), "signals": None if signals is None else section_document(signals)}
     known = by_name(model.parameters)
     tables: dict[str, Any] = {
         "study": {key: value for key, value in study.items() if value is not None},
@@ -296,7 +308,7 @@ def canonical_document(
         if excitation is None or document.excitation is None
         else excitations.section_document(document.excitation, excitation),
         "sweep": sweep_document(document.sweep, read.design, folder),
-        "output": {key: value for key, value in dict(document.output).items() if value not in (None, False)},
+        "output": {key: value for key, value in output.items() if value not in (None, False)},
     }
     return {key: table for key, table in tables.items() if table}
 

@@ -188,6 +188,35 @@ class Excitation(TableSchema):
     random: Random | None = Field(default=None, description="random accelerations instead of records; parameter draw is the number of one")
 
 
+class SignalsTable(TableSchema):
+    """[output.signals]: spectra, cycles, crossings and impacts of the motion, as columns."""
+
+    interval: Any = Field(default=None, description="time between samples of the motion in the window [s]")
+    parts: Whole = Field(default=1, description="number of equal parts of the window, each with columns of its own")
+    psd: Any = Field(
+        default=None,
+        description="channels with power spectral densities, such as x, v, a, friction_force, wall_force; of a structure x[POINT], "
+        "normal_force[SUPPORT]",
+    )
+    cross_psd: Any = Field(default=None, description="pairs of channels with cross-spectral densities")
+    segment: Whole = Field(default=1024, description="samples of a segment of a spectrum, a multiple of 4")
+    overlap: Any = Field(default=0.5, description="part of a segment that the next one shares: 0, 0.5 or 0.75")
+    taper: str = Field(default="hann", description="window of a segment: hann, hamming, blackman or boxcar")
+    detrend: str = Field(default="constant", description="constant takes its mean from each segment; none leaves it")
+    rainflow: Any = Field(
+        default=None,
+        description="rainflow cycles: channel = edges of classes of ranges, a list or { from, to, count, spacing }; the last class has no "
+        "end",
+    )
+    woehler_exponent: Any = Field(
+        default=None, description="exponent of a Woehler curve, for the equivalent range of rainflow cycles; default none"
+    )
+    cycle_rate: Any = Field(default=1.0, description="cycles per second of the equivalent range [Hz]")
+    crossings: Any = Field(default=None, description="upward crossings: channel = levels, a list or { from, to, count, spacing }")
+    impact_peaks: Any = Field(default=None, description="edges of classes of the largest force of an impact [N]; the last class has no end")
+    impact_durations: Any = Field(default=None, description="edges of classes of the duration of an impact [s]; the last class has no end")
+
+
 class Output(TableSchema):
     """[output]: additional observables, lists over supports in place of columns with their names, the only columns, the size of shards."""
 
@@ -199,6 +228,7 @@ class Output(TableSchema):
     shard_points: Whole | None = Field(
         default=None, description="number of points in a file of the dataset; the default depends on the scheme"
     )
+    signals: SignalsTable | None = Field(default=None, description="spectra, rainflow cycles, level crossings and impacts, as columns")
 
 
 class Assembly(TableSchema):
@@ -281,6 +311,7 @@ class Document(TableSchema):
 PARAMETERS, OBSERVABLES = "parameters", "observables"  # topics of `tribosweep list`
 STRUCTURE: dict[str, type[TableSchema]] = {"structure": Assembly}
 PARTS: dict[str, type[TableSchema]] = {"supports": SupportTable, "loads": LoadTable}
+OUTPUT: dict[str, type[TableSchema]] = {"output": Output, "output.signals": SignalsTable}
 EXCITATION: dict[str, type[TableSchema]] = {"excitation": Excitation, "excitation.random": Random}
 WINDOW = ("window_start", "window_end")
 TIME_KEYS = {q.name: "window = [start, end]" if q.name in WINDOW else q.name for q in TIME}

@@ -1,0 +1,116 @@
+"""A structure at given times: motion and forces of its contacts, linear between the ends of steps, and the impacts that end on the way."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+
+from kernels.contact.impact_sliding import Touch, size
+from kernels.models.supports import named
+from kernels.numerics.numbers import Array
+from kernels.observables import impact_classes
+from kernels.observables.impact_classes import Classes
+from kernels.stepping import structure_loop
+from kernels.stepping.at_times import part_of
+from kernels.stepping.scheme import Stepper, StepState
+from kernels.stepping.structure_loop import Counted, StructureRun, StructureSetup
+
+
+class Impacts(NamedTuple):
+    """The present impact of every support (S,): when it began [s], and its largest force so far [N]. And the counts of those that ended."""
+
+    began: Array
+    peak: Array
+    classes: Classes
+
+
+class Reached(NamedTuple):
+    """A run, its state after the last step but one, which ended at the time `since` [s], and the impacts so far (None: not counted)."""
+
+    run: StructureRun
+    before: StepState
+    since: Array
+    impacts: Impacts | None = None
+
+
+def begin(stepper: Stepper, setup: StructureSetup, classes: Classes | None = None) -> Reached:
+    """The run at t = 0."""
+    run = structure_loop.begin(stepper, setup)
+    zero = _time(setup, run)
+    impacts = None
+    if classes is not None:
+        _, _, force = _supports(run.state)
+        impacts = Impacts(zero + 0.0 * force, force, classes)
+    return Reached(run, run.state, zero, impacts)
+
+
+def advance(stepper: Stepper, setup: StructureSetup, reached: Reached, time: Array) -> Reached:
+    """The run after the step that ends at a time [s] or later."""
+
+    def one(reached: Reached) -> Reached:
+        after = structure_loop.attempt(stepper, setup, reached.run)
+        now, later = _time(setup, reached.run), _time(setup, after)
+        taken = later > now  # an attempt that is refused changes neither
+        before = jax.tree.map(lambda new, old: jnp.where(taken, new, old), reached.run.state, reached.before)
+        impacts = None if reached.impacts is None else _impacts(reached.impacts, reached.run.state, after.state, now, later)
+        return Reached(after, before, jnp.where(taken, now, reached.since), impacts)
+
+    return jax.lax.while_loop(lambda each: (_time(setup, each.run) < time) & structure_loop.active(setup, each.run), one, reached)
+
+
+def _impacts(impacts: Impacts, before: StepState, after: StepState, since: Array, until: Array) -> Impacts:
+    """The impacts after a step, in which a support is entered and left where a line between its penetrations passes 0."""
+    (one, *_), (other, _, force) = _supports(before), _supports(after)
+    place = jnp.clip(one / jnp.where(one != other, one - other, 1.0), 0.0, 1.0)
+    instant = since + place * (until - since)
+    began = jnp.where((one <= 0.0) & (other > 0.0), instant, impacts.began)
+    ended = (one > 0.0) & (other <= 0.0)
+    largest = jnp.maximum(impacts.peak, force)
+    classes = impact_classes.count(impacts.classes, ended, instant, largest, instant - began)
+    return Impacts(began, jnp.where(other > 0.0, largest, 0.0), classes)
+
+
+def _supports(state: StepState) -> tuple[Array, Array, Array]:
+    """Penetration [m], its rate [m/s] and normal force [N] of all supports (S,), group after group."""
+    touches = cast("tuple[Touch, ...]", state.memory)
+    depth, rate, normal = (jnp.concatenate([getattr(touch, name) for touch in touches]) for name in ("depth", "rate", "normal"))
+    return depth, rate, normal
+
+
+def sample(setup: StructureSetup, reached: Reached, time: Array) -> dict[str, Array]:
+    """The channels (`kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
+    part = part_of(time, reached.since, _time(setup, reached.run))
+    one, other = _seen(setup, reached.before), _seen(setup, reached.run.state)
+    return {name: one[name] + part * (other[name] - one[name]) for name in one}
+
+
+def _time(setup: StructureSetup, run: StructureRun) -> Array:
+    """The time that a run has reached [s]."""
+    if isinstance(run.clock, Counted):
+        return run.clock.steps * (setup.p["end"] / cast("Array", setup.pace))
+    return run.clock.t
+
+
+def _seen(setup: StructureSetup, state: StepState) -> dict[str, Array]:
+    """Motion and forces after a step."""
+    key, points = setup.key, setup.p["points"]
+    motions = [points @ each for each in (state.x, state.v, state.a)]
+    found: dict[str, Any] = {}
+    for row, (point, axis) in enumerate(key.points):
+        for name, values in zip((axis, f"{axis}_rate", f"{axis}_acceleration"), motions, strict=True):
+            found[named(name, point)] = values[row]
+    for kinds, group, touch in zip(key.groups, setup.body.groups, cast("Any", state.memory), strict=True):
+        centred = [along - centre for along, centre in zip(touch.place, group.centre, strict=True)]
+        for place, kind in enumerate(kinds):
+            parts = {
+                "normal_force": touch.normal[place],
+                "tangential_force": size(touch.tangential, touch.normal)[place],
+                "penetration": touch.depth[place],
+                **{f"place_{axis + 1}": centred[axis][place] for axis in range(min(kind.axes, 2))},
+            }
+            if kind.axes == 1:
+                del parts["tangential_force"]
+            found |= {named(name, kind.name): value for name, value in parts.items()}
+    return found

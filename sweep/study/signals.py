@@ -1,0 +1,224 @@
+"""Reading [output.signals]: what is computed of the motion at equal steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import DOUBLE, STEADY
+from kernels.models.signals import DETRENDS, DURATIONS, OVERLAPS, PEAKS, TAPERS, Signals, channels, struck
+from sweep.design.boundary import Boundary
+from sweep.design.designs import Design
+from sweep.design.refinement import Convergence
+from sweep.io.errors import Problem, advise, shorten
+from sweep.io.values import number_like, read_number
+from sweep.study.schema import SignalsTable
+
+KEY = "output.signals"
+INTERVAL = Quantity("interval", "s", "time between samples", lower=0.0, lower_open=True)
+EXPONENT = Quantity("woehler_exponent", "1", "slope of the Woehler curve", lower=1.0, upper=50.0)
+RATE = Quantity("cycle_rate", "Hz", "cycles per second of the equivalent range", lower=0.0, lower_open=True)
+COUNT = Quantity("count", "", "number of values", kind="integer", lower=2.0, upper=10_000.0)
+SPACINGS = ("linear", "log")
+MOST_SEGMENT, MOST_PARTS, MOST_ENTRIES = 2**16, 100, 10_000
+PRODUCTS = ("psd", "cross_psd", "rainflow", "crossings", PEAKS, DURATIONS)
+
+
+def read_signals(
+    section: SignalsTable | None, model: Model, window: str | None, precision: str, design: Design, problems: list[Problem]
+) -> Signals | None:
+    """The signals that a study asks for; None, and problems if something is wrong, where it asks for none."""
+    if section is None:
+        return None
+    before = len(problems)
+    check_study(model, window, precision, design, problems)
+    known = channels(model)
+    if section.interval is None:
+        problems.append(Problem(f"{KEY}.interval", 'is missing: the time between samples, such as "1 ms"'))
+    interval = 1.0 if section.interval is None else read_number(INTERVAL, f"{KEY}.interval", section.interval, problems)
+    if all(getattr(section, name) is None for name in PRODUCTS):
+        problems.append(Problem(KEY, f"asks for nothing: give one of {', '.join(PRODUCTS)}"))
+    segment, overlap = read_segment(section, problems)
+    for name, value, words in (("taper", section.taper, TAPERS), ("detrend", section.detrend, DETRENDS)):
+        if value not in words:
+            problems.append(Problem(f"{KEY}.{name}", f"{value!r} is none of its words; {advise(value, words)}"))
+    if not 1 <= section.parts <= MOST_PARTS:
+        message = f"{section.parts} is out of bounds: must be >= 1 and <= {MOST_PARTS} (parts of the window)"
+        problems.append(Problem(f"{KEY}.parts", message))
+    exponent = None
+    if section.woehler_exponent is not None:
+        exponent = read_number(EXPONENT, f"{KEY}.woehler_exponent", section.woehler_exponent, problems)
+    rate = read_number(RATE, f"{KEY}.cycle_rate", section.cycle_rate, problems)
+    if section.rainflow is not None and find_spec("rainflow") is None:
+        problems.append(Problem(f"{KEY}.rainflow", "needs the package rainflow: pip install 'tribosweep[signals]'"))
+    if section.rainflow is None and section.woehler_exponent is not None:
+        problems.append(Problem(f"{KEY}.woehler_exponent", "belongs to rainflow, which is missing"))
+    found: dict[str, Any] = {
+        "psd": read_names(f"{KEY}.psd", section.psd, known, problems),
+        "cross_psd": read_pairs(section.cross_psd, known, problems),
+        "rainflow": read_tables(f"{KEY}.rainflow", section.rainflow, known, 0.0, problems),
+        "crossings": read_tables(f"{KEY}.crossings", section.crossings, known, None, problems),
+        **read_impacts(section, model, problems),
+    }
+    if len(problems) > before or interval is None or rate is None:
+        return None
+    return Signals(
+        interval, section.parts, segment=segment, overlap=overlap, taper=section.taper, detrend=section.detrend, exponent=exponent,
+        rate=rate, **found,
+    )  # fmt: skip
+
+
+def check_study(model: Model, window: str | None, precision: str, design: Design, problems: list[Problem]) -> None:
+    """Add problems of studies that have no signals."""
+    if window == STEADY:
+        problems.append(Problem(KEY, f'needs a window [start, end] in s: time.window = "{STEADY}" has no fixed number of samples'))
+    if precision != DOUBLE:
+        problems.append(Problem(KEY, f"is computed in {DOUBLE}: leave study.precision out"))
+    if isinstance(design, Boundary | Convergence):
+        problems.append(Problem(KEY, "is of designs whose points are known: leave it out here, and run a grid or a sample with it"))
+    if model.structure is not None and not channels(model):
+        problems.append(Problem(KEY, "the structure has neither supports nor observed points: name points in structure.observed"))
+
+
+def read_segment(section: SignalsTable, problems: list[Problem]) -> tuple[int, float]:
+    """The samples of a segment, and the overlap of segments."""
+    segment, overlap = section.segment, section.overlap
+    if not 8 <= segment <= MOST_SEGMENT or segment % 4:
+        problems.append(Problem(f"{KEY}.segment", f"{segment} is out of bounds: must be a multiple of 4 from 8 to {MOST_SEGMENT} samples"))
+    if not number_like(overlap) or float(overlap) not in OVERLAPS:
+        problems.append(Problem(f"{KEY}.overlap", f"must be one of {', '.join(f'{each:g}' for each in OVERLAPS)}, not {shorten(overlap)}"))
+        return segment, OVERLAPS[0]
+    return segment, float(overlap)
+
+
+def read_names(path: str, given: Any, known: Mapping[str, Quantity], problems: list[Problem]) -> tuple[str, ...]:
+    """Names of channels, each once."""
+    if given is None:
+        return ()
+    if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
+        problems.append(Problem(path, f"must be a list of names of channels, not {shorten(given)}; there are {', '.join(known)}"))
+        return ()
+    for place, name in enumerate(given):
+        if name not in known:
+            problems.append(unknown(f"{path}[{place}]", name, known))
+        elif name in given[:place]:
+            problems.append(Problem(f"{path}[{place}]", f"{name!r} is named twice"))
+    return tuple(given)
+
+
+def unknown(path: str, name: Any, known: Mapping[str, Quantity]) -> Problem:
+    """The problem of a name that is no channel."""
+    return Problem(path, f"{name!r} is no channel of the model; {advise(str(name), tuple(known))}")
+
+
+def read_pairs(given: Any, known: Mapping[str, Quantity], problems: list[Problem]) -> tuple[tuple[str, str], ...]:
+    """Pairs of channels."""
+    path, found = f"{KEY}.cross_psd", list[tuple[str, str]]()
+    if given is None:
+        return ()
+    if not isinstance(given, list) or not given:
+        problems.append(Problem(path, f'must be a list of pairs of channels such as [["x", "v"]], not {shorten(given)}'))
+        return ()
+    for place, pair in enumerate(given):
+        here = f"{path}[{place}]"
+        if not isinstance(pair, list) or len(pair) != 2:
+            problems.append(Problem(here, f"must be a pair of channels, not {shorten(pair)}"))
+            continue
+        wrong = [unknown(f"{here}[{side}]", name, known) for side, name in enumerate(pair) if name not in known]
+        if not wrong and (pair[0] == pair[1] or tuple(pair) in found):
+            wrong = [Problem(here, "is named twice" if tuple(pair) in found else "must be two different channels: psd is of one")]
+        problems += wrong
+        if not wrong:
+            found.append((pair[0], pair[1]))
+    return tuple(found)
+
+
+def read_tables(
+    path: str, given: Any, known: Mapping[str, Quantity], least: float | None, problems: list[Problem]
+) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """A table from channels to ascending numbers."""
+    if given is None:
+        return ()
+    if not isinstance(given, dict) or not given:
+        problems.append(Problem(path, f"must be a table from channels to numbers such as {{ x = [0.0, 1e-3] }}, not {shorten(given)}"))
+        return ()
+    found = []
+    for name, values in given.items():
+        if name not in known:
+            problems.append(unknown(f"{path}.{name}", name, known))
+            continue
+        found.append((name, read_ascending(f"{path}.{name}", values, known[name].unit, least, problems)))
+    return tuple(found)
+
+
+def read_impacts(section: SignalsTable, model: Model, problems: list[Problem]) -> dict[str, tuple[float, ...]]:
+    """The edges of classes of impacts."""
+    found = {}
+    for key, name, given, unit in (("peaks", PEAKS, section.impact_peaks, "N"), ("durations", DURATIONS, section.impact_durations, "s")):
+        if given is not None and not struck(model):
+            problems.append(Problem(f"{KEY}.{name}", f"{model.name} has neither walls nor supports"))
+        found[key] = () if given is None else read_ascending(f"{KEY}.{name}", given, unit, 0.0, problems)
+    return found
+
+
+def read_ascending(path: str, given: Any, unit: str, least: float | None, problems: list[Problem]) -> tuple[float, ...]:
+    """Ascending numbers: a list of them, or { from, to, count, spacing }."""
+    quantity = Quantity("edges" if least is not None else "levels", unit, "bounds of classes" if least is not None else "levels",
+                        lower=-np.inf if least is None else least)  # fmt: skip
+    before = len(problems)
+    if isinstance(given, dict):
+        return read_range(path, given, quantity, problems)
+    if not isinstance(given, list) or not 1 <= len(given) <= MOST_ENTRIES:
+        problems.append(Problem(path, f"must be a list of numbers, or {{ from, to, count }}, not {shorten(given)} (unit {unit})"))
+        return ()
+    values = [read_number(quantity, f"{path}[{place}]", each, problems) for place, each in enumerate(given)]
+    if len(problems) > before:
+        return ()
+    return ascending(path, [value for value in values if value is not None], problems)
+
+
+def read_range(path: str, given: Mapping[str, Any], quantity: Quantity, problems: list[Problem]) -> tuple[float, ...]:
+    """The numbers of { from, to, count, spacing }."""
+    before = len(problems)
+    keys = ("from", "to", "count", "spacing")
+    problems += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), keys)}") for key in given if key not in keys]
+    problems += [Problem(f"{path}.{key}", "is missing") for key in keys[:3] if key not in given]
+    spacing = given.get("spacing", "linear")
+    if spacing not in SPACINGS:
+        problems.append(Problem(f"{path}.spacing", f"{spacing!r} is no spacing; {advise(str(spacing), SPACINGS)}"))
+    if len(problems) > before:
+        return ()
+    ends = [read_number(quantity, f"{path}.{key}", given[key], problems) for key in ("from", "to")]
+    count = read_number(COUNT, f"{path}.count", given["count"], problems)
+    if ends[0] is None or ends[1] is None or count is None:
+        return ()
+    if spacing == "log" and min(ends[0], ends[1]) <= 0.0:
+        problems.append(Problem(path, f"a log range must be above 0: from = {ends[0]:g}, to = {ends[1]:g}"))
+        return ()
+    spread = np.geomspace if spacing == "log" else np.linspace
+    return ascending(path, spread(ends[0], ends[1], int(count)).tolist(), problems)
+
+
+def ascending(path: str, values: Sequence[float], problems: list[Problem]) -> tuple[float, ...]:
+    """The same numbers; a problem if they do not ascend."""
+    if np.any(np.diff(values) <= 0.0):
+        problems.append(Problem(path, "must ascend, each number once"))
+    return tuple(values)
+
+
+def section_document(signals: Signals) -> dict[str, Any]:
+    """[output.signals] in canonical order: reading it again gives the same."""
+    found: dict[str, Any] = {"interval": signals.interval, "parts": signals.parts}
+    found |= {"psd": list(signals.psd), "cross_psd": [list(pair) for pair in signals.cross_psd]}
+    if signals.spectral:
+        found |= {"segment": signals.segment, "overlap": signals.overlap, "taper": signals.taper, "detrend": signals.detrend}
+    found |= {name: {each: list(values) for each, values in getattr(signals, name)} for name in ("rainflow", "crossings")}
+    if signals.exponent is not None:
+        found |= {"woehler_exponent": signals.exponent, "cycle_rate": signals.rate}
+    found |= {PEAKS: list(signals.peaks), DURATIONS: list(signals.durations)}
+    return {key: value for key, value in found.items() if value not in ([], {})}
