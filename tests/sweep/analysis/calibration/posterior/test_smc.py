@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from sweep.analysis.calibration.posterior import smc
+from sweep.analysis.calibration.posterior import smc, smc_diagnostics
 from sweep.analysis.calibration.posterior.smc import SmcSettings, sample
 from sweep.analysis.calibration.posterior.smc_stages import StageFiles
 from sweep.io.errors import ConfigError
@@ -167,3 +169,23 @@ def test_files_of_another_problem_or_with_changed_bytes_are_not_used(tmp_path: P
     data[len(data) // 2] ^= 1
     files.path(0).write_bytes(data)
     assert files.load(0) is None
+
+
+def test_diagnostics_tell_what_was_done_and_what_to_doubt() -> None:
+    target = Normal(MEAN, COVARIANCE)
+    found = sample(target, SmcSettings(particles=200, chains=2, seed=1))
+    facts = json.loads(json.dumps(smc_diagnostics.facts(found)))
+    assert [each["chain"] for each in facts["stages"]] == sorted(each["chain"] for each in facts["stages"])
+    assert facts["stages"][-1]["exponent"] == 1.0
+    assert facts["log_evidence"] == found.log_evidence
+    assert facts["evaluations"] == 200 * (2 + sum(each["sweeps"] for each in facts["stages"]))
+    assert smc_diagnostics.notes(found) == []
+    one = found.chains[0]
+    last = replace(one.stages[-1], log_evidence=one.log_evidence + 2.0, sweeps=smc.MOST_SWEEPS, acceptance=0.005, unique=40)
+    doubtful = smc.SmcResult((one, replace(one, stages=(*one.stages[:-1], last))))
+    told = " ".join(smc_diagnostics.notes(doubtful))
+    assert "of the evidence is" in told
+    assert f"In 1 of the stages, such as stage {len(one.stages)} of chain 1, 0.5 % of the moves were accepted" in told
+    assert "Only 20 % of the particles of a chain are different" in told
+    alone = smc_diagnostics.facts(smc.SmcResult((one,)))
+    assert alone["log_evidence_std"] is None

@@ -1,0 +1,27 @@
+"""Modes of draws: found where there are some, with their parts; rarely seen where there is one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sweep.analysis.calibration.posterior.modes import modes_of, words
+
+
+def test_modes_and_their_parts_are_found() -> None:
+    rng = np.random.default_rng(1)
+    draws = np.concatenate([rng.normal(0.2, 0.013, 530), rng.normal(0.49, 0.011, 420), rng.normal(0.9, 0.002, 50)])
+    found = modes_of(rng.permutation(draws))
+    assert [each.part for each in found] == pytest.approx([0.53, 0.42, 0.05])
+    assert [each.mean for each in found] == pytest.approx([0.2, 0.49, 0.9], abs=0.002)
+    told = words("f", "N", found[1:])
+    assert told.startswith("f has 2 modes, around 0.4")
+    assert told.endswith("(5 % of the draws): mean and interval describe neither.")
+
+
+def test_one_peak_is_one_mode() -> None:
+    rng = np.random.default_rng(2)
+    laws = (rng.standard_normal, rng.exponential, rng.uniform, rng.lognormal)
+    several = [len(modes_of(law(size=1000))) > 1 for law in laws for _ in range(25)]
+    assert np.mean(several) <= 0.03
+    assert len(modes_of(np.full(100, 0.3))) == 1
