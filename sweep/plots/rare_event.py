@@ -40,7 +40,8 @@ def fill(figure: Figure, found: RareEvent) -> None:
     if design.event.sign < 0.0:
         axes.invert_xaxis()
     unit = found.observable.unit_suffix.strip()
-    axes.set_xlabel(plain(found.across.replace("_", " ") + (f" [{unit}]" if unit else "")))
+    across = found.across.replace(found.observable.name, found.observable.name.replace("_", " "))
+    axes.set_xlabel(plain(across + (f" [{unit}]" if unit else "")))
     axes.set_ylabel(f"chance of a {'larger' if design.event.sign > 0.0 else 'smaller'} value")
     axes.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
