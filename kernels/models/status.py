@@ -10,7 +10,8 @@ class Status(IntEnum):
     """Outcome of one oscillator; `sentence` is what the `status` column says.
 
     The engines return OK, NOT_FINITE, TOO_MANY_EVENTS, STEP_TOO_SMALL, TOO_MANY_STEPS, NOT_PERIODIC and BEYOND_TABLE.
-    `batch.finish` adds OVERFLOW, and `batch.solve` the others. A row whose status is in RESULTS has results; any other has failed.
+    `batch.finish` adds OVERFLOW, a sweep NO_DRAW, and `batch.solve` the others. A row whose status is in RESULTS has results; any other has
+    failed.
     """
 
     sentence: str
@@ -25,6 +26,7 @@ class Status(IntEnum):
     TOO_MANY_STEPS = 7, "more steps than the bound of a run: shorten [time] end, loosen the tolerance, or lower the stiffness"
     NOT_PERIODIC = 8, 'no motion of period 1 to 16 within 1000 periods, or a chaotic one (window = "steady"): results of 64 periods more'
     BEYOND_TABLE = 9, "the wall was pressed beyond the last node of its table, whose stiffness was kept"
+    NO_DRAW = 10, "the response spectrum of this draw misses its target (see [excitation.random] tolerance): the row was not computed"
 
     def __new__(cls, code: int, sentence: str) -> Self:
         """Build the member `code` with its sentence."""

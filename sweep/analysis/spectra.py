@@ -12,6 +12,7 @@ import numpy as np
 
 from sweep.analysis import event_log
 from sweep.excitation.compatible import Compatible
+from sweep.excitation.compatible_channels import CompatibleChannels
 from sweep.excitation.intensity import intensities
 from sweep.excitation.records import ACCELERATION, TIME, Recorded, read_record
 from sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum, response_spectrum
@@ -35,9 +36,10 @@ class Spectra:
         source: the study, or the first file.
         names: of the R records or draws.
         spectrum: their peaks, (R, P), at P frequencies.
-        measures: name -> (R,) intensities: pga, pgv, arias, cav (`sweep.excitation.intensity`).
+        measures: name -> (R,) intensities: pga, pgv, arias, cav, and Sa at single periods (`sweep.excitation.intensity`).
         random: whether the records are random draws.
-        target: (P,) Sa [m/s^2] that random draws shall have at this damping, NaN where it is not met; None for no target.
+        target: (R, P) Sa [m/s^2] that random draws shall have at this damping, NaN where it is not met; None for no target.
+        missed: names of the draws that do not come within the tolerance of their target; they have no spectrum.
     """
 
     source: str
@@ -46,6 +48,7 @@ class Spectra:
     measures: dict[str, np.ndarray]
     random: bool
     target: np.ndarray | None = None
+    missed: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame:
         """One row for each record and frequency: record, frequency [Hz], period [s], Sd [m], Sv [m/s], Sa [m/s^2], PSv, PSa."""
@@ -86,6 +89,7 @@ def read_spectra(
     time: str = TIME,
     acceleration: str = ACCELERATION,
     unit: str | None = None,
+    single: Sequence[float] = (),
 ) -> Spectra:
     """Compute the spectra of records.
 
@@ -94,38 +98,51 @@ def read_spectra(
         frequencies: (P,) [Hz]. damping: part of critical damping.
         draws: of a study with random accelerations: how many draws, from the first on.
         time, acceleration, unit: of files: names of the columns, and the unit if the header does not say it and it is not m/s^2.
+        single: natural periods [s], > 0, whose Sa at this damping are among the measures.
 
     Raises:
         ConfigError: a file or study that cannot be read, a study without accelerations, or numbers out of their bounds.
+        RunError: no draw comes within the tolerance of its response spectrum.
     """
     paths = [Path(source) for source in sources]
     if not 0.0 <= damping < 1.0:
         raise ConfigError("damping", [Problem("", f"{damping:g} must be at least 0 and less than 1: parts of critical damping")])
+    missed: tuple[str, ...] = ()
+    if wrong := [period for period in single if not 0.0 < period < np.inf]:
+        raise ConfigError("--period", [Problem("", f"{wrong[0]:g} s must be > 0: a natural period")])
     files = [path for path in paths if path.suffix.lower() in tables.READERS]
     if len(files) == len(paths) and paths:
         listed, excitation = of_files(files, time, acceleration, unit), None
     elif len(paths) == 1:
-        listed, excitation = of_study(paths[0], draws)
+        listed, excitation, missed = of_study(paths[0], draws)
     else:
         raise ConfigError("tribosweep spectrum", [Problem("", "give files with records (.csv, .parquet), or one study or run")])
     periods = 1.0 / frequencies
     parts = [response_spectrum(samples, step, periods, damping) for _, samples, step in listed]
-    measured = [intensities(samples, step) for _, samples, step in listed]
+    measured = [intensities(samples, step, single, damping) for _, samples, step in listed]
     peaks = (np.stack([getattr(part, name) for part in parts]) for name in ("displacement", "velocity", "acceleration"))
     measures = {name: np.array([float(each[name]) for each in measured]) for name in measured[0]}
     names = tuple(name for name, _, _ in listed)
     random = excitation is not None and not isinstance(excitation, Recorded)
     target = target_of(excitation, frequencies, damping)
-    return Spectra(str(paths[0]), names, ResponseSpectrum(periods, damping, *peaks), measures, random, target)
+    if target is not None:
+        target = np.tile(target, (len(names) // len(target), 1))
+    return Spectra(str(paths[0]), names, ResponseSpectrum(periods, damping, *peaks), measures, random, target, missed)
 
 
 def target_of(excitation: Excitation | None, frequencies: np.ndarray, damping: float) -> np.ndarray | None:
-    """The Sa [m/s^2] that draws shall have, NaN where it is not met; None if they shall have none, or at another damping."""
-    if not isinstance(excitation, Compatible) or damping != excitation.damping:
+    """(C, P) Sa [m/s^2] that the channels of draws shall have, NaN where it is not met; None for none, or at another damping."""
+    if not isinstance(excitation, Compatible | CompatibleChannels):
         return None
-    low, high = excitation.match
-    met = (frequencies >= low * (1.0 - 1e-9)) & (frequencies <= high * (1.0 + 1e-9))
-    return np.where(met, excitation.target(frequencies), np.nan)
+    parts = excitation.parts if isinstance(excitation, CompatibleChannels) else (excitation,)
+    if damping != parts[0].damping:
+        return None
+    found = []
+    for part in parts:
+        low, high = part.match
+        met = (frequencies >= low * (1.0 - 1e-9)) & (frequencies <= high * (1.0 + 1e-9))
+        found.append(np.where(met, part.target(frequencies), np.nan))
+    return np.stack(found)
 
 
 def of_files(files: Sequence[Path], time: str, acceleration: str, unit: str | None) -> list[tuple[str, np.ndarray, float]]:
@@ -137,8 +154,8 @@ def of_files(files: Sequence[Path], time: str, acceleration: str, unit: str | No
     return [(record.name, record.samples, record.interval) for record in records if record is not None]
 
 
-def of_study(path: Path, draws: int) -> tuple[list[tuple[str, np.ndarray, float]], Excitation]:
-    """Name, samples [m/s^2] and step [s] of each record, draw and channel of a study, and its excitation."""
+def of_study(path: Path, draws: int) -> tuple[list[tuple[str, np.ndarray, float]], Excitation, tuple[str, ...]]:
+    """Name, samples [m/s^2] and step [s] of each record, draw and channel of a study, its excitation, and names of draws that miss."""
     config = event_log.read_study(path)
     excitation = config.excitation
     problems: list[Problem] = []
@@ -153,13 +170,18 @@ def of_study(path: Path, draws: int) -> tuple[list[tuple[str, np.ndarray, float]
         problems.append(Problem("--draws", f"{draws} is out of bounds: must be >= 1"))
     if problems or excitation is None:
         raise ConfigError(config.source, problems)
+    missed: tuple[str, ...] = ()
     if isinstance(excitation, Recorded):
         named = [(record.name, record.samples) for record in excitation.records]
     else:
-        named = [(f"draw {number}", excitation.draw(number)) for number in range(draws)]
+        lost = excitation.missed(np.arange(draws))
+        missed = tuple(f"draw {number}" for number in np.flatnonzero(lost))
+        if lost.all():
+            excitation.draw(0)  # says why there is none
+        named = [(f"draw {number}", excitation.draw(number)) for number in np.flatnonzero(~lost).tolist()]
     found = []
     for name, samples in named:
         several = samples.ndim > 1
         for place, channel in enumerate(np.atleast_2d(samples)):
             found.append((f"{name}, channel {place}" if several else name, channel, excitation.interval))
-    return found, excitation
+    return found, excitation, missed

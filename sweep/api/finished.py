@@ -493,7 +493,8 @@ class Run:
 
         Args:
             event: such as "buckled=1", "peak_force > 5 kN" or "wall_regime=plateau".
-            intensity: a parameter that the run varies, an observable, or of records and draws "pga", "pgv", "arias", "cav", "sa_0.5s".
+            intensity: a parameter that the run varies, an observable, or of records and draws "pga", "pgv", "arias", "cav", "sa_0.5s",
+                "sa_0.5s_2%" (of 2 % of damping), of a channel "pga[0]".
             over: parameters whose values are random; default the draws and records. Rows that share them all are drawn together.
             by: parameter each of whose values has a curve.
             at: parameter -> value of those that are held.

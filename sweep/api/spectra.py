@@ -28,7 +28,7 @@ class RecordSpectra:
     Attributes:
         names: of the R records or draws.
         spectrum: their peaks, (R, P), at P frequencies: a `ResponseSpectrum`.
-        measures: name -> (R,) pga [m/s^2], pgv [m/s], arias [m/s], cav [m/s].
+        measures: name -> (R,) pga [m/s^2], pgv [m/s], arias [m/s], cav [m/s], and Sa at `periods` [m/s^2], named as in `intensities`.
     """
 
     names: tuple[str, ...]
@@ -57,6 +57,7 @@ def spectra(
     time: str = "time",
     acceleration: str = "acceleration",
     unit: str | None = None,
+    periods: Sequence[float] = (),
 ) -> RecordSpectra:
     """Compute response spectra of records in files, or of the records or random draws of a study. `response_spectrum` takes arrays.
 
@@ -67,6 +68,7 @@ def spectra(
         draws: of a study with random accelerations: how many draws, from draw 0 on.
         time: of files: name of the column of times [s]. acceleration: of files: name of the column of accelerations.
         unit: of files: unit of the accelerations, such as "g"; default what the header says, or m/s^2.
+        periods: natural periods [s] whose Sa at this damping are among the measures.
 
     Raises:
         ConfigError: a file or study that cannot be read, a study without accelerations, numbers out of their bounds.
@@ -78,6 +80,8 @@ def spectra(
         >>> found.to_pandas().record.unique().tolist()
         ['draw 0', 'draw 1', 'draw 2']
         >>> found.picture()
+        >>> sorted(tribosweep.spectra("random_support", [1.0], damping=0.02, draws=3, periods=[0.5]).measures)
+        ['arias', 'cav', 'pga', 'pgv', 'sa_0.5s_2%']
     """
     if frequencies is None:
         asked = analysis.frequencies_of(analysis.LOWEST, analysis.HIGHEST, analysis.COUNT)
@@ -86,5 +90,5 @@ def spectra(
         if asked.ndim != 1 or not asked.size or not (np.isfinite(asked) & (asked > 0.0)).all():
             raise ConfigError("frequencies", [Problem("", f"must be positive numbers [Hz], not {frequencies}")])
     files = [source] if isinstance(source, str | os.PathLike) else list(source)
-    found = analysis.read_spectra(files, asked, damping, draws, time, acceleration, unit)
+    found = analysis.read_spectra(files, asked, damping, draws, time, acceleration, unit, periods)
     return RecordSpectra(found.names, found.spectrum, found.measures, found)

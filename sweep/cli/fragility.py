@@ -38,7 +38,8 @@ def fragility(
     intensity: Annotated[
         str,
         typer.Option(
-            help="Parameter that the run varies, such as a0; an observable; or of records and draws pga, pgv, arias, cav, sa_0.5s."
+            help="Parameter that the run varies, such as a0; an observable; or of records and draws pga, pgv, arias, cav, sa_0.5s (with "
+            "2 % of damping sa_0.5s_2%), of a channel pga[0]."
         ),
     ],
     over: Annotated[

@@ -32,6 +32,9 @@ def spectrum(
     lowest: Annotated[float, typer.Option("--from", help="Lowest frequency [Hz].")] = 0.2,
     highest: Annotated[float, typer.Option("--to", help="Highest frequency [Hz].")] = 33.0,
     count: Annotated[int, typer.Option(help="How many frequencies, at equal ratios.")] = 100,
+    period: Annotated[
+        list[float] | None, typer.Option(help="Natural period [s] whose Sa is among the measures of a record. Can be repeated.")
+    ] = None,
     draws: Annotated[int, typer.Option(help="Of random accelerations: how many draws, from draw 0 on.")] = 20,
     time: Annotated[str, typer.Option(help="Of files: name of the column of times.")] = "time",
     acceleration: Annotated[str, typer.Option(help="Of files: name of the column of accelerations.")] = "acceleration",
@@ -49,7 +52,7 @@ def spectrum(
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*event_log.FORMATS, *SUFFIXES))}")])
     frequencies = spectra.frequencies_of(lowest, highest, count)
     paths = [study_or_run(path) for path in sources]
-    found = spectra.read_spectra(paths, frequencies, damping, draws, time, acceleration, unit)
+    found = spectra.read_spectra(paths, frequencies, damping, draws, time, acceleration, unit, period or ())
     if out is not None and drawn:
         picture.draw(found, out)
         say_worst(found)
@@ -77,9 +80,10 @@ def in_json(found: Spectra) -> dict[str, object]:
 
 def show(found: Spectra) -> None:
     """Print the intensities of records, and the spectrum at some frequencies."""
-    from sweep.excitation.intensity import MEASURES
+    from sweep.excitation.intensity import MEASURES, SA_UNIT
 
-    header = ["record", *(f"{name}\n{quantity.unit}" for name, quantity in MEASURES.items())]
+    units = {name: MEASURES[name].unit if name in MEASURES else SA_UNIT for name in found.measures}
+    header = ["record", *(f"{name}\n{unit}" for name, unit in units.items())]
     rows = [(name, *(f"{values[row]:.4g}" for values in found.measures.values())) for row, name in enumerate(found.names)]
     print_table("", header, rows[:SHOWN_RECORDS], right=header[1:])
     of, many = found.spectrum, len(found.names) > 1
@@ -100,6 +104,8 @@ def show(found: Spectra) -> None:
 
 def say_worst(found: Spectra) -> None:
     """Say how far the draws are from the spectrum that they shall have."""
+    if found.missed:
+        say(f"No candidate comes within the tolerance: {', '.join(found.missed)}. Rows that follow them have a status that says so.")
     worst = found.worst()
     if worst is not None:
         size, name, frequency = worst

@@ -85,6 +85,7 @@ FORMS: dict[str, dict[str, Schema]] = {
         "interpolation": one_of(INTERPOLATIONS),
         **{key: {**list_of(NUMBER, 2), "maxItems": 2} for key in ("band", "match")},
         "response_spectrum": PAIRS,
+        "response_spectra": list_of(PAIRS, 1),
         "against": one_of(ACROSS),
         "envelope": table({"shape": one_of(SHAPES), "rise": NUMBER, "strong": NUMBER}, required=("rise", "strong")),
         **dict.fromkeys(("rms", "duration", "interval", "damping", "tolerance"), NUMBER),

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from sweep.excitation.draws import ChosenDraws, Missed
 from sweep.excitation.envelope import Envelope
 from sweep.excitation.oscillators import Oscillators
 from sweep.excitation.response_spectrum import response_spectrum
 from sweep.excitation.spectrum import Spectrum
-from sweep.excitation.stationary import Stationary, bank_of_draws, samples_of
-from sweep.io.errors import RunError
+from sweep.excitation.stationary import Stationary
 
 SPACING = 1.03  # ratio of neighbouring frequencies that are corrected from the beginning
 BETWEEN = 8  # parts of such a ratio at which deviations are looked for; the worst frequencies are corrected from then on
@@ -25,11 +25,10 @@ REMEMBERED = 0.8  # peaks of earlier corrections are remembered that reach this 
 WEAKEST = 1e-3  # of the envelope where samples may be corrected
 PEAK_FACTOR = 1.2  # at least: of motions with few cycles
 MOST = 2  # times as many frequencies are corrected in the end, at most
-KEPT = 256  # draws that are kept in memory
 
 
 @dataclass(frozen=True, eq=False)
-class Compatible:
+class Compatible(ChosenDraws):
     """Accelerograms whose response spectra have a target. Draw n is the same in every run.
 
     1. A stationary Gaussian draw has the power spectral density that belongs to the target (Vanmarcke and Gasparini, Simulated earthquake
@@ -40,6 +39,7 @@ class Compatible:
        system, as in time-domain matching (Lilhanand and Tseng, 9th World Conference on Earthquake Engineering, 1988). Earlier peaks of an
        oscillator are remembered, so that they do not exceed the target again. The same system makes velocity and displacement at the end
        zero.
+    4. If that does not come within the tolerance, another stationary draw takes its place (`ChosenDraws`).
 
     Attributes:
         frequencies: (N,) of the target [Hz], ascending, N >= 2. accelerations: (N,) spectral accelerations there [m/s^2], > 0: the largest
@@ -59,16 +59,6 @@ class Compatible:
     seed: int
     envelope: Envelope
     tolerance: float
-
-    @property
-    def channels(self) -> int:
-        """The number of channels of a draw."""
-        return 1
-
-    @property
-    def samples(self) -> int:
-        """The number of samples of a draw, including that at t = 0."""
-        return samples_of(self.duration, self.interval)
 
     def target(self, frequencies: np.ndarray) -> np.ndarray:
         """The target [m/s^2] at frequencies [Hz]."""
@@ -103,32 +93,14 @@ class Compatible:
             below += half * densities[place]
         return Stationary(Spectrum(frequencies, 2.0 * np.pi * densities, logarithmic=True), self.duration, self.interval, self.seed)
 
-    @cached_property
-    def _kept(self) -> dict[int, np.ndarray]:
-        """The last draws, by number."""
-        return {}
+    def candidate(self, number: int, attempt: int) -> np.ndarray | Missed:
+        """See `ChosenDraws.candidate`: accelerations [m/s^2]."""
+        return self.matching(self.start.of_key((number, attempt) if attempt else (number,)))
 
-    def draw(self, number: int) -> np.ndarray:
-        """Draw `number`, at least 0: (samples,) accelerations [m/s^2] at t = 0, interval, 2 interval ...
-
-        Raises:
-            RunError: its spectrum has not come within the tolerance.
-        """
-        if number not in self._kept:
-            found = self._matching(number)
-            while len(self._kept) >= KEPT:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[number] = found
-        return np.array(self._kept[number])
-
-    def take(self, numbers: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
-        """See `Stationary.take`."""
-        return bank_of_draws(self.draw, numbers, np.zeros((room, self.samples)))
-
-    def _matching(self, number: int) -> np.ndarray:
-        """Compute a draw."""
+    def matching(self, stationary: np.ndarray) -> np.ndarray | Missed:
+        """The accelerations [m/s^2] that follow from stationary ones of `start`, or how near they come to the target."""
         envelope = self.envelope.factors(self.interval * np.arange(self.samples))
-        record = self._scaled(self.start.draw(number), envelope)
+        record = self._scaled(stationary, envelope)
         frequencies, dense = self.matched(), self.matched(BETWEEN)
         correction = Correction(Oscillators(frequencies, self.damping, self.interval), self.target(frequencies), envelope)
         reached, where = math.inf, 0.0
@@ -143,12 +115,7 @@ class Compatible:
             more = np.setdiff1d(dense[1:-1][hills], correction.oscillators.frequencies)
             if len(correction.target) + len(more) <= MOST * len(frequencies):
                 correction.add(more, self.target(more))
-        message = (
-            f"excitation.random.tolerance: the response spectrum of draw {number} comes to {100.0 * reached:.1f} % of its target, at "
-            f"{where:.3g} Hz, not to {100.0 * self.tolerance:g} %: allow more, let the strong phase or the duration be longer, or match "
-            "fewer frequencies"
-        )
-        raise RunError(message)
+        return Missed(reached, where)
 
     def _scaled(self, stationary: np.ndarray, envelope: np.ndarray) -> np.ndarray:
         """A stationary draw times the envelope, with Fourier amplitudes that bring its spectrum near the target."""

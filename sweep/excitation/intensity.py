@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from kernels.models.quantity import Quantity
+from sweep.excitation.draws import Draws
 from sweep.excitation.records import Recorded
 from sweep.excitation.response_spectrum import DAMPING, checked, response_spectrum
 
 GRAVITY = 9.80665  # m/s^2, in the definition of the Arias intensity
 CHUNK = 64  # records at a time
+SA_UNIT = "m/s^2"
 
 PGA = Quantity("pga", "m/s^2", "peak ground acceleration: largest absolute acceleration of the base", "PGA")
 PGV = Quantity("pgv", "m/s", "peak ground velocity: largest absolute velocity of the base, which starts at rest", "PGV")
@@ -22,23 +24,15 @@ CAV = Quantity("cav", "m/s", "cumulative absolute velocity: the integral of the 
 MEASURES = {quantity.name: quantity for quantity in (PGA, PGV, ARIAS, CAV)}
 
 
-class Draws(Protocol):
-    """Random accelerations, as `stationary.Stationary`."""
-
-    @property
-    def interval(self) -> float:
-        """Time between samples [s]."""
-
-    def draw(self, number: int) -> np.ndarray:
-        """The samples of a draw, along the last axis."""
-
-
 def spectral(period: float, damping: float = DAMPING) -> Quantity:
-    """The spectral acceleration at a period [s] as a quantity; its name is that in `intensities`: "sa_0.5s"."""
+    """The spectral acceleration at a period [s] as a quantity; its name is that in `intensities`: "sa_0.5s", with 2 % "sa_0.5s_2%"."""
     description = (
         f"total acceleration of an oscillator of {period:g} s with {100.0 * damping:g} % of critical damping, its largest absolute value"
     )
-    return Quantity(f"sa_{period:g}s", "m/s^2", description, rf"S_a({period:g}\,\mathrm{{s}})")
+    if damping == DAMPING:
+        return Quantity(f"sa_{period:g}s", SA_UNIT, description, rf"S_a({period:g}\,\mathrm{{s}})")
+    percent = 100.0 * damping
+    return Quantity(f"sa_{period:g}s_{percent:g}%", SA_UNIT, description, rf"S_a({period:g}\,\mathrm{{s}},\,{percent:g}\,\%)")
 
 
 def measures(periods: Sequence[float] = (), damping: float = DAMPING) -> dict[str, Quantity]:
@@ -59,7 +53,8 @@ def intensities(acceleration: Any, step: float, periods: Sequence[float] = (), d
         damping: of Sa, part of critical damping, at least 0 and less than 1.
 
     Returns:
-        Name -> (...,) values in the units of `measures(periods)`: pga [m/s^2], pgv [m/s], arias [m/s], cav [m/s], sa_0.5s ... [m/s^2].
+        Name -> (...,) values in the units of `measures(periods)`: pga [m/s^2], pgv [m/s], arias [m/s], cav [m/s], sa_0.5s ... [m/s^2]
+        (at another damping than 5 % "sa_0.5s_2%").
 
     Raises:
         ValueError: numbers that are not finite, or out of these bounds.
@@ -108,7 +103,8 @@ def of_study(excitation: Recorded | Draws, numbers: Any, periods: Sequence[float
     Args:
         excitation: `Config.excitation` of a study. Its accelerations count as they are; a row with `record_scale` s has |s| times each
             measure, and s^2 times the Arias intensity (`scaled`).
-        numbers: whole numbers of any shape: of records (counted from 0, as in columns of codes) or of draws; NaN (no record) stays NaN.
+        numbers: whole numbers of any shape: of records (counted from 0, as in columns of codes) or of draws; NaN (no record) stays NaN,
+            and a draw that misses its tolerance becomes NaN.
         periods, damping: of Sa, as in `intensities`.
 
     Returns:
@@ -119,6 +115,8 @@ def of_study(excitation: Recorded | Draws, numbers: Any, periods: Sequence[float
     """
     asked = np.asarray(numbers, float)
     known = np.isfinite(asked)
+    if not isinstance(excitation, Recorded):
+        known &= ~excitation.missed(asked)
     if not known.any():
         return {name: np.full(asked.shape, math.nan) for name in measures(periods, damping)}
     unique, places = np.unique(np.where(known, asked, asked[known].flat[0]), return_inverse=True)

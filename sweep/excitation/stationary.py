@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from sweep.excitation.draws import Draws
 from sweep.excitation.spectrum import Spectrum
 
 
 @dataclass(frozen=True)
-class Stationary:
+class Stationary(Draws):
     """Gaussian accelerations of a given spectrum. Draw n is the same on every machine and in every run.
 
     They follow the spectral representation with random amplitudes (Rice 1944; Shinozuka and Deodatis, Applied Mechanics Reviews 44, 1991,
@@ -34,16 +33,6 @@ class Stationary:
     interval: float
     seed: int
     ramps: tuple[float, float] = (0.0, 0.0)
-
-    @property
-    def channels(self) -> int:
-        """The number of channels of a draw."""
-        return 1
-
-    @property
-    def samples(self) -> int:
-        """The number of samples of a draw, including that at t = 0."""
-        return samples_of(self.duration, self.interval)
 
     @cached_property
     def _length(self) -> int:
@@ -69,38 +58,34 @@ class Stationary:
         return np.asarray(0.25 * (1.0 - np.cos(np.pi * rise)) * (1.0 - np.cos(np.pi * fall)) * np.ones_like(t))
 
     def draw(self, number: int) -> np.ndarray:
-        """Draw `number`, at least 0: (samples,) accelerations [m/s^2] at t = 0, interval, 2 interval ..."""
+        """See `Draws.draw`: accelerations [m/s^2]."""
+        return self.of_key((number,))
+
+    def of_key(self, key: tuple[int, ...]) -> np.ndarray:
+        """(samples,) accelerations [m/s^2] that are a pure function of the seed and a key; those of (n,) are draw n."""
         bins, amplitudes = self._amplitudes
+        sizes, directions = self.normals(key, len(bins))
+        return self._sum(0.5 * self._length * amplitudes * sizes * directions)
+
+    def of(self, coefficients: np.ndarray) -> np.ndarray:
+        """(samples,) accelerations [m/s^2] with the coefficients A_k - i B_k of all `half` - 1 bins from k = 1 on."""
+        bins, amplitudes = self._amplitudes
+        return self._sum(0.5 * self._length * amplitudes * coefficients[bins - 1])
+
+    @property
+    def half(self) -> int:
+        """The bin of half the sampling frequency, N / 2."""
+        return self._length // 2
+
+    def normals(self, key: tuple[int, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sizes and directions (count,) of complex numbers A - i B, A and B independent and standard normal, by the seed and a key."""
         # numpy guarantees the bits of Philox but not its normal numbers, so the normal numbers are computed here
-        bits = np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=(number,))).random_raw(2 * len(bins))
+        bits = np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=key)).random_raw(2 * count)
         uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-        sizes, turns = np.sqrt(-2.0 * np.log(uniform[::2])), uniform[1::2]
-        coefficients = np.zeros(self._length // 2 + 1, complex)
-        coefficients[bins] = 0.5 * self._length * amplitudes * sizes * np.exp(-2j * np.pi * turns)
-        return np.asarray(np.fft.irfft(coefficients, self._length)[: self.samples] * self._envelope)
+        return np.sqrt(-2.0 * np.log(uniform[::2])), np.exp(-2j * np.pi * uniform[1::2])
 
-    def take(self, numbers: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
-        """Build the bank of the draws that occur in some rows.
-
-        Args:
-            numbers: numbers of the draws, whole numbers of any shape; NaN stays NaN.
-            room: number of records in the bank, at least the number of different draws.
-
-        Returns:
-            The positions in the bank, float64 of the same shape; the bank (room, samples) [m/s^2].
-        """
-        return bank_of_draws(self.draw, numbers, np.zeros((room, self.samples)))
-
-
-def bank_of_draws(draw: Callable[[int], np.ndarray], numbers: np.ndarray, bank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See `Stationary.take`: fills an empty `bank` with the draws that occur."""
-    known = np.isfinite(numbers)
-    asked, positions = np.unique(np.where(known, numbers, 0.0), return_inverse=True)
-    for place, number in enumerate(asked):
-        bank[place] = draw(int(number))
-    return np.where(known, positions.reshape(np.shape(numbers)), np.nan), bank
-
-
-def samples_of(duration: float, interval: float) -> int:
-    """The number of samples that reach a duration, including the sample at 0."""
-    return math.ceil(duration / interval * (1.0 - 1e-12)) + 1
+    def _sum(self, coefficients: np.ndarray) -> np.ndarray:
+        """The samples whose spectrum has these coefficients in the bins with power."""
+        spectrum = np.zeros(self.half + 1, complex)
+        spectrum[self._amplitudes[0]] = coefficients
+        return np.asarray(np.fft.irfft(spectrum, self._length)[: self.samples] * self._envelope)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sweep.design.axis import DRAW, RECORD
 from sweep.design.points import Points
+from sweep.excitation.draws import Draws
 from sweep.excitation.records import Recorded
 from sweep.io.values import Value
 from sweep.study.excitation import Excitation
@@ -42,10 +43,8 @@ def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Poin
     from kernels.excitation.record import Records
 
     name, default = choice(excitation)
-    values = np.asarray(points.columns.get(name, config.fixed.get(name, default)), float)
-    absent = dict(points.absent)
-    if default is not None and name in absent:
-        values = np.where(absent.pop(name), default, values)
+    values = numbers_of(config, excitation, points)
+    absent = {each: mask for each, mask in points.absent.items() if default is None or each != name}
     record, bank = excitation.take(values, config.most_draws)
     fixed = {each: value for each, value in config.fixed.items() if each != name}
     columns = {each: value for each, value in points.columns.items() if each != name}
@@ -56,11 +55,34 @@ def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Poin
     return fixed, replace(points, columns=columns, absent=absent), Records(bank, excitation.interval)
 
 
+def numbers_of(config: Config, excitation: Excitation, points: Points) -> np.ndarray:
+    """The number of the record or draw of each row, (n,) or of all rows; NaN where it has none."""
+    name, default = choice(excitation)
+    values = np.asarray(points.columns.get(name, config.fixed.get(name, default)), float)
+    return np.where(points.absent[name], default, values) if default is not None and name in points.absent else values
+
+
+def rows_without_draw(config: Config, points: Points) -> np.ndarray:
+    """(n,) mask of the points whose random draw there is not, because it misses its target."""
+    excitation = config.excitation
+    if not isinstance(excitation, Draws):
+        return np.zeros(points.count, bool)
+    return np.broadcast_to(excitation.missed(numbers_of(config, excitation, points)), (points.count,))
+
+
+def has_record(excitation: Excitation | None, given: Mapping[str, Any]) -> bool:
+    """Whether the record of one row is there, see `record_of_row`: not so if it is a draw that misses its target."""
+    return not isinstance(excitation, Draws) or not excitation.missed(np.asarray(given.get(DRAW, 0.0), float)).any()
+
+
 def record_of_row(excitation: Excitation | None, given: Mapping[str, Any]) -> tuple[dict[str, Any], Records | None]:
     """The parameters of one row in the format of the kernels, and its record or None.
 
     Args:
         excitation: excitation of the study. given: parameter -> value, for parameters that differ from their default; words as codes.
+
+    Raises:
+        RunError: its draw misses its target.
     """
     name, default = choice(excitation)
     value = given.get(name, default)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.schemes import EXACT
+from kernels.models.status import Status
 from sweep.design.designs import Adaptive
 from sweep.design.points import Points, SchemeRows, by_scheme
-from sweep.execution.record_bank import bind_records
+from sweep.execution.record_bank import bind_records, rows_without_draw
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
 from sweep.study.excitation import kernel_model
@@ -143,6 +144,7 @@ def solve_points(config: Config, points: Points) -> Solution:
     most = config.shard_points  # the largest shard; all shards use it, so that no other shard compiles anew
     if not isinstance(config.design, Adaptive):
         most = min(most, config.design.count)
+    lost = rows_without_draw(config, points)
     fixed, points, records = bind_records(config, points)
     model = config.model if records is None else kernel_model(config.model)
     asked: dict[str, Any] = {"dtype": np.dtype(config.precision).type, "records": records, "asked": config.asked}
@@ -155,19 +157,31 @@ def solve_points(config: Config, points: Points) -> Solution:
     parts = side_by_side([partial(part, each) for each in by_scheme(points, config.scheme)])
     first = parts[0][1]
     if len(parts) == 1:
-        return first
+        return without(first, lost)
     observables = {name: np.empty((points.count, *values.shape[1:]), values.dtype) for name, values in first.observables.items()}
     status = np.empty(points.count, first.status.dtype)
     for rows, found in parts:
         status[rows] = found.status
         for name, values in found.observables.items():
             observables[name][rows] = values
-    return type(first)(
+    together = type(first)(
         observables=observables,
         status=status,
         compile_seconds=sum(found.compile_seconds for _, found in parts),
         run_seconds=sum(found.run_seconds for _, found in parts),
     )
+    return without(together, lost)
+
+
+def without(solution: Solution, lost: np.ndarray) -> Solution:
+    """The same results, but failed in the rows whose draw is `lost`: they were computed without one."""
+    if not lost.any():
+        return solution
+    observables = {
+        name: np.where(lost.reshape(-1, *(1,) * (values.ndim - 1)), -1 if values.dtype.kind == "i" else np.nan, values).astype(values.dtype)
+        for name, values in solution.observables.items()
+    }
+    return replace(solution, observables=observables, status=np.where(lost, np.int8(Status.NO_DRAW), solution.status))
 
 
 def with_signals(

@@ -34,12 +34,14 @@ def fill(figure: Figure, spectra: Spectra) -> None:
             axes.plot(frequencies, values, color=HUES[number], linewidth=1.4, marker=mark, label=plain(name))
         else:
             axes.plot(frequencies, values, color="#9a958b", linewidth=0.5, alpha=0.5, marker=mark)
-    if not few:
+    targets = {} if spectra.target is None else {target.tobytes(): target for target in spectra.target}
+    if not few and len(targets) < 2:
         low, median, high = spectra.quantiles()
         axes.fill_between(frequencies, low, high, color=HUES[0], alpha=0.25, linewidth=0.0, label="16 to 84 %")
         axes.plot(frequencies, median, color=HUES[0], linewidth=1.8, marker=mark, label="median")
-    if spectra.target is not None:
-        axes.plot(frequencies, spectra.target, color=HUES[1], linewidth=1.4, linestyle="--", label="target")
+    for place, target in enumerate(targets.values()):
+        axes.plot(frequencies, target, color=HUES[1 + place % (len(HUES) - 1)], linewidth=1.4, linestyle="--",
+                  label="target" if len(targets) == 1 else f"target {place + 1}")  # fmt: skip
     axes.set(xscale="log", xlabel="frequency [Hz]", ylabel="spectral acceleration [m/s²]")
     axes.set_yscale("log")
     label_plainly(axes.xaxis)

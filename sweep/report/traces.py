@@ -16,7 +16,7 @@ from kernels.models.supports import named
 from sweep.analysis.run_rows import RunRows
 from sweep.analysis.time_trace import PERIODS, clearances_of, excitation_period, steady_trace
 from sweep.design.axis import SCHEME
-from sweep.execution.record_bank import record_of_row
+from sweep.execution.record_bank import has_record, record_of_row
 from sweep.io.errors import ConfigError
 from sweep.study.config import Config
 from sweep.study.excitation import Excitation
@@ -83,9 +83,11 @@ def parameters_of(model: Model, fixed: Mapping[str, Any], row: Mapping[str, Any]
 
 
 def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | None = None) -> tuple[dict[str, np.ndarray], float] | None:
-    """Trace a run from t = 0 to its end; None if it has too many events."""
+    """Trace a run from t = 0 to its end; None if it has too many events, or no draw."""
     import kernels
 
+    if not has_record(excitation, given):
+        return None
     end, period = float(model.resolve(given)["end"]), excitation_period(model, given)
     start = max(0.0, end - PERIODS * period) if math.isfinite(period) else 0.0
     shaken, records = record_of_row(excitation, given)
@@ -111,8 +113,13 @@ def trace_structures(rows: RunRows, chosen: Sequence[int], support: str | None) 
     schemes = [str(rows.table.column(SCHEME)[row].as_py()) if SCHEME in rows.table.column_names else config.scheme for row in chosen]
     traces = []
     for scheme in dict.fromkeys(schemes):
-        places = [n for n, each in enumerate(schemes) if each == scheme and not check_fixed(rows.model, scheme, given[n], {}, set())]
-        for place, columns in zip(places, trace_together(config, scheme, [given[place] for place in places]), strict=True):
+        places = [
+            n
+            for n, each in enumerate(schemes)
+            if each == scheme and not check_fixed(rows.model, scheme, given[n], {}, set()) and has_record(config.excitation, given[n])
+        ]
+        together_ones = trace_together(config, scheme, [given[place] for place in places]) if places else []
+        for place, columns in zip(places, together_ones, strict=True):
             if columns is None:
                 continue
             full = {name: named(name, support) for name in OF_A_SUPPORT}

@@ -14,14 +14,14 @@ from kernels.models import MODELS, Model, Rule
 from kernels.models.quantity import Quantity, Values, by_name
 from sweep.design.axis import DRAW, RECORD
 from sweep.excitation.compatible import Compatible
+from sweep.excitation.compatible_channels import CompatibleChannels
 from sweep.excitation.correlated import Correlated
 from sweep.excitation.records import ACCELERATION, FORCE, TIME, UNITS, Record, Recorded, read_record, same_sampling
-from sweep.excitation.stationary import Stationary
 from sweep.io.errors import Problem, shorten
 from sweep.io.toml import inline
 from sweep.study import response_spectra
 from sweep.study.document import NEEDED
-from sweep.study.random_excitation import Channels, read_random
+from sweep.study.random_excitation import Channels, Drawn, read_random
 from sweep.study.schema import Excitation as Section
 
 ZERO = "zero"
@@ -29,7 +29,7 @@ MOST_DRAWS = 2**31 - 1
 NUMBER = Quantity(DRAW, "", "number of the random acceleration: draw n is the same in every study with that spectrum", kind="integer",
                   default=0.0, lower=0.0, upper=float(MOST_DRAWS))  # fmt: skip
 
-Excitation = Recorded | Stationary | Correlated | Compatible
+Excitation = Recorded | Drawn
 
 
 def files_of(records: Any) -> list[str]:
@@ -227,11 +227,12 @@ def section_document(section: Section, excitation: Excitation) -> dict[str, Any]
         given = {key: value for key in ("unit", "time", "acceleration", "channels") if (value := getattr(section, key)) is not None}
         records = files[0] if isinstance(section.records, str) else files
         return {"records": records, **given, **extend, "sha256": [record.digest for record in excitation.records]}
-    if isinstance(excitation, Compatible):
+    if isinstance(excitation, Compatible | CompatibleChannels):
         return {**extend, "random": response_spectra.document(excitation)}
-    spectrum = excitation.spectrum
+    single = excitation.single if isinstance(excitation, Correlated) else excitation
+    spectrum = single.spectrum
     how = {"interpolation": "log"} if spectrum.logarithmic else {}
-    taper = {"taper": list(excitation.ramps)} if any(excitation.ramps) else {}
+    taper = {"taper": list(single.ramps)} if any(single.ramps) else {}
     nodes = np.stack([spectrum.frequencies, spectrum.densities], axis=1).tolist()
     sizes = {"duration": excitation.duration, "interval": excitation.interval, "seed": excitation.seed}
     several = {}

@@ -10,6 +10,7 @@ import numpy as np
 
 from kernels.models.quantity import Quantity
 from sweep.excitation.compatible import Compatible
+from sweep.excitation.compatible_channels import CompatibleChannels
 from sweep.excitation.correlated import Correlated, decaying
 from sweep.excitation.records import ACCELERATION, UNITS
 from sweep.excitation.spectrum import Spectrum
@@ -18,7 +19,7 @@ from sweep.io.columns import Wanted, read_columns
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.units import DENSITY, spelled
 from sweep.io.values import number_like, read_number
-from sweep.study.response_spectra import OF_TARGETS, read_compatible
+from sweep.study.response_spectra import OF_TARGETS, Sizes, read_channels
 from sweep.study.schema import Random
 
 INTERPOLATIONS = ("linear", "log")
@@ -33,6 +34,7 @@ RAMP = Quantity("taper", "s", "ramp at an end of a draw", lower=0.0)
 LENGTH = Quantity("length", "m", "correlation length", lower=0.0, lower_open=True)
 PLACE = Quantity("positions", "m", "position of a channel")
 RANDOM = "excitation.random"
+Drawn = Stationary | Correlated | Compatible | CompatibleChannels
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +64,59 @@ def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float |
     return read_number(quantity, path, value, problems)
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """What all draws have: duration [s], interval [s], ramps [s] and seed; None where it is wrong."""
-
-    duration: float | None
-    interval: float | None
-    ramps: tuple[float, float] | None
-    seed: int
-
-
-def read_random(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Stationary | Correlated | Compatible | None:
+def read_random(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Drawn | None:
     """Read the random accelerations, or forces of a structure; None and problems if they are wrong."""
     before = len(problems)
-    if section.response_spectrum is None:
+    found: Drawn | None
+    if section.response_spectrum is None and section.response_spectra is None:
         wrong = [key for key in OF_TARGETS if getattr(section, key) is not None]
         problems += [Problem(f"{RANDOM}.{key}", "belongs to a response_spectrum: leave it out") for key in wrong]
-        found: Stationary | Correlated | Compatible | None = read_density(section, channels, folder, problems)
-        return found if len(problems) == before else None
-    if channels.of != ACCELERATION or channels.count > 1:
-        message = "is of one base acceleration: loads that are forces, or several channels, have a power spectral density"
-        problems.append(Problem(f"{RANDOM}.response_spectrum", message))
-    sizes = read_sizes(section, problems)
-    found = read_compatible(section, sizes.duration, sizes.interval, sizes.seed, folder, problems)
+        found = read_density(section, channels, folder, problems)
+    else:
+        found = read_spectra(section, channels, folder, problems)
     return found if len(problems) == before else None
+
+
+def read_spectra(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Compatible | CompatibleChannels | None:
+    """Read accelerations with given response spectra; None and problems if they are wrong."""
+    before = len(problems)
+    path = f"{RANDOM}.{'response_spectrum' if section.response_spectra is None else 'response_spectra'}"
+    if channels.of != ACCELERATION:
+        problems.append(Problem(path, "is of base accelerations: loads that are forces have a power spectral density"))
+    elif section.response_spectra is not None and not channels.several:
+        problems.append(Problem(path, "are those of loads of a structure: an oscillator follows one acceleration, response_spectrum"))
+    parts = read_channels(section, read_sizes(section, problems), folder, problems)
+    factors = read_factors(section, problems)
+    of_spectra = len(parts) if section.response_spectra is not None else 0
+    plain = of_spectra > 0 and section.correlation is None
+    correlation = np.eye(of_spectra) if plain else read_correlation(section, channels, problems)
+    if len(problems) > before or correlation is None:
+        return None
+    if len(correlation) == 1 and factors is None and not of_spectra:
+        return parts[0]
+    parts = parts if of_spectra else parts * len(correlation)
+    sizes = np.ones(len(parts)) if factors is None else np.array(factors)
+    if len(sizes) != len(parts) or not (sizes > 0.0).all():
+        problems.append(Problem(f"{RANDOM}.factors", f"there are {len(parts)} channels, so that factors must be as many numbers > 0"))
+    if len(parts) < channels.count:
+        problems.append(Problem(path, f"has {len(parts)} channels, but a load follows channel {channels.count - 1}, counted from 0"))
+    if len(problems) > before:
+        return None
+    try:
+        sized = [replace(part, accelerations=size * part.accelerations) for part, size in zip(parts, sizes.tolist(), strict=True)]
+        return CompatibleChannels(tuple(sized), correlation)
+    except ValueError as error:
+        problems.append(Problem(f"{RANDOM}.correlation", str(error)))
+    return None
+
+
+def read_factors(section: Random, problems: list[Problem]) -> list[float] | None:
+    """The factor of each channel; None without factors, or if they are wrong."""
+    factors = section.factors
+    if factors is None or (isinstance(factors, list) and all(number_like(factor) for factor in factors)):
+        return factors
+    problems.append(Problem(f"{RANDOM}.factors", f"must be a list of numbers, one for each channel, not {shorten(factors)}"))
+    return None
 
 
 def read_sizes(section: Random, problems: list[Problem]) -> Sizes:
@@ -123,9 +154,8 @@ def read_density(section: Random, channels: Channels, folder: Path, problems: li
     correlation = read_correlation(section, channels, problems)
     if correlation is None or len(problems) > before:
         return None
-    factors = section.factors
-    if factors is not None and not (isinstance(factors, list) and all(number_like(factor) for factor in factors)):
-        problems.append(Problem(f"{RANDOM}.factors", f"must be a list of numbers, one for each channel, not {shorten(factors)}"))
+    factors = read_factors(section, problems)
+    if len(problems) > before:
         return None
     if len(correlation) == 1 and factors is None:
         return single

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from kernels.models.quantity import Quantity
 from sweep.excitation.compatible import Compatible
+from sweep.excitation.compatible_channels import CompatibleChannels
 from sweep.excitation.envelope import SHAPES, Envelope
 from sweep.excitation.records import UNITS
 from sweep.excitation.response_spectrum import DAMPING
@@ -19,7 +21,7 @@ from sweep.io.values import number_like, read_number
 from sweep.study.schema import Random
 
 RANDOM = "excitation.random"
-KEY = f"{RANDOM}.response_spectrum"
+KEY, SEVERAL = f"{RANDOM}.response_spectrum", f"{RANDOM}.response_spectra"
 FREQUENCY, PERIOD = "frequency", "period"
 TOLERANCE = 0.1
 ACROSS = {
@@ -31,50 +33,90 @@ RATIO = Quantity("damping", "1", "of the spectrum, part of critical damping", lo
 ADMITTED = Quantity("tolerance", "1", "largest deviation from the spectrum", lower=0.005, upper=1.0)
 RISE = Quantity("rise", "s", "time from the beginning to the strong phase", lower=0.0)
 STRONG = Quantity("strong", "s", "duration of the strong phase", lower=0.0, lower_open=True)
-OF_DENSITIES = ("spectrum", "band", "rms", "interpolation", "taper", "correlation", "factors")
-OF_TARGETS = ("against", "damping", "envelope", "tolerance", "match")
+OF_DENSITIES = ("spectrum", "band", "rms", "interpolation", "taper")
+OF_TARGETS = ("response_spectra", "against", "damping", "envelope", "tolerance", "match")
 
 
-def read_compatible(
-    section: Random, duration: float | None, interval: float | None, seed: int, folder: Path, problems: list[Problem]
-) -> Compatible | None:
-    """Read accelerations with a given response spectrum; None and problems if they are wrong."""
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What all draws have: duration [s], interval [s], ramps [s] and seed; None where it is wrong."""
+
+    duration: float | None
+    interval: float | None
+    ramps: tuple[float, float] | None
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What the accelerations of all channels have: damping, duration [s], interval [s], seed, envelope and tolerance."""
+
+    damping: float
+    duration: float
+    interval: float
+    seed: int
+    envelope: Envelope
+    tolerance: float
+
+
+def read_channels(section: Random, sizes: Sizes, folder: Path, problems: list[Problem]) -> list[Compatible]:
+    """Read the accelerations of each channel that has a response spectrum of its own, or of one for all; none and problems if wrong."""
     before = len(problems)
     wrong = [key for key in OF_DENSITIES if getattr(section, key) is not None]
     problems += [Problem(f"{RANDOM}.{key}", "belongs to a power spectral density: leave out this or response_spectrum") for key in wrong]
-    target = read_target(section, folder, problems)
+    common = read_common(section, sizes, problems)
+    if section.response_spectra is None:
+        given = {KEY: section.response_spectrum}
+    elif section.response_spectrum is not None:
+        problems.append(Problem(SEVERAL, "is given beside response_spectrum, that of all channels: leave out one of them"))
+        return []
+    elif not isinstance(section.response_spectra, list) or not section.response_spectra:
+        problems.append(Problem(SEVERAL, f"must be a list of spectra, one for each channel, not {shorten(section.response_spectra)}"))
+        return []
+    else:
+        given = {f"{SEVERAL}[{place}]": each for place, each in enumerate(section.response_spectra)}
+    found = []
+    for path, spectrum in given.items():
+        target = read_target(spectrum, path, section, folder, problems)
+        match = read_match(section.match, target, sizes.interval, path, problems)
+        if target is not None and match is not None and common is not None:
+            found.append(Compatible(*target, common.damping, match, common.duration, common.interval, common.seed, common.envelope,
+                                    common.tolerance))  # fmt: skip
+    return found if len(problems) == before else []
+
+
+def read_common(section: Random, sizes: Sizes, problems: list[Problem]) -> Common | None:
+    """Read what all channels have; None and problems if it is wrong."""
     damping = DAMPING if section.damping is None else read_number(RATIO, f"{RANDOM}.damping", section.damping, problems)
     tolerance = TOLERANCE if section.tolerance is None else read_number(ADMITTED, f"{RANDOM}.tolerance", section.tolerance, problems)
-    envelope = read_envelope(section.envelope, duration, problems)
-    match = read_match(section.match, target, interval, problems)
-    if target is None or match is None or envelope is None or damping is None or tolerance is None or len(problems) > before:
+    envelope = read_envelope(section.envelope, sizes.duration, problems)
+    if damping is None or tolerance is None or envelope is None or sizes.duration is None or sizes.interval is None:
         return None
-    if duration is None or interval is None:
-        return None
-    return Compatible(*target, damping, match, duration, interval, seed, envelope, tolerance)
+    return Common(damping, sizes.duration, sizes.interval, sizes.seed, envelope, tolerance)
 
 
-def read_target(section: Random, folder: Path, problems: list[Problem]) -> tuple[np.ndarray, np.ndarray] | None:
-    """The frequencies [Hz], ascending, and spectral accelerations [m/s^2] of the target."""
+def read_target(given: Any, path: str, section: Random, folder: Path, problems: list[Problem]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The frequencies [Hz], ascending, and spectral accelerations [m/s^2] of the target that is `given` at a path of the study."""
     across = FREQUENCY if section.against is None else section.against
     if across not in ACROSS:
-        problems.append(Problem(f"{RANDOM}.against", f"{across!r} is none; {advise(across, list(ACROSS))}"))
+        if not any(problem.path == f"{RANDOM}.against" for problem in problems):
+            problems.append(Problem(f"{RANDOM}.against", f"{across!r} is none; {advise(across, list(ACROSS))}"))
         return None
-    over, given = ACROSS[across], section.response_spectrum
+    over = ACROSS[across]
     if isinstance(given, str):
         wanted = Wanted(across, over.unit, across), Wanted(SA.name, SA.unit, SA.name, "", section.unit, f"{RANDOM}.unit")
-        columns = read_columns(folder / given, wanted, KEY, problems)
+        columns = read_columns(folder / given, wanted, path, problems)
         nodes = None if columns is None else np.stack(columns, axis=1)
-        place = f"{KEY}: {Path(given).name}, row "
+        place = f"{path}: {Path(given).name}, row "
     else:
-        nodes, place = read_pairs(given, over, section.unit, problems), ""
+        nodes, place = read_pairs(given, path, over, section.unit, problems), ""
     if nodes is None:
         return None
     before = len(problems)
     if len(nodes) < 2:
-        problems.append(Problem(KEY, f"has {len(nodes)} points: must have at least 2"))
+        problems.append(Problem(path, f"has {len(nodes)} points: must have at least 2"))
     for row, (x, y) in enumerate(nodes.tolist()):
-        where = f"{place}{row + 1}" if place else f"{KEY}[{row}]"
+        where = f"{place}{row + 1}" if place else f"{path}[{row}]"
         if x <= 0.0 or y <= 0.0:
             problems.append(Problem(where, f"{x:g} {over.unit}, {y:g} {SA.unit}: both must be > 0"))
         if row and x <= nodes[row - 1, 0]:
@@ -84,16 +126,16 @@ def read_target(section: Random, folder: Path, problems: list[Problem]) -> tuple
     return (nodes[:, 0], nodes[:, 1]) if across == FREQUENCY else (1.0 / nodes[::-1, 0], nodes[::-1, 1])
 
 
-def read_pairs(pairs: Any, over: Quantity, unit: str | None, problems: list[Problem]) -> np.ndarray | None:
+def read_pairs(pairs: Any, path: str, over: Quantity, unit: str | None, problems: list[Problem]) -> np.ndarray | None:
     """Read (n, 2) pairs in SI units."""
     if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         form = f"pairs [{over.name}, spectral acceleration] in {over.unit} and {SA.unit}, or a file"
-        problems.append(Problem(KEY, f"must be {form}, not {shorten(pairs)}"))
+        problems.append(Problem(path, f"must be {form}, not {shorten(pairs)}"))
         return None
     before, found = len(problems), []
     for position, (x, y) in enumerate(pairs):
         stated = f"{y!r} {spelled(unit)}" if unit is not None and number_like(y) else y
-        found.append([read_number(over, f"{KEY}[{position}]", x, problems), read_number(SA, f"{KEY}[{position}]", stated, problems)])
+        found.append([read_number(over, f"{path}[{position}]", x, problems), read_number(SA, f"{path}[{position}]", stated, problems)])
     return np.array(found, float) if len(problems) == before else None
 
 
@@ -121,7 +163,7 @@ def read_envelope(given: Any, duration: float | None, problems: list[Problem]) -
 
 
 def read_match(
-    given: Any, target: tuple[np.ndarray, np.ndarray] | None, interval: float | None, problems: list[Problem]
+    given: Any, target: tuple[np.ndarray, np.ndarray] | None, interval: float | None, of: str, problems: list[Problem]
 ) -> tuple[float, float] | None:
     """The lowest and highest frequency [Hz] at which the target is met; by default those of the target."""
     path = f"{RANDOM}.match"
@@ -137,7 +179,7 @@ def read_match(
             return None
         low, high = read[0], read[1]
         if not ends[0] * (1.0 - 1e-9) <= low < high <= ends[1] * (1.0 + 1e-9):
-            message = f"from {low:g} to {high:g} Hz: must go up, within {ends[0]:g} to {ends[1]:g} Hz of the response spectrum"
+            message = f"from {low:g} to {high:g} Hz: must go up, within {ends[0]:g} to {ends[1]:g} Hz of {of.removeprefix(f'{RANDOM}.')}"
             problems.append(Problem(path, message))
             return None
         ends = low, high
@@ -151,16 +193,21 @@ def read_match(
     return ends
 
 
-def document(excitation: Compatible) -> dict[str, Any]:
+def document(excitation: Compatible | CompatibleChannels) -> dict[str, Any]:
     """The keys of [excitation.random] in canonical form."""
-    envelope = {"shape": excitation.envelope.shape, "rise": excitation.envelope.rise, "strong": excitation.envelope.strong}
+    parts = excitation.parts if isinstance(excitation, CompatibleChannels) else (excitation,)
+    one = parts[0]
+    spectra = [np.stack([part.frequencies, part.accelerations], axis=1).tolist() for part in parts]
+    targets: dict[str, Any] = {"response_spectrum": spectra[0]}
+    if isinstance(excitation, CompatibleChannels):
+        targets = {"response_spectra": spectra, "correlation": excitation.correlation.tolist()}
     return {
-        "response_spectrum": np.stack([excitation.frequencies, excitation.accelerations], axis=1).tolist(),
-        "damping": excitation.damping,
-        "match": list(excitation.match),
-        "duration": excitation.duration,
-        "interval": excitation.interval,
-        "seed": excitation.seed,
-        "envelope": envelope,
-        "tolerance": excitation.tolerance,
+        **targets,
+        "damping": one.damping,
+        "match": list(one.match),
+        "duration": one.duration,
+        "interval": one.interval,
+        "seed": one.seed,
+        "envelope": {"shape": one.envelope.shape, "rise": one.envelope.rise, "strong": one.envelope.strong},
+        "tolerance": one.tolerance,
     }

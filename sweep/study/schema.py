@@ -147,12 +147,16 @@ class Random(TableSchema):
         description="of the channels that the loads of a structure follow: { length, positions } [m] for exp(-distance / length), or a "
         "matrix; default none",
     )
-    factors: Any = Field(default=None, description="factor of each channel; default 1")
+    factors: Any = Field(default=None, description="factor of each channel, of its loads or its response spectrum; default 1")
     taper: Any = Field(default=None, description="ramps of half a cosine at both ends [s], or [at the beginning, at the end]; default none")
     response_spectrum: Any = Field(
         default=None,
         description="instead of a spectrum: the response spectrum that each draw has, pairs [frequency, largest total acceleration] in Hz "
         "and m/s^2 (or the unit), straight lines in both logarithms; or a CSV or Parquet file with the columns frequency and sa",
+    )
+    response_spectra: Any = Field(
+        default=None,
+        description="instead of one response_spectrum for all channels that the loads of a structure follow: a list with one for each",
     )
     against: str | None = Field(default=None, description="of a response spectrum: frequency (default), or period [s] in its place")
     damping: Any = Field(default=None, description="of a response spectrum: part of critical damping; default 0.05")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.analysis.event_log import read_study
 from sweep.design.axis import DRAW, RECORD
-from sweep.excitation.intensity import MEASURES, measures, of_study, scaled, spectral
+from sweep.excitation.intensity import MEASURES, of_study, scaled, spectral
 from sweep.excitation.records import ACCELERATION, Recorded
+from sweep.excitation.response_spectrum import DAMPING
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.excitation import channels_of
 
@@ -23,54 +25,96 @@ if TYPE_CHECKING:
 
 SCALE = "record_scale"
 OF_INPUT = (RECORD, DRAW, SCALE)  # the parameters that choose what shakes a row
-SPECTRAL = "sa_0.5s"  # an example of a name
-_SPECTRAL = re.compile(r"sa_([0-9.]+(?:e[-+]?[0-9]+)?)s")
+SA, SPECTRAL = "sa", "sa_0.5s"  # of a spectral acceleration: how names begin, and an example
+_NAME = re.compile(r"(?P<measure>[a-z]+)(?:_(?P<period>[0-9.]+(?:e[-+]?[0-9]+)?)s(?:_(?P<percent>[0-9.]+)%)?)?(?:\[(?P<channel>[0-9]+)\])?")
 
 
-def period_in(name: str) -> float | None:
-    """The period [s] in the name of a spectral acceleration, "sa_0.5s"; None if it is none."""
-    found = _SPECTRAL.fullmatch(name)
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure of the input that a name means.
+
+    Attributes:
+        quantity: its name in `intensities`, unit and description. period: of a spectral acceleration [s], else None.
+        damping: of it, part of critical damping. channel: of several, None where none is named.
+    """
+
+    quantity: Quantity
+    period: float | None = None
+    damping: float = DAMPING
+    channel: int | None = None
+
+
+def measure_of(name: str) -> Measure | None:
+    """What a name means: one of MEASURES, or a spectral acceleration "sa_0.5s" or, at 2 % of damping, "sa_0.5s_2%"; of a channel "pga[1]".
+
+    None if it means none.
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    channel = None if found["channel"] is None else int(found["channel"])
+    if found["period"] is None:
+        quantity = MEASURES.get(found["measure"])
+        return None if quantity is None else Measure(quantity, channel=channel)
     try:
-        period = float(found[1]) if found else math.nan
+        period, damping = float(found["period"]), DAMPING if found["percent"] is None else float(found["percent"]) / 100.0
     except ValueError:
         return None
-    return period if 0.0 < period < math.inf else None
+    if found["measure"] != SA or not (0.0 < period < math.inf and 0.0 <= damping < 1.0):
+        return None
+    return Measure(spectral(period, damping), period, damping, channel)
 
 
 def quantity_of(name: str) -> Quantity | None:
-    """The measure of the input with this name: one of MEASURES, or a spectral acceleration; None if there is none."""
-    period = period_in(name)
-    return MEASURES.get(name) if period is None else spectral(period)
+    """The measure of the input with this name as a quantity, see `measure_of`; None if there is none."""
+    found = measure_of(name)
+    if found is None or found.channel is None:
+        return None if found is None else found.quantity
+    quantity = found.quantity
+    return replace(quantity, name=f"{quantity.name}[{found.channel}]", description=f"{quantity.description}; of channel {found.channel}")
 
 
 def values_of(path: Path, name: str, table: pa.Table) -> np.ndarray:
     """(n,) intensities of the rows of a run, each of its record or draw times its `record_scale`; NaN where a row has no record.
 
     Args:
-        path: directory of the run. name: see `quantity_of`. table: n rows with those of OF_INPUT that the run has.
+        path: directory of the run. name: see `measure_of`. table: n rows with those of OF_INPUT that the run has.
 
     Raises:
-        ConfigError: the study has no base acceleration, one with several channels, or files of records that are gone.
+        ConfigError: the study has no base acceleration, or several of which none is named, or files of records that are gone.
     """
     config = read_study(path)
-    excitation = config.excitation
+    excitation, measure = config.excitation, measure_of(name)
     problems: list[Problem] = []
-    channels = None if excitation is None else channels_of(config.model, problems)
-    if excitation is None:
+    if measure is None:
+        problems.append(Problem("--intensity", f"{name} is no measure of records and random draws"))
+    elif excitation is None:
         problems.append(Problem("--intensity", f"{name} is of records and random draws: this study has neither"))
-    elif channels is not None and (channels.of != ACCELERATION or channels.count > 1):
-        problems.append(
-            Problem("--intensity", f"{name} is of one base acceleration: this study has {channels.count} channels of {channels.of}s")
-        )
-    if problems or excitation is None:
+    else:
+        check_channel(measure, name, config.model, problems)
+    if problems or excitation is None or measure is None:
         raise ConfigError(str(path), problems)
     numbers = codes_of(RECORD if isinstance(excitation, Recorded) else DRAW, config.model, table)
-    period = period_in(name)
-    found = of_study(excitation, numbers, [] if period is None else [period])
-    key = name if period is None else next(each for each in measures([period]) if each not in MEASURES)
+    found = of_study(excitation, numbers, [] if measure.period is None else [measure.period], measure.damping)[measure.quantity.name]
+    if found.ndim > 1:
+        found = found[:, measure.channel or 0]
     factor = np.asarray(table.column(SCALE).to_numpy(zero_copy_only=False), dtype=np.float64) if SCALE in table.column_names else 1.0
     factor = np.where(np.isnan(factor), 1.0, factor)  # left at its default
-    return np.asarray(scaled({key: found[key].reshape(len(numbers))}, factor)[key])
+    return np.asarray(scaled({measure.quantity.name: found}, factor)[measure.quantity.name])
+
+
+def check_channel(measure: Measure, name: str, model: Model, problems: list[Problem]) -> None:
+    """Add a problem unless a measure is that of one base acceleration of the loads of a model."""
+    channels = channels_of(model, problems)
+    if channels is None:
+        return
+    if channels.of != ACCELERATION:
+        problems.append(Problem("--intensity", f"{name} is of a base acceleration: this study has {channels.of}s"))
+    elif measure.channel is None and channels.count > 1:
+        message = f"{name} is of one base acceleration: this study has {channels.count} channels, so say which, such as '{name}[0]'"
+        problems.append(Problem("--intensity", message))
+    elif measure.channel is not None and measure.channel >= channels.count:
+        problems.append(Problem("--intensity", f"{name}: there are {channels.count} channels, counted from 0"))
 
 
 def codes_of(name: str, model: Model, table: pa.Table) -> np.ndarray:

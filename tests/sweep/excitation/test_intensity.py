@@ -72,7 +72,7 @@ def test_each_row_of_a_study_has_the_measures_of_its_draw():
     found = of_study(excitation, rows, [0.2], damping=0.02)
     alone = excitation.draw(3)
     assert found["pga"][0, 0] == found["pga"][1, 1] == np.abs(alone).max()
-    assert found["sa_0.2s"][0, 0] == pytest.approx(response_spectrum(alone, 0.01, 0.2, 0.02).acceleration[0])
+    assert found["sa_0.2s_2%"][0, 0] == pytest.approx(response_spectrum(alone, 0.01, 0.2, 0.02).acceleration[0])
     assert found["pgv"][0, 1] == pytest.approx(intensities(excitation.draw(0), 0.01)["pgv"])
     assert all(np.isnan(value[1, 0]) and np.isfinite(value).sum() == 3 for value in found.values())
     assert all(np.isnan(value).all() for value in of_study(excitation, [np.nan]).values())
