@@ -302,7 +302,6 @@ def test_means_are_shown_written_and_drawn(fake: FakeKernels, tmp_path: Path, ca
     assert fields.field("a0").metadata[b"unit"] == b"m/s^2"
     for words, said in (
         (["--over", "drw"], "'drw' is nothing that this run sweeps; did you mean 'draw'?"),
-        (["--over", "draw", "--observable", "regime"], "--observable: 'regime' is no number of this run"),
         (["--over", "draw", "--confidence", "1"], "--confidence: 1 is out of bounds"),
         (["--over", "draw", "--out", "means.txt"], "must end in one of .csv, .parquet, .png"),
     ):
