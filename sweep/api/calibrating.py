@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sweep.api.progress import shown
 from sweep.api.running import default_directory
 from sweep.api.wording import in_python
-from sweep.io.errors import ConfigError, Problem
+from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.builder import Study
 from sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sweep.analysis.calibration.posterior.draws import Draws
     from sweep.analysis.calibration.results import CalibrationResult
     from sweep.plots.figure import Picture
 
@@ -60,7 +61,8 @@ class Calibrated:
     @property
     def notes(self) -> list[str]:
         """Sentences for the reader, the most serious first."""
-        return list(self.result.notes)
+        drawn = [] if self.result.posterior is None else self.result.posterior.facts["notes"]
+        return [*self.result.notes, *drawn]
 
     @property
     def fitted(self) -> Config:
@@ -78,6 +80,48 @@ class Calibrated:
     def residuals(self) -> pd.DataFrame:
         """One row per measured number: run, time [s], observable, unit, measured, std, fitted, residual (over the standard deviation)."""
         return self._frame("residuals.parquet")
+
+    @property
+    def draws(self) -> Draws:
+        """The draws of the posterior: names, units, values, chain, draw, log_density, and `facts` with notes.
+
+        Raises:
+            ConfigError: the calibration was made without `posterior`.
+        """
+        if self.result.posterior is None:
+            raise ConfigError("draws", [Problem("", 'there are none: calibrate(..., posterior="nuts")')])
+        return self.result.posterior
+
+    def posterior(self) -> pd.DataFrame:
+        """One row per draw: chain, draw, the parameters in SI units, log_density. Errors as `draws`."""
+        from sweep.analysis.calibration.posterior.draws import to_arrow
+
+        frame: pd.DataFrame = to_arrow(self.draws).to_pandas()
+        return frame
+
+    def posterior_summary(self) -> pd.DataFrame:
+        """One row per sampled number: parameter, unit, mean, std, median, low and high (the interval), rhat, ess_bulk, ess_tail, prior."""
+        import pandas as pd
+
+        return pd.DataFrame(self.draws.facts["summary"])
+
+    def to_arviz(self) -> Any:
+        """The draws as ArviZ's InferenceData; needs `tribosweep[posterior]`."""
+        from sweep.analysis.calibration.posterior.diagnostics import inference_data
+
+        return inference_data(self.draws)
+
+    def plot_traces(self, out: str | os.PathLike[str] | None = None) -> Picture:
+        """Draw the chains of the posterior and their densities; needs `tribosweep[plot,posterior]`."""
+        from sweep.plots.posterior import draw_traces
+
+        return draw_traces(self.draws, None if out is None else Path(out))
+
+    def plot_pairs(self, out: str | os.PathLike[str] | None = None) -> Picture:
+        """Draw every two parameters of the posterior; needs `tribosweep[plot,posterior]`."""
+        from sweep.plots.posterior import draw_pairs
+
+        return draw_pairs(self.draws, None if out is None else Path(out))
 
     def _frame(self, table: str) -> pd.DataFrame:
         from sweep.analysis.calibration.results import to_arrow
@@ -104,6 +148,16 @@ class Calibrated:
         return draw_landscapes(self.result, None if out is None else Path(out))
 
 
+def with_draws(result: CalibrationResult, method: str, progress: Callable[[int, int], None] | bool | None) -> CalibrationResult:
+    """The result with draws of the posterior by one of the methods."""
+    from sweep.analysis.calibration.posterior.analysis import METHODS, sample
+
+    if method not in METHODS:
+        raise ConfigError("calibrate", [Problem("posterior", f"{method!r} is no sampler; {advise(str(method), list(METHODS))}")])
+    with shown(progress, "draws") as update:
+        return replace(result, posterior=sample(result, method, update))
+
+
 def calibrate(
     config: Study | Mapping[str, Any] | str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
@@ -112,6 +166,7 @@ def calibrate(
     *,
     profiles: Sequence[str] = (),
     landscape: bool | tuple[str, str] = False,
+    posterior: Literal["nuts", "smc"] | None = None,
 ) -> Calibrated:
     """Fit parameters to measurements, as `tribosweep calibrate` does; needs `tribosweep[calibration]`.
 
@@ -123,6 +178,8 @@ def calibrate(
         progress: called with (fits done, fits); True for a bar, False for none; default: a bar in notebooks.
         profiles: parameters whose profile likelihood is computed too.
         landscape: whether the loss over two parameters is computed too, or which two; default the two that the data separate worst.
+        posterior: "nuts" or "smc" draws samples of the posterior too, as [calibration.posterior] says; needs `tribosweep[posterior]`.
+            Then `progress` counts draws after the fits.
 
     Returns:
         The result. Its tables and the fitted study are in `out` as well.
@@ -151,5 +208,7 @@ def calibrate(
         results.check_directory(directory)
         with shown(progress, "fits") as update:
             result = analysis.carry_out(found, request, update)
+        if posterior is not None:
+            result = with_draws(result, posterior, progress)
         results.write(result, directory)
     return Calibrated(result, directory)

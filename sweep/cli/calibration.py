@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,9 +14,19 @@ from sweep.api import default_directory
 from sweep.cli.arguments import AsJson, Settings, StudyFile
 from sweep.cli.shared import FAILED_ROWS
 from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
+from sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
+    from sweep.analysis.calibration.posterior.draws import Draws
     from sweep.analysis.calibration.results import CalibrationResult
+
+
+class Method(StrEnum):
+    """How a posterior is sampled."""
+
+    nuts = "nuts"
+    smc = "smc"
+
 
 FEW = 10  # number of optima that are listed
 
@@ -70,7 +82,67 @@ def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Pa
     """Print the whole result as one JSON value on stdout."""
     from sweep.analysis.calibration.results import facts, records
 
-    print_json({"directory": str(directory), **facts(result), "calibration": records(result), "files": [str(file) for file in files]})
+    posterior = {} if result.posterior is None else {"posterior": result.posterior.facts}
+    print_json(
+        {"directory": str(directory), **facts(result), "calibration": records(result), **posterior, "files": [str(file) for file in files]}
+    )
+
+
+def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]) -> None:
+    """Raise ConfigError if a picture of draws is wanted without draws, or has an unknown suffix."""
+    from sweep.plots.figure import check_suffix
+
+    for option, path in pictures.items():
+        if path is not None:
+            check_suffix(path)
+            if posterior is None:
+                raise ConfigError("tribosweep calibrate", [Problem(option, "shows draws of a posterior: add --posterior nuts")])
+
+
+def sampled(result: CalibrationResult, method: Method) -> CalibrationResult:
+    """The result with draws of the posterior."""
+    from sweep.analysis.calibration.posterior.analysis import sample
+
+    with progress("draws" if method is Method.nuts else "hundredths") as update:
+        return replace(result, posterior=sample(result, method.value, update))
+
+
+def draw_posterior(result: CalibrationResult, traces: Path | None, pairs: Path | None) -> None:
+    """Draw the pictures of a posterior that are wanted."""
+    from sweep.plots.posterior import draw_pairs, draw_traces
+
+    if result.posterior is None:
+        return
+    if traces is not None:
+        draw_traces(result.posterior, traces)
+    if pairs is not None:
+        draw_pairs(result.posterior, pairs)
+
+
+def print_posterior(draws: Draws) -> None:
+    """Print the summary of draws, one row per sampled number, and its prior."""
+    from sweep.analysis.calibration.posterior.analysis import METHODS
+
+    facts = draws.facts
+    emit("")
+    what = f"{facts['chains']} chains of {facts['draws']:,} draws, {METHODS[facts['method']]}"
+    more = f"; {facts['divergences']:,} divergences" if "divergences" in facts else ""
+    more += f"; ln evidence = {facts['log_evidence']:.4g}" if "log_evidence" in facts else ""
+    emit(f"posterior: {what}{more}")
+    level = f"{100.0 * facts['confidence']:g} %"
+    header = ["parameter", "unit", "mean", "+-", "median", f"from ({level})", "to", "R-hat", "bulk", "tail"]
+    rows = []
+    for row in facts["summary"]:
+        cells = [row["parameter"], row["unit"] if row["unit"] != "1" else "", f"{row['mean']:.8g}", short(row["std"], 2)]
+        cells += [short(row[key], 7) for key in ("median", "low", "high")]
+        cells += [
+            f"{row['rhat']:.3f}" if row["rhat"] is not None else "-",
+            *(f"{row[key] or 0.0:,.0f}" for key in ("ess_bulk", "ess_tail")),
+        ]
+        rows.append(cells)
+    print_table("", header, rows, right=header[2:])
+    emit("")
+    print_table("Priors", ["parameter", "prior"], [[row["parameter"], row["prior"]] for row in facts["summary"]])
 
 
 def calibrate(
@@ -84,6 +156,12 @@ def calibrate(
         Path | None, typer.Option(help="Picture of the loss over two parameters, around the three best optima: .png, .svg or .pdf.")
     ] = None,
     over: Annotated[list[str] | None, typer.Option("--slice", help="The parameters of the slice, given twice.")] = None,
+    posterior: Annotated[
+        Method | None,
+        typer.Option(help="Draw samples of the posterior too: nuts follows derivatives; smc needs none, where observables jump."),
+    ] = None,
+    traces: Annotated[Path | None, typer.Option(help="With --posterior: picture of the chains: .png, .svg or .pdf.")] = None,
+    pairs: Annotated[Path | None, typer.Option(help="With --posterior: picture of every two parameters: .png, .svg or .pdf.")] = None,
     settings: Settings = None,
     as_json: AsJson = False,
 ) -> None:
@@ -91,6 +169,7 @@ def calibrate(
     from sweep.analysis.calibration import analysis, load, results
     from sweep.plots.calibration import draw_fit, draw_landscapes
 
+    check_pictures(posterior, {"--traces": traces, "--pairs": pairs})
     found = load.load(config, settings or [])
     names = found.space.names if profile == ["all"] else tuple(profile or ())
     request = results.CalibrationRequest(profiles=names, slice=tuple(over or ()), landscape=landscape is not None)
@@ -99,15 +178,21 @@ def calibrate(
     results.check_directory(directory)
     with progress("fits") as update:
         result = analysis.carry_out(found, request, update)
+    if posterior is not None:
+        result = sampled(result, posterior)
     files = results.write(result, directory)
     if picture is not None:
         draw_fit(result, picture)
     if landscape is not None:
         draw_landscapes(result, landscape)
+    draw_posterior(result, traces, pairs)
     if as_json:
         print_as_json(result, directory, files)
     else:
         print_result(result)
-    say_notes(result.notes, [*files, picture, landscape])
+        if result.posterior is not None:
+            print_posterior(result.posterior)
+    notes = [] if result.posterior is None else result.posterior.facts["notes"]
+    say_notes([*result.notes, *notes], [*files, picture, landscape, traces, pairs])
     if not result.converged:
         raise typer.Exit(FAILED_ROWS)

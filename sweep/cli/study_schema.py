@@ -17,6 +17,8 @@ from kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
 from kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
 from kernels.models.supports import LAWS, OBSTACLES
 from sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
+from sweep.analysis.calibration.posterior.priors import PRIORS
+from sweep.analysis.calibration.posterior.settings import POSTERIOR_KEYS
 from sweep.analysis.calibration.sources import COMPARED_KEYS, LOOP_KEYS, TRACE_KEYS
 from sweep.cli.topics import default_of, listed_models
 from sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
@@ -252,7 +254,9 @@ def calibration() -> Schema:
     compare: Schema = {"type": "object", "additionalProperties": compared}
     source: dict[str, Schema] = {"file": TEXT, "settings": {"type": "object"}, "compare": compare}
     loop: dict[str, Schema] = {**source, "displacement": TEXT, "steady": {"type": "boolean"}}
-    prior = table({"mean": NUMBER, "std": NUMBER}, required=("mean", "std"))
+    prior = table({"distribution": one_of(PRIORS), **dict.fromkeys(("mean", "std", "lower", "upper", "from", "mode", "to"), NUMBER)})
+    whole: Schema = {"type": "integer", "minimum": 1}
+    sampling = {**dict.fromkeys(POSTERIOR_KEYS, whole), "acceptance": NUMBER, "ess": NUMBER, "noise": prior}
     free = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES), "start": NUMBER, "prior": prior}, FREE_KEYS, ("from", "to"))
     properties: dict[str, Schema] = {
         "data": TEXT,
@@ -264,6 +268,7 @@ def calibration() -> Schema:
         "compare": compare,
         "traces": list_of(table(source, TRACE_KEYS, ("file", "compare"))),
         "loops": list_of(table(loop, LOOP_KEYS, ("file", "compare"))),
+        "posterior": table(sampling, POSTERIOR_KEYS),
     }
     return {"description": "[calibration]: what is fitted to which measurements", **table(properties, KEYS, ("free",))}
 

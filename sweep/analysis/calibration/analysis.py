@@ -64,7 +64,7 @@ def carry_out(
         )
         for each in optima
     ]
-    found = find_crossings(system, fits, optima[0].lanes.tolist())
+    found = find_crossings(system, fits.path, optima[0].lanes.tolist())
     profiled = profiles(system, optima[0].coordinates, optima[0].chi2, known[0], request.profiles) if request.profiles else []
     pair = request.slice or pair_of(system.space, known[0])
     around = list(zip(optima, known, strict=True))[:SLICES] if request.landscape else []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.analysis.calibration.fitting import Fits
+from sweep.analysis.calibration.fitting import FitStep
 from sweep.analysis.calibration.system import System, regimes_in_words
 
 HALVINGS = 46
@@ -51,9 +51,9 @@ class BoundaryCrossing:
     jumps: tuple[Jump, ...]
 
 
-def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[BoundaryCrossing]:
-    """Find the boundaries that some of the fits crossed; each kind is reported once per run."""
-    brackets = changes(fits, lanes)[: STEPPED_MOST if system.stepped else MOST]
+def find_crossings(system: System, path: Sequence[FitStep], lanes: Sequence[int]) -> list[BoundaryCrossing]:
+    """Find the boundaries on a path, such as that of fits, which some of its lanes crossed; each kind is reported once per run."""
+    brackets = changes(path, lanes)[: STEPPED_MOST if system.stepped else MOST]
     if not brackets:
         return []
     runs = np.array([run for run, *_ in brackets])
@@ -76,12 +76,12 @@ def find_crossings(system: System, fits: Fits, lanes: Sequence[int]) -> list[Bou
     return found
 
 
-def changes(fits: Fits, lanes: Sequence[int]) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """(run, coordinates before, coordinates after, codes before) for every kind of change on the paths of some fits, the latest first."""
+def changes(path: Sequence[FitStep], lanes: Sequence[int]) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """(run, coordinates before, coordinates after, codes before) for every kind of change on the paths of some lanes, the latest first."""
     wanted = set(lanes)
     last: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     found = {}
-    for step in fits.path:
+    for step in path:
         for lane, coordinates, codes in zip(step.lanes.tolist(), step.coordinates, step.codes, strict=True):
             if lane in wanted and lane in last:
                 there, before = last[lane]

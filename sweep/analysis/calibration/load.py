@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from kernels.models.schemes import DOUBLE, EXACT, SCHEMES, SINGLE
 from sweep.analysis.calibration.data import Measurements
 from sweep.analysis.calibration.measured import read_data
 from sweep.analysis.calibration.parameters import Free, Prior, Space
+from sweep.analysis.calibration.posterior.settings import PosteriorSettings, read_posterior, read_prior, whole
 from sweep.analysis.calibration.sources import Source, read_sources
 from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
 from sweep.io.toml import apply_overrides, read_source
@@ -42,17 +43,17 @@ KEYS = {
     "compare": "observable -> column of the data, or a table of column, sd, relative_sd and weight",
     "traces": "[[calibration.traces]]: files of motion or forces in time",
     "loops": "[[calibration.loops]]: files of forces along an imposed displacement",
+    "posterior": "[calibration.posterior]: how the posterior is sampled (--posterior)",
 }  # key of [calibration] -> what it is
 FREE_KEYS = {
     "from": "lower bound",
     "to": "upper bound",
     "scale": "log or linear; default log for stiffness, damping and forces, which are not negative",
     "start": "where the first fit starts; default the value of [parameters], else the middle",
-    "prior": "{ mean, std }: what is known of it without these measurements",
+    "prior": "what is known of it without these measurements: { mean, std }, or { distribution = ... }; default uniform on its scale",
 }  # key of a free parameter -> what it is
 PARTS = ("supports", "loads")
 NODE = re.compile(r"(\w+)\[(\d+)\]")
-SPREAD = Quantity("std", "", "standard deviation of the prior", lower=0.0, lower_open=True)
 CONFIDENCE = Quantity("confidence", "1", "level of the intervals", lower=0.0, upper=1.0, lower_open=True, upper_open=True)
 MOST_STARTS = 10_000
 MOST_FREE = 100
@@ -69,6 +70,7 @@ class Calibration:
         starts: number of fits. seed: seed of their random starts.
         confidence: level of the intervals.
         known: True if the standard deviations are absolute; False if they have a common unknown factor, estimated from the scatter.
+        posterior: how the posterior is sampled, if that is wanted.
     """
 
     config: Config
@@ -79,6 +81,7 @@ class Calibration:
     seed: int
     confidence: float
     known: bool
+    posterior: PosteriorSettings = field(default_factory=PosteriorSettings)
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence[str] = ()) -> Calibration:
@@ -128,6 +131,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     starts = whole(section, "starts", 16, 1, MOST_STARTS, "fits from different starts", problems)
     seed = whole(section, "seed", 1, 0, 2**31 - 1, "of the random starts", problems)
     confidence = fraction(section.get("confidence", 0.95), problems)
+    posterior = read_posterior(section.get("posterior", {}), problems)
     noise = section.get("noise", NOISES[0])
     if noise not in NOISES:
         problems.append(Problem("calibration.noise", f"{shorten(noise)} is none of {', '.join(NOISES)}"))
@@ -158,7 +162,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
             problems += [Problem("calibration.compare", f"{q.name} {message}") for q in compared if {*q.needs} & KEYS_OF_ASKED.keys()]
     if config is None or problems:
         return None
-    return Calibration(config, absolute(section, folder), Space(frees), data, starts, seed, confidence, noise == NOISES[0])
+    return Calibration(config, absolute(section, folder), Space(frees), data, starts, seed, confidence, noise == NOISES[0], posterior)
 
 
 def model_of(study: dict[str, Any], section: Mapping[str, Any], folder: Path) -> tuple[Model | None, dict[str, Any], dict[str, str]]:
@@ -210,15 +214,6 @@ def check_scheme(scheme: Any, model: Model, problems: list[Problem]) -> None:
 def at_home(problem: Problem, homes: Mapping[str, str]) -> Problem:
     """A problem of a parameter that stands in the table of its support or load, at that key."""
     return Problem(homes.get(problem.path.removeprefix("parameters."), problem.path), problem.message)
-
-
-def whole(section: Mapping[str, Any], key: str, default: int, least: int, most: int, what: str, problems: list[Problem]) -> int:
-    """Read a whole number of the section."""
-    value = section.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        problems.append(Problem(f"calibration.{key}", f"must be a whole number from {least} to {most} ({what}), not {shorten(value)}"))
-        return default
-    return value
 
 
 def fraction(value: Any, problems: list[Problem]) -> float:
@@ -278,13 +273,16 @@ def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], p
         problems += found
         return None
     lower, upper = ends["from"], ends["to"]
+    prior = None
+    if "prior" in raw:
+        read = read_prior(raw["prior"], single, f"{path}.prior", scale == "log", (lower, upper), problems)
+        prior = None if read is None else Prior(*read)
     middle = math.sqrt(lower * upper) if scale == "log" else 0.5 * (lower + upper)
     where, value = given if given is not None else (path, middle)
     start = read_number(single, where, value, problems)
     if start is not None and not lower <= start <= upper:
         message = f"the start {start:g} is outside the bounds of {path}, from {lower:g} to {upper:g} (unit {quantity.unit})"
         problems.append(Problem(where, message))
-    prior = read_prior(raw["prior"], single, f"{path}.prior", scale == "log", problems) if "prior" in raw else None
     return None if start is None else Free(name, quantity, place, lower, upper, scale == "log", start, prior)
 
 
@@ -312,18 +310,6 @@ def check_ends(path: str, lower: float, upper: float, logarithmic: bool, unit: s
     elif logarithmic and lower <= 0.0:
         message = f'a logarithm needs positive bounds: from = {lower:g}, to = {upper:g} (unit {unit}); or scale = "linear"'
         found.append(Problem(path, message))
-
-
-def read_prior(raw: Any, quantity: Quantity, path: str, logarithmic: bool, problems: list[Problem]) -> Prior | None:
-    """Read a prior { mean, std }; None and problems if it is invalid."""
-    if not isinstance(raw, dict) or set(raw) != {"mean", "std"}:
-        problems.append(Problem(path, f"must be {{ mean = 1.0, std = 0.1 }} in {quantity.unit}, not {shorten(raw)}"))
-        return None
-    mean, std = read_number(quantity, f"{path}.mean", raw["mean"], problems), read_number(SPREAD, f"{path}.std", raw["std"], problems)
-    if mean is not None and mean <= 0.0 and logarithmic:
-        problems.append(Problem(f"{path}.mean", f"{mean:g}: on a logarithmic scale a prior is log-normal, whose mean is positive"))
-        return None
-    return None if mean is None or std is None else Prior(mean, std)
 
 
 def at_values(parameters: Mapping[str, Any], frees: Sequence[Free], values: Sequence[float]) -> dict[str, Any]:

@@ -14,21 +14,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.models.quantity import Quantity
-from sweep.design.distributions import log_normal_scale
+from sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
+from sweep.design.distributions import LOG_NORMAL, LOG_UNIFORM, NORMAL, TRUNCATED, UNIFORM, log_normal_scale
 
+QUANTILES = 4096  # of a prior, from which its mean and standard deviation on another scale follow
 AT_BOUND = 1e-7  # a parameter nearer to a bound than this part of the range lies on it
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """Prior knowledge of a parameter: normal on a linear scale, log-normal on a logarithmic one.
+    """Prior knowledge of a parameter.
 
     Attributes:
-        mean, std: of the parameter, in its unit.
+        law: name of its distribution, one of `posterior.priors.PRIORS`. numbers: its keys with their values, in the parameter's unit.
     """
 
-    mean: float
-    std: float
+    law: str
+    numbers: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,32 @@ class Free:
         return head if self.node is None else f"{head} [{self.node}]"
 
     @property
-    def known(self) -> tuple[float, float] | None:
-        """Mean and standard deviation of the prior, in the coordinate."""
+    def sampled(self) -> Sampled:
+        """The parameter with its prior, which without one of its own is uniform between the bounds, on its scale."""
         if self.prior is None:
+            return from_bounds(self.name, self.unit, self.lower, self.upper, self.logarithmic, symbol=self.symbol)
+        prior = self.prior
+        return Sampled(
+            self.name, self.unit, self.lower, self.upper, self.logarithmic, prior.law, prior.numbers, given=True, symbol=self.symbol
+        )
+
+    @property
+    def known(self) -> tuple[float, float] | None:
+        """Mean and standard deviation of the coordinate that the fit, which is least squares, takes from the prior.
+
+        Those of a normal prior on a linear scale, and of a log-normal one on a logarithmic scale, are exact. Uniform priors give none.
+        """
+        if self.prior is None or self.prior.law in (UNIFORM, LOG_UNIFORM):
             return None
-        if not self.logarithmic:
-            return self.prior.mean, self.prior.std
-        median, spread = log_normal_scale(self.prior.mean, self.prior.std)
-        return math.log(median), spread
+        at = dict(self.prior.numbers)
+        if self.prior.law in (NORMAL, TRUNCATED) and not self.logarithmic:
+            return at["mean"], at["std"]
+        if self.prior.law == LOG_NORMAL and self.logarithmic:
+            median, spread = log_normal_scale(at["mean"], at["std"])
+            return math.log(median), spread
+        values = self.sampled.quantile((np.arange(QUANTILES) + 0.5) / QUANTILES)
+        coordinates = np.log(values) if self.logarithmic else values
+        return float(coordinates.mean()), float(coordinates.std())
 
 
 class Space:

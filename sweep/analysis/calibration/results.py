@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from sweep.analysis.calibration.jumps import BoundaryCrossing
 from sweep.analysis.calibration.load import Calibration, at_values
 from sweep.analysis.calibration.optima import Optimum
 from sweep.analysis.calibration.parameters import Space
+from sweep.analysis.calibration.posterior.draws import POSTERIOR, Draws, read, to_bytes
 from sweep.analysis.calibration.system import System
 from sweep.analysis.calibration.uncertainty import Knowledge, Profile
 from sweep.execution.directory import CALIBRATED
@@ -69,6 +71,7 @@ class CalibrationResult:
         crossings: boundaries that the fits of the best optimum crossed.
         profiles, landscapes: present if requested; a landscape for each of the best optima.
         notes: sentences for the reader.
+        posterior: draws, if they were requested.
     """
 
     calibration: Calibration
@@ -80,6 +83,7 @@ class CalibrationResult:
     profiles: list[Profile] = field(default_factory=list)
     landscapes: tuple[Landscape, ...] = ()
     notes: list[str] = field(default_factory=list)
+    posterior: Draws | None = None
 
     @property
     def space(self) -> Space:
@@ -219,7 +223,7 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
 
 
 def write(result: CalibrationResult, directory: Path) -> list[Path]:
-    """Write config.toml, fitted.toml and the tables into a directory. At any instant all that are there belong together.
+    """Write config.toml, fitted.toml, the tables and the draws into a directory. At any instant all that are there belong together.
 
     Raises:
         ConfigError: the directory holds a run. OSError: a file cannot be written.
@@ -232,9 +236,29 @@ def write(result: CalibrationResult, directory: Path) -> list[Path]:
     texts = {"config.toml": to_toml({**document, "calibration": result.calibration.section}), "fitted.toml": result.fitted().to_toml()}
     files = {directory / name: content.encode() for name, content in texts.items()}
     files |= {directory / name: sealed_parquet.to_bytes(table) for name, table in to_arrow(result).items()}
-    profiles = directory / "profiles.parquet"
-    write_together(files, [] if profiles in files else [profiles])
+    posterior = directory / POSTERIOR
+    if result.posterior is not None:
+        files[posterior] = to_bytes(result.posterior)
+    obsolete = [path for path in (directory / "profiles.parquet",) if path not in files]
+    if posterior not in files and not belongs(posterior, result.calibration):
+        obsolete.append(posterior)
+    write_together(files, obsolete)
     return [*files]
+
+
+def belongs(posterior: Path, calibration: Calibration) -> bool:
+    """Whether the draws that are there are of this calibration: they took longer than its fit, and stay."""
+    try:
+        return bool(read(posterior).facts.get("calibration") == digest(calibration))
+    except ConfigError:
+        return False
+
+
+def digest(calibration: Calibration) -> str:
+    """A name for what a posterior depends on: the study, what is free and compared, and the data."""
+    data = calibration.data
+    text = json.dumps([calibration.config.digest, calibration.section], sort_keys=True, default=str)
+    return hashlib.sha256(b"".join([text.encode(), data.measured.tobytes(), data.spread.tobytes(), data.run.tobytes()])).hexdigest()
 
 
 def check_directory(directory: Path) -> None:

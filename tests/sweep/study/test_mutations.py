@@ -569,8 +569,8 @@ def check_calibration(stated: dict[str, Any], found: calibrations.Calibration, f
             assert equal(free.start, asked["start"], "")
         assert ("prior" in asked) == (free.prior is not None)
         if free.prior is not None:
-            assert equal(free.prior.mean, asked["prior"]["mean"], "")
-            assert equal(free.prior.std, asked["prior"]["std"], "")
+            assert equal(dict(free.prior.numbers)["mean"], asked["prior"]["mean"], "")
+            assert equal(dict(free.prior.numbers)["std"], asked["prior"]["std"], "")
     expected = []
     sources = [*([section] if "data" in section else []), *section.get("traces", []), *section.get("loops", [])]
     for source in sources:

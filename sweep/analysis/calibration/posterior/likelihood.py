@@ -6,11 +6,13 @@ A run that lacks an event which was measured has the full measured number as its
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from kernels.models.status import RESULTS
+from kernels.runtime import stderr_filter
 from sweep.analysis.calibration.system import Part, System, runner_of
 from sweep.analysis.derivative_blocks import compiled_values, in_blocks
 
@@ -51,14 +53,16 @@ class NormalErrors:
         """Compute the numbers of a part for the `chosen` points, and store them in `predicted`; return which points have results."""
         system, data, points = self.system, self.system.data, len(frees)
         names = tuple(dict.fromkeys(part.names.values()))
-        if number not in self._programs:
+        first = number not in self._programs
+        if first:
             self._programs[number] = compiled_values(*runner_of(system, part), names)
         distinct = np.unique(part.shared[part.mine])
         along = {name: np.repeat(frees[:, place], len(distinct)) for place, name in enumerate(system.space.names)}
         columns = {
             name: np.tile(each[distinct], (points,) + (1,) * (each.ndim - 1)) for name, each in {**system.columns, **part.columns}.items()
         }
-        flat = in_blocks(self._programs[number], along, columns, points * len(distinct), WIDTH)
+        with stderr_filter.without_false_alarm() if first else nullcontext():
+            flat = in_blocks(self._programs[number], along, columns, points * len(distinct), WIDTH)
         results = {name: each.reshape(points, len(distinct), *each.shape[1:]) for name, each in flat.items()}
         for place, name in part.names.items():
             here = np.flatnonzero((data.observable == place) & part.mine[data.run])

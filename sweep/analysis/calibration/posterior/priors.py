@@ -7,7 +7,6 @@ u = u_lower + (u_upper - u_lower) / (1 + exp(-y)).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ from sweep.design.distributions import LOG_NORMAL, LOG_UNIFORM, NORMAL, TRIANGUL
 
 PRIORS = (UNIFORM, LOG_UNIFORM, NORMAL, TRUNCATED, LOG_NORMAL, TRIANGULAR)  # the distributions of numbers
 ROOT_2_PI = 0.5 * math.log(2.0 * math.pi)
+TINY = 1e-300
 PARAMETER, NOISE = "parameter", "noise"  # what a sampled number is
 
 
@@ -92,32 +92,25 @@ class Sampled:
         values = np.exp(found) if self.law in (LOG_NORMAL, LOG_UNIFORM) else np.asarray(found)
         return np.asarray(np.clip(values, *self.support))
 
-    def log_density(self) -> Callable[[Any], Any]:
-        """The logarithm of the prior density by the value, within the support, as a function that JAX traces."""
-        import jax.numpy as jnp
-
+    def log_density(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The logarithm of the prior density at values within the support, and its derivative by the value, same shape."""
         at, log_mass = dict(self.numbers), math.log(self.mass)
         if self.law in (NORMAL, TRUNCATED):
-            mean, std = at["mean"], at["std"]
-            return lambda v: -0.5 * ((v - mean) / std) ** 2 - math.log(std) - ROOT_2_PI - log_mass
+            z = (v - at["mean"]) / at["std"]
+            return -0.5 * z**2 - math.log(at["std"]) - ROOT_2_PI - log_mass, -z / at["std"]
         if self.law == LOG_NORMAL:
             median, spread = log_normal_scale(at["mean"], at["std"])
-            middle = math.log(median)
-            return lambda v: -0.5 * ((jnp.log(v) - middle) / spread) ** 2 - jnp.log(v) - math.log(spread) - ROOT_2_PI - log_mass
+            z = (np.log(v) - math.log(median)) / spread
+            return -0.5 * z**2 - np.log(v) - math.log(spread) - ROOT_2_PI - log_mass, -(z / spread + 1.0) / v
         first, last = at["from"], at["to"]
         if self.law == LOG_UNIFORM:
-            return lambda v: -jnp.log(v) - math.log(math.log(last / first)) - log_mass
+            return -np.log(v) - math.log(math.log(last / first)) - log_mass, -1.0 / v
         if self.law == UNIFORM:
-            return lambda v: jnp.zeros_like(v) - math.log(last - first) - log_mass
-        mode = at["mode"]
-
-        def triangular(v: Any) -> Any:
-            rising, falling = max(mode - first, 5e-324), max(last - mode, 5e-324)
-            left = v < mode
-            part = jnp.where(left, jnp.where(left, v - first, rising) / rising, jnp.where(left, falling, last - v) / falling)
-            return jnp.log(jnp.maximum(part, 1e-300)) + math.log(2.0 / (last - first)) - log_mass
-
-        return triangular
+            return np.full(np.shape(v), -math.log(last - first) - log_mass), np.zeros(np.shape(v))
+        mode, height = at["mode"], math.log(2.0 / (last - first)) - log_mass
+        rises, distance = v < mode, np.maximum(np.where(v < mode, v - first, last - v), TINY)
+        side = np.where(rises, max(mode - first, TINY), max(last - mode, TINY))
+        return np.log(distance / side) + height, np.where(rises, 1.0, -1.0) / distance
 
     def words(self) -> str:
         """The prior as text: "log_normal, mean = 1, std = 0.5 N/m, between 0.2 and 5 N/m"."""

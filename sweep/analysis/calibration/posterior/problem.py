@@ -7,8 +7,7 @@ the coordinates), so exp(log_prior) integrates to 1 over all X, and log_prior + 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -35,9 +34,6 @@ class Problem:
 
     def __init__(self, numbers: Sequence[Sampled], likelihood: Likelihood) -> None:
         """Set the bounds of the coordinates."""
-        from kernels.runtime import jax_setup
-
-        jax_setup.prepare()
         self.numbers, self.likelihood = tuple(numbers), likelihood
         self.logarithmic = np.array([each.logarithmic for each in numbers], dtype=bool)
         ends = np.array([each.support for each in numbers])
@@ -76,7 +72,7 @@ class Problem:
 
     def log_prior(self, coordinates: np.ndarray) -> np.ndarray:
         """(n,) logarithms of the prior density of X at coordinates (n, p)."""
-        return np.asarray(self._log_priors(np.asarray(coordinates, dtype=float)))
+        return self.prior(np.asarray(coordinates, dtype=float))[0]
 
     def log_likelihood(self, coordinates: np.ndarray) -> np.ndarray:
         """(n,) logarithms of the likelihood at coordinates (n, p); -inf where a run fails or the numbers contradict each other."""
@@ -94,40 +90,35 @@ class Problem:
         The likelihood computes its derivatives forward, beside its value, for all rows at once: reverse mode cannot go through loops over
         events.
         """
-        from scipy.special import expit
-
         coordinates = np.asarray(coordinates, dtype=float)
-        prior, slopes = (np.asarray(each) for each in self._prior_slopes(coordinates))
+        prior, slopes = self.prior(coordinates)
         values = self.values(coordinates)
         log, along = self.likelihood.with_gradient(values)
-        rates = self.width * expit(coordinates) * expit(-coordinates) * np.where(self.logarithmic, values, 1.0)
-        return prior + log, slopes + along * rates
+        return prior + log, slopes + along * self.rates(coordinates) * np.where(self.logarithmic, values, 1.0)
 
-    @cached_property
-    def _log_priors(self) -> Any:
-        import jax
+    def prior(self, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n,) logarithms of the prior density of X at coordinates (n, p), and their (n, p) derivatives by X."""
+        from scipy.special import expit
 
-        return jax.jit(jax.vmap(self.traced_log_prior))
+        values, rates = self.values(coordinates), self.rates(coordinates)
+        each = [number.log_density(values[:, place]) for place, number in enumerate(self.numbers)]
+        of_values, slopes = (np.column_stack(some) for some in zip(*each, strict=True))
+        along = slopes * rates * np.where(self.logarithmic, values, 1.0) + np.where(self.logarithmic, rates, 0.0)
+        return np.sum(of_values + self.log_rates(coordinates), axis=1), along + 1.0 - 2.0 * expit(coordinates)
 
-    @cached_property
-    def _prior_slopes(self) -> Any:
-        import jax
+    def rates(self, coordinates: np.ndarray) -> np.ndarray:
+        """(n, p) derivatives of u by X."""
+        from scipy.special import expit
 
-        return jax.jit(jax.vmap(jax.value_and_grad(self.traced_log_prior)))
+        return np.asarray(self.width * expit(coordinates) * expit(-coordinates))
 
-    def traced_log_prior(self, y: Any) -> Any:
-        """The logarithm of the prior density at coordinates y (p,), traced by JAX."""
-        import jax
-        import jax.numpy as jnp
+    def log_rates(self, coordinates: np.ndarray) -> np.ndarray:
+        """(n, p) logarithms of the derivatives of the values by X."""
+        from scipy.special import expit, log_expit
 
-        u = self.low + self.width * jax.nn.sigmoid(y)
-        values = jnp.where(self.logarithmic, jnp.exp(jnp.where(self.logarithmic, u, 0.0)), u)
-        of_values = sum(each.log_density()(values[place]) for place, each in enumerate(self.numbers))
-        slopes = jnp.log(self.width) + jax.nn.log_sigmoid(y) + jax.nn.log_sigmoid(-y)
-        return of_values + jnp.sum(slopes + jnp.where(self.logarithmic, u, 0.0))
+        u = self.low + self.width * expit(coordinates)
+        return np.asarray(np.log(self.width) + log_expit(coordinates) + log_expit(-coordinates) + np.where(self.logarithmic, u, 0.0))
 
     def log_density_of_values(self, coordinates: np.ndarray, log_density: np.ndarray) -> np.ndarray:
         """(n,) logarithms of the posterior density of the values, from those of the coordinates X (n, p)."""
-        u = self.low + self.width / (1.0 + np.exp(-coordinates))
-        slopes = np.log(self.width) - np.logaddexp(0.0, coordinates) - np.logaddexp(0.0, -coordinates)
-        return np.asarray(log_density - np.sum(slopes + np.where(self.logarithmic, u, 0.0), axis=1))
+        return np.asarray(log_density - np.sum(self.log_rates(coordinates), axis=1))

@@ -174,10 +174,10 @@ def test_a_profile_is_the_interval_where_the_model_is_linear_and_open_where_noth
 
 
 def test_a_prior_of_a_stiffness_is_log_normal() -> None:
-    free = Free("k_t", K_T, None, 0.1, 10.0, True, 1.0, Prior(2.0, 0.5))
+    free = Free("k_t", K_T, None, 0.1, 10.0, True, 1.0, Prior("log_normal", (("mean", 2.0), ("std", 0.5))))
     median, spread = log_normal_scale(2.0, 0.5)
     assert free.known == (math.log(median), spread)
-    assert Free("x0", X0, None, -1.0, 3.0, False, 0.0, Prior(2.0, 0.5)).known == (2.0, 0.5)
+    assert Free("x0", X0, None, -1.0, 3.0, False, 0.0, Prior("normal", (("mean", 2.0), ("std", 0.5)))).known == (2.0, 0.5)
 
 
 SLIDES: dict[str, Any] = {"omega": 2.0 * math.pi}
@@ -230,8 +230,7 @@ def test_the_gradient_of_the_loss_is_that_of_differences_on_both_sides_of_a_boun
     # between these mu two of the masses cease to stop, or never slip
     ends = calibration.space.coordinates(np.array([[0.17, 1.4], [0.25, 1.4]]))
     path = [fitting.FitStep(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
-    nothing = system.at(ends[:1])
-    met = find_crossings(system, fitting.Fits(ends[1:], nothing, np.array([CONVERGED]), np.array([1]), path), [0])
+    met = find_crossings(system, path, [0])
     words = {(each.before, each.after) for each in met}
     assert {"slip-slip", "stick-slip"} & {word for pair in words for word in " ".join(pair).replace(",", "").split()}
     assert not any(each.jumps for each in met)  # wear power and speed go through boundaries without a jump
@@ -253,7 +252,7 @@ def test_an_observable_that_jumps_at_a_boundary_is_found_on_the_way(tmp_path: Pa
     system = System(calibration.config, calibration.space, calibration.data)
     ends = calibration.space.coordinates(np.array([[0.21, 1.5], [0.23, 1.5]]))
     path = [fitting.FitStep(np.array([0]), end[np.newaxis], system.at(end[np.newaxis]).codes) for end in ends]
-    met = find_crossings(system, fitting.Fits(ends[1:], system.at(ends[:1]), np.array([CONVERGED]), np.array([1]), path), [0])
+    met = find_crossings(system, path, [0])
     onset = [each for each in met if each.after.endswith("stick") and each.run == 0]
     assert onset
     assert onset[0].where[0] == pytest.approx(0.22, rel=1e-9)  # mu g = a0
