@@ -127,8 +127,8 @@ def finish(axes: Axes) -> None:
     """Small labels."""
     axes.tick_params(labelsize=7.5)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.label.set_size(9)
-        axis.get_offset_text().set_size(7.5)
+        axis.label.set_fontsize(9)
+        axis.get_offset_text().set_fontsize(7.5)
 
 
 def named(draws: Draws, place: int) -> str:
