@@ -32,6 +32,7 @@ from sweep.study.load import load
 
 CURVE_POINTS = 24  # of each level
 FEW_FAMILIES = 10
+SLOW = 0.1  # share of accepted candidates below which a note warns
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +262,13 @@ def notes_on(config: Config, history: ClimbingHistory, estimate: Estimate | None
         found.append(
             f"{failed:,} of {history.computed:,} rows failed, up to {100.0 * share:.2g} % of a level (level {number}): they count "
             "neither as rows with the event nor as rows without it, so that the chance is that among rows with results."
+        )
+    paces = [(level.accepted, number) for climb in history.climbs for number, level in enumerate(climb.levels) if number]
+    if paces and min(paces)[0] < SLOW:
+        share, number = min(paces)
+        found.append(
+            f"Chains hardly move: {100.0 * share:.2g} % of the candidates of level {number} were accepted. Draws, records and words have "
+            "no neighbours to which a chain could move: take a larger count, and compare repeats."
         )
     if estimate is not None and 0 < estimate.families < FEW_FAMILIES * sum(end == REACHED for end in ends):
         found.append(

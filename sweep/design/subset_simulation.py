@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sweep.design.axis import Axis
+from sweep.design.axis import DRAW, RECORD, Axis, Listed
 from sweep.design.copula import Correlation, correlate
+from sweep.design.distributions import Weighted
 from sweep.design.points import Points
 from sweep.design.sampling import points_at
 
@@ -107,6 +108,11 @@ class SubsetSimulation:
         """The number of points if every repeat needs all levels."""
         return self.count + self.levels * (self.chain_length - 1) * self.chains * self.repeats
 
+    @property
+    def unordered(self) -> np.ndarray:
+        """(d,) mask of the axes whose values have no neighbours: draws, records, words and tables."""
+        return np.array([has_no_neighbours(axis) for axis in self.axes], dtype=bool)
+
     def start(self, repeat: int) -> np.ndarray:
         """(level_count, d) states of level 0 of a repeat: independent standard normal numbers."""
         return np.random.default_rng([self.seed, repeat]).standard_normal((self.level_count, len(self.axes)))
@@ -143,3 +149,11 @@ class SubsetSimulation:
         states = np.concatenate([self.start(repeat) for repeat in range(first, last)])
         before = first * self.level_count
         return self.points_at_states(states[start - before : stop - before], np.arange(start, stop), 0)
+
+
+def has_no_neighbours(axis: Axis) -> bool:
+    """Whether a value of an axis tells nothing of the next one."""
+    if axis.name in (DRAW, RECORD):
+        return True
+    listed = axis.listed if isinstance(axis, Weighted) else axis
+    return isinstance(listed, Listed) and (listed.quantity is None or listed.quantity.kind in ("word", "list"))

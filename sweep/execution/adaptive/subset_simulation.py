@@ -5,8 +5,9 @@ next level, which stay within the domain beyond the farthest of them. The chance
 
 A chain moves in standard normal space by conditional sampling: a candidate is rho u + sigma xi, with rho^2 + sigma^2 = 1, which leaves the
 normal distribution as it is. If the candidate lies outside the domain, the chain stays. sigma follows the share of candidates that are
-accepted, step by step, towards 0.44. Source: I. Papaioannou, W. Betz, K. Zwirglmaier and D. Straub, "MCMC algorithms for subset
-simulation", Probabilistic Engineering Mechanics 41 (2015), 89-103.
+accepted, step by step, towards 0.44. A parameter whose values have no neighbours (a draw, a record, a word) is either kept or drawn anew,
+with equal chance, which leaves the distribution as it is too; sigma follows the chains that keep all of these. Source: I. Papaioannou,
+W. Betz, K. Zwirglmaier and D. Straub, "MCMC algorithms for subset simulation", Probabilistic Engineering Mechanics 41 (2015), 89-103.
 
 A step of all chains is computed together. Its random numbers depend on seed, repeat, level and step alone, and all else on the rows before,
 so that an interrupted study continues with the same points. A row that fails counts as neither inside nor outside: one of level 0 is left
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 STATUS = "status"
 ACCEPTED = 0.44  # share of candidates that is aimed at, of the source
 FIRST_SCALE = 0.6  # sigma of the first step, of the source
+KEPT = 0.5  # chance that a step keeps a parameter whose values have no neighbours
 FEWEST_STARTS = 0.1  # of the chains; if fewer distinct states lie above tied ones, those that are tied start chains too
 GOING, REACHED, STALLED, ALL_LEVELS = "going", "reached", "stalled", "all levels"
 
@@ -111,7 +113,12 @@ class Climb:
         if not self.levels:
             return self.states
         rng = np.random.default_rng([design.seed, self.repeat, len(self.levels), len(self.margins)])
-        return math.sqrt(1.0 - self.scale**2) * self.states + self.scale * rng.standard_normal(self.states.shape)
+        noise, unordered = rng.standard_normal(self.states.shape), design.unordered
+        moved: np.ndarray = math.sqrt(1.0 - self.scale**2) * self.states + self.scale * noise
+        if unordered.any():
+            anew = np.where(rng.random(self.states.shape) < KEPT, self.states, noise)
+            moved = np.where(unordered, anew, moved)
+        return moved
 
     def followed_by(self, design: SubsetSimulation, candidates: np.ndarray, margins: np.ndarray) -> Climb:
         """This repeat after one more step: `margins` of the candidates are NaN where rows failed."""
@@ -122,15 +129,16 @@ class Climb:
             return begun.ended(design)
         inside = margins >= self.domain  # a failed row is not
         states = np.where(inside[:, np.newaxis], candidates, self.states)
-        share = float(inside.mean())
+        kept = (candidates == self.states)[:, design.unordered].all(axis=1)
+        pace = float(inside[kept].mean()) if kept.any() else ACCEPTED
         step = len(self.accepted) + 1
         moved = replace(
             self,
             states=states,
             margins=(*self.margins, np.where(inside, margins, self.margins[-1])),
             path=(*self.path, states),
-            accepted=(*self.accepted, share),
-            scale=min(self.scale * math.exp((share - ACCEPTED) / math.sqrt(step)), 1.0),
+            accepted=(*self.accepted, float(inside.mean())),
+            scale=min(self.scale * math.exp((pace - ACCEPTED) / math.sqrt(step)), 1.0),
             failed=self.failed + int(np.count_nonzero(np.isnan(margins))),
         )
         return moved if step < design.chain_length - 1 else moved.ended(design)

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 
 import sweep
 from sweep.analysis.rare_event import Estimate, at_last, estimate_of
-from sweep.design.axis import Continuous
+from sweep.design.axis import Continuous, Whole
 from sweep.design.subset_simulation import LimitState, SubsetSimulation
 from sweep.execution.adaptive.subset_simulation import ALL_LEVELS, GOING, REACHED, STALLED, Climb, next_domain
 
@@ -135,6 +135,23 @@ def test_an_event_never_lies_outside_the_next_domain() -> None:
     climb = climbed(few, level_count=10_000)
     assert max(level.goal for level in climb.levels) <= 0.0
     assert estimated(climb).low < ndtr(-2.5) < estimated(climb).high
+
+
+def test_values_without_neighbours_are_kept_or_drawn_anew() -> None:
+    design = dataclasses.replace(DESIGN, axes=(AXES[0], Whole("draw", 0, 999), AXES[2]), level_count=4000)
+    offsets = 0.4 * np.random.default_rng(5).standard_normal(1000)  # of each draw, as random accelerations have them
+
+    def shaken(states: np.ndarray) -> np.ndarray:
+        draws = np.minimum(ndtr(states[:, 1]) * 1000, 999).astype(int)
+        return np.asarray(states[:, 0] + offsets[draws] - 4.0)
+
+    exact = ndtr(offsets - 4.0).mean()
+    found = [climbed(shaken, axes=design.axes, level_count=4000, seed=seed) for seed in range(40)]
+    assert np.mean([estimated(climb).probability for climb in found]) == pytest.approx(exact, rel=0.15)
+    assert np.mean([estimated(climb).low < exact < estimated(climb).high for climb in found]) >= 0.85
+    moved = Climb(0, design.start(0), found[0].levels[:1], margins=found[0].levels[0].margins[:1]).candidates(design)
+    assert np.mean(moved[:, 1] == design.start(0)[:, 1]) == pytest.approx(0.5, abs=0.04)
+    assert not np.any(moved[:, 0] == design.start(0)[:, 0])
 
 
 STOP = {
