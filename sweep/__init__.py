@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sweep.api.comparing import Comparison, compare
     from sweep.api.fragilities import Fragility
     from sweep.api.opened import open_run, runs
+    from sweep.api.optimising import Optimised, optimise
     from sweep.api.rare_events import RareChance
     from sweep.api.sensitivities import Sensitivity
     from sweep.api.spectra import RecordSpectra, spectra
@@ -42,6 +43,7 @@ HOMES = {
     **dict.fromkeys(("Calibrated", "calibrate"), "sweep.api.calibrating"),
     **dict.fromkeys(("Comparison", "compare"), "sweep.api.comparing"),
     **dict.fromkeys(("open_run", "runs"), "sweep.api.opened"),
+    **dict.fromkeys(("Optimised", "optimise"), "sweep.api.optimising"),
     **dict.fromkeys(("resume", "run"), "sweep.api"),
     "Sensitivity": "sweep.api.sensitivities",
     **dict.fromkeys(("RecordSpectra", "spectra"), "sweep.api.spectra"),
@@ -54,6 +56,7 @@ __all__ = [
     "Config",
     "ConfigError",
     "Fragility",
+    "Optimised",
     "Picture",
     "Problem",
     "RareChance",
@@ -76,6 +79,7 @@ __all__ = [
     "linspace",
     "load",
     "open_run",
+    "optimise",
     "response_spectrum",
     "resume",
     "run",

@@ -8,10 +8,11 @@
     ts.simulate("rubbing_mass", {"a0": 15.0})   # one oscillator, or arrays of them; differentiable
 
 Studies: `Study` with `linspace`, `geomspace`, `integers`, `between`, `distribution`; `load` checks one, `run` runs it. Runs: `Run`,
-`resume`, `open_run`, `runs`, `compare`. Measurements: `calibrate`. Single oscillators: `simulate`, `moment`, `trace`, `event_log`,
-`impacts`, `hysteresis`, with `Records` of base acceleration; `response_spectrum`, `intensities` and `spectra` tell how strong these are.
-`MODELS` maps the name of a model to its parameters and observables, `SCHEMES` the name of a scheme to what it reads, `REGIMES` are the
-words of the regime of friction, and `__version__` is the version. `ConfigError` with its `Problem`s, `RowError` and `RunError` are raised.
+`resume`, `open_run`, `runs`, `compare`. Measurements: `calibrate`. Design: `optimise`. Single oscillators: `simulate`, `moment`, `trace`,
+`event_log`, `impacts`, `hysteresis`, with `Records` of base acceleration; `response_spectrum`, `intensities` and `spectra` tell how
+strong these are. `MODELS` maps the name of a model to its parameters and observables, `SCHEMES` the name of a scheme to what it reads,
+`REGIMES` are the words of the regime of friction, and `__version__` is the version. `ConfigError` with its `Problem`s, `RowError` and
+`RunError` are raised.
 
 Import it before other code starts JAX: it sets float64, one CPU device per core, and options of XLA. It imports neither JAX nor pandas;
 what needs them does, at its first use. The names are those of the packages `sweep` (studies and runs) and `kernels` (the physics).
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         Config,
         ConfigError,
         Fragility,
+        Optimised,
         Picture,
         Problem,
         RareChance,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
         linspace,
         load,
         open_run,
+        optimise,
         response_spectrum,
         resume,
         run,
@@ -70,6 +73,7 @@ __all__ = [
     "Config",
     "ConfigError",
     "Fragility",
+    "Optimised",
     "Picture",
     "Problem",
     "RareChance",
@@ -98,6 +102,7 @@ __all__ = [
     "load",
     "moment",
     "open_run",
+    "optimise",
     "response_spectrum",
     "resume",
     "run",

@@ -15,6 +15,7 @@ from kernels.models.quantity import by_name
 from kernels.models.status import RESULTS, Status
 from sweep.analysis.calibration import load as calibration
 from sweep.analysis.calibration import sources
+from sweep.analysis.optimisation import load as optimisation
 from sweep.cli import topics
 from sweep.cli.app import app
 from sweep.cli.shared import EXIT_STATUSES
@@ -39,6 +40,10 @@ OF_CALIBRATION: dict[str, Mapping[str, str]] = {
     "calibration.traces": sources.TRACE_KEYS,
     "calibration.loops": sources.LOOP_KEYS,
 }  # section of a calibration's TOML -> its keys
+OF_OPTIMISATION: dict[str, Mapping[str, str]] = {
+    "optimise": optimisation.KEYS,
+    "optimise.variables.NAME": optimisation.VARIABLE_KEYS,
+}  # section of an optimisation's TOML -> its keys
 OF_PARTS = {"supports.NAME": "SUPPORT", "loads.NAME": "LOAD"}  # section -> how the parameters of its names are listed
 ENTITIES = {"<": "&lt;", ">": "&gt;", "$": "&#36;"}  # which Markdown has no escapes for
 TYPES = {str: "text", int: "whole number", bool: "true or false", float: "number", list: "list", dict: "table of keys"}
@@ -53,6 +58,7 @@ def pages() -> dict[str, str]:
         "reference/models.md": models_page(),
         "reference/designs.md": designs_page(),
         "reference/calibration.md": calibration_page(),
+        "reference/optimisation.md": optimisation_page(),
         "reference/statuses.md": statuses_page(),
         "reference/commands.md": commands_page(),
         "reference/python.md": python_page(),
@@ -206,11 +212,25 @@ def calibration_page() -> str:
         "# Keys of a calibration\n\nA study with `[calibration]` is fitted by `tribosweep calibrate`. It has no `[sweep]`: its points are "
         "the tests. [Sensitivity, uncertainty, calibration](../how-to/uncertainty.md) explains the keys.\n"
     )
-    parts = [text]
-    for section, keys in OF_CALIBRATION.items():
+    return "\n".join([text, *tables_of(OF_CALIBRATION)])
+
+
+def optimisation_page() -> str:
+    """Keys of [optimise]."""
+    text = (
+        "# Keys of an optimisation\n\nA study with `[optimise]` is carried out by `tribosweep optimise`. The points of its `[sweep]`, "
+        "if it has one, are the rows of every point: cases or draws. [Choosing parameters](../how-to/optimise.md) explains the keys.\n"
+    )
+    return "\n".join([text, *tables_of(OF_OPTIMISATION)])
+
+
+def tables_of(sections: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """A heading and a table of keys for each section."""
+    parts = []
+    for section, keys in sections.items():
         parts.append(f"## [{section}] {{ #{section} }}\n")
         parts.append(table(("key", "what it is"), [(anchored(key, f"{section}."), plain(meaning)) for key, meaning in keys.items()]))
-    return "\n".join(parts)
+    return parts
 
 
 def statuses_page() -> str:

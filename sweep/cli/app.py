@@ -13,6 +13,7 @@ from sweep.cli import (
     explore,
     export,
     fragility,
+    optimisation,
     pictures,
     rare,
     runs,
@@ -74,6 +75,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "fragility": fragility.fragility,
     "rare": rare.rare,
     "calibrate": calibration.calibrate,
+    "optimise": optimisation.optimise,
     "modes": structures.modes,
     "doctor": checks.doctor,
 }

@@ -12,6 +12,7 @@ import typer
 from sweep.cli.arguments import AsJson, StudyOrRun, existing_run, is_study
 from sweep.cli.run_summary import study_results
 from sweep.cli.shared import FAILED_ROWS
+from sweep.cli.starting import command_of
 from sweep.cli.terminal import emit, print_json, print_table, say
 from sweep.execution.directory import count_failed
 from sweep.io import shipped
@@ -99,7 +100,7 @@ def show_study(path: Path) -> None:
     file = shipped.find(path)
     tables = read_toml(file)
     emit(read_text(file).rstrip())
-    command = "calibrate" if "calibration" in tables else "run"
+    command = command_of(tables)
     say(f"Study: {file}; tribosweep {command} {shlex.quote(str(path))} carries it out.")
 
 

@@ -20,15 +20,17 @@ from sweep.io.atomic import make_folders, write_together
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.files import read_bytes, read_text
 from sweep.io.toml import parse_toml, text
+from sweep.study.load import OTHER_COMMANDS
 
 DEFAULT_MODEL = next(iter(MODELS))
-CALIBRATION = "calibration"
+CALIBRATION, OPTIMISATION = "calibration", "optimise"
 FIRST = ("regime_map", "stop")  # of their kind: what Enter chooses
 KINDS = {
     **{name: re.split("[:,]", model.description)[0] for name, model in MODELS.items()},
     BODY: "a mass that moves in space, with supports that it hits and rubs on",
     STRUCTURE: "the modes of a tube, a rod or a row of bodies, with supports",
     CALIBRATION: "parameters from measurements",
+    OPTIMISATION: "parameters for a purpose, within limits",
 }  # what a study is about -> in words
 
 
@@ -59,7 +61,7 @@ def init(
     write_together({path: data for path, data in files.items() if not path.exists()})
     for path in list(files)[1:]:
         say(f"With it: {path}")
-    command = "calibrate" if is_calibration(name) else "run"
+    command = command_of(tables_of(name))
     say(f"Change what differs, then: tribosweep {command} {shlex.quote(str(target))}")
     emit(str(target))
 
@@ -82,15 +84,16 @@ def tables_of(name: str) -> dict[str, Any]:
     return parse_toml(read_text(shipped.find(name)))
 
 
-def is_calibration(name: str) -> bool:
-    """Whether a shipped study is a calibration."""
-    return CALIBRATION in tables_of(name)
+def command_of(tables: dict[str, Any]) -> str:
+    """The command that carries out a study."""
+    return next((command for section, (_, command) in OTHER_COMMANDS.items() if section in tables), "run")
 
 
 def kind_of(name: str) -> str:
-    """What a shipped study is about: its model, or a calibration."""
+    """What a shipped study is about: its model, a calibration or an optimisation."""
     tables = tables_of(name)
-    return CALIBRATION if CALIBRATION in tables else str(tables.get("study", {}).get("model", DEFAULT_MODEL))
+    other = next((section for section in OTHER_COMMANDS if section in tables), None)
+    return other or str(tables.get("study", {}).get("model", DEFAULT_MODEL))
 
 
 def ask() -> str:

@@ -20,6 +20,8 @@ from sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
 from sweep.analysis.calibration.posterior.priors import PRIORS
 from sweep.analysis.calibration.posterior.settings import POSTERIOR_KEYS
 from sweep.analysis.calibration.sources import COMPARED_KEYS, LOOP_KEYS, TRACE_KEYS
+from sweep.analysis.optimisation.load import KEYS as OPTIMISE_KEYS
+from sweep.analysis.optimisation.load import METHODS, OPTIMISE, VARIABLE_KEYS
 from sweep.cli.topics import default_of, listed_models
 from sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
 from sweep.design.designs import DESIGNS
@@ -234,6 +236,7 @@ def study_schema() -> Schema:
     sweep = {"$ref": "#/$defs/Sweep"}
     whole["properties"]["sweep"] = {"description": "[sweep] or several [[sweep]]: the points", **either(sweep, list_of(sweep, 1))}
     whole["properties"]["calibration"] = calibration()
+    whole["properties"][OPTIMISE] = optimisation()
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Study of tribosweep"}
     return {**head, **whole, "$defs": shapes}
 
@@ -271,6 +274,24 @@ def calibration() -> Schema:
         "posterior": table(sampling, POSTERIOR_KEYS),
     }
     return {"description": "[calibration]: what is fitted to which measurements", **table(properties, KEYS, ("free",))}
+
+
+def optimisation() -> Schema:
+    """[optimise]."""
+    variable = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES), "start": NUMBER}, VARIABLE_KEYS, ("from", "to"))
+    texts = either(TEXT, list_of(TEXT))
+    properties: dict[str, Schema] = {
+        **dict.fromkeys(("minimise", "maximise", "constraints"), texts),
+        "variables": {"type": "object", "additionalProperties": variable, "minProperties": 1},
+        "starts": {"type": "integer", "minimum": 1},
+        "seed": {"type": "integer"},
+        "method": one_of(METHODS),
+        "points": {"type": "integer", "minimum": 2},
+    }
+    return {
+        "description": "[optimise]: what is made small or large, within which limits",
+        **table(properties, OPTIMISE_KEYS, ("variables",)),
+    }
 
 
 def as_text() -> str:

@@ -61,6 +61,7 @@ class Topic(StrEnum):
     axes = "axes"
     output = "output"
     calibration = "calibration"
+    optimise = "optimise"
     excitation = "excitation"
     structures = "structures"
     statuses = "statuses"
@@ -150,6 +151,14 @@ def calibration() -> list[dict[str, Any]]:
     return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
 
 
+def optimisation() -> list[dict[str, Any]]:
+    """The keys of [optimise]."""
+    from sweep.analysis.optimisation import load
+
+    parts = {load.OPTIMISE: load.KEYS, f"{load.OPTIMISE}.variables.NAME": load.VARIABLE_KEYS}
+    return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
+
+
 def statuses() -> list[dict[str, Any]]:
     """The statuses of rows."""
     return [{"status": each.sentence, "row": "has results" if each in RESULTS else "failed: NaN"} for each in Status]
@@ -169,6 +178,7 @@ ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
     Topic.axes: axes,
     Topic.output: lambda: keys_in(OUTPUT),
     Topic.calibration: calibration,
+    Topic.optimise: optimisation,
     Topic.excitation: lambda: keys_in(EXCITATION),
     Topic.structures: lambda: keys_in({**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}),
     Topic.statuses: statuses,
@@ -195,6 +205,7 @@ ABOUT: dict[Topic, str] = {
     Topic.axes: "the forms of an axis: lists, ranges, distributions",
     Topic.output: "keys of [output]: which columns",
     Topic.calibration: "keys of [calibration]",
+    Topic.optimise: "keys of [optimise]",
     Topic.excitation: "keys of [excitation]: records and random accelerations",
     Topic.structures: "keys of [structure], [supports.NAME] and [loads.NAME]",
     Topic.statuses: "what the column status says of a row",

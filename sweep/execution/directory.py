@@ -37,6 +37,7 @@ from sweep.study.config import Config
 
 SHOWN = 8
 CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run
+OPTIMISED = "optima.parquet"  # the same of an optimisation
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
 
 
@@ -161,6 +162,9 @@ class RunDirectory:
                 message = (
                     f"holds a calibration, not a run: {CALIBRATED} has the values, residuals.parquet the fit, fitted.toml a study to run"
                 )
+                raise ConfigError(str(self.path), [Problem("", message)])
+            if (self.path / OPTIMISED).is_file():
+                message = f"holds an optimisation, not a run: {OPTIMISED} has the variables, optimised.toml is a study to run"
                 raise ConfigError(str(self.path), [Problem("", message)])
             there = "the directory is not empty and holds no run" if self.path.is_dir() else "holds no run"
             raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])

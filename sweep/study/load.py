@@ -40,6 +40,10 @@ from sweep.study.signals import read_signals, section_document
 from sweep.study.subset_simulation import check_limit
 
 DEFAULT_SCHEME = "exact"
+OTHER_COMMANDS = {
+    "calibration": ("a calibration", "calibrate"),
+    "optimise": ("an optimisation", "optimise"),
+}  # section that `run` does not read -> what a study with it is, and the command that carries it out
 
 
 def load(config: Config | Study | Mapping[str, Any] | str | os.PathLike[str], overrides: Sequence[str] = ()) -> Config:
@@ -107,9 +111,10 @@ def is_below(path: str, changed: list[str]) -> bool:
 
 def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, problems: list[Problem]) -> Config | None:
     """Check a study and append to `problems`; None if there are any."""
-    if "calibration" in raw:
-        problems.append(Problem("calibration", "this study is a calibration: tribosweep calibrate carries it out"))
-        raw = {key: value for key, value in raw.items() if key != "calibration"}
+    for section, (what, command) in OTHER_COMMANDS.items():
+        if section in raw:
+            problems.append(Problem(section, f"this study is {what}: tribosweep {command} carries it out"))
+            raw = {key: value for key, value in raw.items() if key != section}
     document = read_document(raw, problems)
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
     read = structures.read(document, folder, problems)

@@ -199,15 +199,15 @@ def structure_of(study: dict[str, Any], section: Mapping[str, Any], folder: Path
     return read.model, {**study, **tables, "parameters": parameters}, homes
 
 
-def check_scheme(scheme: Any, model: Model, problems: list[Problem]) -> None:
-    """Add a problem if the derivatives of a scheme are none to follow."""
+def check_scheme(scheme: Any, model: Model, problems: list[Problem], what: str = "a calibration") -> None:
+    """Add a problem if the derivatives of a scheme are none that `what` can follow."""
     if model.structure is None:
         if scheme not in (None, EXACT):
-            message = f"a calibration follows the derivatives of {EXACT!r}, not {shorten(scheme)}: leave it out"
+            message = f"{what} follows the derivatives of {EXACT!r}, not {shorten(scheme)}: leave it out"
             problems.append(Problem("study.scheme", message))
     elif scheme not in (None, *FIXED_STEP):
         names = " or ".join(map(repr, FIXED_STEP))
-        message = f"a calibration of a {model.name} follows the derivatives of the steps taken, which must be fixed: {names}, not"
+        message = f"{what} of a {model.name} follows the derivatives of the steps taken, which must be fixed: {names}, not"
         problems.append(Problem("study.scheme", f"{message} {shorten(scheme)}"))
 
 
@@ -222,29 +222,39 @@ def fraction(value: Any, problems: list[Problem]) -> float:
     return 0.95 if level is None else level
 
 
-def read_free(raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> list[Free]:
-    """Read the free parameters; add problems if the model lacks one or its numbers are invalid."""
+def read_free(
+    raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem], table: str = "calibration.free",
+    keys: Mapping[str, str] = FREE_KEYS,
+) -> list[Free]:  # fmt: skip
+    """Read the free parameters; add problems if the model lacks one or its numbers are invalid.
+
+    Args:
+        raw: the table as given. model: of the study. parameters: its [parameters]. problems: list to which problems are added.
+        table: key of the table. keys: what each of its entries may have.
+    """
     if not isinstance(raw, dict) or not raw:
         message = "missing: which parameters are to be found, such as k_n = { from = 0.1, to = 10.0 }"
-        problems.append(Problem("calibration.free", message))
+        problems.append(Problem(table, message))
         return []
     if len(raw) > MOST_FREE:
-        problems.append(Problem("calibration.free", f"names {len(raw):,} parameters: at most {MOST_FREE} can be found together"))
+        problems.append(Problem(table, f"names {len(raw):,} parameters: at most {MOST_FREE} can be found together"))
         return []
-    found = [read_one(str(name), each, model, parameters, problems) for name, each in raw.items()]
+    found = [read_one(str(name), each, model, parameters, problems, table, keys) for name, each in raw.items()]
     return [free for free in found if free is not None]
 
 
-def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem]) -> Free | None:
-    """Read one free parameter; None and problems if it is wrong."""
-    path = f"calibration.free.{name}"
+def read_one(
+    name: str, raw: Any, model: Model, parameters: Mapping[str, Any], problems: list[Problem], table: str, keys: Mapping[str, str]
+) -> Free | None:
+    """Read one free parameter of a table, see `read_free`; None and problems if it is wrong."""
+    path = f"{table}.{name}"
     known = by_name(model.parameters)
     node = None if name in known else NODE.fullmatch(name)
     head, place = (node[1], int(node[2])) if node else (name, None)
     quantity = known.get(head)
     found: list[Problem] = []
     if quantity is None or head in TIME_KEYS:
-        message = f"{head} is a time of the run and is not calibrated" if quantity else belongs(head, model)
+        message = f"{head} is a time of the run and cannot be found" if quantity else belongs(head, model)
         found.append(Problem(path, message))
     elif quantity.kind == "list" and place is None:
         found.append(Problem(path, f'a table is found node by node: "{name}[0]", "{name}[1]" ...'))
@@ -257,12 +267,12 @@ def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], p
     if found or quantity is None or not isinstance(raw, dict):
         problems += found
         return None
-    found += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), FREE_KEYS)}") for key in raw if key not in FREE_KEYS]
+    found += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), keys)}") for key in raw if key not in keys]
     single = Quantity(
         quantity.name, quantity.unit, quantity.description, lower=quantity.lower, upper=quantity.upper, lower_open=quantity.lower_open,
         upper_open=quantity.upper_open,
     )  # fmt: skip
-    given = start_of(raw, parameters.get(head), place, path, found)
+    given = start_of(raw, parameters.get(head), place, path, name, found)
     ends = {key: each for key in ("from", "to") if (each := read_number(single, f"{path}.{key}", raw[key], found)) is not None}
     scale = raw.get("scale", "log" if quantity.lower >= 0.0 and quantity.unit.startswith("N") else "linear")
     if scale not in SCALES:
@@ -286,9 +296,8 @@ def read_one(name: str, raw: Any, model: Model, parameters: Mapping[str, Any], p
     return None if start is None else Free(name, quantity, place, lower, upper, scale == "log", start, prior)
 
 
-def start_of(raw: Mapping[str, Any], given: Any, node: int | None, path: str, found: list[Problem]) -> tuple[str, Any] | None:
-    """The key and the value of a start: from `start`, else from [parameters]; None if neither gives one."""
-    head = path.rpartition(".free.")[2]
+def start_of(raw: Mapping[str, Any], given: Any, node: int | None, path: str, head: str, found: list[Problem]) -> tuple[str, Any] | None:
+    """The key and the value of the start of the parameter `head`: from `start`, else from [parameters]; None if neither gives one."""
     if node is not None:
         table = head.partition("[")[0]
         if not isinstance(given, list):

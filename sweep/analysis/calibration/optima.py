@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from sweep.analysis.calibration.fitting import CONVERGED, FAILED, Fits
+from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.calibration.system import System
 
 EDGE = 0.02  # part of the range that random starts keep from either bound
@@ -29,7 +31,16 @@ class Optimum:
     spread: np.ndarray
 
 
-def starts_of(system: System, count: int, seed: int) -> np.ndarray:
+class Searched(Protocol):
+    """What is searched from several starts."""
+
+    space: Space
+
+    def admissible(self, values: np.ndarray) -> np.ndarray:
+        """(lanes,) whether parameters (lanes, n) keep the bounds and the rules of the model."""
+
+
+def starts_of(system: Searched, count: int, seed: int) -> np.ndarray:
     """(count, n) coordinates: the start of the study, then a Latin hypercube between the bounds.
 
     A point that breaks a rule of the model is replaced. If there are too few valid points, points are moved towards the first start.

@@ -11,6 +11,7 @@ import typer
 
 import sweep
 from sweep.analysis.calibration import load as calibrations
+from sweep.analysis.optimisation import load as optimisations
 from sweep.cli import main, starting
 from sweep.io import shipped
 
@@ -23,10 +24,11 @@ def test_every_shipped_study_begins_one_that_is_the_same_but_for_its_name(name: 
     assert main(["init", str(file), "--like", name]) == 0
     told = capsys.readouterr()
     assert told.out == f"{file}\n"
-    assert f"tribosweep {'calibrate' if name.startswith('calibrate') else 'run'} 'folder/my study.toml'" in told.err
+    command = name.partition("_")[0] if name.startswith(("calibrate_", "optimise_")) else "run"
+    assert f"tribosweep {command} 'folder/my study.toml'" in told.err
     text = file.read_text()
     assert not re.search(rf"tribosweep \w+ (configs/)?{name}\b", text)
-    named = re.findall(r"tribosweep (?:modes|run|calibrate) ('[^']*'|[\w./]+\w)", text)
+    named = re.findall(r"tribosweep (?:modes|run|calibrate|optimise) ('[^']*'|[\w./]+\w)", text)
     assert all(Path(each.strip("'")).is_file() for each in named)
     assert text.count("#") == shipped.find(name).read_text().count("#")
     assert (file.parent / text.splitlines()[0].removeprefix("#:schema ")).is_file()
@@ -34,7 +36,9 @@ def test_every_shipped_study_begins_one_that_is_the_same_but_for_its_name(name: 
     assert ours["study"].pop("name", "my study") == "my study"
     theirs["study"].pop("name", None)
     assert ours == theirs
-    if "calibration" in ours:
+    if "optimise" in ours:
+        assert optimisations.load(file).section == optimisations.load(name).section
+    elif "calibration" in ours:
         assert calibrations.load(file).data.count == calibrations.load(name).data.count
     else:
         assert sweep.load(file).design.count == sweep.load(name).design.count

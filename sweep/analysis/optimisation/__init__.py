@@ -1,0 +1,1 @@
+"""Optimisation of parameters: objectives and constraints over runs, solvers, optimality, Pareto fronts."""

@@ -1,0 +1,215 @@
+"""Objectives, constraints and their exact derivatives at many points at once; every point has the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.batch.solve import check, solve
+from kernels.models.schemes import EXACT
+from kernels.models.status import RESULTS, Status
+from kernels.runtime import jax_setup, program_cache, stderr_filter
+from sweep.analysis.calibration.system import COUNTED, placed
+from sweep.analysis.derivative_blocks import compiled, in_blocks
+from sweep.analysis.optimisation.functions import Constraint, Objective
+from sweep.analysis.optimisation.load import Optimisation
+from sweep.execution.record_bank import bind_records
+from sweep.study.excitation import kernel_model
+
+WIDTH, STEPPED_WIDTH = 8, 16  # lanes of a block, see `calibration.system`
+PLAIN_ROOM = 4096  # rows of a call without derivatives, so that all calls share a program
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Results of the rows of (lanes,) points.
+
+    Attributes:
+        values: (lanes, rows, observables); NaN where it did not happen.
+        slopes: (lanes, rows, observables, n) derivatives by the coordinates in parts of their ranges.
+        codes: (lanes, rows, words) regimes and counts. good: (lanes,) whether all rows of a point have results.
+    """
+
+    values: np.ndarray
+    slopes: np.ndarray
+    codes: np.ndarray
+    good: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Objectives and constraints at one point, each as functions whose largest it is, so that small is good.
+
+    Attributes:
+        objectives: for each objective (k,) values and (k, n) derivatives by parts of the ranges, in its
+            unit times its sign.
+        constraints: for each constraint the same of sign (value - limit): kept where all are at most 0.
+        measures: (objectives + constraints,) the measures themselves, in their units.
+        codes: (rows, words). good: whether all rows have results and all functions values.
+    """
+
+    objectives: tuple[tuple[np.ndarray, np.ndarray], ...]
+    constraints: tuple[tuple[np.ndarray, np.ndarray], ...]
+    measures: np.ndarray
+    codes: np.ndarray
+    good: bool
+
+
+class Evaluator:
+    """Computes the functions of an optimisation.
+
+    Attributes:
+        space: the variables. names: observables that the functions need. words: regimes and counts that tell of jumps.
+        count: number of rows of a point. runs, plain: rows computed so far with and without derivatives.
+    """
+
+    def __init__(self, optimisation: Optimisation) -> None:
+        """Take apart the rows of a point; the first call compiles a program."""
+        config = optimisation.config
+        self.optimisation, self.config, self.space = optimisation, config, optimisation.space
+        self.model = config.model if config.excitation is None else kernel_model(config.model)
+        self.functions: tuple[Objective | Constraint, ...] = (*optimisation.objectives, *optimisation.constraints)
+        self.names = tuple(dict.fromkeys(each.measure.quantity.name for each in self.functions))
+        kinds = {q.name: q.kind for q in config.returns}
+        self.smooth = tuple(name for name in self.names if kinds[name] == "float")
+        self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives)
+        points = config.design.points(0, config.design.count)
+        fixed, points, self.records = bind_records(config, points)
+        self.count = points.count
+        whole = {free.quantity.name for free in self.space.frees if free.node is None}
+        words = {q.name for q in self.model.parameters if q.kind != "float"}
+        left = {name: value for name, value in fixed.items() if name not in whole}
+        # zeros and words select the program; other numbers are columns, so that one program serves other studies too
+        self.constants = {
+            name: value for name, value in left.items() if name == "record" or (name in words and np.ndim(value) == 0) or is_zero(value)
+        }
+        self.columns = {
+            **{name: np.broadcast_to(np.asarray(value, float), (self.count, *np.shape(value)))
+               for name, value in left.items() if name not in self.constants},
+            **points.columns,
+        }  # fmt: skip
+        if self.model.structure is not None and "step" not in self.columns:
+            self.columns["step"] = np.full(self.count, self.model.parameter("step").default)
+        self.runs, self.plain = 0, 0
+        self._program: Any = None
+
+    @property
+    def stepped(self) -> bool:
+        """Whether a time scheme runs the rows."""
+        return self.config.scheme != EXACT
+
+    def tiled(self, values: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Variables and other columns of all rows of points (lanes, n): (lanes x rows,) each."""
+        lanes = len(values)
+        columns = {name: np.tile(each, (lanes,) + (1,) * (each.ndim - 1)) for name, each in self.columns.items()}
+        return {name: np.repeat(values[:, place], self.count) for place, name in enumerate(self.space.names)}, columns
+
+    def admissible(self, values: np.ndarray) -> np.ndarray:
+        """(lanes,) whether points (lanes, n) keep the bounds and the rules of the model in all rows."""
+        lanes = len(values)
+        along, columns = self.tiled(values)
+        given = {**self.constants, **placed(columns, along, self.space)}
+        with np.errstate(all="ignore"):
+            status = check(self.model, self.config.scheme, self.model.resolve(given), given, {}, lanes * self.count)
+        return np.asarray((status == Status.OK).reshape(lanes, self.count).all(axis=1))
+
+    def rows(self, coordinates: np.ndarray) -> Rows:
+        """Run the rows of points (lanes, n) with derivatives."""
+        lanes, n = coordinates.shape
+        values = self.space.values(coordinates)
+        along, columns = self.tiled(values)
+        first = self._program is None
+        self._program = self._program or program_of(self)
+        self.runs += lanes * self.count
+        with stderr_filter.without_false_alarm() if first else nullcontext():
+            found = in_blocks(self._program, along, columns, lanes * self.count, STEPPED_WIDTH if self.stepped else WIDTH)
+        shape = (lanes, self.count)
+        slopes = np.zeros((*shape, len(self.names), n))
+        for place, name in enumerate(self.names):
+            for k, each in enumerate(self.space.names):
+                if name in self.smooth:
+                    slopes[:, :, place, k] = found[name, each].reshape(shape)
+        slopes *= (self.space.rates(values) * self.space.width)[:, np.newaxis, np.newaxis]
+        return self.collected(found, slopes, self.admissible(values))
+
+    def plain_rows(self, coordinates: np.ndarray) -> Rows:
+        """Run the rows of points (lanes, n) without derivatives, faster."""
+        lanes = len(coordinates)
+        values = self.space.values(coordinates)
+        along, columns = self.tiled(values)
+        self.plain += lanes * self.count
+        given = {**self.constants, **placed(columns, along, self.space)}
+        jax_setup.prepare()
+        program_cache.use()
+        solution = solve(
+            self.model, self.config.scheme, given, {}, lanes * self.count, self.config.window, PLAIN_ROOM, records=self.records,
+            asked=self.config.asked,
+        )  # fmt: skip
+        found = {**solution.observables, "status": solution.status}
+        return self.collected(found, np.zeros((lanes, self.count, len(self.names), len(self.space.names))), np.ones(lanes, bool))
+
+    def collected(self, found: Mapping[Any, np.ndarray], slopes: np.ndarray, admissible: np.ndarray) -> Rows:
+        """The results of rows by point."""
+        shape = slopes.shape[:2]
+        values = np.stack([np.asarray(found[name], float).reshape(shape) for name in self.names], axis=-1)
+        codes = [np.asarray(found[name], float).reshape(shape) for name in self.words]
+        good = np.isin(found["status"], RESULTS).reshape(shape).all(axis=1)
+        return Rows(values, slopes, np.stack(codes, axis=-1) if codes else np.zeros((*shape, 0)), good & admissible)
+
+    def at(self, coordinates: np.ndarray) -> list[Functions]:
+        """The functions and their derivatives at points (lanes, n)."""
+        rows = self.rows(coordinates)
+        return [self.functions_of(rows.values[lane], rows.slopes[lane], rows.codes[lane], bool(rows.good[lane]))
+                for lane in range(len(coordinates))]  # fmt: skip
+
+    def functions_of(self, values: np.ndarray, slopes: np.ndarray, codes: np.ndarray, good: bool) -> Functions:
+        """The functions of one point, from its rows."""
+        found, measures = [], []
+        for each in self.functions:
+            place, upper = self.names.index(each.measure.quantity.name), each.sign > 0.0
+            limit = each.limit if isinstance(each, Constraint) else 0.0
+            own, rates = each.measure.smooth(values[:, place], slopes[:, place], upper)
+            found.append((each.sign * (own - limit), each.sign * rates))
+            measures.append(float(each.measure.values(values[:, place], upper)))
+        count = len(self.optimisation.objectives)
+        whole = good and all(np.isfinite(f).all() and np.isfinite(rates).all() for f, rates in found)
+        return Functions(tuple(found[:count]), tuple(found[count:]), np.array(measures), codes, whole)
+
+    def measures(self, coordinates: np.ndarray) -> np.ndarray:
+        """(lanes, objectives + constraints) measures at points (lanes, n), without derivatives; NaN where a point has no results."""
+        return self.measures_of(self.plain_rows(coordinates))
+
+    def measures_of(self, rows: Rows) -> np.ndarray:
+        """(lanes, objectives + constraints) measures from rows."""
+        found = []
+        for each in self.functions:
+            own = rows.values[:, :, self.names.index(each.measure.quantity.name)]
+            found.append(each.measure.values(own, each.sign > 0.0))
+        return np.where(rows.good[:, np.newaxis], np.stack(found, axis=-1), np.nan)
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a fixed value is the number 0."""
+    return np.ndim(value) == 0 and float(value) == 0.0
+
+
+def program_of(evaluator: Evaluator) -> Any:
+    """The compiled program that differentiates blocks of rows."""
+    import jax.numpy as jnp
+
+    from kernels import simulate
+
+    config, space, constants, records = evaluator.config, evaluator.space, evaluator.constants, evaluator.records
+    model = evaluator.model.name if evaluator.model.structure is None else evaluator.model
+
+    def place(along: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
+        return {**constants, **placed({key: jnp.asarray(each) for key, each in columns.items()}, along, space)}
+
+    def run(parameters: dict[str, Any]) -> dict[str, Any]:
+        return simulate(model, parameters, config.scheme, config.window, records=records, **config.asked.keywords)
+
+    return compiled(run, place, evaluator.smooth, tuple(dict.fromkeys((*evaluator.words, *evaluator.names))))

@@ -1,0 +1,147 @@
+"""`tribosweep optimise`: its options and its output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sweep.api import default_directory
+from sweep.cli.arguments import AsJson, Settings, StudyFile
+from sweep.cli.shared import FAILED_ROWS
+from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
+
+if TYPE_CHECKING:
+    from sweep.analysis.optimisation.results import OptimisationResult
+
+FEW = 10  # number of optima that are listed
+
+
+def optimise(
+    config: StudyFile,
+    out: Annotated[Path | None, typer.Option(help="Directory of the result; default runs/<study name>.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Picture of the searches, or of the front of two objectives: .png, .svg or .pdf.")
+    ] = None,
+    landscape: Annotated[
+        Path | None, typer.Option(help="Picture of the objective and the limits over two variables: .png, .svg or .pdf.")
+    ] = None,
+    over: Annotated[
+        list[str] | None, typer.Option("--slice", help="The variables of the landscape, given twice; default the first.")
+    ] = None,
+    settings: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose parameters so that an observable is least or greatest while others keep their limits; of two, the Pareto front."""
+    from sweep.analysis.optimisation import analysis, load, results
+    from sweep.plots.figure import check_suffix
+    from sweep.plots.optimisation import draw, draw_slice
+
+    for file in filter(None, (picture, landscape)):
+        check_suffix(file)
+    found = load.load(config, settings or [])
+    request = results.OptimisationRequest(landscape=landscape is not None, slice=tuple(over or ()))
+    directory = out if out is not None else default_directory(found.config)
+    analysis.check(request, found)
+    results.check_directory(directory)
+    with progress("searches") as update:
+        result = analysis.carry_out(found, request, update)
+    files = results.write(result, directory)
+    if picture is not None:
+        draw(result, picture)
+    if landscape is not None:
+        draw_slice(result, landscape)
+    if as_json:
+        print_as_json(result, directory, files)
+    else:
+        print_result(result)
+    say_notes(result.notes, [*files, picture, landscape])
+    if not result.kept:
+        raise typer.Exit(FAILED_ROWS)
+
+
+def print_result(result: OptimisationResult) -> None:
+    """Print the tables of a result on stdout."""
+    from sweep.analysis.optimisation.results import facts, value_and_unit
+
+    best, told = result.optima[0], facts(result)
+    counts = told["simulations"]
+    objectives = result.optimisation.objectives
+    goal = "; ".join(
+        f"{each.verb} {each}: {value_and_unit(value, each.measure)}"
+        for each, value in zip(objectives[:1], best.visit.functions.measures, strict=False)
+    )
+    emit(f"{goal}{'' if result.kept else ' (constraints are violated)'}")
+    residual = "" if best.conditions is None else f"; residual of the optimality conditions {best.conditions.residual:.1g}"
+    rows = f" of {told['rows_of_a_point']:,} rows" if told["rows_of_a_point"] > 1 else ""
+    emit(
+        f"{told['points']:,} points{rows} in {told['searches']} searches, {len(best.searches)} of which ended there; "
+        f"{counts['with_derivatives']:,} simulations with derivatives, {counts['values_alone']:,} without{residual}"
+    )
+    emit("")
+    print_variables(result)
+    if result.optimisation.constraints:
+        emit("")
+        print_limits(result)
+    if len(result.optima) > 1:
+        emit("")
+        print_optima(result)
+    if result.front:
+        emit("")
+        print_front(result)
+
+
+def print_variables(result: OptimisationResult) -> None:
+    """Print one row per variable."""
+    from sweep.analysis.optimisation.results import records
+
+    rows = [[row["variable"], row["unit"] if row["unit"] != "1" else "", f"{row['value']:.8g}", short(row["lower"]), short(row["upper"]),
+             "on a bound" if row["on_bound"] else ""] for row in records(result) if row["optimum"] == 0]  # fmt: skip
+    print_table("", ["variable", "unit", "value", "from", "to", ""], rows, right=["value", "from", "to"])
+
+
+def print_limits(result: OptimisationResult) -> None:
+    """Print one row per constraint of the best optimum."""
+    from sweep.analysis.optimisation.results import limits
+
+    objective = result.optimisation.objectives[0]
+    rows = []
+    for row in limits(result):
+        if row["optimum"] == 0:
+            state = "violated" if not row["kept"] else "active" if row["active"] else ""
+            rows.append([row["constraint"], short(row["value"], 7), short(row["slack"], 3), state, short(row["sensitivity"], 4)])
+    header = ["constraint", "value", "slack", "state", f"d {objective} / d limit"]
+    print_table("", header, rows, right=["value", "slack", header[-1]])
+
+
+def print_optima(result: OptimisationResult) -> None:
+    """Print one row per distinct optimum."""
+    names = result.optimisation.space.names
+    header = ["optimum", "searches", str(result.optimisation.objectives[0]), "state", *names]
+    rows = []
+    for number, optimum in enumerate(result.optima[:FEW]):
+        state = "optimum" if optimum.converged else "not converged" if optimum.visit.kept else "violates a limit"
+        values = [short(value) for value in result.values_at(optimum.visit)]
+        rows.append([str(number), str(len(optimum.searches)), short(optimum.visit.functions.measures[0]), state, *values])
+    more = f", the best {FEW} of {len(result.optima)}" if len(result.optima) > FEW else ""
+    print_table(f"Ends of searches{more}", header, rows, right=[*header[:3], *names])
+
+
+def print_front(result: OptimisationResult) -> None:
+    """Print one row per point of the front."""
+    from sweep.analysis.optimisation.results import front
+
+    names = [*(str(each) for each in result.optimisation.objectives), *result.optimisation.space.names, "trade_off"]
+    rows = [[short(row[name]) for name in names] for row in front(result)]
+    header = [*names[:-1], "slope of the front"]
+    print_table("Pareto front", header, rows, right=header)
+
+
+def print_as_json(result: OptimisationResult, directory: Path, files: Sequence[Path]) -> None:
+    """Print the whole result as one JSON value on stdout."""
+    from sweep.analysis.optimisation.results import facts, front, limits, records
+
+    tables = {"optima": records(result), "constraints": limits(result), "front": front(result)}
+    print_json({"directory": str(directory), **facts(result), **tables, "files": [str(file) for file in files]})

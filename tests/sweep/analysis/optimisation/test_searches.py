@@ -1,0 +1,145 @@
+"""Searches, optimality, jumps and fronts against functions whose optima are known in closed form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sweep.analysis.optimisation import analysis
+from sweep.analysis.optimisation.results import OptimisationResult, limits
+from tests.sweep.analysis.optimisation.analytic import problem
+
+Solve = Callable[..., OptimisationResult]
+
+
+@pytest.fixture
+def solve(monkeypatch: pytest.MonkeyPatch) -> Solve:
+    """Carry out an optimisation of functions."""
+
+    def carry_out(*given: Any, **options: Any) -> OptimisationResult:
+        optimisation, evaluator = problem(*given, **options)
+        monkeypatch.setattr(analysis, "Evaluator", evaluator)
+        return analysis.carry_out(optimisation)
+
+    return carry_out
+
+
+def rosenbrock(x: Any) -> Any:
+    return (1.0 - x[0]) ** 2 + 100.0 * (x[1] - x[0] ** 2) ** 2
+
+
+def test_an_inner_optimum_is_found_without_constraints(solve: Solve) -> None:
+    found = solve([(rosenbrock, False)], [], [(-2.0, 2.0), (-2.0, 2.0)])
+    assert found.best_values == pytest.approx([1.0, 1.0], abs=1e-4)
+    assert found.converged
+
+
+def test_the_multiplier_is_the_derivative_of_the_optimum_by_the_limit(solve: Solve) -> None:
+    # least x^2 + 2 y^2 with x + y >= L: x = 2 L / 3, y = L / 3, value 2 L^2 / 3, derivative 4 L / 3
+    found = solve([(lambda x: x[0] ** 2 + 2.0 * x[1] ** 2, False)], [(lambda x: x[0] + x[1], ">=", 1.5)], [(-3.0, 3.0), (-3.0, 3.0)])
+    assert found.best_values == pytest.approx([1.0, 0.5], abs=1e-6)
+    (row,) = limits(found)
+    assert row["active"] and row["kept"]
+    assert row["sensitivity"] == pytest.approx(2.0, abs=1e-5)
+
+
+def test_a_maximum_on_a_logarithmic_scale(solve: Solve) -> None:
+    # largest x y with x^2 + y^2 <= L: x = y = sqrt(L / 2), value L / 2, derivative 1 / 2
+    found = solve([(lambda x: x[0] * x[1], True)], [(lambda x: x[0] ** 2 + x[1] ** 2, "<=", 8.0)], [(0.01, 100.0)] * 2, log=True)
+    assert found.best_values == pytest.approx([2.0, 2.0], rel=1e-5)
+    assert limits(found)[0]["sensitivity"] == pytest.approx(0.5, abs=1e-5)
+
+
+def test_a_worst_case_is_the_least_largest_row(solve: Solve) -> None:
+    # least of max(|x - 1|, |x + 1|, |y|, 3 |y - 0.4| - 1): x = 0 where two rows are equal
+    rows = lambda x: jnp.stack([x[0] - 1.0, 1.0 - x[0], x[0] + 1.0, -1.0 - x[0], (x[1] - 0.4) * 3.0])  # noqa: E731
+    found = solve([(rows, False)], [], [(-3.0, 4.0), (0.0, 2.0)], worst=True)
+    assert found.best_values[0] == pytest.approx(0.0, abs=1e-6)
+    assert found.optima[0].visit.functions.measures[0] == pytest.approx(1.0, abs=1e-6)
+    assert found.converged
+
+
+def test_where_no_point_keeps_the_limits_the_nearest_is_shown(solve: Solve) -> None:
+    # x <= 1 and x >= 2: parts of the limits are x / 1 - 1 and 1 - x / 2, equal at x = 4/3
+    found = solve([(lambda x: x[0], False)], [(lambda x: x[0], "<=", 1.0), (lambda x: x[0], ">=", 2.0)], [(0.0, 5.0)])
+    assert not found.kept
+    assert found.best_values == pytest.approx([4.0 / 3.0], abs=1e-5)
+    assert (
+        "No point keeps all constraints. The nearest one, which is shown, violates g0 <= 1 N (it is 1.33333 N); g1 >= 2 N" in found.notes[0]
+    )
+
+
+def test_a_narrow_region_that_no_start_hits_is_found(solve: Solve) -> None:
+    ring = lambda x: (x[0] ** 2 + x[1] ** 2 - 1.0) ** 2  # noqa: E731
+    found = solve([(lambda x: x[0], False)], [(ring, "<=", 1e-8)], [(-4.0, 5.0), (-4.0, 5.0)])
+    assert found.kept
+    assert found.best_values[0] == pytest.approx(-1.0, abs=1e-3)
+
+
+def test_an_optimum_at_a_jump_is_found_and_said(solve: Solve) -> None:
+    # falls towards x = 0.37, where it jumps up by 3
+    jump = lambda x: -x[0] + 3.0 * (x[0] > 0.37) + (x[1] - 0.5) ** 2  # noqa: E731
+    found = solve([(jump, False)], [], [(0.0, 1.0), (0.0, 1.0)], word=lambda x: float(x[0] > 0.37))
+    assert found.best_values == pytest.approx([0.37, 0.5], abs=2e-3)
+    assert found.optima[0].visit.functions.measures[0] == pytest.approx(-0.37, abs=2e-3)
+    assert any("f0 jumps from" in note and "where count 0 becomes count 1" in note for note in found.notes)
+    assert not found.converged
+    assert "no proven optimum" in " ".join(found.notes)
+
+
+def test_a_limit_that_jumps_is_kept(solve: Solve) -> None:
+    steps = lambda x: 1.0 * x[0] + 5.0 * (x[0] > 0.6)  # noqa: E731
+    found = solve([(lambda x: x[0], True)], [(steps, "<=", 3.0)], [(0.0, 1.0)], word=lambda x: float(x[0] > 0.6))
+    assert found.kept
+    assert found.best_values == pytest.approx([0.6], abs=1e-3)
+    assert any("g0 jumps" in note for note in found.notes)
+
+
+def test_a_front_is_that_of_the_closed_form(solve: Solve) -> None:
+    # f0 = x^2 + y^2 and f1 = (x - 1)^2 + y^2: f0 = (1 - sqrt(f1))^2, slope -(1 - sqrt(f1)) / sqrt(f1)
+    pair = [(lambda x: x[0] ** 2 + x[1] ** 2, False), (lambda x: (x[0] - 1.0) ** 2 + x[1] ** 2, False)]
+    found = solve(pair, [], [(-2.0, 2.0), (-2.0, 2.0)], front=15)
+    goals = np.array([point.visit.functions.measures for point in found.front])
+    assert len(goals) == 15
+    assert goals[:, 0] == pytest.approx((1.0 - np.sqrt(np.abs(goals[:, 1]))) ** 2, abs=1e-5)
+    assert (np.diff(goals[:, 0]) < 0.0).all() and (np.diff(goals[:, 1]) > 0.0).all()
+    inner = [point for point in found.front if 0.05 < point.visit.functions.measures[1] < 0.9]
+    for point in inner:
+        root = math.sqrt(point.visit.functions.measures[1])
+        assert point.trade_off == pytest.approx((1.0 - root) / root, rel=1e-3)
+    gaps = np.linalg.norm(np.diff(goals, axis=0), axis=1)
+    assert gaps.max() < 0.25
+
+
+def test_a_front_of_a_maximum_with_a_constraint(solve: Solve) -> None:
+    # largest x y and least x + y with x <= 2, y <= 2: x y = (s / 2)^2
+    pair = [(lambda x: x[0] * x[1], True), (lambda x: x[0] + x[1], False)]
+    found = solve(pair, [(lambda x: x[0], "<=", 2.0)], [(0.5, 3.0), (0.5, 2.0)], front=9)
+    goals = np.array([point.visit.functions.measures[:2] for point in found.front])
+    assert goals[0] == pytest.approx([0.25, 1.0], abs=1e-6)
+    assert goals[-1] == pytest.approx([4.0, 4.0], abs=1e-6)
+    assert goals[:, 0] == pytest.approx(0.25 * goals[:, 1] ** 2, abs=1e-5)
+
+
+def test_the_same_problem_gives_the_same_points(solve: Solve) -> None:
+    one, other = (solve([(rosenbrock, False)], [], [(-2.0, 2.0), (-2.0, 2.0)]) for _ in range(2))
+    assert len(one.visits) == len(other.visits)
+    assert all(np.array_equal(a.place, b.place) and a.search == b.search for a, b in zip(one.visits, other.visits, strict=True))
+
+
+def test_an_error_of_the_engine_ends_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    optimisation, make = problem([(rosenbrock, False)], [], [(-2.0, 2.0), (-2.0, 2.0)])
+    evaluator = make(optimisation)
+    monkeypatch.setattr(evaluator, "at", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(analysis, "Evaluator", lambda _: evaluator)
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        analysis.carry_out(optimisation)
+    assert threading.active_count() == before
