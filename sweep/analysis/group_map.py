@@ -23,6 +23,7 @@ from sweep.analysis.group_numbers import (
 )
 from sweep.analysis.group_statistics import CONFIDENCE, check_levels, drawn_together, group, with_joint
 from sweep.analysis.map_areas import FAILED, MISSING, NOTHING, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of
+from sweep.analysis.map_places import CHANCE_AREAS
 from sweep.analysis.regime_map import GRID, RegimeMap, map_of, read_map, spread_over
 from sweep.analysis.run_rows import RunRows, have_results, read_rows, varying_of
 from sweep.analysis.run_state import model_of
@@ -114,7 +115,7 @@ def read_groups(
         found_areas = Areas(each.name, each.words, np.where(words.most < 0, FAILED, words.most).astype(np.int8))
         numbers = numbers_in(rows, statistic, chosen, groups, words, confidence)
     shade = shade_of(statistic, event, chosen[0] if chosen else None)
-    return laid_out(path, rows, first, taken, shade, numbers, found_areas, whole=bins is None)
+    return laid_out(path, rows, first, taken, shade, numbers, found_areas, placed=bins is None)
 
 
 def map_for(
@@ -130,7 +131,13 @@ def map_for(
         ConfigError: see `read_groups`; or an option belongs to another statistic.
     """
     sweep = RunDirectory(path).read_document().get("sweep", {})
-    sought = "" if isinstance(sweep, list) or sweep.get("design") != BOUNDARY else str(sweep.get("event", ""))
+    sought = (
+        ""
+        if isinstance(sweep, list) or sweep.get("design") != BOUNDARY
+        else str(sweep.get("event", ""))
+        if sweep.get("design") == BOUNDARY
+        else ""
+    )
     if statistic is None and sought and not (over or bins or color or areas):
         statistic = Statistic(CHANCE, sought)
     grouped = bool(over or bins) or (not at and bool(parameters_over(path, (), (x, y))))
@@ -213,7 +220,7 @@ def chance_in(rows: RunRows, event: Event, groups: Groups, confidence: float) ->
     happened = event.happens(quantity, event.values_in(rows.model, rows.table.column(event.observable)))
     found = chances_of(happened, groups, confidence)
     codes = np.where(np.isnan(found.value), FAILED, np.where(found.value == 0.0, 0, np.where(found.value == 1.0, 2, 1)))
-    return found, Areas("chance", CHANCES, codes.astype(np.int8))
+    return found, Areas(CHANCE_AREAS, CHANCES, codes.astype(np.int8))
 
 
 def numbers_in(
@@ -246,7 +253,7 @@ def shade_of(statistic: Statistic, event: Event | None, quantity: Quantity | Non
 
 
 def laid_out(
-    path: Path, rows: RunRows, first: np.ndarray, over: tuple[str, ...], shade: Quantity, numbers: Interval, areas: Areas, whole: bool
+    path: Path, rows: RunRows, first: np.ndarray, over: tuple[str, ...], shade: Quantity, numbers: Interval, areas: Areas, placed: bool
 ) -> RegimeMap:
     """The map of groups, `first` being a row of each; places of a grid or of bins without rows stay empty."""
     import pyarrow as pa
@@ -254,7 +261,7 @@ def laid_out(
     at = [rows.along(axis)[first] for axis in rows.axes]
     values = np.stack([numbers.value, numbers.lower, numbers.upper])
     codes = areas.codes
-    if rows.state["design"] == GRID or not whole:
+    if rows.state["design"] == GRID or not placed:
         (x, in_x), (y, in_y) = (np.unique(each, return_inverse=True) for each in at)
         places = in_y * len(x) + in_x
         at = [np.tile(x, len(y)), np.repeat(y, len(x))]
@@ -262,15 +269,19 @@ def laid_out(
         values[:, places], codes[places] = np.stack([numbers.value, numbers.lower, numbers.upper]), areas.codes
     columns = {axis.name: pa.array(each) for axis, each in zip(rows.axes, at, strict=True)} | {shade.name: pa.array(values[0])}
     state: dict[str, Any] = {**rows.state, "points": max(len(codes), 1), "rows": len(codes)}
-    loose = () if not whole else rows.loose
+    loose = rows.loose if placed else ()
     drawn = map_of(path, replace(rows, table=pa.table(columns), state=state, loose=loose), shade, replace(areas, codes=codes))
     ends = values[1], values[2]
     if drawn.cells is not None:
         ends = spread_over(drawn.cells, ends[0], np.nan), spread_over(drawn.cells, ends[1], np.nan)
     names = tuple(axis.name for axis in rows.axes)
-    sweep = RunDirectory(path).read_document().get("sweep", {})
-    own = not isinstance(sweep, list) and set(names) == set(sweep.get("axes", {}))
-    measured = read_measured(path, *names) if own else ()
+    whole = not rows.held and not loose
     return replace(
-        drawn, done=rows.state["rows"], points=rows.state["points"], rows=rows.table.num_rows, over=over, ends=ends, measured=measured
+        drawn,
+        done=rows.state["rows"],
+        points=rows.state["points"],
+        rows=rows.table.num_rows,
+        over=over,
+        ends=ends,
+        measured=read_measured(path, *names) if whole else (),
     )

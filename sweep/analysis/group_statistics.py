@@ -20,7 +20,9 @@ from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.execution.parquet import WORDS, column, described
 from sweep.io.errors import ConfigError, Problem, advise
+from sweep.study.boundary import BOUNDARY
 from sweep.study.convergence import CONVERGENCE
+from sweep.study.draws import DRAWS
 from sweep.study.event import Event, read_events
 from sweep.study.posterior import POSTERIOR, is_crossed
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 
 CONFIDENCE = 0.95
-CROSSING = (POSTERIOR,)  # designs that draw some parameters at every combination of the others
+CROSSING = (POSTERIOR, DRAWS, BOUNDARY)  # designs that draw some parameters at every combination of the others
 STATUS, WORD = "status", "word"
 ABOUT = {
     "observable": "observable, or event, to which the numbers belong",
@@ -195,6 +197,8 @@ def drawn_together(document: Mapping[str, Any], varying: Sequence[str]) -> tuple
     if isinstance(sweep, list) or sweep.get("design") not in CROSSING:
         return ()
     crossed = [name for name, raw in sweep.get("axes", {}).items() if is_crossed(raw)]
+    if sweep["design"] == BOUNDARY:  # whatever is not on its plane
+        crossed = [name for name, raw in sweep.get("axes", {}).items() if isinstance(raw, dict) and "count" in raw]
     return tuple(name for name in varying if name not in crossed and name != SCHEME)
 
 

@@ -101,7 +101,7 @@ def columns_of(model: Model, shown: Shown, problems: list[Problem]) -> list[str]
 def sought_in(path: Path) -> Sought | None:
     """What the boundary study in a directory looks for; None if the run has another design."""
     sweep = RunDirectory(path).read_document().get("sweep", {})
-    if not isinstance(sweep, Mapping) or sweep.get("design") != BOUNDARY:
+    if not isinstance(sweep, Mapping) or sweep.get("design") != BOUNDARY or "event" in sweep:
         return None
     return Sought(str(sweep["observable"]), sweep.get("level"))
 

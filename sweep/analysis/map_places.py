@@ -10,6 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from sweep.analysis.regime_map import RegimeMap
 
+CHANCE_AREAS = "chance"  # areas of a map of chances: never, sometimes, always
+MOST_TRIANGLED = 200_000  # scattered rows; more are so close to each other that the nearest one shades a pixel
+LEAST_WEIGHT = 0.05  # of the rows of its own area that a place needs in its triangle
+
 
 def limits_of(drawn: RegimeMap) -> list[tuple[float, float]]:
     """The ends of the axes: half a cell beyond the values of a grid, the extremes of scattered rows, and some room around single points."""
@@ -65,10 +69,6 @@ def nearest_rows(drawn: RegimeMap, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.asarray(rows[:, np.newaxis] * len(drawn.x_values) + columns[np.newaxis, :])
     from scipy.spatial import cKDTree
 
-    def scaled(values: np.ndarray, rows: np.ndarray, log: bool) -> np.ndarray:
-        v, r = (np.log(values), np.log(rows)) if log else (values, rows)
-        return np.asarray((v - r.min()) / (np.ptp(r) or 1.0))
-
     own = ((drawn.x_values, drawn.logarithmic[0]), (drawn.y_values, drawn.logarithmic[1]))
     tree = cKDTree(np.stack([scaled(rows, rows, log) for rows, log in own], axis=1))
     across, up = (scaled(places, rows, log) for places, (rows, log) in zip((x, y), own, strict=True))
@@ -80,10 +80,52 @@ def between(drawn: RegimeMap, values: np.ndarray, x: np.ndarray, y: np.ndarray) 
     """(n_y, n_x) of the values on a grid, linear between its places (in the logarithm along an axis that is spaced in it); NaN beyond."""
     from scipy.interpolate import RegularGridInterpolator
 
-    def scaled(along: np.ndarray, log: bool) -> np.ndarray:
-        return np.log(along) if log else along
-
-    own = [scaled(v, log) for v, log in zip((drawn.y_values, drawn.x_values), reversed(drawn.logarithmic), strict=True)]
-    at = [scaled(v, log) for v, log in zip((y, x), reversed(drawn.logarithmic), strict=True)]
+    axes = zip((drawn.y_values, drawn.x_values), (y, x), reversed(drawn.logarithmic), strict=True)
+    own, at = zip(*((scaled(rows, rows, log), scaled(places, rows, log)) for rows, places, log in axes), strict=True)
     found = RegularGridInterpolator(own, values, bounds_error=False)(tuple(np.meshgrid(*at, indexing="ij")))
     return np.asarray(found)
+
+
+def shades_between(drawn: RegimeMap, x: np.ndarray, y: np.ndarray, areas: np.ndarray) -> np.ndarray | None:
+    """(n_y, n_x) shades at places between scattered rows, linear within the triangles of neighbouring rows (Delaunay's).
+
+    Observables may jump from one area to another. So a place takes the rows of its own area alone, in proportion, and the nearest row where
+    its triangle has none of that area. (The areas of a chance follow from the chance itself, which has no jump there.)
+
+    Args:
+        drawn: a map of scattered rows. x, y: the places along its axes. areas: (n_y, n_x) codes of the areas there.
+
+    Returns:
+        NaN where no triangle has such a row; None if the rows span no triangles, or are too many to need them.
+    """
+    from scipy.spatial import Delaunay, QhullError
+
+    if drawn.shades is None or not 3 < drawn.rows or len(drawn.x_values) > MOST_TRIANGLED:
+        return None
+    axes = ((drawn.x_values, x, drawn.logarithmic[0]), (drawn.y_values, y, drawn.logarithmic[1]))
+    own = np.stack([scaled(rows, rows, log) for rows, _, log in axes], axis=1)
+    at = np.stack(np.meshgrid(*(scaled(places, rows, log) for rows, places, log in axes)), axis=-1).reshape(-1, 2)
+    try:
+        net = Delaunay(own)
+    except QhullError:  # all rows lie on a line
+        return None
+    found = net.find_simplex(at)
+    affine = net.transform[found]
+    first = np.einsum("nij,nj->ni", affine[:, :2], at - affine[:, 2])
+    parts = np.concatenate([first, 1.0 - first.sum(axis=1, keepdims=True)], axis=1)
+    corners = net.simplices[found]
+    values = drawn.shades[corners]
+    same = np.isfinite(values) & np.isfinite(parts) & (found >= 0)[:, np.newaxis]
+    if drawn.areas != CHANCE_AREAS:
+        same &= drawn.regimes[corners] == areas.reshape(-1, 1)
+    weights = np.where(same, np.clip(np.nan_to_num(parts), 0.0, 1.0), 0.0)
+    total = weights.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shades = np.where(total > LEAST_WEIGHT, (weights * np.nan_to_num(values)).sum(axis=1) / total, np.nan)
+    return np.asarray(shades.reshape(areas.shape))
+
+
+def scaled(values: np.ndarray, rows: np.ndarray, log: bool) -> np.ndarray:
+    """Values as parts of the range of rows, of their logarithms if `log`."""
+    v, r = (np.log(values), np.log(rows)) if log else (values, rows)
+    return np.asarray((v - r.min()) / (np.ptp(r) or 1.0))

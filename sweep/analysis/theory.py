@@ -15,6 +15,7 @@ from kernels.models.features import DRIVES
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity
 from sweep.design.axis import DRAW, RECORD
+from sweep.execution.adaptive.chances import END_OF_INTERVAL
 from sweep.execution.dataset import read_table
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
@@ -38,7 +39,8 @@ class BoundaryLine:
         name: its name, with mathtext. plain: the same without mathtext.
         pieces: (n, 2) float64 each, x and y in the units of the axes, in order along the line.
         theory: True for a line from a closed form, False for a line found by the run.
-        tends: whether the line holds for the steady motion that the rows approach, rather than for the rows themselves.
+        tends: whether the line holds for the steady motion that the rows approach, rather than for the rows themselves; or
+            whether it is a side of a band.
     """
 
     name: str
@@ -236,4 +238,4 @@ def read_measured(path: Path, x: str, y: str) -> tuple[BoundaryLine, ...]:
         if "closed" in table.column_names and table.column("closed")[int(rows[0])].as_py():
             line = np.concatenate([line, line[:1]])
         pieces.setdefault(names[rows[0]], []).append(line)
-    return tuple(BoundaryLine(name, name, tuple(lines), theory=False) for name, lines in pieces.items())
+    return tuple(BoundaryLine(name, name, tuple(lines), theory=False, tends=END_OF_INTERVAL in name) for name, lines in pieces.items())

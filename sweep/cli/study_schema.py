@@ -80,6 +80,8 @@ FORMS: dict[str, dict[str, Schema]] = {
         "level": {"type": "number"},
         "level_probability": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
         "width": {"type": "number", "exclusiveMinimum": 0},
+        "chance": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         "seeds": list_of({**list_of(NUMBER, 2), "maxItems": 2}),
         "correlations": list_of({**list_of(either(TEXT, {"type": "number"}), 3), "maxItems": 3}),
         "axes": {},

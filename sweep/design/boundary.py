@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sweep.design.axis import Spaced
+import numpy as np
+
+from sweep.design.axis import Axis, Spaced
+from sweep.design.draws import Draws
 from sweep.design.grid import Grid
 from sweep.design.points import Points
 
@@ -15,39 +18,67 @@ class Boundary:
     """Points along the boundaries between the regimes of a grid of two axes; `execution.adaptive.boundary_tracing` finds them.
 
     Attributes:
-        axes: axes of the coarse grid.
+        plane: axes of the coarse grid.
         observable: the boundaries separate values of this word or whole number or, with a `level`, of any numeric observable.
         level: the boundary is where the observable crosses this level, in its unit; None for boundaries between different values.
         width: width of the final bracket of a boundary, relative to the parameter.
         halvings: how many times the cells of the coarse grid are halved along the boundaries.
         seeds: additional points, in the axes' units.
+        event: event such as "buckled=1" whose chance over the points of `over` is sought; "" to seek the observable itself.
+        chance: value of the chance on the boundary. confidence: level of the interval of the chance, whose ends have curves too.
+        over: the points over which the chance is taken, the same at every place.
     """
 
-    axes: tuple[Spaced, Spaced]
+    plane: tuple[Spaced, Spaced]
     observable: str
     level: float | None
     width: float
     halvings: int
     seeds: tuple[tuple[float, float], ...]
+    event: str = ""
+    chance: float | None = None
+    confidence: float | None = None
+    over: Draws | None = None
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the coarse grid, and those over which a chance is taken."""
+        return (*self.plane, *(() if self.over is None else self.over.axes))
+
+    @property
+    def repeats(self) -> int:
+        """The number of points of a place: those of `over`, or 1."""
+        return 1 if self.over is None else self.over.count
 
     @property
     def count(self) -> int:
         """The number of points of the coarse grid."""
-        return math.prod(axis.count for axis in self.axes)
+        return self.repeats * math.prod(axis.count for axis in self.plane)
 
     @property
     def fine_count(self) -> int:
         """The number of points of a grid of the smallest cells."""
-        return math.prod(((axis.count - 1) << self.halvings) + 1 for axis in self.axes)
+        return self.repeats * math.prod(((axis.count - 1) << self.halvings) + 1 for axis in self.plane)
 
     @property
     def sharp_count(self) -> float:
         """The number of points of a grid with the spacing of the final brackets."""
-        return math.prod(axis_steps(axis, self.width) for axis in self.axes)
+        return self.repeats * math.prod(axis_steps(axis, self.width) for axis in self.plane)
 
     def points(self, start: int, stop: int) -> Points:
         """The points of the coarse grid from `start` up to, not including, `stop`."""
-        return Grid(self.axes).points(start, stop)
+        places = np.arange(start, stop) // self.repeats
+        nodes = Grid(self.plane).points(0, math.prod(axis.count for axis in self.plane))
+        x, y = (nodes.columns[axis.name][places] for axis in self.plane)
+        return self.points_at(x, y, np.arange(start, stop))
+
+    def points_at(self, x: np.ndarray, y: np.ndarray, numbers: np.ndarray, level: int = 0) -> Points:
+        """The points `numbers` (n,), at (n,) values of the two parameters; a place has `repeats` of them, one after the other."""
+        own = dict(zip((axis.name for axis in self.plane), (x, y), strict=True))
+        if self.over is None:
+            return Points(numbers, own, {}, None, level)
+        found = self.over.points(0, self.repeats).part(numbers % self.repeats)
+        return Points(numbers, {**own, **found.columns}, found.absent, found.schemes, level)
 
 
 def axis_steps(axis: Spaced, width: float) -> float:

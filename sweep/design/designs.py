@@ -10,6 +10,7 @@ import numpy as np
 
 from sweep.design.axis import DRAW, SCHEME, SCHEME_NAMES, Axis, Listed
 from sweep.design.boundary import Boundary
+from sweep.design.draws import Draws
 from sweep.design.grid import Grid, Zip
 from sweep.design.points import Missing, Points, join
 from sweep.design.refinement import Convergence
@@ -22,18 +23,19 @@ DESIGNS: dict[str, str] = {
     "sobol": "`count` points of the scrambled Sobol sequence between the ends of the axes; a longer one begins with the same points",
     "latin_hypercube": "`count` random points, one in each of `count` equal parts of each axis",
     **ABOUT,
+    "draws": "every combination of the axes' values, each with the same `count` independent draws of the axes with a distribution",
     "table": "one point per row of a CSV or Parquet file, columns named as parameters; an empty cell is the default",
     "convergence": "every combination of the axes' values, each with half the step (a tenth of the tolerance) again and again until its "
     "observable is settled",
     "boundary": "a grid of two axes whose cells are divided, and their sides bisected, along the boundaries between the words of an "
-    "observable, or where a number passes `level`",
+    "observable, or where a number passes `level`, or where the chance of an `event` over further axes is `chance`",
     SUBSET: ABOUT_SUBSET,
 }
 BY_LEVELS = ("convergence", "boundary", SUBSET)  # the names of the `Adaptive` designs
 CONCATENATION = "concatenation"
 ABOUT_CONCATENATION = "several [[sweep]] tables instead of one [sweep]: the points of each, one design after the other"
 Adaptive = Convergence | Boundary | SubsetSimulation  # computed level by level: `points` is the first, and its rows determine the next
-Part = Grid | Zip | Sampling
+Part = Grid | Zip | Sampling | Draws
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def draw_boundaries(axes: Axes, drawn: RegimeMap, places: list[np.ndarray], take
         for piece in boundary.pieces:
             axes.plot(*piece.T, **line_style(boundary, drawn))
     # a line from both the run and theory gets the name from theory
-    named = [*theory, *(boundary for boundary in drawn.measured if not theory or " = " in boundary.plain)]
+    named = [*theory, *(boundary for boundary in drawn.measured if (not theory or " = " in boundary.plain) and not boundary.tends)]
     if drawn.measured:
         taken.append(LEGEND)
     nameless = [boundary for boundary in named if len(named) > NAMED or not name_line(axes, boundary, taken)]
@@ -96,7 +96,12 @@ def line_style(boundary: BoundaryLine, drawn: RegimeMap) -> dict[str, Any]:
     """The style of a boundary: black, or white and dashed for theory on top of lines of the run; dashed also if rows only tend to it."""
     if boundary.theory and drawn.measured:
         return {"color": "white", "linewidth": 1.0, "linestyle": DASHES, "zorder": 4}
-    return {"color": INK, "linewidth": 1.2 if boundary.tends else 1.8, "linestyle": DASHES if boundary.tends else "-", "zorder": 3}
+    return {
+        "color": INK,
+        "linewidth": (1.2 if boundary.theory else 0.9) if boundary.tends else 1.8,
+        "linestyle": DASHES if boundary.tends else "-",
+        "zorder": 3,
+    }
 
 
 def add_legend(axes: Axes, drawn: RegimeMap, theory: list[BoundaryLine], nameless: list[str]) -> None:
@@ -104,7 +109,9 @@ def add_legend(axes: Axes, drawn: RegimeMap, theory: list[BoundaryLine], nameles
     from matplotlib.lines import Line2D
 
     names = f" ({', '.join(nameless)})" if nameless else ""
-    handles: list[Any] = [Line2D([], [], label=f"found by the run{names}", **line_style(drawn.measured[0], drawn))]
+    kinds = {boundary.tends: boundary for boundary in drawn.measured}
+    labels = {False: f"found by the run{names}", True: "ends of its interval"}
+    handles: list[Any] = [Line2D([], [], label=labels[kind], **line_style(kinds[kind], drawn)) for kind in sorted(kinds)]
     handles += [Line2D([], [], label="theory", **line_style(boundary, drawn)) for boundary in theory[:1]]
     present = axes.get_legend()
     if present is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sweep.analysis.fixed_values import fixed_in_words
-from sweep.analysis.map_places import between, limits_of, nearest_rows, spread
+from sweep.analysis.map_places import between, limits_of, nearest_rows, shades_between, spread
 from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
 from sweep.analysis.regime_map import RegimeMap
 from sweep.analysis.theory import BoundaryLine
@@ -63,6 +63,8 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
         cells = nearest_rows(drawn, *places)
         regimes = drawn.regimes.ravel()[cells]
         shades = None if drawn.shades is None else drawn.shades.ravel()[cells]
+        if shades is not None and not drawn.gridded:
+            shades = smoothed(drawn, places, regimes, shades)
         picture = paint(drawn.words, ramps, regimes, shades, norm)
         axes.imshow(picture, origin="lower", extent=(0, 1, 0, 1), transform=axes.transAxes, aspect="auto")
         axes.set(xlim=limits[0], ylim=limits[1])
@@ -78,6 +80,15 @@ def fill(figure: Figure, drawn: RegimeMap, logarithmic: bool) -> None:
     draw_boundaries(axes, drawn, places, taken)
     others = {name: value for name, value in drawn.fixed.items() if name not in drawn.held}
     write_title(axes, title(drawn), fixed_in_words(drawn.model, others))
+
+
+def smoothed(drawn: RegimeMap, places: list[np.ndarray], regimes: np.ndarray, shades: np.ndarray) -> np.ndarray:
+    """The shades of pixels between scattered rows, interpolated at every second pixel of either axis; else as they are."""
+    fine = shades_between(drawn, places[0][::2], places[1][::2], regimes[::2, ::2])
+    if fine is None:
+        return shades
+    fine = fine.repeat(2, axis=0)[: shades.shape[0]].repeat(2, axis=1)[:, : shades.shape[1]]
+    return np.where(np.isnan(fine), shades, fine)
 
 
 def title(drawn: RegimeMap) -> str:

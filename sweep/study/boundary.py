@@ -9,40 +9,121 @@ from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import Axis, Spaced
 from sweep.design.boundary import Boundary
-from sweep.io.errors import Problem, advise, shorten
+from sweep.io.errors import ConfigError, Problem, advise, shorten
 from sweep.io.values import number_like
+from sweep.study.draws import read_draws
+from sweep.study.event import Event, read_events
 from sweep.study.schema import OBSERVABLES, Sweep
 
 BOUNDARY = "boundary"
-KEYS = ("observable", "level", "width", "halvings", "seeds")  # keys of [sweep] for this design
+KEYS = (
+    "observable",
+    "level",
+    "width",
+    "halvings",
+    "seeds",
+    "event",
+    "chance",
+    "confidence",
+    "count",
+    "seed",
+)  # keys of [sweep] for this design
 WIDTHS, HALVINGS = (1e-14, 0.1), (0, 20)  # least and largest value
 MOST_NODES = 2**24  # of the smallest cells along an axis, so that neighbours differ by much more than rounding
 MOST_POINTS = 131_072  # of the coarse grid
+MOST_ROWS = 20_000_000  # of the coarse grid, with all draws
 DEFAULT_WIDTH, DEFAULT_HALVINGS = 1e-6, 5
+CHANCE_WIDTH, CHANCE_HALVINGS, CONFIDENCE = 1e-3, 3, 0.95  # of a chance, which has a larger sampling error
+OF_CHANCES = ("chance", "confidence", "count", "seed")  # keys that belong to an event
 FORM = '{ from = 1.0, to = 10.0, count = 17, spacing = "linear" }'
 
 
-def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], model: Model, problems: list[Problem]) -> Boundary | None:
+def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]) -> Boundary | None:
     """Parse [sweep] of a boundary study; None if its axes are invalid.
 
     Args:
         sweep: the section.
-        axes: the valid axes of the section.
+        axes: the valid axes of the section. random: names of those that are drawn.
         model: the simulated model.
         problems: list to which problems are added.
     """
+    if sweep.event is not None:
+        return read_chance(sweep, sweep.event, axes, random, model, problems)
+    problems += [
+        Problem(f"sweep.{key}", 'belongs to a boundary with an event, such as event = "buckled=1"')
+        for key in OF_CHANCES
+        if getattr(sweep, key) is not None
+    ]
     observable = sweep.observable if sweep.observable is not None else default_observable(model)
     level = check_level(observable, sweep.level, model, problems)
     width = DEFAULT_WIDTH if sweep.width is None else read_width(sweep.width, problems)
-    halvings = DEFAULT_HALVINGS if sweep.halvings is None else sweep.halvings
-    if not HALVINGS[0] <= halvings <= HALVINGS[1]:
-        message = f"{halvings} is out of bounds: must be >= {HALVINGS[0]} and <= {HALVINGS[1]} (of the coarse cells along the boundaries)"
-        problems.append(Problem("sweep.halvings", message))
-        halvings = DEFAULT_HALVINGS
-    pair = check_axes(sweep, axes, model, halvings, problems)
+    halvings = read_halvings(sweep, DEFAULT_HALVINGS, problems)
+    pair = check_axes(sweep, axes, list(sweep.axes or {}), model, halvings, problems)
     if pair is None:
         return None
     return Boundary(pair, observable, level, width, halvings, read_seeds(sweep.seeds, pair, model, problems))
+
+
+def read_chance(
+    sweep: Sweep, text: str, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]
+) -> Boundary | None:
+    """Parse [sweep] of a boundary on which the chance of an event has a value; see `read_boundary`."""
+    before = len(problems)
+    event = read_event(text, model, problems)
+    problems += [
+        Problem(f"sweep.{key}", "an event names its observable and its limit: leave this out, or the event")
+        for key in ("observable", "level")
+        if getattr(sweep, key) is not None
+    ]
+    chance = read_part(sweep.chance, "sweep.chance", "chance of the event on the boundary", problems)
+    confidence = CONFIDENCE if sweep.confidence is None else read_part(sweep.confidence, "sweep.confidence", "of the band", problems)
+    width = CHANCE_WIDTH if sweep.width is None else read_width(sweep.width, problems)
+    halvings = read_halvings(sweep, CHANCE_HALVINGS, problems)
+    names = [name for name, raw in (sweep.axes or {}).items() if isinstance(raw, dict) and name not in random and "count" in raw]
+    plane = tuple(axis for axis in axes if axis.name in names)
+    pair = check_axes(sweep, plane, names, model, halvings, problems)
+    rest = [name for name in sweep.axes or {} if name not in names]
+    if not rest:
+        message = 'the chance needs further axes over which it is taken: distributions, draw = { from = 0, to = 99, spacing = "integer" }'
+        problems.append(Problem("sweep.axes", message))
+    over = read_draws(sweep, "sweep", tuple(axis for axis in axes if axis.name in rest), random, problems)
+    if pair is None or over is None or event is None or chance is None or len(problems) > before:
+        return None
+    points = over.count * pair[0].count * pair[1].count
+    if points > MOST_ROWS:
+        problems.append(Problem("sweep.count", f"{points:,} points of the coarse grid with all draws: must be <= {MOST_ROWS:,}"))
+    seeds = read_seeds(sweep.seeds, pair, model, problems)
+    return Boundary(pair, event.observable, None, width, halvings, seeds, text.strip(), chance, confidence, over)
+
+
+def read_event(text: str, model: Model, problems: list[Problem]) -> Event | None:
+    """Read an event; None and its problems if it is none."""
+    try:
+        return read_events("sweep.event", [text], model)[0]
+    except ConfigError as error:
+        problems += [Problem("sweep.event", problem.message) for problem in error.problems]
+        return None
+
+
+def read_part(value: Any, path: str, meaning: str, problems: list[Problem]) -> float | None:
+    """A number between 0 and 1; None and a problem if it is none."""
+    if value is None:
+        problems.append(Problem(path, f"missing: {meaning}, a number > 0 and < 1 such as 0.05"))
+    elif not number_like(value) or not 0.0 < value < 1.0:
+        problems.append(Problem(path, f"{shorten(value)} is out of bounds: must be > 0 and < 1 ({meaning})"))
+    else:
+        return float(value)
+    return None
+
+
+def read_halvings(sweep: Sweep, default: int, problems: list[Problem]) -> int:
+    """How often coarse cells are halved; the default and a problem if it is out of bounds."""
+    halvings = default if sweep.halvings is None else sweep.halvings
+    if not HALVINGS[0] <= halvings <= HALVINGS[1]:
+        message = f"{halvings} is out of bounds: must be >= {HALVINGS[0]} and <= {HALVINGS[1]} (of the coarse cells along the boundaries)"
+        problems.append(Problem("sweep.halvings", message))
+        return default
+    return halvings
 
 
 def default_observable(model: Model) -> str:
@@ -92,12 +173,14 @@ def read_width(value: Any, problems: list[Problem]) -> float:
     return DEFAULT_WIDTH
 
 
-def check_axes(sweep: Sweep, axes: tuple[Axis, ...], model: Model, halvings: int, problems: list[Problem]) -> tuple[Spaced, Spaced] | None:
-    """Return the two axes; None and problems if there are not exactly two axes that can be halved."""
-    names = list(sweep.axes or {})
+def check_axes(
+    sweep: Sweep, axes: tuple[Axis, ...], names: list[str], model: Model, halvings: int, problems: list[Problem]
+) -> tuple[Spaced, Spaced] | None:
+    """Return the two axes; None and problems if those of these names are not exactly two that can be halved."""
     if len(names) != 2:
         there = f"not {len(names)} ({', '.join(names)})" if names else "none is given"
-        problems.append(Problem("sweep.axes", f"boundaries are curves over two parameters: give two axes, {there}"))
+        ranges = "two ranges with a count" if sweep.event is not None else "two axes"
+        problems.append(Problem("sweep.axes", f"boundaries are curves over two parameters: give {ranges}, {there}"))
     found = []
     for axis in axes:
         path, before = f"sweep.axes.{axis.name}", len(problems)

@@ -15,6 +15,7 @@ from sweep.design.axis import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
 from sweep.design.boundary import Boundary
 from sweep.design.designs import ABOUT_CONCATENATION, BY_LEVELS, CONCATENATION, DESIGNS, Adaptive, Concatenation, Design, Part
 from sweep.design.distributions import Scaled, Weighted
+from sweep.design.draws import Draws
 from sweep.design.grid import Grid, Zip
 from sweep.design.points import Missing, widened
 from sweep.design.posterior import Empirical, Posterior
@@ -23,7 +24,7 @@ from sweep.design.subset_simulation import SUBSET, SubsetSimulation
 from sweep.io import tables
 from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.values import Value, number_like
-from sweep.study import point_table, posterior
+from sweep.study import draws, point_table, posterior
 from sweep.study.axes import forms, read_list, read_schemes, read_spacing
 from sweep.study.boundary import BOUNDARY, read_boundary
 from sweep.study.boundary import KEYS as BOUNDARY_KEYS
@@ -42,6 +43,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     **{name: ("count", "seed", *(key for key, designs in OPTIONS.items() if name in designs), "correlations") for name in SAMPLERS},
     CONVERGENCE: CONVERGENCE_KEYS,
     BOUNDARY: BOUNDARY_KEYS,
+    draws.DRAWS: draws.KEYS,
     posterior.POSTERIOR: posterior.KEYS,
     SUBSET: SUBSET_KEYS,
 }
@@ -136,7 +138,7 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
 
     problems += first_of(unknown, problem, f"{where}.axes", "keys")
     named = {name: raw for name, raw in (sweep.axes or {}).items() if name in known}
-    drawn = {name for name, raw in named.items() if sampled and not (sweep.design == posterior.POSTERIOR and posterior.is_crossed(raw))}
+    drawn = {name for name, raw in named.items() if is_drawn(sweep, raw)}
     read = [read_axis(model, f"{where}.axes.{name}", raw, scheme, name in drawn, problems) for name, raw in named.items()]
     axes = tuple(axis for axis in read if axis is not None)
     if sweep.design == posterior.POSTERIOR:
@@ -147,13 +149,22 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
     counted = tuple(axis for axis in axes if isinstance(axis, Counted))
     if sweep.design == CONVERGENCE:
         return read_convergence(sweep, counted, model, scheme, problems), ""
-    if sweep.design == BOUNDARY:
-        return read_boundary(sweep, counted, model, problems) or Grid(()), ""
+    if sweep.design in (BOUNDARY, draws.DRAWS):
+        sought = sweep.design == BOUNDARY
+        found = read_boundary(sweep, axes, drawn, model, problems) if sought else draws.read_draws(sweep, where, axes, drawn, problems)
+        return found or Grid(()), ""
     lengths = {axis.name: axis.count for axis in counted}
     if sweep.design == "zip" and len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} has {count}" for name, count in lengths.items())
         problems.append(Problem(f"{where}.axes", f"axes of a zip must be of equal length: {listed}"))
     return (Zip(counted) if sweep.design == "zip" and counted else Grid(counted)), ""
+
+
+def is_drawn(sweep: Sweep, raw: Any) -> bool:
+    """Whether the design draws the values of an axis, given as in [sweep.axes]."""
+    if sweep.design in (posterior.POSTERIOR, draws.DRAWS) or (sweep.design == BOUNDARY and sweep.event is not None):
+        return not posterior.is_crossed(raw)
+    return sweep.design in (*SAMPLERS, SUBSET)
 
 
 def read_table(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path, problems: list[Problem]) -> tuple[Part, str]:
@@ -189,6 +200,7 @@ def part_document(section: Sweep, design: Design, folder: Path) -> dict[str, Any
     settings = settings_in(section, design)
     if isinstance(design, Boundary):
         settings["seeds"] = [list(seed) for seed in design.seeds]
+        settings |= {"event": design.event or None, "observable": None if design.event else design.observable}
     settings = {key: value for key, value in settings.items() if value not in (None, [])}
     if isinstance(design, Posterior) and section.columns is not None:
         settings["columns"] = section.columns
@@ -201,7 +213,13 @@ def settings_in(section: Sweep, design: Design) -> dict[str, Any]:
     """The keys of a design except its axes, in the format of a study file."""
     if isinstance(design, SubsetSimulation):
         return settings_of_subset(design)
-    return settings_of(design) if isinstance(design, Sampling) else {key: getattr(design, key) for key in KEYS.get(section.design, ())}
+    if isinstance(design, Sampling):
+        return settings_of(design)
+    settings = {key: getattr(design, key, None) for key in KEYS.get(section.design, ())}
+    if isinstance(design, Draws | Boundary):
+        over = design if isinstance(design, Draws) else design.over
+        settings |= {"count": over.draws, "seed": over.seed} if over is not None and over.random else {"count": None, "seed": None}
+    return settings
 
 
 def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, problems: list[Problem]) -> Axis | None:

@@ -91,13 +91,18 @@ class Sweep(TableSchema):
         default=None,
         description="of a boundary: points such as [[15.0, 0.9]] whose cells are divided too, for islands that a coarse grid misses",
     )
+    chance: Any = Field(default=None, description="of a boundary with an event: the chance on the boundary, such as 0.05")
+    confidence: Any = Field(
+        default=None, description="of a boundary with an event: level of the interval of the chance, and so of the band; default 0.95"
+    )
     second_order: bool | None = Field(default=None, description="of saltelli: true for indices of pairs, with nearly twice the points")
     levels: Whole | None = Field(
         default=None, description="of morris: number of levels of each axis, even; of a subset simulation: levels at most, default 12"
     )
     event: str | None = Field(
         default=None,
-        description="of a subset simulation: the rare event, an observable beyond a limit with its unit, such as peak_force > 5 kN, or "
+        description="of a boundary: an event such as buckled=1, whose chance over the axes that are no ranges with a count is sought; "
+        "of a subset simulation: the rare event, an observable beyond a limit with its unit, such as peak_force > 5 kN, or "
         "beyond a parameter, such as peak_force >= f_crit",
     )
     level_probability: Any = Field(

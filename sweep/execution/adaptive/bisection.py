@@ -8,7 +8,8 @@ than bisection, and for smooth observables a few steps instead of a dozen. A thi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -57,6 +58,15 @@ class Brackets:
     def part(self, rows: np.ndarray) -> Brackets:
         """Select brackets by mask or position."""
         return Brackets(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def with_classes(self, low: np.ndarray, high: np.ndarray) -> Brackets:
+        """The brackets with other classes at their ends."""
+        return replace(self, low_class=low, high_class=high)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Brackets]) -> Brackets:
+        """Brackets one after the other."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
     def wide(self) -> np.ndarray:
         """Mask of the brackets to narrow; a bracket between neighbouring floats cannot be narrowed."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from kernels.models.quantity import Quantity, by_name
 from sweep.execution import dataset, parquet
+from sweep.execution.adaptive import chances
 from sweep.execution.adaptive.boundary_tracing import boundary_design
 from sweep.execution.adaptive.quadtree import NONE
 from sweep.execution.directory import RunDirectory
@@ -49,7 +50,7 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
     design = boundary_design(config)
     fields = [
         parquet.described(CURVE, pa.int64(), "", "number of the curve, from 0 on", nullable=False),
-        *(parquet.column(config.model.parameter(axis.name)) for axis in design.axes),
+        *(parquet.column(config.model.parameter(axis.name)) for axis in design.plane),
         parquet.described(
             BETWEEN, parquet.WORDS, "", f"values of {design.observable} on the two sides of the curve, or the level that it crosses there"
         ),
@@ -71,10 +72,13 @@ def tabulate(history: TracingHistory, provenance: Mapping[str, str]) -> pa.Table
     brackets = found.brackets.part(order)
     middle = 0.5 * (brackets.low + brackets.high)
     x, y = (np.where(brackets.along == axis, middle, brackets.others) for axis in (0, 1))
-    ends = np.stack([np.maximum(np.abs(axis.start), np.abs(axis.stop)) for axis in design.axes])
-    touches = np.array([axis.start * axis.stop <= 0.0 for axis in design.axes])
+    ends = np.stack([np.maximum(np.abs(axis.start), np.abs(axis.stop)) for axis in design.plane])
+    touches = np.array([axis.start * axis.stop <= 0.0 for axis in design.plane])
     scale = np.where(touches[brackets.along], ends[brackets.along], np.abs(middle))
-    names = [label(config, design.observable, design.level, curve.classes) for curve in found.curves]
+    names = [
+        chances.label(design, curve.classes) if design.event else label(config, design.observable, design.level, curve.classes)
+        for curve in found.curves
+    ]
     known = tuple(dict.fromkeys(names))
     columns = [
         parquet.numbers(np.repeat(np.arange(len(lengths)), lengths)),

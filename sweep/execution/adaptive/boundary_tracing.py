@@ -6,7 +6,7 @@ The rows so far determine the next level, so that an interrupted study continues
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from kernels.models.quantity import Quantity, by_name
 from kernels.models.status import RESULTS
 from sweep.design.boundary import Boundary
 from sweep.design.points import Points
+from sweep.execution.adaptive import chances
 from sweep.execution.adaptive import contour_lines as curves
 from sweep.execution.adaptive.bisection import Brackets, goals
 from sweep.execution.adaptive.contour_lines import ContourLine
@@ -76,20 +77,19 @@ class TracingHistory:
     @property
     def progress(self) -> tuple[int, int]:
         """The number of computed points, and the number known to be needed."""
-        return self.computed, self.computed + (0 if self.asked is None else len(self.asked[0]))
+        return self.computed, self.computed + (0 if self.asked is None else self.design.repeats * len(self.asked[0]))
 
     def next_points(self) -> Points:
         """The points of the next level; none at the end."""
         x, y = (np.empty(0), np.empty(0)) if self.asked is None else self.asked
-        numbers = np.arange(self.computed, self.computed + len(x))
-        columns = {axis.name: values for axis, values in zip(self.design.axes, (x, y), strict=True)}
-        return Points(numbers, columns, {}, None, self.levels)
+        x, y = (np.repeat(along, self.design.repeats) for along in (x, y))
+        return self.design.points_at(x, y, np.arange(self.computed, self.computed + len(x)), self.levels)
 
     def followed_by(self, rows: pa.Table) -> Self:
         """This history continued by the rows of `next_points`; ConfigError if the study would need too many points."""
         self.levels, self.computed = self.levels + 1, self.computed + rows.num_rows
         try:
-            self.asked = self.steps.send(classify(by_name(self.config.model.observables)[self.design.observable], self.design.level, rows))
+            self.asked = self.steps.send(self.seen_in(rows))
         except StopIteration as stop:
             self.asked, self.found = None, stop.value
         if self.progress[1] > MOST_POINTS:
@@ -98,6 +98,19 @@ class TracingHistory:
             )
             raise ConfigError(self.config.source, [Problem("sweep.halvings", message)])
         return self
+
+    def seen_in(self, rows: pa.Table) -> Seen:
+        """The classes and heights of the places of these rows."""
+        quantity = by_name(self.config.model.observables)[self.design.observable]
+        if not self.design.event:
+            return classify(quantity, self.design.level, rows)
+        return chances.classify(self.design, self.config.model, rows.column(quantity.name), succeeded(rows))
+
+
+def succeeded(rows: pa.Table) -> np.ndarray:
+    """Mask of the rows with results."""
+    results = [status.sentence for status in RESULTS]
+    return np.array([status in results for status in rows.column(STATUS).to_pylist()], dtype=bool)
 
 
 def empty_history(config: Config) -> TracingHistory:
@@ -119,8 +132,7 @@ def classify(quantity: Quantity, level: float | None, rows: pa.Table) -> Seen:
 
     A class is the code of a word, a whole number, BELOW or ABOVE the level (BELOW if equal), NONE if the event did not happen, or FAILED.
     """
-    results = [status.sentence for status in RESULTS]
-    good = np.array([status in results for status in rows.column(STATUS).to_pylist()], dtype=bool)
+    good = succeeded(rows)
     if quantity.kind == "word":
         codes: dict[Any, int] = {None: NONE} | {word: code for code, word in enumerate(quantity.words)}
         classes, heights = (
@@ -137,7 +149,7 @@ def classify(quantity: Quantity, level: float | None, rows: pa.Table) -> Seen:
 
 def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
     """The algorithm as a generator: it yields places and receives the classes and heights there."""
-    lattice = Lattice(design.axes, design.halvings)
+    lattice = Lattice(design.plane, design.halvings)
     seeds = np.array([lattice.nearest(seed) for seed in design.seeds], dtype=np.int64)
     cells, nodes = Cells.of(lattice), Nodes(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
     new = lattice.coarse()
@@ -153,7 +165,7 @@ def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
     corners = cells.crossed(nodes)
     classes = nodes.classes[nodes.where(corners)]
     sides = curves.sides_of(corners, lattice.columns)
-    alternate = curves.saddles(classes)
+    alternate = chances.saddles(classes) if design.event else curves.saddles(classes)
     centres, middles = np.full(corners.shape[1], NONE), lattice.middles(corners[0, alternate])
     narrow, failed = without_failed(begun(lattice, nodes, sides, design.width))
     while (wide := narrow.wide()).any() or len(middles[0]):
@@ -166,6 +178,8 @@ def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
         narrowed = open_ones.narrowed(trials, seen[: len(x)], heights[: len(x)])
         narrow, lost = without_failed(merged(narrow.part(~wide), narrowed))
         failed += lost
+    if design.event:
+        return TracedCurves(*chances.joined(narrow, sides, classes, centres), failed)
     return TracedCurves(narrow, curves.join(narrow, sides, classes, centres), failed)
 
 
@@ -204,5 +218,5 @@ def without_failed(brackets: Brackets) -> tuple[Brackets, int]:
 
 def merged(some: Brackets, others: Brackets) -> Brackets:
     """Combine brackets, ordered by side and along each side."""
-    every = Brackets(*(np.concatenate([getattr(some, each.name), getattr(others, each.name)]) for each in fields(Brackets)))
+    every = Brackets.concatenated([some, others])
     return every.part(np.lexsort((every.low * np.sign(every.length), every.sides)))

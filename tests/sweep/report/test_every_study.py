@@ -189,7 +189,7 @@ def test_every_model_has_a_map_and_a_report_for_every_design(model: str, design:
     check_map(directory)
     check_report(directory)
     kind = read_content(directory, traces=0).facts["kind"]
-    assert kind == ("grid" if design == "grid" else "scattered") or design == "boundary"
+    assert kind == ("grid" if design in ("grid", "draws") else "scattered") or design == "boundary"
 
 
 def test_every_model_is_drawn() -> None:

@@ -1,0 +1,100 @@
+"""Boundaries on which a chance over draws has a value: the class of a place follows from how many of its rows have the event.
+
+Three conditions follow each other as the chance grows: the upper end of its interval reaches the value, the chance itself does, the lower
+end does. The class of a place is the number of those that hold. Each has a curve of its own: the boundary, and the two sides of a band. At
+a place of the true boundary the interval covers the value with its confidence, and then the place lies within the band.
+
+All places share their draws. Where each single draw that has the event keeps it along a parameter, the counted chance is monotone there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernels.models import Model
+from kernels.models.quantity import by_name
+from sweep.design.boundary import Boundary
+from sweep.execution.adaptive import contour_lines as curves
+from sweep.execution.adaptive.bisection import Brackets
+from sweep.execution.adaptive.contour_lines import ContourLine
+from sweep.execution.adaptive.quadtree import FAILED
+from sweep.study.event import Event, read_events, share_interval
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CONDITIONS = (1, 2, 3)  # the classes from which on the upper end, the chance and the lower end have reached the value
+END_OF_INTERVAL = "end of its interval"
+
+
+def event_of(design: Boundary, model: Model) -> Event:
+    """The event whose chance is sought."""
+    return read_events("sweep.event", [design.event], model)[0]
+
+
+def classify(design: Boundary, model: Model, column: pa.ChunkedArray, good: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The class of each place, FAILED if all of its rows failed, and its height.
+
+    Args:
+        design: the design. model: the simulated model.
+        column: the observable of the event, (n repeats,), place by place. good: mask of the rows with results.
+
+    Returns:
+        The (n,) classes, and (n,) heights that are positive where the chance is above its value: of an event such as "peak_force > 5000"
+        the ordered value that decides, less the limit; NaN for other events.
+    """
+    event = event_of(design, model)
+    values = event.values_in(model, column)
+    happened = event.happens(by_name(model.observables)[event.observable], values) & good
+    shape = (-1, design.repeats)
+    rows, hits = good.reshape(shape).sum(axis=1), happened.reshape(shape).sum(axis=1)
+    chance, confidence = float(design.chance or 0.0), float(design.confidence or 0.0)
+    lower, upper = share_interval(hits, rows, confidence)
+    needed = np.maximum(np.ceil(chance * rows * (1.0 - 1e-12)).astype(np.int64), 1)  # hits with which the chance has reached its value
+    classes = (upper >= chance).astype(np.int64) + (hits >= needed) + (lower >= chance)
+    heights = np.full(len(rows), np.nan)
+    if isinstance(event.value, float) and event.relation != "=":
+        sign = 1.0 if event.relation in (">", ">=") else -1.0
+        above = np.where(good & ~np.isnan(values), sign * (values - event.value), -math.inf).reshape(shape)
+        place = np.clip(design.repeats - needed, 0, design.repeats - 1)
+        heights = np.take_along_axis(np.sort(above, axis=1), place[:, np.newaxis], axis=1)[:, 0]
+        heights[~np.isfinite(heights)] = np.nan
+    return np.where(rows, classes, FAILED), heights
+
+
+def saddles(classes: np.ndarray) -> np.ndarray:
+    """Mask of the cells whose corners alternate in any of the conditions, given the (4, n) classes of the corners."""
+    each = np.stack([curves.saddles((classes >= first).astype(np.int64)) for first in CONDITIONS])
+    return np.asarray(each.any(axis=0))
+
+
+def joined(found: Brackets, sides: np.ndarray, classes: np.ndarray, centres: np.ndarray) -> tuple[Brackets, list[ContourLine]]:
+    """The curve of each condition; a bracket within which several conditions change belongs to the curves of all.
+
+    Args:
+        found, sides, classes, centres: see `contour_lines.join`.
+    """
+    lines: list[ContourLine] = []
+    parts: list[Brackets] = []
+    before = 0
+    for first in CONDITIONS:
+        part = found.part((found.low_class >= first) != (found.high_class >= first))
+        part = part.with_classes(np.where(part.low_class >= first, first, first - 1), np.where(part.high_class >= first, first, first - 1))
+        held = np.where(classes >= first, first, first - 1)
+        own = curves.join(part, sides, held, np.where(centres >= first, first, first - 1))
+        lines += [ContourLine(line.classes, line.crossings + before, line.closed) for line in own]
+        parts.append(part)
+        before += part.count
+    return Brackets.concatenated(parts), lines
+
+
+def label(design: Boundary, classes: tuple[int, int]) -> str:
+    """The label of a curve, from the classes on its two sides."""
+    said = f"P({design.event}) = {design.chance:g}"
+    if classes == (1, 2):
+        return said
+    end = "upper" if classes == (0, 1) else "lower"
+    return f"{said}, {end} {END_OF_INTERVAL} of {100.0 * float(design.confidence or 0.0):g} %"
