@@ -148,14 +148,16 @@ class Calibrated:
         return draw_landscapes(self.result, None if out is None else Path(out))
 
 
-def with_draws(result: CalibrationResult, method: str, progress: Callable[[int, int], None] | bool | None) -> CalibrationResult:
-    """The result with draws of the posterior by one of the methods."""
+def with_draws(
+    result: CalibrationResult, method: str, progress: Callable[[int, int], None] | bool | None, directory: Path
+) -> CalibrationResult:
+    """The result with draws of the posterior by one of the methods; SMC keeps its stages in the directory until it ends."""
     from sweep.analysis.calibration.posterior.analysis import METHODS, sample
 
     if method not in METHODS:
         raise ConfigError("calibrate", [Problem("posterior", f"{method!r} is no sampler; {advise(str(method), list(METHODS))}")])
     with shown(progress, "draws") as update:
-        return replace(result, posterior=sample(result, method, update))
+        return replace(result, posterior=sample(result, method, update, directory))
 
 
 def calibrate(
@@ -209,6 +211,6 @@ def calibrate(
         with shown(progress, "fits") as update:
             result = analysis.carry_out(found, request, update)
         if posterior is not None:
-            result = with_draws(result, posterior, progress)
+            result = with_draws(result, posterior, progress, directory)
         results.write(result, directory)
     return Calibrated(result, directory)

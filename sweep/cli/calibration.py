@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sweep.api import default_directory
 from sweep.cli.arguments import AsJson, Settings, StudyFile
 from sweep.cli.shared import FAILED_ROWS
-from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
+from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 from sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
@@ -99,12 +99,15 @@ def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]
                 raise ConfigError("tribosweep calibrate", [Problem(option, "shows draws of a posterior: add --posterior nuts")])
 
 
-def sampled(result: CalibrationResult, method: Method) -> CalibrationResult:
-    """The result with draws of the posterior."""
-    from sweep.analysis.calibration.posterior.analysis import sample
+def sampled(result: CalibrationResult, method: Method, directory: Path) -> CalibrationResult:
+    """The result with draws of the posterior; SMC keeps its stages in the directory until it ends."""
+    from sweep.analysis.calibration.posterior.analysis import sample, stage_files
 
+    files = stage_files(result, directory) if method is Method.smc else None
+    if files is not None and (there := files.stages_there()):
+        say(f"Sampling goes on after {there} {'stages' if there > 1 else 'stage'} in {directory}.")
     with progress("draws" if method is Method.nuts else "hundredths") as update:
-        return replace(result, posterior=sample(result, method.value, update))
+        return replace(result, posterior=sample(result, method.value, update, directory))
 
 
 def draw_posterior(result: CalibrationResult, traces: Path | None, pairs: Path | None) -> None:
@@ -127,7 +130,9 @@ def print_posterior(draws: Draws) -> None:
     emit("")
     what = f"{facts['chains']} chains of {facts['draws']:,} draws, {METHODS[facts['method']]}"
     more = f"; {facts['divergences']:,} divergences" if "divergences" in facts else ""
-    more += f"; ln evidence = {facts['log_evidence']:.4g}" if "log_evidence" in facts else ""
+    if "log_evidence" in facts:
+        error = facts["log_evidence_std"]
+        more += f"; ln evidence = {facts['log_evidence']:.4g}{f' +- {error:.2g}' if error is not None else ''}"
     emit(f"posterior: {what}{more}")
     level = f"{100.0 * facts['confidence']:g} %"
     header = ["parameter", "unit", "mean", "+-", "median", f"from ({level})", "to", "R-hat", "bulk", "tail"]
@@ -141,8 +146,26 @@ def print_posterior(draws: Draws) -> None:
         ]
         rows.append(cells)
     print_table("", header, rows, right=header[2:])
+    if "stages" in facts:
+        emit("")
+        print_stages(facts["stages"])
     emit("")
     print_table("Priors", ["parameter", "prior"], [[row["parameter"], row["prior"]] for row in facts["summary"]])
+
+
+def print_stages(stages: Sequence[Mapping[str, Any]]) -> None:
+    """Print one row per chain of SMC."""
+    header = ["chain", "stages", "sweeps", "accepted", "least effective", "different", "ancestors", "ln evidence"]
+    rows = []
+    for chain in dict.fromkeys(each["chain"] for each in stages):
+        mine = [each for each in stages if each["chain"] == chain]
+        accepted = [100.0 * each["acceptance"] for each in mine]
+        rows.append([
+            str(chain), str(len(mine)), str(sum(each["sweeps"] for each in mine)), f"{min(accepted):.0f} to {max(accepted):.0f} %",
+            f"{min(each['ess'] for each in mine):,.0f}", f"{mine[-1]['unique']:,}", f"{mine[-1]['ancestors']:,}",
+            f"{mine[-1]['log_evidence']:.4g}",
+        ])  # fmt: skip
+    print_table("Stages", header, rows, right=header)
 
 
 def calibrate(
@@ -179,7 +202,7 @@ def calibrate(
     with progress("fits") as update:
         result = analysis.carry_out(found, request, update)
     if posterior is not None:
-        result = sampled(result, posterior)
+        result = sampled(result, posterior, directory)
     files = results.write(result, directory)
     if picture is not None:
         draw_fit(result, picture)

@@ -18,6 +18,7 @@ from sweep.analysis.calibration.load import Calibration, at_values
 from sweep.analysis.calibration.optima import Optimum
 from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.calibration.posterior.draws import POSTERIOR, Draws, read, to_bytes
+from sweep.analysis.calibration.posterior.smc_stages import FILES
 from sweep.analysis.calibration.system import System
 from sweep.analysis.calibration.uncertainty import Knowledge, Profile
 from sweep.execution.directory import CALIBRATED
@@ -240,6 +241,7 @@ def write(result: CalibrationResult, directory: Path) -> list[Path]:
     if result.posterior is not None:
         files[posterior] = to_bytes(result.posterior)
     obsolete = [path for path in (directory / "profiles.parquet",) if path not in files]
+    obsolete += directory.glob(FILES) if result.posterior is not None else []  # the draws are there: nothing has to go on
     if posterior not in files and not belongs(posterior, result.calibration):
         obsolete.append(posterior)
     write_together(files, obsolete)

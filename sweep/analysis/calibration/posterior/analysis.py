@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,15 @@ from sweep.analysis.calibration.fitting import FitStep
 from sweep.analysis.calibration.jumps import find_crossings
 from sweep.analysis.calibration.load import Calibration
 from sweep.analysis.calibration.parameters import Space
-from sweep.analysis.calibration.posterior import diagnostics, nuts, smc
+from sweep.analysis.calibration.posterior import diagnostics, nuts, smc, smc_diagnostics
 from sweep.analysis.calibration.posterior.draws import Draws
 from sweep.analysis.calibration.posterior.likelihood import NormalErrors
+from sweep.analysis.calibration.posterior.modes import modes_of, words
 from sweep.analysis.calibration.posterior.priors import Sampled
 from sweep.analysis.calibration.posterior.problem import Problem
+from sweep.analysis.calibration.posterior.smc_stages import StageFiles
 from sweep.analysis.calibration.results import CalibrationResult, digest
+from sweep.io.version import VERSION
 
 NUTS, SMC = "nuts", "smc"
 METHODS = {NUTS: "no-U-turn sampler", SMC: "tempered sequential Monte Carlo"}
@@ -59,18 +63,19 @@ def numbers_of(calibration: Calibration) -> list[Sampled]:
     return frees if calibration.known else [*frees, calibration.posterior.noise]
 
 
-def sample(result: CalibrationResult, method: str = NUTS, tell: Tell | None = None) -> Draws:
+def sample(result: CalibrationResult, method: str = NUTS, tell: Tell | None = None, folder: Path | None = None) -> Draws:
     """Draw from the posterior of a calibration.
 
     Args:
         result: the fits, around whose optima NUTS starts. method: NUTS or SMC. tell: called with what is done and the total.
+        folder: where SMC keeps its particles after each stage, so that sampling which was ended goes on; None to keep nothing.
 
     Raises:
         ConfigError: a package is missing, or nothing can be sampled.
     """
     diagnostics.arviz()
     problem = problem_of(result)
-    found = {NUTS: by_nuts, SMC: by_smc}[method](result, problem, tell)
+    found = by_nuts(result, problem, tell) if method == NUTS else by_smc(result, problem, tell, stage_files(result, folder))
     chains, count, p = found.coordinates.shape
     flat = found.coordinates.reshape(-1, p)
     values = problem.values(flat)
@@ -117,15 +122,24 @@ def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None) -> S
     return Sampling(found.coordinates, found.log_density, facts, notes)
 
 
-def by_smc(result: CalibrationResult, problem: Problem, tell: Tell | None) -> Sampling:
+def by_smc(result: CalibrationResult, problem: Problem, tell: Tell | None, store: smc.Store | None) -> Sampling:
     """Draws by tempered sequential Monte Carlo, from the prior on; each chain is a population of its own."""
-    calibration = result.calibration
-    asked = calibration.posterior
-    settings = smc.SmcSettings(particles=asked.particles, chains=asked.chains, seed=calibration.seed, ess=asked.ess)
-    found = smc.sample(problem, settings, update=tell)
+    found = smc.sample(problem, smc_settings(result.calibration), store, tell)
     log_density = np.array([each.log_prior + each.log_likelihood for each in found.chains])
-    facts = {"particles": asked.particles, "seed": calibration.seed, "log_evidence": float(found.log_evidence)}
-    return Sampling(np.array([each.coordinates for each in found.chains]), log_density, facts, [])
+    facts = {"seed": result.calibration.seed, **smc_diagnostics.facts(found)}
+    return Sampling(np.array([each.coordinates for each in found.chains]), log_density, facts, smc_diagnostics.notes(found))
+
+
+def smc_settings(calibration: Calibration) -> smc.SmcSettings:
+    """The settings of SMC that a calibration asks for."""
+    asked = calibration.posterior
+    return smc.SmcSettings(particles=asked.particles, chains=asked.chains, seed=calibration.seed, ess=asked.ess)
+
+
+def stage_files(result: CalibrationResult, folder: Path | None) -> StageFiles | None:
+    """The files of the stages of SMC for this calibration and this version; None without a folder."""
+    calibration = result.calibration
+    return None if folder is None else StageFiles(folder, f"{VERSION} {digest(calibration)}", smc_settings(calibration))
 
 
 def laplace(problem: Problem, values: np.ndarray, jacobian: np.ndarray, space: Space) -> tuple[np.ndarray, np.ndarray]:
@@ -193,6 +207,9 @@ def notes_on(result: CalibrationResult, problem: Problem, values: np.ndarray, ro
     for place, each in enumerate(problem.numbers):
         if not each.given and max(np.mean(places[:, place] < EDGE), np.mean(places[:, place] > 1.0 - EDGE)) > CROWDED:
             notes.append(f"{each.name} presses against a bound, which counts as prior knowledge: widen its bounds, or give a prior.")
+        modes = modes_of(values[:, place])
+        if len(modes) > 1:
+            notes.append(words(each.name, each.unit, modes))
         prior = each.quantile((np.arange(1000) + 0.5) / 1000.0)
         if values[:, place].std() > TOLD * prior.std():
             notes.append(f"The data say hardly anything of {each.name}: its posterior is as wide as its prior.")

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from sweep.analysis.calibration.posterior.smc import Particles, SmcSettings, Stage
-from sweep.io.atomic import make_folders, remove, write_whole
+from sweep.io.atomic import make_folders, write_whole
 
+FILES = "smc_chain_*.parquet"  # in a folder
 LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR = "log_prior", "log_likelihood", "ancestor"
 
 
@@ -30,7 +31,7 @@ class StageFiles:
 
     def path(self, chain: int) -> Path:
         """The file of a chain."""
-        return self.folder / f"smc_chain_{chain}.parquet"
+        return self.folder / FILES.replace("*", str(chain))
 
     def load(self, chain: int) -> Particles | None:
         """The particles of a chain; None if it has no file, or one that is damaged or belongs to another problem: it begins anew."""
@@ -68,7 +69,7 @@ class StageFiles:
         write_whole(self.path(chain), sealed_parquet.to_bytes(table.replace_schema_metadata({"smc": json.dumps(said)})))
 
     def made_by(self, chain: int) -> list[object]:
-        """What the particles of a chain depend on. More chains leave the first ones as they are."""
+        """What the particles of a chain depend on."""
         settings = self.settings
         return [self.identity, chain, settings.particles, settings.seed, settings.ess]
 
@@ -76,8 +77,3 @@ class StageFiles:
         """How many stages of all chains are there already."""
         there = (self.load(chain) for chain in range(self.settings.chains))
         return sum(len(each.stages) for each in there if each is not None)
-
-    def remove(self) -> None:
-        """Remove the files."""
-        for file in self.folder.glob("smc_chain_*.parquet"):
-            remove(file)
