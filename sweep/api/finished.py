@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sweep.api.openturns import OpenTurnsSamples
     from sweep.api.rare_events import RareChance
     from sweep.api.sensitivities import Sensitivity
+    from sweep.api.signals import Signals
     from sweep.plots.figure import Picture
 
 WORDED = 5  # failed rows that an error names
@@ -525,6 +526,35 @@ class Run:
         }  # fmt: skip
         with in_python():
             return analyse_run(self.directory, event, intensity, by=by, method=method, interval=interval, **numbers)
+
+    def signals(
+        self,
+        columns: Sequence[str] = (),
+        *,
+        points: Sequence[int] = (),
+        over: str | Sequence[str] | None = None,
+        at: Mapping[str, Any] | None = None,
+    ) -> Signals:
+        """Spectra, rainflow cycles, level crossings and impacts that the study asked for in [output.signals].
+
+        Args:
+            columns: names such as "psd_x"; default all.
+            points: numbers of points, each a curve of its own; default all rows, in groups.
+            over: parameters over whose values medians and quantiles are taken; default draws and records.
+            at: values at which other parameters are held.
+
+        Returns:
+            The signals, with their frequencies, levels or edges, as tables and pictures.
+
+        Raises:
+            ConfigError: the study asks for no signals, or a name is wrong.
+        """
+        from sweep.analysis.signals import read_signals
+        from sweep.api.groups import names_of
+        from sweep.api.signals import Signals
+
+        with in_python():
+            return Signals(read_signals(self.directory, columns, points, names_of(over), texts_of(at)))
 
     def rare_event(self, confidence: float = 0.95) -> RareChance:
         """The chance of the rare event of a subset simulation, as `tribosweep rare` estimates it.

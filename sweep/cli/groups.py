@@ -45,6 +45,7 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "spectrum": (LOOK, (
         "spectrum quake", "spectrum main_shock.csv --unit g --damping 0.02 --out spectra.png", "spectrum random_support --draws 100",
     )),
+    "signals": (LOOK, ("signals runs/signals --out signals.png", "signals runs/signals --point 7 --column psd_x")),
     "bifurcation": (LOOK, ("bifurcation runs/bouncing_ball --y poincare_v",)),
     "convergence": (LOOK, ("convergence runs/convergence",)),
     "sensitivity": (ASK, (

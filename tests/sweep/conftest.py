@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from kernels.models import Model
+from kernels.models.signals import Signals
 from kernels.models.status import Status
 from sweep.execution import executors, shard
 from sweep.study import shard_size
@@ -76,6 +77,11 @@ class FakeKernels:
         return FakeSolution(observables, np.where(failed, Status.NOT_FINITE, Status.OK).astype(np.int8), 0.25, 0.5)
 
 
+def fake_signals(model: Model, _scheme: str, asked: Signals, _columns: Any, _absent: Any, status: np.ndarray, _records: Any) -> Any:
+    """Stand in for `kernels.batch.sampled.signals`: ones."""
+    return {name: np.ones((len(status), *((q.length,) if q.length else ()))) for name, (q, _) in asked.columns(model).items()}
+
+
 # the command, heeding SIGINT, which a job in the background may have been told to ignore
 COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from sweep.cli import console; console()"
 
@@ -87,7 +93,9 @@ def install_fake(patch: pytest.MonkeyPatch) -> FakeKernels:
     runtime = types.ModuleType("kernels.runtime.jax_setup")
     batch.__dict__.update(solve=stand_in.solve)
     runtime.__dict__.update(prepare=lambda: None, describe=lambda: {"jax": "0", "device": "none", "dtype": "float64"}, problems=list)
-    for module in (batch, runtime):
+    sampled = types.ModuleType("kernels.batch.sampled")
+    sampled.__dict__.update(signals=fake_signals)
+    for module in (batch, runtime, sampled):
         folder, name = module.__name__.rsplit(".", maxsplit=1)
         patch.setitem(sys.modules, module.__name__, module)
         patch.setattr(importlib.import_module(folder), name, module, raising=False)

@@ -22,7 +22,7 @@ from sweep.cli.app import COMMANDS, app
 from sweep.cli.groups import TASKS
 from sweep.cli.topics import ABOUT, Topic, listed_models
 from sweep.io import shipped
-from sweep.study.schema import Output, Study, Sweep, Time
+from sweep.study.schema import Output, SignalsTable, Study, Sweep, Time
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -96,7 +96,8 @@ def test_a_model_keeps_to_itself(capsys: Captured) -> None:
 def test_keys_of_sections_are_topics(capsys: Captured) -> None:
     for topic, shape in (("study", Study), ("time", Time), ("sweep", Sweep), ("output", Output)):
         rows = {row["key"]: row["description"] for row in listed(capsys, topic)[topic]}
-        assert rows.keys() == {f"{topic}.{key}" for key in shape.model_fields}
+        inner = {f"output.signals.{key}" for key in SignalsTable.model_fields} if topic == "output" else set()
+        assert rows.keys() == {f"{topic}.{key}" for key in shape.model_fields} | inner
         assert all(rows.values())
     assert {row["key"] for row in listed(capsys, "calibration")["calibration"]} >= {f"calibration.{key}" for key in calibrations.KEYS}
     assert "CSV or Parquet" in next(row["description"] for row in listed(capsys, "sweep")["sweep"] if row["key"] == "sweep.file")
