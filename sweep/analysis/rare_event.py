@@ -247,11 +247,12 @@ def notes_on(config: Config, history: ClimbingHistory, estimate: Estimate | None
         found.append("The run is not complete: what is shown are the levels so far; tribosweep resume goes on.")
     for climb in history.climbs:
         chance, where = before(climb, len(climb.levels) - 1), "" if design.repeats == 1 else f"Repeat {climb.repeat}: "
-        value = f"{in_unit(design, climb.levels[-1].domain):.6g}"
+        domain = climb.levels[-1].domain
+        same = f"the same {design.observable} ({in_unit(design, domain):.6g})" if np.isfinite(domain) else f"the same {design.observable}"
         if climb.end == STALLED:
             found.append(
-                f"{where}level {len(climb.levels) - 1} cannot climb: too many of its states have the same {design.observable} ({value} or "
-                "none). Name another observable, or take a larger count."
+                f"{where}level {len(climb.levels) - 1} cannot climb: too many of its states have {same}, or none. "
+                "Name another observable, or take a larger count."
             )
         if climb.end == ALL_LEVELS:
             found.append(f"{where}the event is not reached in {design.levels} levels, where the chance is {chance:.2g}: raise levels.")
@@ -260,7 +261,7 @@ def notes_on(config: Config, history: ClimbingHistory, estimate: Estimate | None
     if failed:
         share, number = max(lost)
         found.append(
-            f"{failed:,} of {history.computed:,} rows failed, up to {100.0 * share:.2g} % of a level (level {number}): they count "
+            f"{failed:,} of {history.computed:,} rows failed, up to {100.0 * share:.3g} % of a level (level {number}): they count "
             "neither as rows with the event nor as rows without it, so that the chance is that among rows with results."
         )
     paces = [(level.accepted, number) for climb in history.climbs for number, level in enumerate(climb.levels) if number]
