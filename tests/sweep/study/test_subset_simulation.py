@@ -45,7 +45,7 @@ REFUSED = {
     "a share is one over a length": (f"{HEAD}{EVENT}{COUNT}level_probability = 0.3\n{AXES}", ["take 0.333333, as 1/3"]),
     "repeats have bounds": (f"{HEAD}{EVENT}{COUNT}repeats = 0\n{AXES}", ["sweep.repeats: 0 is out of bounds: must be >= 1 and <= 1000"]),
     "levels have bounds": (f"{HEAD}{EVENT}{COUNT}levels = 0\n{AXES}", ["sweep.levels: 0 is out of bounds: must be >= 1 and <= 40"]),
-    "a grid has no event": (f"{WALL}[sweep]\n{EVENT}[sweep.axes]\nv0 = [1.0]", ['sweep.event: belongs to design = "subset_simulation"']),
+    "a grid has no event": (f"{WALL}[sweep]\n{EVENT}[sweep.axes]\nv0 = [1.0]", ['"subset_simulation"; this one is']),
     "it stands alone": (
         f"{HEAD}{EVENT}{COUNT}{AXES}[[sweep]]\n".replace("[sweep]", "[[sweep]]", 1) + "[sweep.axes]\nv0 = [1.0]\nk_n = [1.0]",
         ["sweep[0].design: a subset simulation study stands alone"],
