@@ -12,7 +12,7 @@ LONGEST = 200  # characters of a word that is compared
 SURE, LIKELY, UNLIKELY = 0.79, 0.6, 0.5  # similarity of spelling; the last one where nothing else tells
 NEAR = 2  # words by which others may come later in their descriptions than the best name
 MOST = 3  # names that are suggested
-SHORTEST = 4  # letters of a word of which a description may have a longer form: freq, frequency
+SHORTEST = 3  # letters of a word of which a description may have a longer form: mas, mass; freq, frequency
 
 WITH_UNIT = re.compile(r"(?<=\S)(\s+\[|\s*\()[^\[\]()]*[\])]$")  # the end of "a0 [g]" or "a0 (g)"; x[centre] is a name
 

@@ -27,7 +27,7 @@ from sweep.study.convergence import CONVERGENCE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ZIP = "zip"
+ZIP, TABLE = "zip", "table"
 KINDS = {"word": "words", "list": "tables"}  # kinds that cannot be on an axis
 REPEATED = 4  # rows per value; a parameter with at least so many for each value must be held at one
 
@@ -86,7 +86,7 @@ def read_rows(
     Args:
         path: directory of the run.
         wanted: (the model, a list for problems) -> the columns to read besides the varied parameters.
-        x, y: parameters for the axes; default: the varied parameters; the first two of a design that samples or of a zip.
+        x, y: parameters for the axes; default: the varied parameters; of a design that samples, a zip or a table the two with most values.
         at: "name=value" texts that hold further parameters at a value to make a slice.
         fewest: required number of axes, 1 or 2. over: parameters that may vary besides the axes.
 
@@ -120,9 +120,9 @@ def read_rows(
         Problem("--over", f"{each!r} is nothing that this run varies; {advise(each, varying)}") for each in over if each not in varying
     ]
     numeric = [name for name in varying if name in parameters and parameters[name].kind not in KINDS and name not in over]
-    sampled = state["design"] in (*SAMPLERS, SUBSET, ZIP)  # its parameters vary together, even those with few values
+    sampled = state["design"] in (*SAMPLERS, SUBSET, ZIP, TABLE)  # its parameters vary together, even those with few values
     if sampled and x is y is None:
-        x, y = [*numeric, None, None][:2]
+        x, y = [*most_distinct(table, numeric), None, None][:2]
     others = [name for name in varying if name not in numeric and name not in over]
     axes = choose_axes(numeric, others, parameters, x, y, fewest, problems)
     loose = [name for name in varying if name not in axes and name not in over]
@@ -255,6 +255,15 @@ def listed(values: np.ndarray) -> str:
     """A few of the values as text."""
     few = [f"{value:.6g}" for value in values[:6]]
     return ", ".join(few) if len(values) <= 6 else f"{len(values):,} values from {values[0]:.6g} to {values[-1]:.6g}"
+
+
+def most_distinct(table: pa.Table, names: Sequence[str]) -> list[str]:
+    """The two columns with most different values, in their order; of columns with as many the first ones."""
+    import pyarrow.compute as pc
+
+    counts = {name: pc.count_distinct(table.column(name)).as_py() for name in names}
+    chosen = sorted(names, key=lambda name: -counts[name])[:2]
+    return [name for name in names if name in chosen]
 
 
 def must_be_held(table: pa.Table, name: str) -> Problem:

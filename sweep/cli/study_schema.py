@@ -6,6 +6,7 @@ tribosweep checks.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -27,6 +28,7 @@ from sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
 from sweep.design.designs import DESIGNS
 from sweep.design.distributions import DISTRIBUTIONS
 from sweep.excitation.envelope import SHAPES
+from sweep.io.units import in_unit
 from sweep.io.values import DEFAULT, written
 from sweep.study.random_excitation import INTERPOLATIONS
 from sweep.study.response_spectra import ACROSS
@@ -34,8 +36,16 @@ from sweep.study.schema import TIME_KEYS, WINDOW, Document, Range
 from sweep.study.structures import KINDS
 
 Schema = dict[str, Any]
-WITH_UNIT = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*(1/)?[^0-9.\s+-].*$"
+AFTER = r"(1/)?[^0-9.\s+-].*$"  # a unit
+WITH_UNIT = rf"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*{AFTER}"
 NAMED = r"\[[^\]]+\]"  # of a support, a load or a mode: its name in brackets
+# units that parameters may be mistaken for; those of another quantity than a parameter's are refused where they stand alone
+COMMON = (
+    "kg", "mg", "t", "lb", "m", "mm", "cm", "um", "nm", "km", "in", "ft", "s", "ms", "us", "min", "h", "Hz", "kHz", "MHz", "rpm",
+    "rad/s", "rad", "deg", "%", "N", "mN", "kN", "MN", "lbf", "Pa", "kPa", "MPa", "GPa", "bar", "psi", "W", "mW", "kW", "J", "mJ", "kJ",
+    "m/s", "mm/s", "km/h", "m/s^2", "mm/s^2", "g", "N/m", "kN/m", "MN/m", "N/mm", "kN/mm", "N s/m", "N*s/m", "kN s/m", "N m", "m^2",
+    "mm^2", "m^3", "mm^3", "1/s", "1/Pa", "V", "A", "K",
+)  # fmt: skip
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": WITH_UNIT}]}
 DIRECTION: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
@@ -130,6 +140,22 @@ FORMS: dict[str, dict[str, Schema]] = {
 }
 
 
+@functools.cache
+def pattern_of(unit: str) -> str:
+    """The pattern of a number with a unit that may be converted to `unit`: any but the COMMON ones of other quantities.
+
+    What can be converted is without end (kN/mm, lbf/in, ...), so that it is the other way round: nothing right is refused.
+    """
+    wrong = []
+    for each in COMMON:
+        try:
+            in_unit(f"1 {each}", unit)
+        except ValueError:
+            wrong.append(re.escape(each).replace("\\ ", " ").replace("\\%", "%").replace("\\/", "/"))
+    head, tail = WITH_UNIT[: -len(AFTER)], AFTER
+    return f"{head}(?!(?:{'|'.join(wrong)})\\s*$){tail}"
+
+
 def of_quantity(q: Quantity) -> Schema:
     """The values of a parameter: a number or a text with a unit, a whole number, a word, or a list."""
     if q.name == RECORD:
@@ -141,8 +167,14 @@ def of_quantity(q: Quantity) -> Schema:
     if q.kind == "integer":
         return {"type": "number", "multipleOf": 1, **limits}
     number: Schema = {"type": "number", **limits}
-    single = either(number, {"type": "string", "pattern": WITH_UNIT}) if q.unit else number
+    single = either(number, {"$ref": f"#/$defs/{name_of(q.unit)}"}) if q.unit else number
     return list_of(single) if q.kind == "list" else single
+
+
+def name_of(unit: str) -> str:
+    """The name of the definition of texts with a unit: "In.N_per_m"."""
+    words = {"/": "_per_", "^": "", " ": "_", "*": "_", "%": "percent"}
+    return "In." + "".join(words.get(letter, letter if letter.isalnum() else "") for letter in unit)
 
 
 def described(q: Quantity, form: Schema) -> Schema:
@@ -223,6 +255,9 @@ def study_schema() -> Schema:
     models = listed_models()
     shapes["Study"]["properties"]["model"] |= one_of(models)
     given = {name: described(known[name], form) for name, form in forms.items() if name not in TIME_KEYS}
+    shapes |= {
+        name_of(unit): {"type": "string", "pattern": pattern_of(unit)} for unit in sorted({q.unit for q in known.values() if q.unit})
+    }
     alike: dict[str, str] = {}  # parameters of the same values share the definition of their axes
     for name, form in forms.items():
         alike.setdefault(json.dumps(form), name)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from kernels.models import MODELS, TIME
+from kernels.models.naming import WITH_UNIT
 from sweep.design.axis import SCHEME
 from sweep.io.atomic import write_text
-from sweep.io.errors import shorten
+from sweep.io.errors import ConfigError, Problem, shorten
 from sweep.io.toml import plain, to_toml
-from sweep.io.values import DEFAULT
+from sweep.io.units import spelled
+from sweep.io.values import DEFAULT, number_like
 
 if TYPE_CHECKING:
     from sweep.study.parameter_names import Parameters
@@ -40,7 +42,8 @@ class Study:
         blocks: number of equal blocks of the window, each with its own wear power.
         design: "grid" (every combination of the swept values), "zip" (side by side), "sobol", "latin_hypercube", ...; `count` and `seed`
             belong to the designs that sample.
-        points: a table of points instead of swept parameters: a pandas, polars or Arrow table, or a dict of columns, named as parameters.
+        points: a table of points instead of swept parameters: a pandas, polars or Arrow table, or a dict of columns, named as parameters;
+            a name may state a unit, "a0 [mm/s^2]".
             A missing cell is the default.
         sections: further sections and keys of a study file, such as {"excitation": {...}} or {"sweep": {"observable": "wear_power"}}.
         parameters: a number in SI units; a text with a unit, such as "0.3 g"; or, to sweep it, a list of these, `linspace`, `geomspace`,
@@ -132,14 +135,32 @@ def is_swept(name: str, value: Any) -> bool:
 
 
 def columns_of(points: Any) -> dict[str, list[Any]]:
-    """The columns of a table as axes, a missing cell as the default."""
+    """The columns of a table as axes, a missing cell as the default.
+
+    A header may state a unit, "a0 [mm/s^2]" or "a0 (g)", as that of a table of points; `gap[ring]` is a name.
+    """
     if hasattr(points, "to_dict") and hasattr(points, "columns"):  # pandas, polars
         columns = {str(name): points[name].to_numpy().tolist() for name in points.columns}
     elif hasattr(points, "to_pydict"):
         columns = points.to_pydict()
     else:
         columns = {str(name): np.asarray(values).tolist() for name, values in points.items()}
-    return {name: [DEFAULT if cell is None or repr(cell) in MISSING else cell for cell in cells] for name, cells in columns.items()}
+    found: dict[str, list[Any]] = {}
+    for header, cells in columns.items():
+        stated = WITH_UNIT.search(header)
+        name = header[: stated.start()].strip() if stated else header
+        if name in found:
+            raise ConfigError("points", [Problem(header, f"{name} is given twice: leave out one column")])
+        unit = spelled(stated[0].strip(" []()")) if stated else ""
+        found[name] = [DEFAULT if cell is None or repr(cell) in MISSING else in_unit_of_column(cell, unit) for cell in cells]
+    return found
+
+
+def in_unit_of_column(cell: Any, unit: str) -> Any:
+    """A cell as a study file has it: a number of a column with a unit is a text with it."""
+    if isinstance(cell, list):
+        return [in_unit_of_column(each, unit) for each in cell]
+    return f"{float(cell)!r} {unit}" if unit and number_like(cell) else cell
 
 
 def linspace(start: float | str, stop: float | str, count: int) -> dict[str, Any]:

@@ -62,12 +62,15 @@ class Event:
 
 
 def share_interval(hits: Any, count: Any, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the interval of Clopper and Pearson of the chance of an event that happened in `hits` of `count` independent rows, (n,)."""
+    """Ends of the interval of Clopper and Pearson of the chance of an event that happened in `hits` of `count` independent rows, (n,).
+
+    Numbers of rows may be broken: effective ones of rows that are not independent.
+    """
     from scipy.special import betaincinv
 
     hits, count, tail = np.asarray(hits), np.asarray(count), 0.5 * (1.0 - level)
-    low = betaincinv(np.maximum(hits, 1), count - hits + 1, tail)
-    high = betaincinv(hits + 1, np.maximum(count - hits, 1), 1.0 - tail)
+    low = betaincinv(np.where(hits > 0, hits, 1), count - hits + 1, tail)
+    high = betaincinv(hits + 1, np.where(hits < count, count - hits, 1), 1.0 - tail)
     return np.where(hits > 0, low, 0.0), np.where(hits < count, high, 1.0)
 
 

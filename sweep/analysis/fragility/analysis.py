@@ -12,12 +12,12 @@ import numpy as np
 
 from sweep.analysis.fragility import intervals
 from sweep.analysis.fragility.cloud import Cloud, Regression, regress
+from sweep.analysis.fragility.clusters import interval_of_clusters
 from sweep.analysis.fragility.goodness import misfit
 from sweep.analysis.fragility.intervals import BOOTSTRAP, DELTA, INTERVALS, PROFILE, Intervals
 from sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, fit, rows_of
 from sweep.analysis.fragility.rows import FragilityRows, read
 from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.event import share_interval
 
 STRIPES, CLOUD, INCREMENTAL = "stripes", "cloud", "incremental"
 METHODS = {
@@ -64,7 +64,7 @@ class Points:
 
     Attributes:
         intensity: of a stripe, or geometric mean of a bin. start, stop: ends of the bin.
-        rows, events: counts. share: the part with the event; low, high: its interval of Clopper and Pearson.
+        rows, events: counts. share: the part with the event; low, high: its interval (`clusters.interval_of_clusters`).
     """
 
     intensity: np.ndarray
@@ -203,7 +203,7 @@ def curve_of(rows: FragilityRows, request: FragilityRequest, number: int) -> Cur
     facts["groups"] = int(groups.max()) + 1
     shared = facts["groups"] < len(groups)
     kind = request.interval or (BOOTSTRAP if shared and request.method != INCREMENTAL else DELTA if request.method == CLOUD else PROFILE)
-    facts |= {"points": counted(x, happened, bins_of(x), request.confidence), "grid": grid_over(x), "interval": kind}
+    facts |= {"points": counted(x, happened, bins_of(x), groups, request.confidence), "grid": grid_over(x), "interval": kind}
     curve = fitted(rows, request, used, groups, facts)
     if curve.fit is None or shared:
         return curve
@@ -288,15 +288,15 @@ def bins_of(x: np.ndarray) -> np.ndarray:
     return np.asarray((np.argsort(np.argsort(x, kind="stable"), kind="stable") * bins) // len(x))
 
 
-def counted(x: np.ndarray, happened: np.ndarray, inverse: np.ndarray, confidence: float) -> Points:
-    """Chances in bins of given numbers, (n,)."""
+def counted(x: np.ndarray, happened: np.ndarray, inverse: np.ndarray, groups: np.ndarray, confidence: float) -> Points:
+    """Chances in bins of given numbers, (n,); rows of a group may be alike."""
     count = int(inverse.max()) + 1
     rows, events = np.bincount(inverse, minlength=count), np.bincount(inverse[happened], minlength=count)
     start, stop = np.full(count, np.inf), np.zeros(count)
     np.minimum.at(start, inverse, x)
     np.maximum.at(stop, inverse, x)
     middle = np.clip(np.exp(np.bincount(inverse, np.log(x), count) / rows), start, stop)
-    low, high = share_interval(events, rows, confidence)
+    low, high = interval_of_clusters(happened, inverse, groups, confidence)
     return Points(middle, start, stop, rows, events, events / rows, low, high)
 
 

@@ -13,7 +13,7 @@ from kernels.models.quantity import Quantity, by_name
 from sweep.analysis.fragility.input_intensity import OF_INPUT, SPECTRAL, quantity_of
 from sweep.analysis.fragility.input_intensity import values_of as input_of
 from sweep.analysis.group_statistics import group
-from sweep.analysis.run_rows import ZIP, have_results, is_numeric, must_be_held, repeats, slice_at, varying_of
+from sweep.analysis.run_rows import TABLE, ZIP, have_results, is_numeric, must_be_held, repeats, slice_at, varying_of
 from sweep.analysis.run_state import model_of, state_of
 from sweep.analysis.supports import add_entries, lists_of, with_entries
 from sweep.design.axis import DRAW, RECORD, SCHEME
@@ -148,7 +148,7 @@ def random_of(over: Sequence[str], varying: Sequence[str], intensity: str, probl
 
 def state_is_sampled(state: dict[str, Any]) -> bool:
     """Whether the parameters of a run are a sample, so that all of them vary together."""
-    return state["design"] in (*SAMPLERS, ZIP)
+    return state["design"] in (*SAMPLERS, ZIP, TABLE)
 
 
 def must_be_named(table: pa.Table, name: str) -> bool:

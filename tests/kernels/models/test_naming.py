@@ -15,6 +15,9 @@ RUBBING, WALL = by_name(MODELS["rubbing_mass"].parameters), by_name(MODELS["buck
     ("word", "name"),
     [
         ("mass", "m"),
+        ("mas", "m"),
+        ("amp", "a0"),
+        ("fre", "omega"),
         ("friction", "mu"),
         ("friction_coefficient", "mu"),
         ("static_friction", "mu_s"),

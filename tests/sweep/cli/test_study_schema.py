@@ -62,6 +62,10 @@ WRONG = {
     "a bound that is open": "[parameters]\nm = 0.0",
     "a word for a number": "[parameters]\nmu = 'high'",
     "a number without its unit's text": "[parameters]\nomega = 'Hz'",
+    "a mass for a stiffness": "[parameters]\nk = '3 kg'",
+    "a force for an acceleration": "[sweep.axes]\na0 = ['1 g', '3 kN']",
+    "a length in a range of a mass": "[sweep.axes]\nm = { from = '1 kg', to = '3 mm', count = 3 }",
+    "an acceleration for a frequency": "[parameters]\nomega = '3 m/s^2'",
     "a part for a whole number": "[parameters]\nsides = 1.5",
     "a word that is none": "[parameters]\ndamping_criterion = 'exclude'",
     "a time among the parameters": "[parameters]\nend = 3.0",
@@ -96,6 +100,7 @@ def test_a_wrong_study_is_refused(text: str, validator: jsonschema.Draft7Validat
 
 RIGHT = {
     "texts with units": "[parameters]\nomega = '1 Hz'\nm = '500 g'\na0 = '0.3 g'",
+    "units that no list has": "[parameters]\nk = '1.5e3 lbf/in'\nm = '2 slug'\nomega = '3 deg/ms'\nc = '1 kN*ms/mm'",
     "several designs": "[[sweep]]\naxes = { mu = [0.1] }\n[[sweep]]\ndesign = 'sobol'\ncount = 4\naxes = { a0 = { from = 1.0, to = 2.0 } }",
     "a default among values": "[sweep.axes]\nk_t = ['default', 1e6]",
     "a steady window": "[parameters]\na0 = 3.0\n[time]\nwindow = 'steady'",

@@ -167,7 +167,7 @@ CASES = {
     ),
     "a wrong key of a range that has all keys is unknown": (
         "[sweep.axes]\nmu = { from = 0.1, to = 1.0, count = 5, num = 5 }",
-        ["1 problem", "mu.num: unknown key; Known: from, to, count, spacing"],
+        ["1 problem", "mu.num: unknown key; did you mean 'count' (number of values)? Known: from, to, count, spacing"],
     ),
     "a key of [time] is known by other names, also among parameters": (
         "[parameters]\ndt = 1e-3\n[time]\nduration = 3.0\n[sweep]\nn = 5",

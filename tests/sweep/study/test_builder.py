@@ -103,6 +103,29 @@ def test_a_table_of_points_runs_row_by_row(fake: FakeKernels, library: Any) -> N
     assert found["mu"].isna().tolist() == [False, True, False]
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, dict])
+def test_columns_of_a_table_may_state_units(library: Any) -> None:
+    points = library({"a0 [mm/s^2]": [1000.0, 2500.0], "mu (%)": [10.0, None], "k [N/mm]": [1.0, 2.0], "omega": [3.0, 4.0]})
+    config = load(Study(points=points))
+    found = config.design.points(0, 2)
+    assert {name: values.tolist() for name, values in found.columns.items() if name != "mu"} == {
+        "a0": [1.0, 2.5], "k": [1000.0, 2000.0], "omega": [3.0, 4.0],
+    }  # fmt: skip
+    assert found.columns["mu"][0] == pytest.approx(0.1)
+    assert found.absent["mu"].tolist() == [False, True]
+    standard = load(Study(points={"a0 (g)": [1.0]})).design.points(0, 1)
+    assert standard.columns["a0"][0] == pytest.approx(9.80665)
+
+
+def test_a_wrong_unit_of_a_column_is_told_and_a_name_in_brackets_is_none() -> None:
+    with pytest.raises(ConfigError, match=r"sweep.axes.a0\[0\]: '1.0 kg': 'kg' cannot be converted to m/s\^2"):
+        load(Study(points={"a0 [kg]": [1.0]}))
+    with pytest.raises(ConfigError, match="a0 is given twice"):
+        Study(points={"a0 [g]": [1.0], "a0": [1.0]})
+    document = Study("body", points={"gap[ring]": [1e-3], "k_n[ring] [N/mm]": [1e3]}).document
+    assert document["sweep"]["axes"] == {"gap[ring]": [1e-3], "k_n[ring]": ["1000.0 N/mm"]}
+
+
 def test_editors_and_notebooks_complete_every_parameter() -> None:
     names = list(dict.fromkeys(q.name for model in MODELS.values() for q in model.parameters))
     assert list(get_type_hints(Parameters)) == names
