@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.analysis.calibration.posterior.draws import Draws
+from sweep.analysis.calibration.posterior.modes import groups_of
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.units import raised
 from sweep.plots.figure import HUES, INK, Picture, plain, save
@@ -20,6 +21,7 @@ MOST_PAIRS, MOST_ROWS = 10, 24  # sampled numbers of a picture
 MOST_DRAWS = 2000  # of a density or a panel
 LEVELS = (0.9, 0.5)  # parts of the draws that the lines around the highest densities enclose
 FINE, COARSE = 200, 60  # points of a density along an axis
+BEYOND = 0.05  # of the range of the draws: how far a density is drawn beyond them
 
 
 def draw_traces(draws: Draws, out: Path | None) -> Picture:
@@ -100,26 +102,36 @@ def check_count(option: str, count: int, most: int) -> None:
 
 
 def density(drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places and the density of draws there, by a Gaussian kernel."""
-    from scipy.stats import gaussian_kde
-
+    """Places and the density of draws there, by Gaussian kernels, whose width is that of each mode."""
     if np.ptp(drawn) == 0.0:
         return drawn[:1], np.ones(1)
-    places = np.linspace(drawn.min(), drawn.max(), FINE)
-    return places, gaussian_kde(drawn[:: max(1, len(drawn) // MOST_DRAWS)])(places)
+    drawn = drawn[:: max(1, len(drawn) // MOST_DRAWS)]
+    beyond = BEYOND * np.ptp(drawn)
+    places = np.linspace(drawn.min() - beyond, drawn.max() + beyond, FINE)
+    return places, by_kernels(drawn[np.newaxis], groups_of(drawn[:, np.newaxis]), places[np.newaxis])
+
+
+def by_kernels(points: np.ndarray, groups: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The density of (d, n) points in groups at (d, m) places, by Gaussian kernels with the covariance of each group."""
+    from scipy.stats import gaussian_kde
+
+    found = np.zeros(places.shape[1])
+    for group in np.unique(groups):
+        mine = points[:, groups == group]
+        found += mine.shape[1] / points.shape[1] * gaussian_kde(mine)(places)
+    return found
 
 
 def enclose(axes: Axes, x: np.ndarray, y: np.ndarray) -> None:
     """Lines of constant density around LEVELS of the draws."""
-    from scipy.stats import gaussian_kde
-
     both = np.vstack([(x - x.mean()) / (x.std() or 1.0), (y - y.mean()) / (y.std() or 1.0)])
-    if np.linalg.matrix_rank(both, tol=1e-6 * np.sqrt(len(x))) < 2:
+    groups = groups_of(both.T)
+    if any(np.linalg.matrix_rank(both[:, groups == group], tol=1e-6 * np.sqrt(len(x))) < 2 for group in np.unique(groups)):
         return
-    kernel = gaussian_kde(both)
-    along = [np.linspace(each.min(), each.max(), COARSE) for each in both]
-    heights = kernel(np.stack(np.meshgrid(*along), axis=0).reshape(2, -1)).reshape(COARSE, COARSE)
-    levels = np.unique(np.quantile(kernel(both), [1.0 - level for level in LEVELS]))
+    side = COARSE if len(np.unique(groups)) == 1 else FINE
+    along = [np.linspace(each.min() - BEYOND * np.ptp(each), each.max() + BEYOND * np.ptp(each), side) for each in both]
+    heights = by_kernels(both, groups, np.stack(np.meshgrid(*along), axis=0).reshape(2, -1)).reshape(side, side)
+    levels = np.unique(np.quantile(by_kernels(both, groups, both), [1.0 - level for level in LEVELS]))
     axes.contour(x.mean() + x.std() * along[0], y.mean() + y.std() * along[1], heights, levels=levels, colors=INK, linewidths=0.8)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 GRID = 400
 VALLEY = 0.3  # of the lower of two peaks: a valley below it parts them
+FEWEST = 10  # draws of a group
 LEAST_PART = 0.02  # of the draws: fewer are no mode
 NARROW = 0.5  # bandwidth over that of Silverman's rule, which is one for a single normal peak
 
@@ -52,6 +53,18 @@ def modes_of(values: np.ndarray) -> list[Mode]:
             found.append(Mode(float(inside.mean()), len(inside) / len(values), low, high))
             low = high
     return found
+
+
+def groups_of(values: np.ndarray) -> np.ndarray:
+    """(n,) groups of draws (n, p): those that lie in the same mode of every number; groups of few draws join the largest."""
+    labels = np.zeros(len(values), dtype=np.int64)
+    for drawn in values.T:
+        ends = [mode.high for mode in modes_of(drawn)[:-1]]
+        labels = labels * (len(ends) + 1) + np.searchsorted(ends, drawn, side="right")
+    found, counts = np.unique(labels, return_counts=True)
+    small = found[counts < max(LEAST_PART * len(values), FEWEST)]
+    labels[np.isin(labels, small)] = found[np.argmax(counts)]
+    return labels
 
 
 def words(name: str, unit: str, modes: list[Mode]) -> str:

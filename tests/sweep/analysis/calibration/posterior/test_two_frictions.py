@@ -13,12 +13,14 @@ import pytest
 from scipy import stats
 
 import kernels
+import sweep
 from sweep.analysis.calibration import load
 from sweep.analysis.calibration.posterior.likelihood import NormalErrors
 from sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
 from sweep.analysis.calibration.posterior.problem import Problem
 from sweep.analysis.calibration.posterior.smc import SmcSettings, sample
 from sweep.analysis.calibration.system import System
+from sweep.cli import main
 
 CONFIG = Path(__file__).parents[5] / "configs" / "calibrate_power.toml"
 BETWEEN = 0.35  # of the two frictions
@@ -62,3 +64,18 @@ def test_both_frictions_are_found_with_the_weights_of_quadrature() -> None:
         assert draws[side, 0].mean() == pytest.approx(mean, abs=0.25 * spread)
         assert draws[side, 0].std() == pytest.approx(spread, rel=0.2)
         assert sign * np.corrcoef(draws[side].T)[0, 1] > 0.8
+
+
+@pytest.mark.slow
+def test_the_command_writes_draws_that_a_study_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["calibration.starts=1", "calibration.posterior={ particles = 100, chains = 2 }"]
+    options = [each for change in few for each in ("--set", change)]
+    assert main(["calibrate", str(CONFIG), "--out", "shoe", "--posterior", "smc", "--pairs", "pairs.png", *options]) == 0
+    told = capsys.readouterr()
+    assert "2 chains of 100 draws, tempered sequential Monte Carlo; ln evidence = " in told.out
+    assert "Stages" in told.out
+    assert "mu has 2 modes, around 0.2" in told.err or "mu has 2 modes, around 0.19" in told.err
+    assert Path("pairs.png").stat().st_size > 10_000
+    assert not list(Path("shoe").glob("smc_chain_*"))  # nothing has to go on
+    study = sweep.load({"parameters": {"omega": 10.0, "a0": 8.0}, "sweep": {"design": "posterior", "file": "shoe/posterior.parquet"}})
+    assert (study.swept, study.design.count) == (["mu", "m"], 200)
