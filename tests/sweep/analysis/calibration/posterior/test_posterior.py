@@ -10,6 +10,8 @@ import sweep
 from sweep.analysis.calibration import load
 from sweep.analysis.calibration.posterior import analysis as posterior
 from sweep.analysis.calibration.posterior import draws
+from sweep.cli import main
+from sweep.cli.shared import BAD_CONFIG
 from sweep.io.errors import ConfigError
 
 FEW = ["calibration.starts=2", "calibration.posterior.draws=250", "calibration.posterior.warmup=100", "calibration.posterior.chains=2"]
@@ -101,3 +103,20 @@ def test_an_unknown_sampler_is_told():
     with pytest.raises(ConfigError, match="'nut' is no sampler; did you mean 'nuts'"):
         sweep.calibrate("calibrate_loop", overrides=["calibration.starts=1"], posterior="nut")
     assert set(posterior.METHODS) == {"nuts", "smc"}
+
+
+def test_the_command_prints_the_summary_and_draws_pictures(loop, tmp_path, capsys):
+    settings = [part for each in FEW for part in ("--set", each)]
+    pictures = ["--traces", str(tmp_path / "t.png"), "--pairs", str(tmp_path / "p.svg")]
+    assert main(["calibrate", "calibrate_loop", "--out", str(tmp_path / "out"), "--posterior", "nuts", *settings, *pictures]) == 0
+    told = capsys.readouterr()
+    assert "posterior: 2 chains of 250 draws, no-U-turn sampler; 0 divergences" in told.out
+    assert "log_uniform between 2e+06 and 2e+08 N/m, from its bounds" in told.out
+    assert f"Written: {tmp_path / 't.png'}" in told.err
+    assert "lines around 50 % and 90 %" in (tmp_path / "p.svg").read_text()
+    assert np.array_equal(draws.read(tmp_path / "out").values, loop.draws.values)  # the same seed, from the command and from Python
+
+
+def test_pictures_of_draws_need_draws(tmp_path, capsys):
+    assert main(["calibrate", "calibrate_loop", "--traces", str(tmp_path / "t.png")]) == BAD_CONFIG
+    assert "--traces: shows draws of a posterior: add --posterior nuts" in capsys.readouterr().err
