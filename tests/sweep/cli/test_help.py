@@ -17,6 +17,7 @@ import typer
 
 from kernels.models import MODELS
 from sweep.analysis.calibration import load as calibrations
+from sweep.analysis.optimisation import load as optimisations
 from sweep.cli import completion, main
 from sweep.cli.app import COMMANDS, app
 from sweep.cli.groups import TASKS
@@ -100,6 +101,7 @@ def test_keys_of_sections_are_topics(capsys: Captured) -> None:
         assert rows.keys() == {f"{topic}.{key}" for key in shape.model_fields} | inner
         assert all(rows.values())
     assert {row["key"] for row in listed(capsys, "calibration")["calibration"]} >= {f"calibration.{key}" for key in calibrations.KEYS}
+    assert {row["key"] for row in listed(capsys, "optimise")["optimise"]} >= {f"optimise.{key}" for key in optimisations.KEYS}
     assert "CSV or Parquet" in next(row["description"] for row in listed(capsys, "sweep")["sweep"] if row["key"] == "sweep.file")
     assert "table" in {row["design"] for row in listed(capsys, "designs")["designs"]}
     assert {"from", "to", "count", "spacing", '"log_normal"'} <= {row["key"] for row in listed(capsys, "axes")["axes"]}
