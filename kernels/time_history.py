@@ -164,18 +164,61 @@ def trace(
         (2,)
     """
     kind, resolved = _resolve(model, params, records)
-    state = _start(kind, resolved)
-    parts = [jax.tree.map(lambda value: np.asarray(value)[None], state)]
-    while float(state.stage) < len(STAGES) and int(state.events) < most:
-        state, part = _walk(kind, resolved, state)
-        parts.append(jax.tree.map(np.asarray, part))
-    states: Any = jax.tree.map(lambda *values: np.concatenate(values), *parts)
+    states = _states(kind, resolved, most)
     begins: np.ndarray = states.t
     if at is None:
         times, since = _instants(begins, start, samples)
     else:
         times = _times_within(at, float(begins[-1]))
         since = np.searchsorted(begins, times, side="right") - 1
+    found = _sampled(kind, resolved, states, times, since)
+    columns = [found[name] for name in ("x", "v", "friction", "wall")]
+    return Results(zip((quantity.name for quantity in TRACE_COLUMNS), (times, *columns), strict=True), TRACE_COLUMNS)
+
+
+@without_false_alarm()
+def total_acceleration(model: str, params: Mapping[str, Any], at: ArrayLike, records: Records | None = None) -> np.ndarray:
+    """The acceleration of one oscillator at given times, with that of its base: what an oscillator that stands on it feels.
+
+    Args:
+        model, params, records: see `event_log`, also for the errors. at: (n,) times [s] of the run.
+
+    Returns:
+        (n,) the forces of spring, damper, contacts, f0 and load over the mass [m/s^2].
+
+    Raises:
+        ValueError: two bodies, a time that is not of the run, or as for `event_log`.
+
+    Examples:
+        >>> total_acceleration("stop", {"k": 400.0, "c": 1.0, "gap": 0.1, "k_n": 1e5, "a0": 3.0, "end": 2.0}, [0.5, 1.0]).shape
+        (2,)
+    """
+    kind, resolved = _resolve(model, params, records)
+    if "m_2" in resolved and np.isfinite(resolved["m_2"]):
+        raise ValueError("m_2: the motion of two bodies is that of one relative to the other; a total acceleration is of one body")
+    states = _states(kind, resolved, event_loop.MOST_EVENTS)
+    times = _times_within(at, float(states.t[-1]))
+    now = _sampled(kind, resolved, states, times, np.searchsorted(states.t, times, side="right") - 1)
+    p = {name: float(resolved[name]) for name in ("m", "k", "c", "load")}
+    f0, omega, phase = (float(resolved.get(name, 0.0)) for name in ("f0", "omega", "phase"))
+    pushed = f0 * np.sin(omega * times + phase) + p["load"]
+    return np.asarray((pushed + now["friction"] - now["reaction"] - p["c"] * now["v"] - p["k"] * now["x"]) / p["m"])
+
+
+def _states(kind: oscillator.Kind, resolved: dict[str, np.ndarray], most: int) -> Any:
+    """The states after all events of a run, along the first axis."""
+    state = _start(kind, resolved)
+    parts = [jax.tree.map(lambda value: np.asarray(value)[None], state)]
+    while float(state.stage) < len(STAGES) and int(state.events) < most:
+        state, part = _walk(kind, resolved, state)
+        parts.append(jax.tree.map(np.asarray, part))
+    return jax.tree.map(lambda *values: np.concatenate(values), *parts)
+
+
+def _sampled(
+    kind: oscillator.Kind, resolved: dict[str, np.ndarray], states: Any, times: np.ndarray, since: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Motion and forces (`Moment`) by name, (n,), at `times` [s], each from the state at the place `since`."""
     room = -len(times) % PER_CALL
     padded = np.concatenate([since, np.zeros(room, int)]), np.concatenate([times, np.zeros(room)])
     found = []
@@ -183,9 +226,7 @@ def trace(
         which, when = (values[place : place + PER_CALL] for values in padded)
         chosen = jax.tree.map(lambda values, which=which: values[which], states)
         found.append(jax.tree.map(np.asarray, _moments(kind, resolved, chosen, when)))
-    names = ("x", "v", "friction", "wall")
-    columns = [np.concatenate([np.empty(0), *(getattr(m, name) for m in found)])[: len(times)] for name in names]
-    return Results(zip((quantity.name for quantity in TRACE_COLUMNS), (times, *columns), strict=True), TRACE_COLUMNS)
+    return {name: np.concatenate([np.empty(0), *(getattr(m, name) for m in found)])[: len(times)] for name in Moment._fields}
 
 
 def _times_within(at: ArrayLike, end: float) -> np.ndarray:

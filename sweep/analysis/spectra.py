@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kernels.models.schemes import EXACT
 from sweep.analysis import event_log
 from sweep.excitation.compatible import Compatible
 from sweep.excitation.compatible_channels import CompatibleChannels
 from sweep.excitation.intensity import intensities
 from sweep.excitation.records import ACCELERATION, TIME, Recorded, read_record
 from sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum, response_spectrum
+from sweep.execution.record_bank import record_of_row
 from sweep.io import tables
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.excitation import Excitation, channels_of
+from sweep.study.rules import check_fixed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LOWEST, HIGHEST, COUNT, DRAWS = 0.2, 33.0, 100, 20  # Hz, Hz, frequencies, draws, where nothing else is said
+SAMPLES_OF_A_PERIOD, MOST_SAMPLES = 20, 2_000_000  # of a response, for the highest frequency
 SHARES = (0.16, 0.5, 0.84)
 UNITS = {"frequency": "Hz", "period": "s", "Sd": "m", "Sv": "m/s", "Sa": "m/s^2", "PSv": "m/s", "PSa": "m/s^2"}
 
@@ -90,6 +94,7 @@ def read_spectra(
     acceleration: str = ACCELERATION,
     unit: str | None = None,
     single: Sequence[float] = (),
+    points: Sequence[int] = (),
 ) -> Spectra:
     """Compute the spectra of records.
 
@@ -99,6 +104,7 @@ def read_spectra(
         draws: of a study with random accelerations: how many draws, from the first on.
         time, acceleration, unit: of files: names of the columns, and the unit if the header does not say it and it is not m/s^2.
         single: natural periods [s], > 0, whose Sa at this damping are among the measures.
+        points: of a study: numbers of points whose response is the record: the total acceleration of the mass (a floor spectrum).
 
     Raises:
         ConfigError: a file or study that cannot be read, a study without accelerations, or numbers out of their bounds.
@@ -111,7 +117,11 @@ def read_spectra(
     if wrong := [period for period in single if not 0.0 < period < np.inf]:
         raise ConfigError("--period", [Problem("", f"{wrong[0]:g} s must be > 0: a natural period")])
     files = [path for path in paths if path.suffix.lower() in tables.READERS]
-    if len(files) == len(paths) and paths:
+    if points:
+        if len(paths) != 1 or files:
+            raise ConfigError("--point", [Problem("", "is of one study or run")])
+        listed, excitation = of_responses(paths[0], points, float(frequencies.max())), None
+    elif len(files) == len(paths) and paths:
         listed, excitation = of_files(files, time, acceleration, unit), None
     elif len(paths) == 1:
         listed, excitation, missed = of_study(paths[0], draws)
@@ -128,6 +138,33 @@ def read_spectra(
     if target is not None:
         target = np.tile(target, (len(names) // len(target), 1))
     return Spectra(str(paths[0]), names, ResponseSpectrum(periods, damping, *peaks), measures, random, target, missed)
+
+
+def of_responses(path: Path, points: Sequence[int], highest: float) -> list[tuple[str, np.ndarray, float]]:
+    """Name, total acceleration [m/s^2] and step [s] of points' responses, by the exact engine, for frequencies up to `highest` [Hz]."""
+    from kernels.time_history import total_acceleration
+
+    config = event_log.read_study(path)
+    if config.model.structure is not None:
+        message = "a structure has no total acceleration here: psd of x_acceleration[POINT] in [output.signals] is relative to the ground"
+        raise ConfigError(config.source, [Problem("--point", message)])
+    found = []
+    for point in points:
+        given = event_log.parameters_of(config, point)
+        if problems := check_fixed(config.model, EXACT, given, config.paths, set()):
+            raise ConfigError(config.source, problems)
+        end = float(config.model.resolve(given)["end"])
+        count = int(np.ceil(end * SAMPLES_OF_A_PERIOD * highest))
+        if count > MOST_SAMPLES:
+            message = f"{count:.3g} samples of {end:g} s for {highest:g} Hz are more than {MOST_SAMPLES:,}: lower --to"
+            raise ConfigError(config.source, [Problem(f"point {point}", message)])
+        shaken, records = record_of_row(config.excitation, given)
+        try:
+            samples = total_acceleration(config.model.name, shaken, np.linspace(0.0, end, count + 1)[:-1], records)
+        except ValueError as error:
+            raise ConfigError(config.source, [Problem(f"point {point}", str(error))]) from None
+        found.append((f"point {point}", samples, end / count))
+    return found
 
 
 def target_of(excitation: Excitation | None, frequencies: np.ndarray, damping: float) -> np.ndarray | None:

@@ -58,6 +58,7 @@ def spectra(
     acceleration: str = "acceleration",
     unit: str | None = None,
     periods: Sequence[float] = (),
+    points: Sequence[int] = (),
 ) -> RecordSpectra:
     """Compute response spectra of records in files, or of the records or random draws of a study. `response_spectrum` takes arrays.
 
@@ -69,6 +70,7 @@ def spectra(
         time: of files: name of the column of times [s]. acceleration: of files: name of the column of accelerations.
         unit: of files: unit of the accelerations, such as "g"; default what the header says, or m/s^2.
         periods: natural periods [s] whose Sa at this damping are among the measures.
+        points: of a study: numbers of points whose response is the record: the total acceleration of the mass (a floor spectrum).
 
     Raises:
         ConfigError: a file or study that cannot be read, a study without accelerations, numbers out of their bounds.
@@ -90,5 +92,5 @@ def spectra(
         if asked.ndim != 1 or not asked.size or not (np.isfinite(asked) & (asked > 0.0)).all():
             raise ConfigError("frequencies", [Problem("", f"must be positive numbers [Hz], not {frequencies}")])
     files = [source] if isinstance(source, str | os.PathLike) else list(source)
-    found = analysis.read_spectra(files, asked, damping, draws, time, acceleration, unit, periods)
+    found = analysis.read_spectra(files, asked, damping, draws, time, acceleration, unit, periods, points)
     return RecordSpectra(found.names, found.spectrum, found.measures, found)

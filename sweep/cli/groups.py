@@ -44,6 +44,7 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "events": (LOOK, ("events sdnd104 --point 1", "events runs/my_study --impacts --out impacts.parquet")),
     "spectrum": (LOOK, (
         "spectrum quake", "spectrum main_shock.csv --unit g --damping 0.02 --out spectra.png", "spectrum random_support --draws 100",
+        "spectrum runs/quake --point 0",
     )),
     "signals": (LOOK, ("signals runs/signals --out signals.png", "signals runs/signals --point 7 --column psd_x")),
     "bifurcation": (LOOK, ("bifurcation runs/bouncing_ball --y poincare_v",)),

@@ -35,6 +35,9 @@ def spectrum(
     period: Annotated[
         list[float] | None, typer.Option(help="Natural period [s] whose Sa is among the measures of a record. Can be repeated.")
     ] = None,
+    point: Annotated[
+        list[int] | None, typer.Option(help="Of a study: number of a point whose total acceleration is the record. Can be repeated.")
+    ] = None,
     draws: Annotated[int, typer.Option(help="Of random accelerations: how many draws, from draw 0 on.")] = 20,
     time: Annotated[str, typer.Option(help="Of files: name of the column of times.")] = "time",
     acceleration: Annotated[str, typer.Option(help="Of files: name of the column of accelerations.")] = "acceleration",
@@ -42,7 +45,7 @@ def spectrum(
     out: Annotated[Path | None, typer.Option(help="File to write: a table, .csv or .parquet, or a picture, .png, .svg or .pdf.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show response spectra and intensities of records of base acceleration, and of the records or random draws of a study."""
+    """Show response spectra and intensities of records of base acceleration, of the records or draws of a study, or of its responses."""
     from sweep.analysis import event_log, spectra
     from sweep.plots import spectra as picture
     from sweep.plots.figure import SUFFIXES
@@ -52,7 +55,7 @@ def spectrum(
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*event_log.FORMATS, *SUFFIXES))}")])
     frequencies = spectra.frequencies_of(lowest, highest, count)
     paths = [study_or_run(path) for path in sources]
-    found = spectra.read_spectra(paths, frequencies, damping, draws, time, acceleration, unit, period or ())
+    found = spectra.read_spectra(paths, frequencies, damping, draws, time, acceleration, unit, period or (), point or ())
     if out is not None and drawn:
         picture.draw(found, out)
         say_worst(found)
