@@ -51,5 +51,8 @@ def fill(figure: Figure, spectra: Spectra) -> None:
     axes.legend(frameon=False, fontsize=9)
     axes.tick_params(color=INK)
     count = len(spectra.names)
-    what = f"{count} draws" if spectra.random else f"{count} records" if count > 1 else "1 record"
+    draws = len({name.partition(",")[0] for name in spectra.names})
+    what = (
+        f"{draws} draws{', each channel' if draws < count else ''}" if spectra.random else f"{count} records" if count > 1 else "1 record"
+    )
     write_title(axes, f"{spectra.source}: response spectra of {what}", [f"{100.0 * spectra.spectrum.damping:g} % of critical damping"])
