@@ -8,7 +8,9 @@ from kernels.batch.sampled import signals
 from kernels.batch.solve import solve
 from kernels.models import MODELS
 from kernels.models.signals import Signals, channels, density
+from kernels.structure_samples import samples
 from kernels.time_history import impacts, trace
+from sweep.study.load import load
 
 STEP = 0.002
 PEAKS, DURATIONS = (0.0, 20.0, 30.0, 40.0), (0.0, 0.009, 0.01, 0.011)
@@ -114,3 +116,21 @@ def test_units_of_densities():
         "m^2/Hz", "(m/s)^2/Hz", "(m/s^2)^2/Hz", "N^2/Hz",
     ]  # fmt: skip
     assert list(channels(MODELS["rubbing_mass"])) == ["x", "v", "a", "friction_force"]
+
+
+@pytest.mark.slow
+def test_signals_of_a_structure_are_those_of_its_samples():
+    config = load("rod_in_ring")
+    model, params = config.model, {**config.fixed, "end": 1.0, "window_start": 0.2, "window_end": 1.0}
+    params |= {name: float(values[0]) for name, values in config.design.points(0, 1).columns.items()}
+    names, edges = ("x[centre]", "normal_force[ring]"), (0.0, 1.0, 5.0)
+    asked = Signals(0.001, psd=names, segment=128, peaks=edges, durations=(0.0,))
+    rows = {**params, "end": np.array([1.0, 1.0])}
+    solved = solve(model, config.scheme, rows, None, 2)
+    found = signals(model, config.scheme, asked, rows, None, solved.status)
+    one = samples(model, params, 0.2 + 0.001 * np.arange(800), config.scheme)
+    for name in names:
+        expected = scipy.signal.welch(np.asarray(one[name]), 1000.0, nperseg=128)[1]
+        np.testing.assert_allclose(found[f"psd_{name}"][1], expected, rtol=1e-9, atol=1e-12 * expected.max())
+    assert abs(found["impact_peaks[ring]"][0].sum() - solved.observables["impacts[ring]"][0]) <= 1.0
+    assert found["impact_durations[ring]"][0].sum() == found["impact_peaks[ring]"][0].sum() > 5.0
