@@ -74,6 +74,7 @@ def test_the_line_of_a_chance_is_the_quantile_of_the_strength(tmp_path: Path) ->
     assert main(["report", str(tmp_path / "run"), "--traces", "0"]) == 0
 
 
+@pytest.mark.slow
 def test_a_study_that_lost_shards_continues_with_the_same_places(tmp_path: Path) -> None:
     document = {**study(40), "output": {"shard_points": 400}}
     whole = run(document, tmp_path / "run").boundaries()
@@ -157,6 +158,7 @@ def test_what_means_nothing_is_refused(keys: dict[str, Any], said: str) -> None:
     assert said in str(told.value)
 
 
+@pytest.mark.slow
 def test_shades_between_scattered_rows_are_linear_within_an_area(tmp_path: Path) -> None:
     """Below buckling the peak force is v0 sqrt(m k_n); linear in v0, so that the triangles of a boundary study give it between its rows."""
     document = study(1)
