@@ -77,6 +77,13 @@ class Signal:
             return float(np.sqrt(np.sum(values) * self.entries[1])) if power else np.nan
         return float(np.sum(values)) if self.along != LEVEL else np.nan
 
+    def largest(self, curve: Curve) -> tuple[float, float]:
+        """The entry that is largest in size, and what it belongs to; NaN of a single number and without rows."""
+        if not self.along or not np.isfinite(curve.median).any():
+            return np.nan, np.nan
+        place = int(np.nanargmax(np.abs(curve.median)))
+        return float(curve.median[place]), float(self.entries[place])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunSignals:

@@ -66,10 +66,8 @@ def show(found: RunSignals) -> None:
     lines = []
     for signal in found.signals:
         for curve in signal.curves:
-            values, total = curve.median, signal.total(curve)
-            there = bool(signal.along) and np.isfinite(values).any()
-            place = int(np.nanargmax(np.abs(values))) if there else 0
-            largest = (f"{values[place]:.4g}", f"{signal.entries[place]:.4g} {signal.along_unit}") if there else ("", "")
+            total, (value, place) = signal.total(curve), signal.largest(curve)
+            largest = (f"{value:.4g}", f"{place:.4g} {signal.along_unit}") if np.isfinite(value) else ("", "")
             lines.append((signal.name, signal.unit, curve.label, curve.rows, f"{total:.4g}" if np.isfinite(total) else "", *largest))
     header = ["signal", "unit", "curve", "rows", "total", "largest", "at"]
     if all(not line[2] for line in lines):

@@ -42,11 +42,13 @@ from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
 from sweep.report.columns import MOST_FINE, pack_columns
 from sweep.report.fragility import fragility_of
+from sweep.report.groups import groups_of, joined
 from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from sweep.report.means import means_over
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
 from sweep.report.rare_event import rare_of
 from sweep.report.sensitivity import indices_of
+from sweep.report.signals import signals_of
 from sweep.report.summary import sentences
 from sweep.report.traces import trace_rows
 from sweep.study.boundary import BOUNDARY
@@ -111,12 +113,13 @@ def read_content(
         raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
     count = rows.table.num_rows
     more: tuple[Quantity, ...] = ()
+    of = shown_of(rows.model, color, areas, support, [], sought_in(path))
+    whole, whole_areas = rows, areas_of(path, rows, of)
     if over:
         rows, deviation = means_over(rows, over, shade)
         more = (deviation,)
-    of = shown_of(rows.model, color, areas, support, [], sought_in(path))
     place = of.support or next(iter(supports_of(rows.model)), None)
-    found_areas = areas_of(path, rows, of)
+    found_areas = areas_of(path, rows, of) if over else whole_areas
     drawn = map_of(path, rows, None, found_areas) if len(rows.axes) > 1 else None
     order, places, thinned = order_of(rows, drawn)
     picked = pick(rows, drawn, found_areas, order, traces) if not over else []
@@ -126,8 +129,10 @@ def read_content(
     indices, lacking = indices_of(path, rows.state, shade)
     fragile, why_not = fragility_of(path, rows.state)
     rare, not_rare = rare_of(path, rows.state)
+    groups, no_groups = groups_of(whole, over, drawn, shade, whole_areas)
+    signals, fewer_signals = signals_of(path, rows, over, at)
     curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
-    notes = [each for each in (thinned, lacking, why_not, not_rare) if each]
+    notes = [each for each in (thinned, lacking, why_not, not_rare, no_groups, fewer_signals) if each]
     if over:
         each = count / max(rows.table.num_rows, 1)
         notes.append(
@@ -182,6 +187,8 @@ def read_content(
         "sensitivity": indices.facts if indices else None,
         "fragility": fragile,
         "rare": rare,
+        "groups": groups,
+        "signals": signals,
         "curves": table_of(curves) if curves else [],
         "provenance": [list(each) for each in provenance_of(rows) if each[0] not in TECHNICAL],
         "technical": [list(each) for each in provenance_of(rows) if each[0] in TECHNICAL],
@@ -271,12 +278,7 @@ def boundaries_of(drawn: RegimeMap) -> Iterable[BoundaryLine]:
 
 def line_of(boundary: BoundaryLine) -> dict[str, Any]:
     """A boundary for plotly, with null between its pieces."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for piece in boundary.pieces:
-        x += [*(float(f"{value:.7g}") for value in piece[:, 0]), None]
-        y += [*(float(f"{value:.7g}") for value in piece[:, 1]), None]
-    return {"name": boundary.plain, "theory": boundary.theory, "x": x, "y": y}
+    return {"name": boundary.plain, "theory": boundary.theory, **joined(boundary.pieces)}
 
 
 def limits_of_line(values: np.ndarray) -> tuple[float, float]:

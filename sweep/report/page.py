@@ -15,7 +15,7 @@ from sweep.io.errors import ConfigError, Problem
 from sweep.io.text import visible
 from sweep.report.content import Content
 
-SCRIPTS = ("data.js", "picture.js", "charts.js", "analyses.js", "page.js")
+SCRIPTS = ("data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "page.js")
 
 
 def write_page(content: Content, out: Path) -> int:

@@ -64,9 +64,9 @@ function showFragility() {
 function drawFragility() {
   const found = content.fragility;
   if (!found) return null;
-  const hues = ["#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b"], data = [];
+  const colors = hues(), data = [];
   for (const [place, fit] of found.fits.entries()) {
-    const color = hues[place % hues.length], by = escaped(fit.by), name = by || "lognormal";
+    const color = colors[place % colors.length], by = escaped(fit.by), name = by || "lognormal";
     const [line, points] = [found.curves, found.points].map((rows) => rows.filter(({ curve }) => curve === fit.curve));
     const x = line.map(({ intensity }) => intensity);
     data.push({ x: [...x, ...x.toReversed()], y: [...line.map(({ low }) => low), ...line.map(({ high }) => high).toReversed()], fill: "toself", mode: "lines", line: { width: 0 }, fillcolor: `${color}2e`, hoverinfo: "skip", showlegend: false });
@@ -80,8 +80,7 @@ function drawFragility() {
     xaxis: { title: { text: `${escaped(found.intensity)}${found.unit ? ` [${raised(found.unit)}]` : ""}`, standoff: 6 } },
     yaxis: { title: { text: "chance", standoff: 6 }, range: [-0.03, 1.03] },
   };
-  const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
-  return Plotly.react(element("fragility-chart"), data, layout(axes, { showlegend: true, legend, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
+  return Plotly.react(element("fragility-chart"), data, layout(axes, { showlegend: true, legend: legendAbove, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
 }
 
 // Rare event: its chance with the interval, and the levels that lead to it. `drawRare` adds the picture once Plotly is there.
@@ -91,23 +90,13 @@ function showRare() {
   if (!found) return;
   element("rare-title").textContent = found.title;
   const number = (value, most = 4) => (typeof value === "number" ? digits(value, most) : "–"), count = (value) => value.toLocaleString("en");
-  const made = (names, rows, words) => {
-    const whole = document.createElement("table"), head = whole.createTHead().insertRow(), body = whole.createTBody();
-    whole.className = "indices";
-    for (const [n, name] of names.entries()) head.append(Object.assign(document.createElement("th"), { textContent: name, className: n < words ? "" : "number" }));
-    for (const cells of rows) {
-      const line = body.insertRow();
-      for (const [n, textContent] of cells.entries()) Object.assign(line.insertCell(), { textContent, className: n < words ? "" : "number" });
-    }
-    return whole;
-  };
   const several = found.repeats.length > 1, of = found.estimate ? [["all repeats", found.estimate]] : [];
   if (several) of.push(...found.repeats.map((each) => [`repeat ${each.repeat}`, each]));
   const chances = of.map(([name, each]) => [name, number(each.probability), `${number(each.low, 3)} to ${number(each.high, 3)}`, number(each.variation, 3), count(each.families)]);
-  element("rare-chance").replaceChildren(made(["of", "chance", `${100 * found.confidence} %`, "coefficient of variation", "families"], chances, 1));
+  element("rare-chance").replaceChildren(numbersTable(["of", "chance", `${100 * found.confidence} %`, "coefficient of variation", "families"], chances, 1));
   const goal = `${found.across}${found.unit ? ` [${found.unit.replace(/\^2/g, "²")}]` : ""}`;
   const levels = found.levels.map((row) => [`${row.repeat}`, `${row.level}`, number(row.goal, 5), number(row.probability), number(row.exceedance), number(row.accepted, 3), count(row.rows), count(row.failed)]);
-  element("rare-levels").replaceChildren(made(["repeat", "level", goal, "share", "chance", "accepted", "rows", "failed"], levels, 2));
+  element("rare-levels").replaceChildren(numbersTable(["repeat", "level", goal, "share", "chance", "accepted", "rows", "failed"], levels, 2));
 }
 
 function drawRare() {
@@ -125,6 +114,5 @@ function drawRare() {
     xaxis: { title: { text: `${escaped(found.across)}${found.unit ? ` [${raised(found.unit)}]` : ""}`, standoff: 6 } },
     yaxis: { title: { text: "chance", standoff: 6 }, type: "log", exponentformat: "power", dtick: 1 },
   };
-  const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
-  return Plotly.react(element("rare-chart"), data, layout(axes, { showlegend: true, legend, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
+  return Plotly.react(element("rare-chart"), data, layout(axes, { showlegend: true, legend: legendAbove, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
 }

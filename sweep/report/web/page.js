@@ -58,6 +58,8 @@ function showFacts() {
   showCurves();
   showFragility();
   showRare();
+  showGroups();
+  showSignals();
   table(element("statuses"), Object.entries(content.statuses).map(([name, count]) => [name, count.toLocaleString("en"), ""]));
   table(element("fixed"), content.fixed);
   table(element("provenance"), content.provenance);
@@ -307,11 +309,20 @@ function listen() {
     if (Object.keys(fresh).length) Plotly.relayout(element("map"), fresh);
   });
   new ResizeObserver(repaint).observe(frame);
-  const again = () => shadeBy(state.shade.name).then(() => state.trace >= 0 && drawTrace(content.traces.findIndex((trace) => trace.row === state.trace), state.trace));
+  const again = async () => {
+    await shadeBy(state.shade.name);
+    if (state.trace >= 0) await drawTrace(content.traces.findIndex((trace) => trace.row === state.trace), state.trace);
+    await drawAnalyses();
+  };
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   const onPaper = (is) => { document.documentElement.classList.toggle("paper", is); again(); };
   window.addEventListener("beforeprint", () => onPaper(true));
   window.addEventListener("afterprint", () => onPaper(location.hash === "#paper"));
+}
+
+// What is drawn of a run besides its map and traces.
+async function drawAnalyses() {
+  for (const draw of [drawGroups, drawSignals, drawFragility, drawRare]) await draw();
 }
 
 // Plotly takes a second to start, so the areas are painted before.
@@ -328,8 +339,7 @@ async function begin() {
   document.head.append(Object.assign(document.createElement("script"), { textContent: element("plotly").textContent }));
   element("plotly").remove();
   await shadeBy(content.shade);
-  await drawFragility();
-  await drawRare();
+  await drawAnalyses();
   listen();
   document.body.dataset.ready = seconds();
   const middle = rows.at(...view().map(([low, high]) => (low + high) / 2));

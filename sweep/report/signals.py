@@ -1,0 +1,75 @@
+"""Signals of the rows for a report: spectra, cycles, crossings and impacts, their medians with the spread over rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sweep.analysis.run_rows import RunRows
+from sweep.analysis.signals import FREQUENCY, SHARES, Curve, Signal, read_signals
+from sweep.io.errors import ConfigError
+from sweep.report.packing import COARSE, pack_floats
+
+MOST_CURVES, MOST_PANELS = 6, 12
+MOST_ENTRIES = 1000  # of a curve
+MOST_ROWS = 200_000
+
+
+def signals_of(path: Path, rows: RunRows, over: Sequence[str], at: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
+    """The signals of a run for JSON, and else the reason why they are not shown ("" if the study asks for none).
+
+    Args:
+        path: directory of the run. rows: a row for each place that the report shows. over: the parameters that are drawn there.
+        at: "name=value" texts that hold parameters.
+    """
+    if "signals" not in rows.document.get("output", {}):
+        return None, ""
+    if rows.state["rows"] > MOST_ROWS:
+        return None, f"No signals: there are more than {MOST_ROWS:,} rows; tribosweep signals {path} shows single points."
+    apart = rows.table.num_rows <= MOST_CURVES
+    together = over if apart else [*over, *(axis.name for axis in rows.axes), *rows.loose]
+    try:
+        found = read_signals(path, over=together, at=at)
+    except ConfigError as error:
+        return None, f"No signals: {'; '.join(problem.message for problem in error.problems)}."
+    drawn = [signal for signal in found.signals if signal.along]
+    numbers = [number_of(signal, curve) for signal in found.signals for curve in signal.curves[:MOST_CURVES]]
+    facts = {
+        "title": f"Signals: medians over {', '.join(found.over)}" if found.over else "Signals",
+        "shares": list(SHARES),
+        "panels": [panel_of(signal) for signal in drawn[:MOST_PANELS]],
+        "numbers": numbers,
+    }
+    return facts, f"Signals without a picture here: {', '.join(signal.name for signal in drawn[MOST_PANELS:])}." * (
+        len(drawn) > MOST_PANELS
+    )
+
+
+def panel_of(signal: Signal) -> dict[str, Any]:
+    """A signal with its curves as text; of a spectrum with many lines the means of neighbouring ones."""
+    stride = math.ceil(len(signal.entries) / MOST_ENTRIES) if signal.along == FREQUENCY else 1
+    entries = averaged(signal.entries, stride)
+    curves = [
+        {"name": curve.label, "rows": curve.rows, "values": [pack_floats(averaged(each, stride), COARSE) for each in curve.quantiles]}
+        for curve in signal.curves[:MOST_CURVES]
+    ]
+    about = {"name": signal.name, "unit": signal.unit, "about": signal.description, "counts": signal.counts, "stride": stride}
+    along = {"along": signal.along, "along_unit": signal.along_unit, "entries": [float(f"{each:.7g}") for each in entries]}
+    return {**about, **along, "signed": "cross_psd_" in signal.name, "curves": curves}
+
+
+def averaged(values: np.ndarray, stride: int) -> np.ndarray:
+    """The means of each `stride` neighbours, and of those that remain."""
+    return np.add.reduceat(values, np.arange(0, len(values), stride)) / np.diff([*range(0, len(values), stride), len(values)])
+
+
+def number_of(signal: Signal, curve: Curve) -> dict[str, Any]:
+    """The numbers of a curve: the total, and the largest entry with its place."""
+    value, place = signal.largest(curve)
+    numbers = {"total": signal.total(curve), "largest": value, "at": place}
+    about = {"signal": signal.name, "unit": signal.unit, "curve": curve.label, "rows": curve.rows, "along_unit": signal.along_unit}
+    return about | {name: number if math.isfinite(number) else None for name, number in numbers.items()}
