@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sweep.design.axis import Axis, Counted
+from sweep.design.copula import Correlation, correlate
 from sweep.design.latin_hypercube import mixed
 from sweep.design.sampling import Sampled
 
@@ -22,12 +23,14 @@ class Draws(Sampled):
     Attributes:
         crossed: axes with a number of values. random: axes that are drawn. The draws run fastest, then the last crossed axis.
         draws: number of draws; 1 without random axes. seed: seed of the draws.
+        correlations: correlations of the normal scores of pairs of random axes.
     """
 
     crossed: tuple[Counted, ...]
     random: tuple[Axis, ...]
     draws: int
     seed: int
+    correlations: tuple[Correlation, ...] = ()
 
     @property
     def axes(self) -> tuple[Axis, ...]:  # type: ignore[override]
@@ -46,7 +49,8 @@ class Draws(Sampled):
         for axis in reversed(self.crossed):
             place, digit = np.divmod(place, axis.count)
             crossed.append((digit + 0.5) / axis.count)
-        return [*crossed[::-1], *(uniform(draws, self.seed, number) for number in range(len(self.random)))]
+        independent = [uniform(draws, self.seed, number) for number in range(len(self.random))]
+        return [*crossed[::-1], *correlate(self.random, self.correlations, independent)]
 
 
 def uniform(draws: np.ndarray, seed: int, axis: int) -> np.ndarray:

@@ -24,9 +24,12 @@ from sweep.design.distributions import (
     Weighted,
 )
 from sweep.design.sensitivity import SAMPLERS
+from sweep.design.subset_simulation import SUBSET
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import read_nodes, read_number
 from sweep.study.axes import read_list
+from sweep.study.boundary import BOUNDARY
+from sweep.study.draws import DRAWS
 
 WEIGHT = Quantity("weight", "1", "weight of a value", lower=0.0)
 FACTOR = Quantity("factor", "1", "what the table is multiplied by", lower=0.0, lower_open=True)
@@ -43,8 +46,9 @@ def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sample
     found: list[Problem] = []
     word = raw.get("distribution", UNIFORM)
     if not sampled:
-        designs = ", ".join(f'"{name}"' for name in SAMPLERS)
-        found.append(Problem(path, f"only a design that samples draws from a distribution: design = one of {designs}"))
+        designs = ", ".join(f'"{name}"' for name in (*SAMPLERS, DRAWS, SUBSET))
+        able = f'{designs}, or "{BOUNDARY}" with an event'
+        found.append(Problem(path, f"only a design that draws takes a distribution: design = one of {able}"))
     elif not isinstance(word, str) or word not in DISTRIBUTIONS:
         found.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution; {advise(str(word), list(DISTRIBUTIONS))}"))
     elif word == CHOICE:

@@ -27,6 +27,7 @@ KEYS = (
     "confidence",
     "count",
     "seed",
+    "correlations",
 )  # keys of [sweep] for this design
 WIDTHS, HALVINGS = (1e-14, 0.1), (0, 20)  # least and largest value
 MOST_NODES = 2**24  # of the smallest cells along an axis, so that neighbours differ by much more than rounding
@@ -34,7 +35,7 @@ MOST_POINTS = 131_072  # of the coarse grid
 MOST_ROWS = 20_000_000  # of the coarse grid, with all draws
 DEFAULT_WIDTH, DEFAULT_HALVINGS = 1e-6, 5
 CHANCE_WIDTH, CHANCE_HALVINGS, CONFIDENCE = 1e-3, 3, 0.95  # of a chance, which has a larger sampling error
-OF_CHANCES = ("chance", "confidence", "count", "seed")  # keys that belong to an event
+OF_CHANCES = ("chance", "confidence", "count", "seed", "correlations")  # keys that belong to an event
 FORM = '{ from = 1.0, to = 10.0, count = 17, spacing = "linear" }'
 
 

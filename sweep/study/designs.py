@@ -218,7 +218,9 @@ def settings_in(section: Sweep, design: Design) -> dict[str, Any]:
     settings = {key: getattr(design, key, None) for key in KEYS.get(section.design, ())}
     if isinstance(design, Draws | Boundary):
         over = design if isinstance(design, Draws) else design.over
-        settings |= {"count": over.draws, "seed": over.seed} if over is not None and over.random else {"count": None, "seed": None}
+        random = over if over is not None and over.random else None
+        settings |= {"count": random.draws, "seed": random.seed} if random else {"count": None, "seed": None}
+        settings["correlations"] = [list(each) for each in random.correlations] if random else None
     return settings
 
 

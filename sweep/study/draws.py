@@ -8,13 +8,13 @@ from sweep.design.axis import Axis, Counted
 from sweep.design.draws import Draws
 from sweep.design.sobol import MOST_SAMPLED
 from sweep.io.errors import Problem
-from sweep.study.sampling import MOST_SEED
+from sweep.study.sampling import MOST_SEED, read_correlations
 
 if TYPE_CHECKING:
     from sweep.study.schema import Sweep
 
 DRAWS = "draws"
-KEYS = ("count", "seed")
+KEYS = ("count", "seed", "correlations")
 
 
 def read_draws(sweep: Sweep, where: str, axes: tuple[Axis, ...], random: set[str], problems: list[Problem]) -> Draws | None:
@@ -30,4 +30,5 @@ def read_draws(sweep: Sweep, where: str, axes: tuple[Axis, ...], random: set[str
         problems.append(Problem(f"{where}.count", f"{sweep.count} is out of bounds: must be >= 1 and <= {MOST_SAMPLED:.0e} (draws)"))
     elif sweep.count is not None and not random:
         problems.append(Problem(f"{where}.count", "no axis is drawn: one of them needs a distribution, or a range without a count"))
-    return None if len(problems) > before else Draws(crossed, drawn, sweep.count or 1, seed)
+    correlations = read_correlations(sweep, where, drawn, problems)
+    return None if len(problems) > before else Draws(crossed, drawn, sweep.count or 1, seed, correlations)

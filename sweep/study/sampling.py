@@ -82,13 +82,14 @@ def check_harmonics(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: 
 
 
 def read_correlations(sweep: Sweep, where: str, axes: tuple[Axis, ...], problems: list[Problem]) -> tuple[Correlation, ...]:
-    """Read the correlations of parameters, which only plain sampling designs support."""
+    """Read the correlations of the `axes` that are drawn, which designs for indices of sensitivity do not support."""
     raw, path = sweep.correlations, f"{where}.correlations"
     if raw is None:
         return ()
-    if sweep.design not in ("sobol", "latin_hypercube", "halton", SUBSET):
+    if sweep.design in ("saltelli", "morris", "fast"):
         reason = "its indices share the variance out among independent parameters"
-        message = f'design {sweep.design!r} takes no correlations: {reason}; "sobol", "latin_hypercube", "halton" and "{SUBSET}" take them'
+        able = f'"sobol", "latin_hypercube", "halton", "draws", "{SUBSET}" and a "boundary" with an event take them'
+        message = f"design {sweep.design!r} takes no correlations: {reason}; {able}"
         problems.append(Problem(path, message))
         return ()
     names = [axis.name for axis in axes if isinstance(axis, Continuous | Drawn)]

@@ -114,7 +114,8 @@ class Sweep(TableSchema):
     harmonics: Whole | None = Field(default=None, description="of fast: number of harmonics of a curve")
     correlations: list[Any] | None = Field(
         default=None,
-        description='of sobol, latin_hypercube, halton and subset_simulation: ["a0", "mu", 0.5], the correlation of normal scores',
+        description="of sobol, latin_hypercube, halton, draws, subset_simulation and a boundary with an event: "
+        '["a0", "mu", 0.5], the correlation of normal scores',
     )
     axes: dict[str, Any] | None = Field(default=None, description="the parameters that vary: lists, ranges, or distributions in a sample")
 

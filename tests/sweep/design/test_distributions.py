@@ -119,7 +119,7 @@ def test_every_axis_survives_the_document() -> None:
     assert isinstance(config.design.axes[0], Drawn)
 
 
-@pytest.mark.parametrize("kind", ["sobol", "halton", "latin_hypercube"])
+@pytest.mark.parametrize("kind", ["sobol", "halton", "latin_hypercube", "draws"])
 def test_correlated_parameters_keep_their_distributions_and_have_the_rank_correlation_that_theory_gives(kind: str) -> None:
     axes = {"a0": {"distribution": "normal", "mean": 15.0, "std": 1.0}, "k": {"from": 1.0, "to": 2.0}, "c": {"from": 0.0, "to": 1.0}}
     made = design(axes, kind, 8192, correlations=[["a0", "c", 0.6], ["k", "a0", -0.3]])
@@ -132,6 +132,22 @@ def test_correlated_parameters_keep_their_distributions_and_have_the_rank_correl
     block = made.points(77, 300).columns
     for name, values in points.items():  # whatever block a point is computed in
         np.testing.assert_array_equal(block[name], values[77:300])
+
+
+def test_correlated_draws_are_the_same_at_every_place_and_survive_the_document() -> None:
+    drawn = {"mu": {"from": 0.1, "to": 0.9}, "m": {"from": 1.0, "to": 2.0}}
+    crossed = {"a0": {"from": 1.0, "to": 2.0, "count": 3}, "v0": {"from": 0.5, "to": 1.0, "count": 2}}
+    more = {"count": 2048, "seed": 3, "correlations": [["mu", "m", -0.7]], "axes": {**crossed, **drawn}}
+    for design_ in ({"design": "draws"}, {"design": "boundary", "event": "wear_power > 1", "chance": 0.1}):
+        config = load({"sweep": {**design_, **more}})
+        assert config.document["sweep"]["correlations"] == [["mu", "m", -0.7]]
+        assert load(config.document).digest == config.digest
+        points = config.design.points(0, 6 * 2048).columns
+        mu, m = (points[name].reshape(6, 2048) for name in ("mu", "m"))
+        assert (mu == mu[0]).all()
+        assert (m == m[0]).all()
+        assert stats.spearmanr(mu[0], m[0]).statistic == pytest.approx(6.0 / math.pi * math.asin(-0.35), abs=0.04)
+        assert stats.kstest(m[0] - 1.0, "uniform").pvalue > 0.05
 
 
 SOBOL = "[sweep]\ndesign = 'sobol'\ncount = 8\n"
@@ -209,14 +225,18 @@ BAD = {
 DESIGNS = {
     "a grid draws nothing": (
         "[sweep.axes]\nmu = { distribution = 'uniform', from = 0.1, to = 0.2 }",
-        ["mu: only a design that samples draws from a distribution"],
+        ["mu: only a design that draws takes a distribution", '"draws", "subset_simulation", or "boundary" with an event'],
+    ),
+    "an observable has a boundary without draws": (
+        "[sweep]\ndesign = 'boundary'\ncorrelations = [['a0', 'v0', 0.5]]\n[sweep.axes]\na0 = [1, 2]\nv0 = [1, 2]",
+        ["sweep.correlations: belongs to a boundary with an event"],
     ),
     "Sobol indices are of independent parameters": (
         "[sweep]\ndesign = 'saltelli'\ncount = 8\ncorrelations = [['mu', 'a0', 0]]\n[sweep.axes]\nmu = [1, 2]\na0 = { from = 1, to = 2 }",
         [
             "sweep.correlations: design 'saltelli' takes no correlations",
+            '"draws", "subset_simulation" and a "boundary" with an event take them',
             "independent parameters",
-            '"sobol", "latin_hypercube" and "halton" take them',
         ],
     ),
     "correlations are of axes": (
