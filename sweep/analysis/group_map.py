@@ -130,14 +130,10 @@ def map_for(
     Raises:
         ConfigError: see `read_groups`; or an option belongs to another statistic.
     """
-    sweep = RunDirectory(path).read_document().get("sweep", {})
-    sought = (
-        ""
-        if isinstance(sweep, list) or sweep.get("design") != BOUNDARY
-        else str(sweep.get("event", ""))
-        if sweep.get("design") == BOUNDARY
-        else ""
-    )
+    directory = RunDirectory(path)
+    directory.read_run(to_continue=False)  # whether it is one that this version reads
+    sweep = directory.read_document().get("sweep", {})
+    sought = "" if isinstance(sweep, list) or sweep.get("design") != BOUNDARY else str(sweep.get("event", ""))
     if statistic is None and sought and not (over or bins or color or areas):
         statistic = Statistic(CHANCE, sought)
     grouped = bool(over or bins) or (not at and bool(parameters_over(path, (), (x, y))))

@@ -40,6 +40,7 @@ def found():
     return signals(model, "exact", ASKED, ROWS, None, status)
 
 
+@pytest.mark.slow
 def test_columns_are_those_announced(found):
     assert list(found) == list(ASKED.columns(MODELS["stop"]))
     for name, (quantity, entries) in ASKED.columns(MODELS["stop"]).items():
@@ -47,6 +48,7 @@ def test_columns_are_those_announced(found):
         assert quantity.length == (0 if entries is None else len(entries.values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [0, 1, 2])
 @pytest.mark.parametrize("part", [1, 2])
 def test_spectra_are_those_of_samples_of_the_same_run(found, row, part):
@@ -69,6 +71,7 @@ def test_spectra_are_those_of_samples_of_the_same_run(found, row, part):
     np.testing.assert_allclose(found[f"part{part}_psd_a"][row], expected, rtol=1e-6, atol=1e-9 * expected.max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [0, 1, 2])
 def test_impacts_are_those_of_the_event_log(found, row):
     params = one_row(ROWS, row)
@@ -83,6 +86,7 @@ def test_impacts_are_those_of_the_event_log(found, row):
     assert (row == 2) == (len(log.time) == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [0, 1])
 def test_crossings_are_those_of_a_dense_trace(found, row):
     params = one_row(ROWS, row)
@@ -98,6 +102,7 @@ def test_rows_without_results_have_no_signals():
     assert all(np.isnan(values).all() for values in found.values())
 
 
+@pytest.mark.slow
 def test_time_schemes_give_the_signals_of_the_exact_engine():
     model = MODELS["rubbing_mass"]
     rows = {"mu": 0.0, "k": 400.0, "c": 0.8, "a0": np.array([1.0, 2.0]), "omega": 7.0, "end": 5.0, "step": 1e-3}

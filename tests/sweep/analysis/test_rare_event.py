@@ -37,6 +37,7 @@ def chance(correlation: float, limit: float | None = None) -> float:
     return float(ndtr((force - middle["f_crit"]) / math.sqrt(variance)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.5])
 def test_a_wall_buckles_as_rarely_as_the_closed_form_says(correlation: float, tmp_path: Path) -> None:
     more: dict[str, Any] = {"correlations": [["k_n", "f_crit", correlation]]} if correlation else {}

@@ -11,7 +11,8 @@ import pytest
 from matplotlib.image import imread
 
 from sweep import ConfigError, run
-from sweep.analysis.regime_map import read_chances, read_map, theory_of
+from sweep.analysis.group_map import CHANCE, Statistic, read_groups
+from sweep.analysis.regime_map import read_map, theory_of
 from sweep.analysis.run_notes import notes_on
 from sweep.cli import main
 from sweep.report.content import read_content
@@ -71,7 +72,7 @@ def test_a_map_shows_the_chosen_support(solver: FakeKernels, sections: dict[str,
     first = read_map(directory)
     assert first.shade is not None
     assert first.areas == f"contact_regime[{first.shade.name.partition('[')[2]}"
-    chance = read_chances(directory, "impacts[ring]>=2", None)
+    chance = read_groups(directory, Statistic(CHANCE, "impacts[ring]>=2"))
     np.testing.assert_allclose(chance.shades, [[0.0, 1.0, 1.0]] * 2)
     assert theory_of(ring, ring.x_values, ring.y_values) == []
     assert notes_on(directory) == []

@@ -52,6 +52,7 @@ def energies(table: pd.DataFrame) -> dict[str, np.ndarray]:
     return found
 
 
+@pytest.mark.slow
 def test_the_line_of_a_chance_is_the_quantile_of_the_strength(tmp_path: Path) -> None:
     """A wall buckles where m v0^2 k_n >= f_crit^2, so the line for the chance p is v0 sqrt(m k_n) = the p quantile of f_crit."""
     found = run(study(200), tmp_path / "run")
@@ -108,6 +109,7 @@ def test_classes_and_heights_of_places_are_those_of_a_count(relation: str, sign:
         assert (heights[place] > 0.0) == (classes[place] >= 2)
 
 
+@pytest.mark.slow
 def test_draws_are_the_same_at_every_combination_and_independent_of_each_other(tmp_path: Path) -> None:
     axes = {"v0": [0.5, 1.0], "m": {"from": 1.0, "to": 2.0, "count": 3}, "f_crit": {"distribution": "normal", "mean": 1.0, "std": 0.1}}
     document = study(0) | {"sweep": {"design": "draws", "count": 300, "axes": axes}}

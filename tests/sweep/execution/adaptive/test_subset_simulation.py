@@ -165,6 +165,7 @@ STOP = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_with_the_same_points(tmp_path: Path) -> None:
     whole = sweep.run(STOP, tmp_path / "whole")
     shards = sorted((tmp_path / "whole" / "points").iterdir())
