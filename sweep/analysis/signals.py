@@ -192,7 +192,7 @@ def values_of(column: pa.ChunkedArray) -> np.ndarray:
     there = np.asarray(whole.is_valid())
     lengths = np.asarray(whole.value_lengths().fill_null(0))
     values = np.full((len(whole), int(lengths.max(initial=0))), np.nan)
-    values[there] = np.asarray(whole.flatten(), np.float64).reshape(int(there.sum()), -1)
+    values[there] = np.asarray(whole.flatten(), np.float64).reshape(int(there.sum()), values.shape[1])
     return values
 
 

@@ -36,7 +36,7 @@ from sweep.study.excitation import Excitation
 from sweep.study.rules import check_fixed, check_rules
 from sweep.study.schema import TIME_KEYS, Document, Time
 from sweep.study.shard_size import check_shards
-from sweep.study.signals import read_signals, section_document
+from sweep.study.signals import check_segment, read_signals, section_document
 from sweep.study.subset_simulation import check_limit
 
 DEFAULT_SCHEME = "exact"
@@ -142,6 +142,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     check_columns(asked, model.returns(window, given), design, model, problems)
     check_precision(document.study.precision, model, schemes, window, asked, paths, design, problems)
     signals = read_signals(document.output.signals, model, window, document.study.precision, design, problems)
+    check_segment(signals, {name: fixed[name] for name in fixed.keys() - {axis.name for axis in design.axes}}, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
     if problems:
         swept = {str(name) for part in document.sweep for name in part.axes or {}}

@@ -25,7 +25,8 @@ EXPONENT = Quantity("woehler_exponent", "1", "slope of the Woehler curve", lower
 RATE = Quantity("cycle_rate", "Hz", "cycles per second of the equivalent range", lower=0.0, lower_open=True)
 COUNT = Quantity("count", "", "number of values", kind="integer", lower=2.0, upper=10_000.0)
 SPACINGS = ("linear", "log")
-MOST_SEGMENT, MOST_PARTS, MOST_ENTRIES = 2**16, 100, 10_000
+LEAST_SEGMENT, MOST_SEGMENT, MOST_PARTS, MOST_ENTRIES = 8, 2**16, 100, 10_000
+ROUNDING = 1e-9  # relative, of a length that is a whole number of intervals
 PRODUCTS = ("psd", "cross_psd", "rainflow", "crossings", PEAKS, DURATIONS)
 
 
@@ -88,12 +89,32 @@ def check_study(model: Model, window: str | None, precision: str, design: Design
 def read_segment(section: SignalsTable, problems: list[Problem]) -> tuple[int, float]:
     """The samples of a segment, and the overlap of segments."""
     segment, overlap = section.segment, section.overlap
-    if not 8 <= segment <= MOST_SEGMENT or segment % 4:
-        problems.append(Problem(f"{KEY}.segment", f"{segment} is out of bounds: must be a multiple of 4 from 8 to {MOST_SEGMENT} samples"))
+    if not LEAST_SEGMENT <= segment <= MOST_SEGMENT or segment % 4:
+        problems.append(
+            Problem(f"{KEY}.segment", f"{segment} is out of bounds: must be a multiple of 4 from {LEAST_SEGMENT} to {MOST_SEGMENT} samples")
+        )
     if not number_like(overlap) or float(overlap) not in OVERLAPS:
         problems.append(Problem(f"{KEY}.overlap", f"must be one of {', '.join(f'{each:g}' for each in OVERLAPS)}, not {shorten(overlap)}"))
         return segment, OVERLAPS[0]
     return segment, float(overlap)
+
+
+def check_segment(signals: Signals | None, fixed: Mapping[str, Any], problems: list[Problem]) -> None:
+    """Add a problem if no part of the window is as long as a segment, so that no row has spectra; not if times are swept.
+
+    Args:
+        signals: what the study asks for. fixed: the parameters that all rows share, by name.
+    """
+    end = fixed.get("window_end", fixed.get("end"))
+    if signals is None or end is None or not (signals.psd or signals.cross_psd):
+        return
+    length = (float(end) - float(fixed.get("window_start", 0.0))) / signals.parts
+    most = int(length / signals.interval * (1.0 + ROUNDING)) // 4 * 4
+    if 0.0 < length and most < signals.segment:
+        of = "the window" if signals.parts == 1 else f"a part of the window (1 of {signals.parts})"
+        advice = f"give at most {most}, or a shorter interval" if most >= LEAST_SEGMENT else "give a shorter interval"
+        seconds = f"{signals.segment} samples of {signals.interval:g} s are {signals.segment * signals.interval:g} s"
+        problems.append(Problem(f"{KEY}.segment", f"{seconds}, longer than {of}, {length:g} s: no spectrum; {advice}"))
 
 
 def read_names(path: str, given: Any, known: Mapping[str, Quantity], problems: list[Problem]) -> tuple[str, ...]:

@@ -87,6 +87,20 @@ def test_tables_of_a_run_leave_signals_out(run, capsys):
     assert "psd_x" not in capsys.readouterr().out
 
 
+def test_signals_that_no_row_has_are_empty_curves(fake, monkeypatch, tmp_path, capsys):
+    def nothing(model, _scheme, asked, _columns, _absent, status, _records):
+        return {name: np.full((len(status), q.length or 1), np.nan).squeeze() for name, (q, _) in asked.columns(model).items()}
+
+    monkeypatch.setattr("kernels.batch.sampled.signals", nothing)
+    run = sweep.run(STUDY, out=tmp_path / "run")
+    (signal,) = read_signals(run.directory, ["psd_x"]).signals
+    assert all(curve.rows == 0 for curve in signal.curves)
+    assert np.isnan(signal.curves[0].median).all()
+    assert main(["signals", str(run.directory)]) == 0
+    assert "psd_x" in capsys.readouterr().out
+    assert main(["signals", str(run.directory), "--out", str(tmp_path / "none.png")]) == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

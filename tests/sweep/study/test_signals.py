@@ -54,6 +54,22 @@ def test_the_canonical_study_is_read_as_the_same():
     assert again.digest == config.digest != load(BASE).digest
 
 
+def test_a_segment_fits_into_each_part_of_the_window():
+    asked = {"interval": "5 ms", "psd": ["x"], "segment": 512}
+    assert read(asked, time={"end": 2.56}).signals.segment == 512
+    said = problems(asked, time={"end": 2.558})["output.signals.segment"]
+    assert "512 samples of 0.005 s are 2.56 s, longer than the window, 2.558 s" in said
+    assert "at most 508" in said
+    assert read({**asked, "segment": 508}, time={"end": 2.558}).signals.segment == 508
+    assert (
+        "a part of the window (1 of 2), 1.5 s"
+        in problems({**asked, "parts": 2}, time={"end": 4.0, "window": [1.0, 4.0]})["output.signals.segment"]
+    )
+    assert problems({**asked, "interval": 1.0})["output.signals.segment"].endswith("no spectrum; give a shorter interval")
+    assert read({"interval": "5 ms", "crossings": {"x": [0.0]}}, time={"end": 1.0}).signals.segment == 1024, "no spectrum is asked for"
+    assert read(asked, sweep={"axes": {"end": [1.0, 4.0]}}).signals.segment == 512, "rows differ in length"
+
+
 def test_columns_have_units_and_what_their_entries_belong_to():
     config = read(GIVEN)
     schema = parquet.schema(config, {})
