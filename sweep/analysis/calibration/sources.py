@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from sweep.io.values import read_number
 
 COMPARED_KEYS = {
     "column": "column of the file; default the name of the observable",
-    "sd": "standard deviation in the unit of the observable: a number or a column",
+    "sd": "standard deviation: a number in the unit of the observable, a text with another unit, or a column",
     "relative_sd": "instead of sd: standard deviation over the measured number",
     "weight": "as how many measurements each number counts: a number or a column; default 1",
 }  # key of a comparison -> what it is
@@ -30,6 +31,7 @@ LOOP_KEYS = {
     "displacement": "column of the imposed displacement [m]; default x",
     "steady": "true: the path is closed and was repeated before it was measured",
 }  # key of a loop -> what it is
+WITH_UNIT = re.compile(r"[-+]?\.?\d\S*\s+\S")  # a text that is no name of a column: "0.05 mm"
 ON_PATH = by_name(LOOP_COLUMNS)
 IN_TIME = {
     "x": Quantity("x", "m", "displacement", "x"),
@@ -192,7 +194,7 @@ def read_terms(quantity: Quantity, given: Mapping[str, Any], where: str, problem
     }  # fmt: skip
     read: dict[str, Any] = {}
     for key, unit in units.items():
-        if key in given and not (isinstance(given[key], str) and key != "relative_sd"):
+        if key in given and (key == "relative_sd" or not isinstance(given[key], str) or WITH_UNIT.match(given[key])):
             read[key] = read_number(Quantity(key, unit, words[key], lower=0.0, lower_open=True), f"{where}.{key}", given[key], problems)
         elif key in given:
             read[key] = given[key]

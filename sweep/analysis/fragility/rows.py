@@ -104,7 +104,8 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
         )
         problems.append(Problem("--by", message))
     loose = [name for name in varying if name not in (intensity, by, *random, *(OF_INPUT if measure else ()))]
-    problems += [in_words(table, name) for name in loose if not state_is_sampled(state) and must_be_named(table, name)]
+    if axis is not None:  # else the intensity may be what is loose
+        problems += [in_words(table, name) for name in loose if not state_is_sampled(state) and must_be_named(table, name)]
     if problems or axis is None:
         raise ConfigError(str(path), problems)
     values = what.values_in(model, table.column(what.observable))
@@ -131,7 +132,7 @@ def axis_of(
         return known[name]
     same = "is the same in every row" if name in parameters and name not in varying else "is no number that this run varies or observes"
     problems.append(
-        Problem("--intensity", f"{name!r} {same} (a spectral acceleration is {SPECTRAL}); {advise(name, {**known, **MEASURES})}")
+        Problem("--intensity", f"{name!r} {same} (a spectral acceleration is {SPECTRAL}); {advise(name, {**MEASURES, **known})}")
     )
     return None
 

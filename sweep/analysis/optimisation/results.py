@@ -147,10 +147,13 @@ def limits(result: OptimisationResult) -> list[dict[str, Any]]:
             slack = constraint.sign * (constraint.limit - value)
             active = abs(slack) <= ACTIVE * scales.constraints[place]
             multiplier = math.nan if optimum.conditions is None else float(optimum.conditions.multipliers[place])
+            kept = bool(slack >= -KEPT * scales.constraints[place])
+            if not kept:  # the optimum is that of another question
+                multiplier = math.nan
             per_unit = -objective.sign * constraint.sign * multiplier * scales.objectives[0] / scales.constraints[place]
             found.append({
                 "optimum": number, "constraint": str(constraint), "value": nothing(value), "limit": constraint.limit,
-                "unit": constraint.measure.unit, "slack": nothing(slack), "kept": bool(slack >= -KEPT * scales.constraints[place]),
+                "unit": constraint.measure.unit, "slack": nothing(slack), "kept": kept,
                 "active": bool(active), "multiplier": nothing(abs(per_unit)), "sensitivity": nothing(per_unit + 0.0),
             })  # fmt: skip
     return found

@@ -21,6 +21,7 @@ from sweep.analysis.calibration.posterior.priors import Sampled
 from sweep.analysis.calibration.posterior.problem import Problem
 from sweep.analysis.calibration.posterior.smc_stages import StageFiles
 from sweep.analysis.calibration.results import CalibrationResult, digest
+from sweep.design.distributions import LOG_UNIFORM, UNIFORM
 from sweep.io.version import VERSION
 
 NUTS, SMC = "nuts", "smc"
@@ -31,6 +32,8 @@ NEAR = 25.0  # chi^2 above the best: chains start around all optima below
 LOOKED_AT = 64  # draws between which jumps are looked for
 SHOWN = 3  # number of jumps that are described
 EDGE, CROWDED = 0.01, 0.05  # of the range between bounds, and of the draws: more of these within that press against a bound
+BESIDE = 2.0  # standard deviations of the draws between their median and the end of a prior against which they press
+FAR = 6.0  # ln of the highest density of a prior over that at the median of the draws, as 3.5 standard deviations of a normal one
 TOLD = 0.9  # standard deviation over that of the prior: above it the data say hardly anything
 
 Tell = Callable[[int, int], None]
@@ -210,13 +213,35 @@ def notes_on(result: CalibrationResult, problem: Problem, values: np.ndarray, ro
         modes = modes_of(values[:, place])
         if len(modes) > 1:
             notes.append(words(each.name, each.unit, modes))
-        prior = each.quantile((np.arange(1000) + 0.5) / 1000.0)
-        if values[:, place].std() > TOLD * prior.std():
-            notes.append(f"The data say hardly anything of {each.name}: its posterior is as wide as its prior.")
+        notes += notes_on_prior(each, values[:, place], places[:, place])
     inadmissible = ~result.system.admissible(values[:, : len(result.space.names)])
     if inadmissible.any():
         notes.append(f"{int(inadmissible.sum()):,} draws contradict the rules of the model.")
     return notes
+
+
+def notes_on_prior(each: Sampled, drawn: np.ndarray, places: np.ndarray) -> list[str]:
+    """Sentences on how the draws of a number compare with its prior.
+
+    Args:
+        each: the number. drawn: (n,) draws. places: (n,) of the draws between the ends of the prior, on the scale of the number, in [0, 1].
+    """
+    prior = each.quantile((np.arange(1000) + 0.5) / 1000.0)
+    centre, spread = float(np.median(drawn)), float(drawn.std())
+    if spread > TOLD * prior.std() and abs(drawn.mean() - prior.mean()) < prior.std():
+        return [f"The data say hardly anything of {each.name}: its posterior is as wide as its prior."]
+    if not each.given:
+        return []
+    unit = f" {each.unit}" if each.unit not in ("", "1") else ""
+    for end, near in zip(each.support, (places < EDGE, places > 1.0 - EDGE), strict=True):
+        if near.mean() > CROWDED and abs(centre - end) < BESIDE * spread:
+            return [
+                f"{each.name} presses against an end of its prior, {end:g}{unit}: the data contradict the prior, unless that end is sure."
+            ]
+    highest = each.log_density(prior)[0].max()
+    if each.law not in (UNIFORM, LOG_UNIFORM) and each.log_density(np.array([centre]))[0][0] < highest - FAR:
+        return [f"The data contradict the prior of {each.name}: draws lie around {centre:.4g}{unit}, far out in {each.words()}."]
+    return []
 
 
 def notes_on_jumps(result: CalibrationResult, problem: Problem, coordinates: np.ndarray) -> list[str]:

@@ -134,6 +134,12 @@ def test_a_calibration_is_read_with_settings_missing_cells_units_and_weights() -
     assert found.config.fixed["post_stiffness"].tolist() == [0.2, 0.15]
 
 
+def test_a_standard_deviation_may_have_a_unit() -> None:
+    pd.DataFrame(DROPS).to_csv("drops.csv", index=False)
+    found = reading.load(changed("calibration/compare/plastic_set/sd", "5 mm"))
+    assert found.data.spread[:2] == pytest.approx([0.005, 0.005])
+
+
 def test_parquet_and_csv_say_the_same() -> None:
     pd.DataFrame(DROPS).to_parquet("drops.parquet")
     found = reading.load(changed("calibration/data", "drops.parquet"))
@@ -181,6 +187,7 @@ CASES: list[tuple[str, Any, str]] = [
     ("calibration/compare/plastic_set/column", "sett", r"has no column 'sett'; did you mean 'set'"),
     ("calibration/compare/plastic_set/sd", 0.0, r"calibration.compare.plastic_set.sd: 0.0 is out of bounds: must be > 0"),
     ("calibration/compare/plastic_set/sd", -1.0, r"calibration.compare.plastic_set.sd: -1.0 is out of bounds"),
+    ("calibration/compare/plastic_set/sd", "5 mN", r"calibration.compare.plastic_set.sd: '5 mN': 'mN' cannot be converted to m"),
     ("calibration/compare/plastic_set/sd", None, r"calibration.compare.plastic_set: missing: sd"),
     ("calibration/compare/plastic_set/relative_sd", 0.1, r"give either sd or relative_sd"),
     ("calibration/compare/plastic_set/s", 0.1, r"calibration.compare.plastic_set.s: unknown key"),

@@ -213,6 +213,13 @@ def test_a_parameter_of_a_grid_must_have_a_place(grid: Path) -> None:
     assert "say that they are random with --over f_crit" in str(caught.value)
 
 
+def test_an_unknown_intensity_is_the_only_problem_and_measures_are_named_first(grid: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ask(grid, intensity="sa")
+    (problem,) = caught.value.problems
+    assert "Known: pga, pgv" in problem.message
+
+
 @pytest.mark.slow
 def test_a_hundred_thousand_walls_agree_with_the_closed_form(tmp_path: Path) -> None:
     """The rows of a Monte Carlo sample: they buckle where the energy says, and theta and beta are within their intervals."""

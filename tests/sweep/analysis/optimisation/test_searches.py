@@ -72,6 +72,7 @@ def test_where_no_point_keeps_the_limits_the_nearest_is_shown(solve: Solve) -> N
     assert (
         "No point keeps all constraints. The nearest one, which is shown, violates g0 <= 1 N (it is 1.33333 N); g1 >= 2 N" in found.notes[0]
     )
+    assert [(row["kept"], row["sensitivity"]) for row in limits(found)[:2]] == [(False, None), (False, None)], "no optimum by a limit"
 
 
 def test_a_narrow_region_that_no_start_hits_is_found(solve: Solve) -> None:

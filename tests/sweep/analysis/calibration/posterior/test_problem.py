@@ -7,6 +7,7 @@ from scipy import integrate, stats
 
 from sweep.analysis.calibration import load
 from sweep.analysis.calibration.posterior import draws
+from sweep.analysis.calibration.posterior.analysis import notes_on_prior
 from sweep.analysis.calibration.posterior.likelihood import NormalErrors
 from sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
 from sweep.analysis.calibration.posterior.problem import Problem
@@ -47,6 +48,27 @@ def test_a_prior_that_ends_between_the_bounds_moves_them():
     assert problem.values(np.array([[-40.0], [40.0]]))[:, 0] == pytest.approx([0.4, 9.0])
     drawn = problem.values(problem.prior_sample(1, 20_000))[:, 0]
     assert stats.kstest(drawn, stats.truncnorm(-1.2, 16.0, 1.0, 0.5).cdf).pvalue > 0.01
+
+
+@pytest.mark.parametrize(
+    ("law", "numbers", "centre", "spread", "said"),
+    [
+        ("uniform", {"from": 6.0, "to": 8.0}, 6.001, 0.0007, "k presses against an end of its prior, 6 N/m"),
+        ("uniform", {"from": 0.2, "to": 100.0}, 0.6, 0.02, ""),  # near an end, yet far from it in its own spread
+        ("normal", {"mean": 7.0, "std": 0.1}, 4.0, 0.01, "The data contradict the prior of k: draws lie around 4 N/m, far out in normal"),
+        ("normal", {"mean": 7.0, "std": 0.1}, 4.0, 0.4, "The data contradict the prior of k"),  # as wide as the prior, elsewhere
+        ("normal", {"mean": 7.0, "std": 1.0}, 5.5, 0.01, ""),
+        ("log_normal", {"mean": 7.0, "std": 1.0}, 3.0, 0.01, "The data contradict the prior of k"),
+        ("normal", {"mean": 7.0, "std": 1.0}, 7.0, 1.0, "The data say hardly anything of k"),
+    ],
+)
+def test_draws_that_contradict_their_prior_are_told(law, numbers, centre, spread, said):
+    prior = Sampled("k", "N/m", 0.1, 200.0, False, law, tuple(numbers.items()), given=True)
+    low, high = prior.support
+    drawn = np.clip(stats.norm(centre, spread).ppf((np.arange(400) + 0.5) / 400), low, high)
+    notes = notes_on_prior(prior, drawn, (drawn - low) / (high - low))
+    assert len(notes) == bool(said)
+    assert "".join(notes).startswith(said)
 
 
 def test_density_and_gradient_are_those_of_the_closed_form():
