@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,7 @@ def to_xarray(table: pa.Table, config: Config) -> xr.Dataset:
             home = coordinates if name in parameters else variables
             home[name] = Variable((*dimensions, *inner[: values.ndim - 1]), arranged(values, places, shape), facts[name])
     stacked, names = with_places(variables, config, len(dimensions))
+    names |= entries_of(table, config, stacked)
     about = {"study": config.name, "model": config.model.name, **({} if SCHEME in table.column_names else {SCHEME: config.scheme})}
     found: xr.Dataset = xarray.Dataset(
         {name: tuple(each) for name, each in stacked.items()}, {name: tuple(each) for name, each in (coordinates | names).items()}, about
@@ -96,6 +98,31 @@ def inner_of(name: str, config: Config) -> tuple[str]:
     if structure is not None and structure.lists and any(q.name == name and q.length == len(structure.order) for q in config.returns):
         return (SUPPORT,)
     return (f"{name.partition('[')[0]}_entry",)
+
+
+def entries_of(table: pa.Table, config: Config, variables: dict[str, Variable]) -> dict[str, Variable]:
+    """What the entries of lists belong to, where their columns say so: the frequencies of a spectrum, levels, or edges of classes.
+
+    Args:
+        table, config: see `to_xarray`. variables: of the Dataset. A dimension along which they differ in size or in entries has none.
+    """
+    from sweep.execution.parquet import ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES
+
+    along, units, texts = (facts_of(table, key) for key in (ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES))
+    sizes: dict[str, set[int]] = {}
+    for variable in variables.values():
+        for dimension, size in zip(variable.dimensions, variable.values.shape, strict=True):
+            sizes.setdefault(dimension, set()).add(size)
+    homes: dict[str, list[str]] = {}
+    for name in texts:
+        homes.setdefault(inner_of(name, config)[0], []).append(name)
+    found = {}
+    for dimension, columns in homes.items():
+        first, values = columns[0], json.loads(texts[columns[0]])
+        if sizes.get(dimension) == {len(values)} and len({texts[name] for name in columns}) == 1:
+            facts = {"long_name": along[first], **({"units": units[first]} if first in units else {})}
+            found[dimension] = Variable((dimension,), np.asarray(values, np.float64), facts)
+    return found
 
 
 def with_places(variables: dict[str, Variable], config: Config, outer: int) -> tuple[dict[str, Variable], dict[str, Variable]]:

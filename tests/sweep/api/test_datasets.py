@@ -85,6 +85,25 @@ def test_draws_are_whole_numbers_along_their_dimension(fake: FakeKernels) -> Non
     assert (found.draw.dtype, found.draw.to_numpy().tolist()) == (np.int64, [0, 1, 2, 3])
 
 
+def test_entries_of_signals_are_coordinates(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"interval": 0.01, "segment": 8, "psd": ["x"], "rainflow": {"x": [0.0, "1 mm", "2 mm"]}}
+    study = {"time": {"end": 4.0}, "output": {"signals": asked}, "sweep": {"axes": {"a0": [1.0, 2.0]}}}
+    found = run({"study": {"name": "shaken"}, **study}, tmp_path / "shaken").to_xarray()
+    np.testing.assert_allclose(found.psd_x_entry, np.fft.rfftfreq(8, 0.01))
+    assert found.psd_x_entry.attrs == {"long_name": "frequency", "units": "Hz"}
+    assert found.psd_x.sel(psd_x_entry=24.0, method="nearest").dims == ("a0",)
+    np.testing.assert_allclose(found.rainflow_x_entry, [0.0, 1e-3, 2e-3])
+
+    def nothing(model, _scheme, asked, _columns, _absent, status, _records):  # type: ignore[no-untyped-def]
+        return {
+            name: np.full((len(status), q.length) if q.length else len(status), np.nan) for name, (q, _) in asked.columns(model).items()
+        }
+
+    monkeypatch.setattr("kernels.batch.sampled.signals", nothing)
+    empty = run({"study": {"name": "empty"}, **study}, tmp_path / "empty").to_xarray()
+    assert (empty.psd_x.shape, "psd_x_entry" in empty.coords) == ((2, 0), False)
+
+
 @pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
 def test_netcdf_gives_back_the_dataset(fake: FakeKernels, small_shards: int, tmp_path: Path, engine: str) -> None:
     axes = {"k_t": ["default", 9e6], "a0": [1.0, 2.0, 3.0], "scheme": ["exact", "euler"]}
