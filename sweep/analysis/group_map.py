@@ -26,10 +26,11 @@ from sweep.analysis.map_areas import FAILED, MISSING, NOTHING, Areas, areas_of, 
 from sweep.analysis.map_places import CHANCE_AREAS
 from sweep.analysis.regime_map import GRID, RegimeMap, map_of, read_map, spread_over
 from sweep.analysis.run_rows import RunRows, have_results, read_rows, varying_of
-from sweep.analysis.run_state import model_of
+from sweep.analysis.run_state import model_of, state_of
 from sweep.analysis.supports import with_entries
 from sweep.analysis.theory import read_measured
 from sweep.design.axis import SCHEME
+from sweep.design.subset_simulation import SUBSET
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
@@ -80,6 +81,9 @@ def read_groups(
         ConfigError: see `run_rows.read_rows` and `regime_map.read_map`; or a number is out of its bounds, or the event is unknown.
     """
     check_numbers(statistic, bins, confidence)
+    if state_of(path)["design"] == SUBSET:
+        message = f"the rows of a subset simulation crowd around its event: no statistics; the chance of the event: tribosweep rare {path}"
+        raise ConfigError(str(path), [Problem("", message)])
     model = with_entries(model_of(path))
     event = read_events("--chance", [statistic.event], model)[0] if statistic.kind == CHANCE else None
     chosen: list[Quantity] = []

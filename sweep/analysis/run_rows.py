@@ -138,6 +138,20 @@ def read_rows(
     return RunRows(state, document, model, table, tuple(parameters[name] for name in axes), fixed, held, tuple(loose))
 
 
+def stacked_in(places: Sequence[np.ndarray], loose: Sequence[str]) -> str:
+    """A sentence on rows that lie one above the other on a map, because other parameters vary too; empty if few do.
+
+    Args:
+        places: the (n,) values of the rows along each axis. loose: the parameters that vary besides.
+    """
+    rows = len(places[0])
+    count = len(np.unique(places[0] + 1j * places[-1])) if loose else rows
+    if 2 * count > rows:
+        return ""
+    taken = " ".join(f"--over {name}" for name in loose)
+    return f"{rows:,} points lie at {count:,} places, one above the other, and a place shows one of them; {taken} shows their means."
+
+
 def is_logarithmic(values: np.ndarray) -> bool:
     """Whether ascending values are spaced evenly in their logarithm but not on a linear scale."""
     if len(values) < 4 or values[0] <= 0.0:

@@ -164,6 +164,8 @@ def swept_in(path: Path, model: Model, columns: Sequence[str]) -> list[str]:
 def model_of(path: Path) -> Model:
     """The model of a run, read from its resolved study."""
     document = RunDirectory(path).read_document()
+    if not document:
+        RunDirectory(path).read_run(to_continue=False)  # says what is there instead
     name = document["study"]["model"]
     if name in MODELS:
         return model_with(MODELS[name], document.get("excitation"))

@@ -103,10 +103,14 @@ def write_lines(drawn: RegimeMap, file: Path) -> None:
 
 
 def say_what_is_drawn(drawn: RegimeMap) -> None:
-    """Print on stderr the values that define a slice, and how complete the run is."""
+    """Print on stderr the values that define a slice, whether rows hide each other, and how complete the run is."""
+    from sweep.analysis.run_rows import stacked_in
+
     if drawn.held:
         said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in drawn.held.items())
         say(f"A slice at {said}: {drawn.rows:,} points.")
+    if drawn.loose and not drawn.gridded and (said := stacked_in([drawn.x_values, drawn.y_values], drawn.loose)):
+        say(said)
     if not drawn.complete:
         of = f" of {drawn.points:,}" if drawn.done < drawn.points else ""
         say(

@@ -166,7 +166,7 @@ class RunDirectory:
             if (self.path / OPTIMISED).is_file():
                 message = f"holds an optimisation, not a run: {OPTIMISED} has the variables, optimised.toml is a study to run"
                 raise ConfigError(str(self.path), [Problem("", message)])
-            there = "the directory is not empty and holds no run" if self.path.is_dir() else "holds no run"
+            there = "the directory is not empty and holds no run" if self.path.is_dir() and not self.is_free() else "holds no run"
             raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])
         version, schema = manifest.get("version"), manifest.get("schema_version")
         if schema != SCHEMA_VERSION:

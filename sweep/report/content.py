@@ -32,7 +32,7 @@ from sweep.analysis.map_places import limits_of, nearest_rows, spread
 from sweep.analysis.palette import EMPTY
 from sweep.analysis.regime_map import RegimeMap, map_of, theory_of
 from sweep.analysis.run_notes import notes_on
-from sweep.analysis.run_rows import RunRows, read_rows, varying_of
+from sweep.analysis.run_rows import RunRows, read_rows, stacked_in, varying_of
 from sweep.analysis.run_state import POINT
 from sweep.analysis.supports import supports_of
 from sweep.analysis.theory import BoundaryLine
@@ -46,7 +46,7 @@ from sweep.report.groups import groups_of, joined
 from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from sweep.report.means import means_over
 from sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
-from sweep.report.rare_event import rare_of
+from sweep.report.rare_event import rare_of, sentence_of
 from sweep.report.sensitivity import indices_of
 from sweep.report.signals import signals_of
 from sweep.report.summary import sentences
@@ -131,8 +131,21 @@ def read_content(
     rare, not_rare = rare_of(path, rows.state)
     groups, no_groups = groups_of(whole, over, drawn, shade, whole_areas)
     signals, fewer_signals = signals_of(path, rows, over, at)
+    said = sentence_of(rare) if rare else []
     curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
-    notes = [each for each in (thinned, lacking, why_not, not_rare, no_groups, fewer_signals) if each]
+    notes = [
+        each
+        for each in (
+            thinned,
+            stacked_in([rows.along(axis) for axis in rows.axes], rows.loose),
+            lacking,
+            why_not,
+            not_rare,
+            no_groups,
+            fewer_signals,
+        )
+        if each
+    ]
     if over:
         each = count / max(rows.table.num_rows, 1)
         notes.append(
@@ -183,7 +196,7 @@ def read_content(
         ],
         "support": support_facts(rows.model, place),
         "wall": "peak_force" in by_name(rows.model.observables),
-        "summary": [list(each) for each in sentences(rows, found_areas, shade, curves, indices, over)],
+        "summary": [list(each) for each in [*sentences(rows, found_areas, shade, curves, indices, over), *said]],
         "sensitivity": indices.facts if indices else None,
         "fragility": fragile,
         "rare": rare,

@@ -27,6 +27,17 @@ def rare_of(path: Path, state: dict[str, Any]) -> tuple[dict[str, Any] | None, s
     return {**{name: found[name] for name in SHOWN}, "unit": unit, "title": title, "limit": limit_of(result.design.event.limit)}, ""
 
 
+def sentence_of(rare: dict[str, Any]) -> list[tuple[str, str]]:
+    """The (heading, sentence) of the chance for the summary of a report; none without an estimate."""
+    found = rare["estimate"]
+    if not found:
+        return []
+    ends = f"{100.0 * rare['confidence']:g} % interval {found['low']:.3g} to {found['high']:.3g}"
+    return [
+        ("Rare event", f"{rare['title']}: {found['probability']:.3g}, {ends}. Points crowd around the event: their shares are no chances.")
+    ]
+
+
 def limit_of(limit: float | str) -> float:
     """Where the limit lies on the axis of the curve."""
     return limit if isinstance(limit, float) else 0.0

@@ -112,7 +112,7 @@ function drawRare() {
   if (found.repeats.length <= 6) data.push({ x: levels.map(({ goal }) => goal), y: levels.map(({ exceedance }) => exceedance), mode: "markers", marker: { color: mark, size: 7 }, name: "levels" });
   const axes = {
     xaxis: { title: { text: `${escaped(found.across)}${found.unit ? ` [${raised(found.unit)}]` : ""}`, standoff: 6 } },
-    yaxis: { title: { text: "chance", standoff: 6 }, type: "log", exponentformat: "power", dtick: 1 },
+    yaxis: { title: { text: "chance", standoff: 6 }, type: "log", ...(least < 0.01 ? { exponentformat: "power", dtick: 1 } : ticks([Math.log10(least), 0])) },
   };
   return Plotly.react(element("rare-chart"), data, layout(axes, { showlegend: true, legend: legendAbove, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
 }

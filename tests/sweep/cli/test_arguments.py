@@ -67,3 +67,16 @@ def test_a_shipped_study_runs_by_its_name(fake: object, capsys: pytest.CaptureFi
     assert (Path("there") / "_SUCCESS").exists()
     assert main(["run", "quake", "--dry-run"]) == 0
     assert "main_shock.csv" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["map"], ["map", "--chance", "impacts>=1"], ["report"], ["show", "--over", "mu"], ["signals"], ["rare"]])
+def test_a_directory_without_a_run_is_refused_in_a_sentence(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    for name, said in (
+        ("nowhere", "holds no run of tribosweep: there is no such directory"),
+        ("empty", "holds no run of tribosweep (no manif"),
+    ):
+        assert main([words[0], str(tmp_path / name), *words[1:]]) == 2
+        told = capsys.readouterr().err
+        assert said in told
+        assert "not empty" not in told

@@ -61,7 +61,11 @@ def test_json_python_and_the_report_tell_the_same(stop: Path, capsys: Captured) 
     assert found.to_pandas().exceedance.iloc[-1] == told["repeats"][1]["probability"]
     with pytest.raises(sweep.ConfigError, match="'level' is none; did you mean 'levels'"):
         found.to_pandas("level")
-    shown = read_content(stop, traces=0).facts["rare"]
+    content = read_content(stop, traces=0).facts
+    shown = content["rare"]
+    assert dict(content["summary"])["Rare event"].startswith(
+        f"chance of peak_force > 18 N: {told['estimate']['probability']:.3g}, 95 % interval"
+    )
     assert shown["estimate"] == told["estimate"]
     assert (shown["limit"], shown["title"]) == (18.0, "chance of peak_force > 18 N")
 
@@ -98,6 +102,7 @@ def test_an_incomplete_run_shows_its_levels_and_no_chance(stop: Path, tmp_path: 
             "crowd around its event; the chance of the event",
         ),
         (["show", "--over", "v0"], "crowd around its event: no means"),
+        (["map", "--chance", "impacts>=1", "--bins", "4"], "crowd around its event: no statistics"),
         (["rare", "--confidence", "1.5"], "1.5 is out of bounds"),
         (["rare", "--out", "rare.doc"], "must end in one of"),
     ],

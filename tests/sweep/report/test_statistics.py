@@ -105,6 +105,20 @@ def test_without_draws_there_are_no_statistics_and_many_places_are_named(
     assert len(fake.calls) == 2
 
 
+def test_rows_above_each_other_are_told(fake: FakeKernels, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    axes = {name: {"from": 1.0, "to": 4.0} for name in ("a0", "k", "m")}
+    directory = run({"sweep": {"design": "morris", "count": 40, "axes": axes}}, tmp_path / "a").directory
+    table = pd.read_parquet(directory / "points")
+    said = f"160 points lie at {len(table[['k', 'm']].drop_duplicates())} places, one above the other"
+    assert any(note.startswith(said) for note in read_content(directory, "k", "m", traces=0).facts["notes"])
+    capsys.readouterr()
+    assert main(["map", str(directory), "--x", "k", "--y", "m"]) == 0
+    assert said in capsys.readouterr().err
+    assert main(["map", str(directory), "--x", "k", "--y", "m", "--over", "a0"]) == 0
+    assert "above the other" not in capsys.readouterr().err
+    assert len(fake.calls) == 1
+
+
 def rising(model: Any, _scheme: str, asked: Any, columns: Any, _absent: Any, status: np.ndarray, _records: Any) -> Any:
     """Signals that grow with a0 and mu."""
     size = np.broadcast_to(columns["a0"] * (1.0 + columns["mu"]), len(status))
