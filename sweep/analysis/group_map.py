@@ -24,7 +24,7 @@ from sweep.analysis.group_numbers import (
 from sweep.analysis.group_statistics import CONFIDENCE, check_levels, drawn_together, group, with_joint
 from sweep.analysis.map_areas import FAILED, MISSING, NOTHING, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of
 from sweep.analysis.map_places import CHANCE_AREAS
-from sweep.analysis.regime_map import GRID, RegimeMap, map_of, read_map, spread_over
+from sweep.analysis.regime_map import GRID, OF_CHANCE, RegimeMap, map_of, read_map, spread_over
 from sweep.analysis.run_rows import RunRows, have_results, read_rows, varying_of
 from sweep.analysis.run_state import model_of, state_of
 from sweep.analysis.supports import with_entries
@@ -243,7 +243,7 @@ def numbers_in(
 def shade_of(statistic: Statistic, event: Event | None, quantity: Quantity | None) -> Quantity:
     """What shades the map, as a quantity of its own."""
     if event is not None:
-        return Quantity(f"chance of {event}", "1", "part of the rows of a place in which it happened")
+        return Quantity(f"{OF_CHANCE}{event}", "1", "part of the rows of a place in which it happened")
     if quantity is not None:
         part = f"{statistic.probability:g} quantile" if statistic.kind == QUANTILE else {MEAN: "mean", STD: "std"}[statistic.kind]
         return Quantity(f"{part} of {quantity.name}", quantity.unit, f"{part} of {quantity.name} over the rows of a place")

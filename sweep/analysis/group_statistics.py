@@ -89,11 +89,14 @@ def group_statistics(
     names = [name for name in dataset.names if name in by_name(model.parameters) or name == SCHEME]
     table = dataset.table([*names, STATUS])
     varying = varying_of(table, names)
-    apart = with_joint([over] if isinstance(over, str) else over, RunDirectory(path).read_document(), varying)
+    document = RunDirectory(path).read_document()
+    apart = with_joint([over] if isinstance(over, str) else over, document, varying)
+    drawn = drawn_together(document, varying)
     for name in apart:
         if name not in varying:
             same = "is the same in every row" if name in names else "is nothing that this run sweeps"
-            problems.append(Problem("--over", f"{name!r} {same}; {advise(name, varying)}"))
+            random = f"; its design draws {', '.join(drawn)}" if drawn else ""
+            problems.append(Problem("--over", f"{name!r} {same}{random}; {advise(name, varying)}"))
     words = [name for name in observables if name in dataset.names and by_name(model.observables)[name].kind == "word"]
     numeric = [name for name in observables if name not in words]
     wanted = [] if (chances or words) and not numeric else choose(model, dataset.names, numeric, problems)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sweep.analysis.regime_map import IsoLine, RegimeMap
+from sweep.analysis.regime_map import OF_CHANCE, IsoLine, RegimeMap
 from sweep.execution.parquet import WORDS, column, described
 from sweep.io.errors import ConfigError, Problem
 
@@ -37,6 +37,9 @@ def with_lines(drawn: RegimeMap, levels: Sequence[float]) -> RegimeMap:
     if not levels:
         return drawn
     problems = [Problem("--line", f"{level:g} is no level: must be a finite number") for level in levels if not np.isfinite(level)]
+    if drawn.shade is not None and drawn.shade.name.startswith(OF_CHANCE):
+        wrong = [level for level in levels if np.isfinite(level) and not 0.0 <= level <= 1.0]
+        problems += [Problem("--line", f"{level:g} is no chance: must be from 0 to 1, 0.05 for 5 %") for level in wrong]
     if drawn.shades is None or drawn.shade is None:
         problems.append(Problem("--line", "nothing shades this map, so that nothing passes a level"))
     elif not drawn.gridded:

@@ -18,6 +18,7 @@ from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
 from sweep.io.errors import ConfigError, Problem
 
 GRID = "grid"
+OF_CHANCE = "chance of "  # begins the name of a shade that is one
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernels.models import Model
-from sweep.analysis.group_statistics import WORD, group_statistics
+from sweep.analysis.group_map import others_than
+from sweep.analysis.group_statistics import WORD, drawn_together, group_statistics
 from sweep.analysis.run_rows import as_text, is_numeric
 from sweep.analysis.run_state import model_of, records, state_of
 from sweep.cli.terminal import emit, print_json, print_table, say
+from sweep.design.axis import DRAW, RECORD
+from sweep.design.subset_simulation import SUBSET
+from sweep.execution.directory import RunDirectory
 from sweep.io.atomic import make_folders, write_text, write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.plots.figure import SUFFIXES
 from sweep.plots.group_statistics import draw
+from sweep.study.convergence import CONVERGENCE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,8 +35,9 @@ def show_means(
     """Print statistics over parameters on stdout, or write them to a file.
 
     Args:
-        directory: of the run. over, observables, chances, quantiles, confidence: as in `group_statistics`; but without observables and
-            chances, a table on stdout and a picture show only the main observable.
+        directory: of the run. over, observables, chances, quantiles, confidence: as in `group_statistics`; but without observables, a
+            table on stdout and a picture show only chances and quantiles of the main observable, and without `over` statistics are taken
+            over what is random (see `random_in`).
         out: a .csv or .parquet file, or a picture. as_json: whether to print one JSON value on stdout instead of a table.
 
     Raises:
@@ -40,10 +46,11 @@ def show_means(
     if out is not None and out.suffix.lower() not in (*TABLES, *SUFFIXES):
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*TABLES, *SUFFIXES))}")])
     model = model_of(directory)
-    whole = as_json or (out is not None and out.suffix.lower() in TABLES)
-    table = group_statistics(
-        directory, over, observables if observables or chances or whole else [model.main], confidence, chances, quantiles
-    )
+    picture = out is not None and out.suffix.lower() in SUFFIXES
+    whole = as_json or (out is not None and not picture)
+    if not observables and (not (chances or whole) or (chances and quantiles and not picture)):
+        observables = [model.main]
+    table = group_statistics(directory, over or random_in(directory), observables, confidence, chances, quantiles)
     if out is not None:
         write(table, model, state_of(directory)["study"], out)
         emit(str(out))
@@ -52,6 +59,21 @@ def show_means(
     else:
         print_means(table)
     say_how_many(table, state_of(directory))
+
+
+def random_in(directory: Path) -> tuple[str, ...]:
+    """The parameters of a run that are random: those that its design draws, else draws and records, where they vary.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    varying = others_than((), directory, model_of(directory))
+    drawn = drawn_together(RunDirectory(directory).read_document(), varying)
+    found = drawn or tuple(name for name in varying if name in (DRAW, RECORD))
+    if not found and state_of(directory)["design"] not in (SUBSET, CONVERGENCE):  # these have no statistics, as is said there
+        message = "missing: this run has neither draws nor records; name the parameters over which statistics are taken"
+        raise ConfigError(str(directory), [Problem("--over", message)])
+    return found
 
 
 def say_how_many(table: pa.Table, state: dict[str, Any]) -> None:

@@ -30,25 +30,26 @@ def show(
     over: Annotated[
         list[str] | None,
         typer.Option(
-            help="Statistics over a swept parameter instead, such as draw or record, at each point of the others. Can be repeated."
+            help="Statistics over a swept parameter instead, such as draw or record, at each point of the others. Can be repeated; "
+            "default, with an option of statistics: draws and records, or what a design draws."
         ),
     ] = None,
     observable: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --over: an observable, a number or a word. Can be repeated; default all in a file, the main one in a table."
+            help="Statistics: an observable, a number or a word. Can be repeated; default all in a file, the main one in a table."
         ),
     ] = None,
     quantile: Annotated[
-        list[float] | None, typer.Option(help="With --over: a quantile of the observables, such as 0.95. Can be repeated.")
+        list[float] | None, typer.Option(help="Statistics: a quantile of the observables, such as 0.95. Can be repeated.")
     ] = None,
     chance: Annotated[
         list[str] | None,
-        typer.Option(help="With --over: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated."),
+        typer.Option(help="Statistics: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated."),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="With --over: level of the intervals.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Statistics: level of the intervals.")] = 0.95,
     out: Annotated[
-        Path | None, typer.Option(help="With --over: .csv or .parquet to write, or a picture, .png, .svg or .pdf, over one parameter.")
+        Path | None, typer.Option(help="Statistics: .csv or .parquet to write, or a picture, .png, .svg or .pdf, over one parameter.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -59,12 +60,13 @@ def show(
     from sweep.cli import tables
     from sweep.cli.means import show_means
 
-    if is_study(directory) and not (failed or as_json or over):
+    asked = bool(over or observable or quantile or chance or out)
+    if is_study(directory) and not (failed or as_json or asked):
         show_study(directory)
         return
     directory = existing_run(directory)
-    if over:
-        show_means(directory, over, observable or [], chance or [], quantile or [], confidence, out, as_json)
+    if asked:
+        show_means(directory, over or [], observable or [], chance or [], quantile or [], confidence, out, as_json)
         return
     state = run_state.state_of(directory)
     if failed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -113,6 +114,14 @@ def test_a_table_has_quantiles_words_and_chances(walls: Path) -> None:
         assert chance == pytest.approx(np.mean(group["v0"] * np.sqrt(group["m"]) >= group["f_crit"]))
 
 
+def test_a_quantile_beside_a_chance_is_that_of_the_main_observable(walls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["show", str(walls), "--over", "f_crit", "--quantile", "0.95", "--chance", "buckled=1"]
+    assert main([*asked, "--json"]) == 0
+    assert {row["observable"] for row in json.loads(capsys.readouterr().out)} == {"peak_force", "buckled = 1"}
+    assert main(asked) == 0
+    assert "peak_force" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("kind", [MEAN, STD, QUANTILE, SHARE, ENTROPY, ROWS])
 def test_a_map_of_a_statistic_has_the_numbers_of_the_rows(walls: Path, kind: str) -> None:
     of_numbers = kind in (MEAN, STD, QUANTILE)
@@ -171,6 +180,7 @@ def test_bins_take_rows_of_any_design_together(walls: Path, tmp_path: Path) -> N
         (["--bins", "1", "--x", "v0", "--y", "m"], "--bins: 1 is out of bounds"),
         (["--over", "f_crit", "--table", "lines.csv"], "needs --line"),
         (["--over", "f_crit", "--line", "1.0", "--table", "lines.txt"], ".csv or .parquet"),
+        (["--over", "f_crit", "--chance", "buckled=1", "--line", "5"], "--line: 5 is no chance: must be from 0 to 1, 0.05 for 5 %"),
         (["--over", "f_crit", "--confidence", "1"], "--confidence: 1 is out of bounds"),
     ],
 )

@@ -298,6 +298,20 @@ def test_means_are_shown_written_and_drawn(fake: FakeKernels, tmp_path: Path, ca
     assert (tmp_path / "means.png").stat().st_size > 5_000
     assert main(["show", str(tmp_path / "out"), "--over", "draw", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["observable"] == "wear_power"
+    assert main(["show", str(tmp_path / "out"), "--quantile", "0.95"]) == 0, "without --over: over what is random"
+    told = capsys.readouterr().out
+    assert "means over draw" in told
+    assert "quantile 0.95, upper" in told
+    (tmp_path / "draws.csv").write_text("mu,k\n0.1,1\n0.2,2\n0.3,3\n")
+    drawn = {"design": "posterior", "file": str(tmp_path / "draws.csv")}
+    run({"study": {"name": "drawn"}, "sweep": drawn}, tmp_path / "drawn")
+    assert main(["show", str(tmp_path / "drawn"), "--quantile", "0.5"]) == 0, "all that a design draws"
+    assert "means over mu, k" in capsys.readouterr().out
+    assert main(["show", str(tmp_path / "drawn"), "--over", "draw"]) == 2
+    assert "'draw' is nothing that this run sweeps; its design draws mu, k" in capsys.readouterr().err
+    run({"study": {"name": "still"}, "sweep": {"axes": {"a0": [1.0, 2.0], "mu": [0.1, 0.2]}}}, tmp_path / "still")
+    assert main(["show", str(tmp_path / "still"), "--quantile", "0.95"]) == 2
+    assert "--over: missing: this run has neither draws nor records" in capsys.readouterr().err
     fields = pq.read_schema(tmp_path / "means.parquet")
     assert fields.field("a0").metadata[b"unit"] == b"m/s^2"
     for words, said in (
