@@ -34,7 +34,19 @@ from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io import sealed_parquet, system
 from sweep.plots import regime_map
-from tests.sweep.execution.scenarios import CALLS, COMMANDS, COMPUTING, PICTURES, bits, install, mixture, put_ready, results, rows_of
+from tests.sweep.execution.scenarios import (
+    CALLS,
+    COMMANDS,
+    COMPUTING,
+    PICTURES,
+    WITHOUT_RUN,
+    bits,
+    install,
+    mixture,
+    put_ready,
+    results,
+    rows_of,
+)
 
 LOST, DOUBLED, FALSE, LEFT = "lost", "doubled", "false", "left"  # rows lost or doubled, false marks or sayings, other remains at the end
 KINDS = (LOST, DOUBLED, FALSE, LEFT)
@@ -248,7 +260,7 @@ class Arena:
 
     def judge(self, before: list[tuple[int, tuple[str, ...]]]) -> list[Fault]:
         """What a kill has spoilt, before anything mends it."""
-        return [*(self.judge_rows(before) if self.command != "calibrate" else ()), *self.judge_files()]
+        return [*(self.judge_rows(before) if self.command not in WITHOUT_RUN else ()), *self.judge_files()]
 
     def finish(self) -> list[Fault]:
         """Carry the command out to its end; what is otherwise than without kills."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ from sweep.analysis.calibration.optima import Optimum, starts_of
 from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
 from sweep.analysis.calibration.system import FitPoint, System
 from sweep.analysis.calibration.uncertainty import Profile, knowledge
+from sweep.analysis.optimisation import analysis as searches
+from sweep.analysis.optimisation.evaluation import Functions
+from sweep.analysis.optimisation.front import FrontPoint
+from sweep.analysis.optimisation.load import Optimisation
+from sweep.analysis.optimisation.optimality import Conditions
+from sweep.analysis.optimisation.optimality import Optimum as Best
+from sweep.analysis.optimisation.results import OptimisationResult
+from sweep.analysis.optimisation.searching import Scales, Visit
 from sweep.cli import main
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
@@ -27,7 +36,8 @@ from tests.sweep.conftest import FakeKernels, install_fake, install_small_pieces
 
 COMPUTING = ("run", "extend", "resume", "repair", "boundary", "convergence", "subset", "sample")  # they write rows
 OF_A_RUN = ("report", "map", "show", "sensitivity")  # they leave the rows of a run as they are
-COMMANDS = (*COMPUTING, *OF_A_RUN, "calibrate")
+WITHOUT_RUN = ("calibrate", "optimise")
+COMMANDS = (*COMPUTING, *OF_A_RUN, *WITHOUT_RUN)
 CALLS = ("open_file", "lock", "truncate", "write", "flush", "replace", "remove", "make_folder", "remove_folder", "flush_folder")
 PICTURES = {"report": "report.html", "map": "map.png", "show": "means.parquet"}  # the one file of a command
 
@@ -59,6 +69,17 @@ FIT = {
         "compare": {"wear_power": {"sd": 0.01}},
     },
 }
+CHOICE = {
+    "study": {"name": "choice", "model": "rubbing_mass"},
+    "parameters": {"omega": 6.0, "a0": 3.0},
+    "time": {"end": 4.0},
+    "optimise": {
+        "minimise": ["wear_power", "slip_distance"],
+        "constraints": ["friction_power <= 9 W"],
+        "starts": 3,
+        "variables": {"mu": {"from": 0.02, "to": 1.0}, "m": {"from": 0.3, "to": 6.0}},
+    },
+}
 
 
 def plane(count: int) -> dict[str, Any]:
@@ -69,7 +90,7 @@ def plane(count: int) -> dict[str, Any]:
 
 def write(path: Path, raw: dict[str, Any]) -> str:
     """A study as a file."""
-    path.write_text(to_toml(raw) if "calibration" in raw else load(raw).to_toml())
+    path.write_text(to_toml(raw) if {"calibration", "optimise"} & raw.keys() else load(raw).to_toml())
     return str(path)
 
 
@@ -92,6 +113,8 @@ def put_ready(command: str, folder: Path) -> list[str]:
     out = folder / "run"
     if command == "calibrate":
         return put_calibration(folder)
+    if command == "optimise":
+        return put_optimisation(folder)
     studies = {"boundary": BOUNDARY, "convergence": CONVERGENCE, "subset": SUBSET, "sample": SAMPLE, "sensitivity": SAMPLE}
     study = write(folder / "study.toml", studies[command] if command in studies else plane(9))
     if command in ("run", "boundary", "convergence", "subset", "sample"):
@@ -137,6 +160,29 @@ def fake_fit(calibration: Calibration, request: CalibrationRequest | None = None
     return CalibrationResult(calibration, system, fits, optima, known, [], profiled)
 
 
+def put_optimisation(folder: Path) -> list[str]:
+    """Put an optimisation with its result into a folder; return the words that carry it out otherwise, without a front."""
+    words = ["optimise", write(folder / "choice.toml", CHOICE), "--out", str(folder / "best")]
+    assert main(words) == 0
+    return [*words, "--set", "optimise.minimise=wear_power", "--set", "parameters.omega=7.0"]
+
+
+def fake_searches(optimisation: Optimisation, _request: object = None, _tell: object = None) -> OptimisationResult:
+    """Stands in for the searches of an optimisation: points along a diagonal, the first of which is the optimum."""
+    functions = (*optimisation.objectives, *optimisation.constraints)
+    n, count = len(optimisation.space.frees), len(optimisation.objectives)
+    visits = []
+    for search, part in enumerate((0.25, 0.5, 0.75)):
+        rows = tuple((np.array([part]), np.ones((1, n))) for _ in functions)
+        found = Functions(rows[:count], rows[count:], np.full(len(functions), part), np.zeros((1, 1)), good=True)
+        visits.append(Visit(search, np.full(n, part), found, part, 0.0))
+    best = Best(visits[0], Conditions(0.0, np.zeros(len(functions) - count), np.zeros(n), np.zeros(n)), (0, 1, 2))
+    front = [FrontPoint(visit, 1.0, 0.0) for visit in visits] if count > 1 else []
+    evaluator: Any = SimpleNamespace(functions=functions, count=1, runs=3, plain=0)
+    scales = Scales(np.ones(count), np.ones(len(functions) - count))
+    return OptimisationResult(optimisation, evaluator, scales, [best], visits, front=front)
+
+
 def fake_trace(*_: object, **__: object) -> tuple[dict[str, np.ndarray], float]:
     """Stands in for a trace of the exact engine."""
     times = np.linspace(0.0, 1.0, 50)
@@ -155,6 +201,7 @@ def install(patch: pytest.MonkeyPatch) -> FakeKernels:
     patch.setattr(program_cache, "use", lambda: None)
     patch.setattr(traces, "trace_run", fake_trace)
     patch.setattr(analysis, "carry_out", fake_fit)
+    patch.setattr(searches, "carry_out", fake_searches)
     return fake
 
 
@@ -217,7 +264,7 @@ def content(path: Path) -> bytes:
 
 def mixture(command: str, there: dict[str, bytes], before: dict[str, bytes], whole: dict[str, bytes]) -> list[str]:
     """The files of an earlier call that stand beside files of a later one, if a command writes several that belong together."""
-    folder = {"sensitivity": "run/sensitivity/", "calibrate": "fit/"}.get(command)
+    folder = {"sensitivity": "run/sensitivity/", "calibrate": "fit/", "optimise": "best/"}.get(command)
     own = {name for name in there if folder is not None and name.startswith(folder) and not name.endswith(".tmp")}
     old, new = ({name for name in own if there[name] == state.get(name)} for state in (before, whole))
     return sorted(own - new) if own not in (old, new) else []
