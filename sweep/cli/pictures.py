@@ -138,7 +138,7 @@ def write_report(
         Path | None, typer.Option(help="File to write, .html, or .pdf where Chromium is installed; default DIRECTORY/report.html.")
     ] = None,
 ) -> None:
-    """Write a run as one file to pass on: summary, map, points, traces, sensitivity, fragility, rare event, boundaries, study, origin."""
+    """Write a run as one file to pass on: summary, map, points, traces, draws, signals, indices, chances, boundaries, study, origin."""
     from sweep.report import content, paper
 
     file = out if out is not None else directory / "report.html"
