@@ -152,12 +152,19 @@ def with_draws(
     result: CalibrationResult, method: str, progress: Callable[[int, int], None] | bool | None, directory: Path
 ) -> CalibrationResult:
     """The result with draws of the posterior by one of the methods; SMC keeps its stages in the directory until it ends."""
-    from sweep.analysis.calibration.posterior.analysis import METHODS, sample
+    from sweep.analysis.calibration.posterior.analysis import sample
+
+    with shown(progress, "draws") as update:
+        return replace(result, posterior=sample(result, method, update, directory))
+
+
+def check_method(method: str) -> None:
+    """Refuse a method that is none or of which a package is missing, before fits take their time."""
+    from sweep.analysis.calibration.posterior.analysis import METHODS, check_packages
 
     if method not in METHODS:
         raise ConfigError("calibrate", [Problem("posterior", f"{method!r} is no sampler; {advise(str(method), list(METHODS))}")])
-    with shown(progress, "draws") as update:
-        return replace(result, posterior=sample(result, method, update, directory))
+    check_packages(method)
 
 
 def calibrate(
@@ -208,6 +215,8 @@ def calibrate(
         directory = default_directory(found.config) if out is None else Path(out)
         analysis.check(request, found)
         results.check_directory(directory)
+        if posterior is not None:
+            check_method(posterior)
         with shown(progress, "fits") as update:
             result = analysis.carry_out(found, request, update)
         if posterior is not None:

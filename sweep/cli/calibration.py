@@ -99,6 +99,13 @@ def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]
                 raise ConfigError("tribosweep calibrate", [Problem(option, "shows draws of a posterior: add --posterior nuts")])
 
 
+def check_packages(method: Method) -> None:
+    """Refuse a posterior of which a package is missing."""
+    from sweep.analysis.calibration.posterior.analysis import check_packages
+
+    check_packages(method.value)
+
+
 def sampled(result: CalibrationResult, method: Method, directory: Path) -> CalibrationResult:
     """The result with draws of the posterior; SMC keeps its stages in the directory until it ends."""
     from sweep.analysis.calibration.posterior.analysis import sample, stage_files
@@ -199,6 +206,8 @@ def calibrate(
     directory = out if out is not None else default_directory(found.config)
     analysis.check(request, found)
     results.check_directory(directory)
+    if posterior is not None:
+        check_packages(posterior)
     with progress("fits") as update:
         result = analysis.carry_out(found, request, update)
     if posterior is not None:

@@ -175,6 +175,11 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
     if sample.method not in METHODS and len(kept.groups) <= 4 * indices.RBD_HARMONICS:
         notes.append(f"{len(kept.groups)} points are too few for {RBD}: more than {4 * indices.RBD_HARMONICS} are needed.")
         return False
+    if sample.method not in METHODS and (few := of_few_values(sample)):
+        notes.append(
+            f"{', '.join(few)}: an effect in few steps has harmonics beyond the {indices.RBD_HARMONICS} of {RBD}, so that the index is too "
+            "small, by 4 % for two values; its interval does not show that."
+        )
     if isinstance(sample.design, Saltelli) and sample.design.second_order and len(kept.groups) < indices.LEAST_SECOND:
         notes.append(
             f"{len(kept.groups)} groups are too few for second-order indices, which need {indices.LEAST_SECOND} at least: "
@@ -183,6 +188,12 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
     if not sample.independent:
         notes.append("The parameters are correlated: a first-order index also holds what the correlated parameters explain.")
     return True
+
+
+def of_few_values(sample: Sample) -> list[str]:
+    """The parameters with fewer values than two for each harmonic of RBD-FAST, such as a list that is crossed with draws."""
+    columns = zip(sample.names, sample.coordinates().T, strict=True)
+    return [name for name, column in columns if len(np.unique(column)) < 2 * indices.RBD_HARMONICS]
 
 
 def indices_of(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:

@@ -54,6 +54,17 @@ class Sampling:
     notes: list[str]
 
 
+def check_packages(method: str) -> None:
+    """Import the packages of a method, before fits take their time.
+
+    Raises:
+        ConfigError: one is missing.
+    """
+    if method == NUTS:
+        nuts.libraries()
+    diagnostics.arviz()
+
+
 def problem_of(result: CalibrationResult) -> Problem:
     """The posterior of a calibration as a problem for samplers."""
     calibration = result.calibration

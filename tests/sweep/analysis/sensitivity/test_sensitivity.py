@@ -25,7 +25,8 @@ from scipy.stats import binom, gamma, qmc
 
 from kernels.models.status import Status
 from sweep import ConfigError, load
-from sweep.analysis.sensitivity.analysis import analyse
+from sweep.analysis.sensitivity.analysis import analyse, of_few_values
+from sweep.analysis.sensitivity.indices import rbd_fast
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.uncertainty import chance, describe, order_statistics, propagate
 from sweep.api import run
@@ -352,6 +353,22 @@ def test_all_rows_failed(ishigami: FakeIshigami, tmp_path: Path, capsys: Capture
     path.write_text(load(document("saltelli", 64)).to_toml())
     assert main(["sensitivity", str(path)]) == 2
     assert "all 320 rows failed: there is nothing to analyse" in capsys.readouterr().err
+
+
+def test_an_effect_in_two_steps_is_told_to_be_too_small_by_rbd_fast() -> None:
+    """A square wave has 8 / pi^2 sum 1 / k^2 of its variance in the odd harmonics up to 10: 95.96 %."""
+    steps = np.random.default_rng(1).random((4000, 2))
+    steps[:, 0] = np.where(steps[:, 0] < 0.5, 0.25, 0.75)
+    (first, _) = rbd_fast(["v0", "k"], steps, steps[:, 0], 20, 0.95, 1)
+    assert first.value == pytest.approx(8.0 / np.pi**2 * sum(k**-2.0 for k in (1, 3, 5, 7, 9)), abs=0.005)
+
+    class Two:
+        names = ("v0", "k")
+
+        def coordinates(self) -> Any:
+            return steps
+
+    assert of_few_values(Two()) == ["v0"]  # type: ignore[arg-type]
 
 
 def test_too_few_groups_for_second_order(ishigami: FakeIshigami) -> None:

@@ -1,6 +1,7 @@
 """The posterior of a calibration from its study to its files: priors, notes, tables, the command and Python."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -103,6 +104,17 @@ def test_an_unknown_sampler_is_told():
     with pytest.raises(ConfigError, match="'nut' is no sampler; did you mean 'nuts'"):
         sweep.calibrate("calibrate_loop", overrides=["calibration.starts=1"], posterior="nut")
     assert set(posterior.METHODS) == {"nuts", "smc"}
+
+
+@pytest.mark.parametrize(("package", "method"), [("nutpie", "nuts"), ("arviz", "smc")])
+def test_a_missing_package_is_told_before_the_fits(package, method, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr("sweep.analysis.calibration.analysis.carry_out", lambda *_: pytest.fail("fits were made"))
+    assert main(["calibrate", "calibrate_loop", "--out", str(tmp_path / "out"), "--posterior", method]) == BAD_CONFIG
+    assert f"{package}, which is not installed: pip install 'tribosweep[posterior]'" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match=f"{package}, which is not installed"):
+        sweep.calibrate("calibrate_loop", tmp_path / "out", posterior=method)
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_command_prints_the_summary_and_draws_pictures(loop, tmp_path, capsys):
