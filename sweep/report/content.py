@@ -14,7 +14,7 @@ from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.analysis.boundary_summary import BoundarySummary, curves_of
 from sweep.analysis.fixed_values import unit_of, value_in_words
-from sweep.analysis.group_map import parameters_over
+from sweep.analysis.group_map import others_than, parameters_over
 from sweep.analysis.map_areas import (
     FAILED,
     MISSING,
@@ -33,7 +33,7 @@ from sweep.analysis.palette import EMPTY
 from sweep.analysis.regime_map import RegimeMap, map_of, theory_of
 from sweep.analysis.run_notes import notes_on
 from sweep.analysis.run_rows import RunRows, read_rows, stacked_in, varying_of
-from sweep.analysis.run_state import POINT
+from sweep.analysis.run_state import POINT, model_of
 from sweep.analysis.supports import supports_of
 from sweep.analysis.theory import BoundaryLine
 from sweep.design.axis import DRAW
@@ -216,10 +216,15 @@ def read_content(
 
 
 def draws_of(path: Path, x: str | None, y: str | None, at: Sequence[str]) -> tuple[str, ...]:
-    """The names of the random draws and of the parameters drawn at each combination of others, that are on no axis and not held."""
+    """The names of the random draws and of the parameters drawn at each combination of others, that are on no axis and not held.
+
+    None where nothing else varies: then the draws are the axis.
+    """
     held = {x, y, *(wish.partition("=")[0].strip() for wish in at)}
     there = Dataset(path).names
     draw = [DRAW] if DRAW in there and varying_of(Dataset(path).table([DRAW]), [DRAW]) else []
+    if draw and not others_than({DRAW}, path, model_of(path)):  # draws alone are an axis
+        return ()
     return tuple(name for name in dict.fromkeys([*draw, *parameters_over(path, (), held)]) if name not in held)
 
 

@@ -105,6 +105,19 @@ def test_without_draws_there_are_no_statistics_and_many_places_are_named(
     assert len(fake.calls) == 2
 
 
+def test_draws_that_vary_alone_are_the_axis(fake: FakeKernels, tmp_path: Path) -> None:
+    random = {"band": [1.0, 20.0], "rms": 1.0, "duration": 1.0, "interval": 0.01}
+    alone = {
+        "sweep": {"axes": {"draw": {"from": 0, "to": 4, "spacing": "integer"}}},
+        "time": {"end": 1.0},
+        "excitation": {"random": random},
+    }
+    directory = run({"study": {"name": "alone"}, **alone}, tmp_path / "alone").directory
+    facts = read_content(directory, traces=0).facts
+    assert [axis["name"] for axis in facts["axes"]] == ["draw"]
+    assert main(["report", str(directory), "--traces", "0"]) == 0
+
+
 def test_rows_above_each_other_are_told(fake: FakeKernels, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     axes = {name: {"from": 1.0, "to": 4.0} for name in ("a0", "k", "m")}
     directory = run({"sweep": {"design": "morris", "count": 40, "axes": axes}}, tmp_path / "a").directory
