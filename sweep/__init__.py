@@ -9,6 +9,7 @@ from sweep.io.version import VERSION
 
 if TYPE_CHECKING:
     from sweep.api import Run, resume, run
+    from sweep.api.branching import Branched, branches
     from sweep.api.calibrating import Calibrated, calibrate
     from sweep.api.comparing import Comparison, compare
     from sweep.api.fragilities import Fragility
@@ -43,6 +44,7 @@ HOMES = {
     **dict.fromkeys(("Calibrated", "calibrate"), "sweep.api.calibrating"),
     **dict.fromkeys(("Comparison", "compare"), "sweep.api.comparing"),
     **dict.fromkeys(("open_run", "runs"), "sweep.api.opened"),
+    **dict.fromkeys(("Branched", "branches"), "sweep.api.branching"),
     **dict.fromkeys(("Optimised", "optimise"), "sweep.api.optimising"),
     **dict.fromkeys(("resume", "run"), "sweep.api"),
     "Sensitivity": "sweep.api.sensitivities",
@@ -51,6 +53,7 @@ HOMES = {
     "intensities": "sweep.excitation.intensity",
 }  # public name -> the module that defines it; it is imported at first use
 __all__ = [
+    "Branched",
     "Calibrated",
     "Comparison",
     "Config",
@@ -70,6 +73,7 @@ __all__ = [
     "Study",
     "__version__",
     "between",
+    "branches",
     "calibrate",
     "compare",
     "distribution",

@@ -43,6 +43,7 @@ PACKAGES = {
         "stepping": 5,
         "batch": 6,
         "api": 7,
+        "branches": 7,
         "time_history": 7,
         "imposed_path": 7,
         "structure_history": 7,

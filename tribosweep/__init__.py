@@ -8,11 +8,11 @@
     ts.simulate("rubbing_mass", {"a0": 15.0})   # one oscillator, or arrays of them; differentiable
 
 Studies: `Study` with `linspace`, `geomspace`, `integers`, `between`, `distribution`; `load` checks one, `run` runs it. Runs: `Run`,
-`resume`, `open_run`, `runs`, `compare`. Measurements: `calibrate`. Design: `optimise`. Single oscillators: `simulate`, `moment`, `trace`,
-`event_log`, `impacts`, `hysteresis`, with `Records` of base acceleration; `response_spectrum`, `intensities` and `spectra` tell how
-strong these are. `MODELS` maps the name of a model to its parameters and observables, `SCHEMES` the name of a scheme to what it reads,
-`REGIMES` are the words of the regime of friction, and `__version__` is the version. `ConfigError` with its `Problem`s, `RowError` and
-`RunError` are raised.
+`resume`, `open_run`, `runs`, `compare`. Measurements: `calibrate`. Design: `optimise`. Periodic motions: `branches`. Single oscillators:
+`simulate`, `moment`, `trace`, `event_log`, `impacts`, `hysteresis`, with `Records` of base acceleration; `response_spectrum`, `intensities`
+and `spectra` tell how strong these are. `MODELS` maps the name of a model to its parameters and observables, `SCHEMES` the name of a scheme
+to what it reads, `REGIMES` are the words of the regime of friction, and `__version__` is the version. `ConfigError` with its `Problem`s,
+`RowError` and `RunError` are raised.
 
 Import it before other code starts JAX: it sets float64, one CPU device per core, and options of XLA. It imports neither JAX nor pandas;
 what needs them does, at its first use. The names are those of the packages `sweep` (studies and runs) and `kernels` (the physics).
@@ -29,6 +29,7 @@ from sweep import __version__
 if TYPE_CHECKING:
     from kernels import MODELS, REGIMES, SCHEMES, Records, Results, event_log, hysteresis, impacts, moment, simulate, trace
     from sweep import (
+        Branched,
         Calibrated,
         Comparison,
         Config,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         Share,
         Study,
         between,
+        branches,
         calibrate,
         compare,
         distribution,
@@ -68,6 +70,7 @@ __all__ = [
     "MODELS",
     "REGIMES",
     "SCHEMES",
+    "Branched",
     "Calibrated",
     "Comparison",
     "Config",
@@ -89,6 +92,7 @@ __all__ = [
     "Study",
     "__version__",
     "between",
+    "branches",
     "calibrate",
     "compare",
     "distribution",

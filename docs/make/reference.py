@@ -13,6 +13,7 @@ import tribosweep
 from kernels.models import TIME
 from kernels.models.quantity import by_name
 from kernels.models.status import RESULTS, Status
+from sweep.analysis.branching import load as branching
 from sweep.analysis.calibration import load as calibration
 from sweep.analysis.calibration import sources
 from sweep.analysis.optimisation import load as optimisation
@@ -44,6 +45,10 @@ OF_OPTIMISATION: dict[str, Mapping[str, str]] = {
     "optimise": optimisation.KEYS,
     "optimise.variables.NAME": optimisation.VARIABLE_KEYS,
 }  # section of an optimisation's TOML -> its keys
+OF_BRANCHES: dict[str, Mapping[str, str]] = {
+    "branches": branching.KEYS,
+    "branches.along.NAME": branching.ALONG_KEYS,
+}  # section of a study of branches -> its keys
 OF_PARTS = {"supports.NAME": "SUPPORT", "loads.NAME": "LOAD"}  # section -> how the parameters of its names are listed
 ENTITIES = {"<": "&lt;", ">": "&gt;", "$": "&#36;"}  # which Markdown has no escapes for
 TYPES = {str: "text", int: "whole number", bool: "true or false", float: "number", list: "list", dict: "table of keys"}
@@ -59,6 +64,7 @@ def pages() -> dict[str, str]:
         "reference/designs.md": designs_page(),
         "reference/calibration.md": calibration_page(),
         "reference/optimisation.md": optimisation_page(),
+        "reference/branches.md": branches_page(),
         "reference/statuses.md": statuses_page(),
         "reference/commands.md": commands_page(),
         "reference/python.md": python_page(),
@@ -222,6 +228,15 @@ def optimisation_page() -> str:
         "if it has one, are the rows of every point: cases or draws. [Choosing parameters](../how-to/optimise.md) explains the keys.\n"
     )
     return "\n".join([text, *tables_of(OF_OPTIMISATION)])
+
+
+def branches_page() -> str:
+    """Keys of [branches]."""
+    text = (
+        "# Keys of a study of branches\n\nA study with `[branches]` is carried out by `tribosweep branches`. Each point of its "
+        "`[sweep]`, if it has one, has branches of its own. [Branches of periodic motions](../how-to/branches.md) explains the keys.\n"
+    )
+    return "\n".join([text, *tables_of(OF_BRANCHES)])
 
 
 def tables_of(sections: Mapping[str, Mapping[str, str]]) -> list[str]:

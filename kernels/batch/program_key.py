@@ -21,6 +21,7 @@ from kernels.models.supports import named
 
 EULER = "euler"
 LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: all rows share their steps; or each lane has its own, row after row
+IMAGE = "image"  # from a point of a Poincare section to the point some periods later, with derivatives
 STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two time scales of a motion need more than 7 digits
 STEPS_SINGLE = "float32 has neither blocks nor statistics"
 RIGID_SINGLE = (
@@ -42,7 +43,7 @@ class ProgramKey:
     """Everything that decides which program runs a row, except the shapes of its arguments.
 
     Attributes:
-        engine: EXACT (event by event), STEADY (event by event to the periodic motion), LOCKSTEP or QUEUE.
+        engine: EXACT (event by event), STEADY (event by event to the periodic motion), IMAGE, LOCKSTEP or QUEUE.
         scheme: a name of `SCHEMES`.
         friction: RIGID, PENALISED, or None if no normal force presses the mass. Time schemes always have PENALISED.
         walls: the walls of the model, each with the simplest law that its rows allow.
@@ -55,6 +56,7 @@ class ProgramKey:
         forces: whether the forces at the end of the run are outputs.
         structure: of a structure with supports; None of an oscillator with one coordinate.
         native: whether the loop in C++ runs the rows (see `runtime.native_library`).
+        along: the parameters that change along the directions in which IMAGE takes derivatives.
     """
 
     engine: str
@@ -70,12 +72,12 @@ class ProgramKey:
     structure: StructureKey | None = None
     stiff: bool = False
     native: bool = False
+    along: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """The key in words: "exact, rigid friction, stop, tones"."""
-        words = [
-            self.engine if self.engine in (EXACT, STEADY) else f"{self.scheme} in {'lockstep' if self.engine == LOCKSTEP else 'a queue'}"
-        ]
+        lanes = "lockstep" if self.engine == LOCKSTEP else "a queue"
+        words = [self.engine if self.engine in (EXACT, STEADY, IMAGE) else f"{self.scheme} in {lanes}"]
         if self.structure is not None:
             count, supports = self.structure.coordinates, len(self.structure.contacts)
             words += [f"{count} coordinates", f"{supports} supports", *["record"] * self.structure.recorded]
@@ -85,7 +87,7 @@ class ProgramKey:
         words += [name for name in self.features if self.features != (HARMONIC,)]
         words += ["k = c = 0"] * self.free + ["stiff"] * self.stiff + ["in C++"] * self.native
         words += [self.precision] * (self.precision != DOUBLE)
-        words += [*sorted(self.asked.names), *["forces"] * self.forces]
+        words += [*sorted(self.asked.names), *["forces"] * self.forces, *[f"by {name}" for name in self.along]]
         return ", ".join(words + [f"only {' and '.join(self.asked.columns)}"] * bool(self.asked.columns))
 
     @property

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from kernels.batch.program_key import LOCKSTEP, ProgramKey
-from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32
+from kernels.batch.program_key import IMAGE, LOCKSTEP, ProgramKey
+from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32, section_image
 from kernels.models.schemes import EXACT, SINGLE, STEADY
 from kernels.numerics.numbers import Array
 from kernels.stepping import lockstep, loop, native_lockstep, structure_lockstep, structure_loop
@@ -49,6 +49,8 @@ def _whole(key: ProgramKey, nested: bool) -> Program:
         return _by_steps(key)
     if key.engine == STEADY:
         return functools.partial(periodic_orbit.simulate, build=section_of(key))
+    if key.engine == IMAGE:
+        return functools.partial(section_image.simulate, build=section_of(key), along=key.along)
     if key.rigid_loop:
         single = functools.partial(rigid_loop_float32.simulate, free=key.free)
         return single if key.precision == SINGLE else functools.partial(rigid_loop.simulate, free=key.free, nested=nested)

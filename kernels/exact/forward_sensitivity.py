@@ -36,7 +36,7 @@ def _of_one_row(p: Params) -> Params:
     return {name: value for name, value in p.items() if name != "bank"}
 
 
-def _along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
+def along_all(push: Callable[..., Any], one_by_one: bool, *along: Any) -> Any:
     """The results of the linear map `push` for all directions. Each item of `along` lists one argument of `push` for every direction."""
     if one_by_one and len(along[0]) > 1:
         stacked = jax.lax.map(lambda each: push(*each), tuple(jax.tree.map(lambda *leaves: jnp.stack(leaves), *each) for each in along))
@@ -100,10 +100,10 @@ def forward_sensitivity(
         def body(carry: Any) -> Any:
             floats, whole, rates = carry
             after, push, left = jax.linearize(event(whole), chosen, floats, has_aux=True)
-            return after, left, _along_all(push, one_by_one, directions, rates)
+            return after, left, along_all(push, one_by_one, directions, rates)
 
         floats, push, whole = jax.linearize(begin, chosen, has_aux=True)
-        first = for_every_lane((floats, whole, _along_all(push, one_by_one, directions)), _of_one_row(p))
+        first = for_every_lane((floats, whole, along_all(push, one_by_one, directions)), _of_one_row(p))
         floats, whole, rates = jax.lax.while_loop(lambda carry: _goes_on(join(*carry[:2]), most_events), body, first)
         none = [jnp.zeros_like(count, float) for count in whole]
         return join(floats, whole), [join(rate, none) for rate in rates]

@@ -22,7 +22,7 @@ from kernels.excitation.harmonic import wrap
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import for_every_lane
 from kernels.numerics.numbers import Array
-from kernels.observables import impact_pattern, impacts, rubbing
+from kernels.observables import impact_pattern, impacts, rubbing, statistics
 from kernels.observables.slip import Slip
 
 NOT_OF_A_WINDOW = ("first_contact_time", "separation_time", "exit_time", "return_time")  # a steady motion has no first instant
@@ -35,7 +35,7 @@ class Section(NamedTuple):
         start: the state at t = 0. finite: whether all parameters are finite numbers.
         next_event: the state after one event -> the state after the next. Stage 1 ends after the periods given to `lasting`.
         read: state -> y (n,) [m/s]. write: (state, y) -> that state with this y, at t = 0 and in the window.
-        direction: state -> +1 or -1 in slip, 0 in stick or without friction.
+        direction: state -> +1 or -1 in slip, 0 in stick or without friction. turned: (state, direction) -> the state with that direction.
         scale: (state after some periods, y before them, speed amplitude of the excitation [m/s]) -> scales of y (n,) [m/s].
         observe: (state at the end of the window, parameters of `lasting`, whether the motion is periodic) -> observables by name.
     """
@@ -46,6 +46,7 @@ class Section(NamedTuple):
     read: Callable[[Any], Array]
     write: Callable[[Any, Array], Any]
     direction: Callable[[Any], Array]
+    turned: Callable[[Any, Array], Any]
     scale: Callable[[Any, Array, Array], Array]
     observe: Callable[[Any, dict[str, Any], Array], dict[str, Array]]
 
@@ -111,7 +112,8 @@ def rigid(p: dict[str, Any], free: bool) -> Section:
         return placed._replace(stage=jnp.where(machine.finite, placed.stage, 3.0), sums=sums)
 
     return Section(
-        machine.start, machine.finite, machine.next_event, read, write, lambda s: s.direction,
+        machine.start, machine.finite, machine.next_event, read, write,
+        lambda s: s.direction, lambda s, direction: s._replace(direction=direction),
         lambda s, y, speed: _slipped(s.sums.slip, y, speed, omega), lambda s, p, _: _rubbed(s.sums, p),
     )  # fmt: skip
 
@@ -163,7 +165,8 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
         rubbed = None if friction is None else rubbing.established(zero, slips & (v != 0.0))
         hits = () if wall is None else (impacts.nothing(zero),)
         seen = None if wall is None else impact_pattern.init(zero) if s.sums.impacting is None else impact_pattern.window(s.sums.impacting)
-        return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=oscillator.EventSums(rubbed, hits, seen))
+        sums = oscillator.EventSums(rubbed, hits, seen, statistics=made.sums.statistics)
+        return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=sums)
 
     def scale(s: Any, y: Array, speed: Array) -> Array:
         if wall is None:
@@ -173,17 +176,35 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
     def observe(s: Any, lasts: dict[str, Any], periodic: Array) -> dict[str, Array]:
         found = rubbing.nothing(zero) if friction is None else _rubbed(s.sums.rubbing, lasts)
         if wall is not None:
-            found |= impacts.finish(s.sums.shocks[0], lasts) | dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
-            del found["buckling_time"]
-            found["regime"] = impact_pattern.finish(s.sums.impacting, jnp.abs(made.excitation.amplitude) / (p["m"] * omega), periodic)
-            found |= {"x_end_2": zero, "v_end_2": zero}
-        return found
+            speed = jnp.abs(made.excitation.amplitude) / (p["m"] * omega)
+            found |= _struck(s.sums, lasts, speed, periodic)
+        return found if s.sums.statistics is None else found | statistics.finish(s.sums.statistics)
 
     start = machine.start
     if wall is not None:
         start = start._replace(sums=start.sums._replace(impacting=impact_pattern.init(zero)))
-    direction = (lambda s: rubs(s).direction) if friction is not None else (lambda s: jnp.zeros_like(s.t))
-    return Section(start, made.finite, machine.next_event, read, write, direction, scale, observe)
+    direction, turned = (_direction, _turned) if friction is not None else (lambda s: jnp.zeros_like(s.t), lambda s, _: s)
+    return Section(start, made.finite, machine.next_event, read, write, direction, turned, scale, observe)
+
+
+def _direction(s: Any) -> Array:
+    """The direction of slip of a state with friction."""
+    direction: Array = s.memory.friction.direction
+    return direction
+
+
+def _turned(s: Any, direction: Array) -> Any:
+    """The state with this direction of slip."""
+    return s._replace(memory=s.memory._replace(friction=s.memory.friction._replace(direction=direction, last=direction)))
+
+
+def _struck(sums: oscillator.EventSums, lasts: dict[str, Any], speed: Array, periodic: Array) -> dict[str, Array]:
+    """The observables of a stop, and the regime. `speed`: that which the excitation alone would give the mass [m/s]."""
+    zero = jnp.zeros_like(speed)
+    found = impacts.finish(sums.shocks[0], lasts) | dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
+    del found["buckling_time"]
+    found["regime"] = zero if sums.impacting is None else impact_pattern.finish(sums.impacting, speed, periodic)
+    return found | {"x_end_2": zero, "v_end_2": zero}
 
 
 def _slipped(slip: Slip, y: Array, speed: Array, omega: Array) -> Array:

@@ -160,7 +160,7 @@ def describe() -> dict[str, str]:
         "jax": jax.__version__,
         "jaxlib": importlib.metadata.version("jaxlib"),
         "device": f"{len(devices)} x {devices[0].device_kind} ({devices[0].platform})",
-        "dtype": str(jax.numpy.zeros(()).dtype),
+        "dtype": str(jax.dtypes.canonicalize_dtype(float)),  # an array of that type would compile a program
         "lanes": f"{_LANES_OF_ACCELERATOR} of every program"
         if not on_cpu()
         else "; ".join(f"{loop}, {precision}: {number}" for (loop, precision), number in LANES.items())

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sweep.cli import (
+    branches,
     calibration,
     checks,
     explore,
@@ -77,6 +78,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "fragility": fragility.fragility,
     "rare": rare.rare,
     "calibrate": calibration.calibrate,
+    "branches": branches.branches,
     "optimise": optimisation.optimise,
     "modes": structures.modes,
     "doctor": checks.doctor,

@@ -23,7 +23,7 @@ from sweep.io.toml import parse_toml, text
 from sweep.study.load import OTHER_COMMANDS
 
 DEFAULT_MODEL = next(iter(MODELS))
-CALIBRATION, OPTIMISATION = "calibration", "optimise"
+CALIBRATION, OPTIMISATION, BRANCHES = "calibration", "optimise", "branches"
 FIRST = ("regime_map", "stop")  # of their kind: what Enter chooses
 KINDS = {
     **{name: re.split("[:,]", model.description)[0] for name, model in MODELS.items()},
@@ -31,6 +31,7 @@ KINDS = {
     STRUCTURE: "the modes of a tube, a rod or a row of bodies, with supports",
     CALIBRATION: "parameters from measurements",
     OPTIMISATION: "parameters for a purpose, within limits",
+    BRANCHES: "periodic motions, stable or not, followed in a parameter",
 }  # what a study is about -> in words
 
 

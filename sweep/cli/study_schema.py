@@ -17,6 +17,8 @@ from kernels.models.quantity import Quantity
 from kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
 from kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
 from kernels.models.supports import LAWS, OBSTACLES
+from sweep.analysis.branching.load import ALONG_KEYS, BRANCHES
+from sweep.analysis.branching.load import KEYS as BRANCHES_KEYS
 from sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
 from sweep.analysis.calibration.posterior.priors import PRIORS
 from sweep.analysis.calibration.posterior.settings import POSTERIOR_KEYS
@@ -274,6 +276,7 @@ def study_schema() -> Schema:
     whole["properties"]["sweep"] = {"description": "[sweep] or several [[sweep]]: the points", **either(sweep, list_of(sweep, 1))}
     whole["properties"]["calibration"] = calibration()
     whole["properties"][OPTIMISE] = optimisation()
+    whole["properties"][BRANCHES] = branching()
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Study of tribosweep"}
     return {**head, **whole, "$defs": shapes}
 
@@ -329,6 +332,16 @@ def optimisation() -> Schema:
         "description": "[optimise]: what is made small or large, within which limits",
         **table(properties, OPTIMISE_KEYS, ("variables",)),
     }
+
+
+def branching() -> Schema:
+    """[branches]."""
+    bounds = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES)}, ALONG_KEYS, ("from", "to"))
+    properties: dict[str, Schema] = {
+        "along": {"type": "object", "additionalProperties": bounds, "minProperties": 1, "maxProperties": 1},
+        **{key: {"type": "integer", "minimum": 1} for key in ("places", "periods", "most", "points")},
+    }
+    return {"description": "[branches]: in which parameter periodic motions are followed", **table(properties, BRANCHES_KEYS, ("along",))}
 
 
 def as_text() -> str:

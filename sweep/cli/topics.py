@@ -62,6 +62,7 @@ class Topic(StrEnum):
     output = "output"
     calibration = "calibration"
     optimise = "optimise"
+    branches = "branches"
     excitation = "excitation"
     structures = "structures"
     statuses = "statuses"
@@ -159,6 +160,14 @@ def optimisation() -> list[dict[str, Any]]:
     return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
 
 
+def branching() -> list[dict[str, Any]]:
+    """The keys of [branches]."""
+    from sweep.analysis.branching import load
+
+    parts = {load.BRANCHES: load.KEYS, f"{load.BRANCHES}.along.NAME": load.ALONG_KEYS}
+    return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
+
+
 def statuses() -> list[dict[str, Any]]:
     """The statuses of rows."""
     return [{"status": each.sentence, "row": "has results" if each in RESULTS else "failed: NaN"} for each in Status]
@@ -179,6 +188,7 @@ ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
     Topic.output: lambda: keys_in(OUTPUT),
     Topic.calibration: calibration,
     Topic.optimise: optimisation,
+    Topic.branches: branching,
     Topic.excitation: lambda: keys_in(EXCITATION),
     Topic.structures: lambda: keys_in({**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}),
     Topic.statuses: statuses,
@@ -206,6 +216,7 @@ ABOUT: dict[Topic, str] = {
     Topic.output: "keys of [output]: which columns",
     Topic.calibration: "keys of [calibration]",
     Topic.optimise: "keys of [optimise]",
+    Topic.branches: "keys of [branches]",
     Topic.excitation: "keys of [excitation]: records and random accelerations",
     Topic.structures: "keys of [structure], [supports.NAME] and [loads.NAME]",
     Topic.statuses: "what the column status says of a row",

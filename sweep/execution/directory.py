@@ -38,6 +38,7 @@ from sweep.study.config import Config
 SHOWN = 8
 CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run
 OPTIMISED = "optima.parquet"  # the same of an optimisation
+BRANCHED = "branches.parquet"  # the same of branches
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
 
 
@@ -165,6 +166,9 @@ class RunDirectory:
                 raise ConfigError(str(self.path), [Problem("", message)])
             if (self.path / OPTIMISED).is_file():
                 message = f"holds an optimisation, not a run: {OPTIMISED} has the variables, optimised.toml is a study to run"
+                raise ConfigError(str(self.path), [Problem("", message)])
+            if (self.path / BRANCHED).is_file():
+                message = f"holds branches, not a run: {BRANCHED} has one row for each, points/ those of their points"
                 raise ConfigError(str(self.path), [Problem("", message)])
             there = "the directory is not empty and holds no run" if self.path.is_dir() and not self.is_free() else "holds no run"
             raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])

@@ -43,6 +43,7 @@ DEFAULT_SCHEME = "exact"
 OTHER_COMMANDS = {
     "calibration": ("a calibration", "calibrate"),
     "optimise": ("an optimisation", "optimise"),
+    "branches": ("one of branches", "branches"),
 }  # section that `run` does not read -> what a study with it is, and the command that carries it out
 
 

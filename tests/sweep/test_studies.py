@@ -22,7 +22,9 @@ PUBLISHED = np.array([15.267099589371614, 0.40906245101570892, 2.261641212797869
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-STUDIES = sorted(path for path in CONFIGS.glob("*.toml") if not path.stem.startswith(("calibrate_", "optimise_")))  # read by test_load.py
+STUDIES = sorted(
+    path for path in CONFIGS.glob("*.toml") if not path.stem.startswith(("branches_", "calibrate_", "optimise_"))
+)  # read by test_load.py
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)

@@ -16,6 +16,7 @@ import pytest
 import typer
 
 from kernels.models import MODELS
+from sweep.analysis.branching import load as branchings
 from sweep.analysis.calibration import load as calibrations
 from sweep.analysis.optimisation import load as optimisations
 from sweep.cli import completion, main
@@ -102,6 +103,7 @@ def test_keys_of_sections_are_topics(capsys: Captured) -> None:
         assert all(rows.values())
     assert {row["key"] for row in listed(capsys, "calibration")["calibration"]} >= {f"calibration.{key}" for key in calibrations.KEYS}
     assert {row["key"] for row in listed(capsys, "optimise")["optimise"]} >= {f"optimise.{key}" for key in optimisations.KEYS}
+    assert {row["key"] for row in listed(capsys, "branches")["branches"]} >= {f"branches.{key}" for key in branchings.KEYS}
     assert "CSV or Parquet" in next(row["description"] for row in listed(capsys, "sweep")["sweep"] if row["key"] == "sweep.file")
     assert "table" in {row["design"] for row in listed(capsys, "designs")["designs"]}
     assert {"from", "to", "count", "spacing", '"log_normal"'} <= {row["key"] for row in listed(capsys, "axes")["axes"]}

@@ -10,6 +10,7 @@ import pytest
 import typer
 
 import sweep
+from sweep.analysis.branching import load as branchings
 from sweep.analysis.calibration import load as calibrations
 from sweep.analysis.optimisation import load as optimisations
 from sweep.cli import main, starting
@@ -24,11 +25,11 @@ def test_every_shipped_study_begins_one_that_is_the_same_but_for_its_name(name: 
     assert main(["init", str(file), "--like", name]) == 0
     told = capsys.readouterr()
     assert told.out == f"{file}\n"
-    command = name.partition("_")[0] if name.startswith(("calibrate_", "optimise_")) else "run"
+    command = name.partition("_")[0] if name.startswith(("branches_", "calibrate_", "optimise_")) else "run"
     assert f"tribosweep {command} 'folder/my study.toml'" in told.err
     text = file.read_text()
     assert not re.search(rf"tribosweep \w+ (configs/)?{name}\b", text)
-    named = re.findall(r"tribosweep (?:modes|run|calibrate|optimise) ('[^']*'|[\w./]+\w)", text)
+    named = re.findall(r"tribosweep (?:modes|run|calibrate|optimise|branches) ('[^']*'|[\w./]+\w)", text)
     assert all(Path(each.strip("'")).is_file() for each in named)
     assert text.count("#") == shipped.find(name).read_text().count("#")
     assert (file.parent / text.splitlines()[0].removeprefix("#:schema ")).is_file()
@@ -38,6 +39,8 @@ def test_every_shipped_study_begins_one_that_is_the_same_but_for_its_name(name: 
     assert ours == theirs
     if "optimise" in ours:
         assert optimisations.load(file).section == optimisations.load(name).section
+    elif "branches" in ours:
+        assert branchings.load(file).section == branchings.load(name).section
     elif "calibration" in ours:
         assert calibrations.load(file).data.count == calibrations.load(name).data.count
     else:

@@ -42,7 +42,7 @@ def test_every_shipped_study_is_valid_and_names_the_schema(path: Path, validator
 
 def test_a_resolved_study_is_valid(validator: jsonschema.Draft7Validator) -> None:
     for name in shipped.names():
-        if not name.startswith(("calibrate_", "optimise_")):
+        if not name.startswith(("branches_", "calibrate_", "optimise_")):
             validator.validate(sweep.load(name).document)
 
 
@@ -85,6 +85,7 @@ WRONG = {
     "a support's unknown parameter": "[parameters]\n'gapp[a]' = 1.0",
     "a spectrum of one number": "[excitation.random]\nspectrum = 3.0",
     "a free parameter without bounds": "[calibration]\nfree = { k = { from = 1.0 } }",
+    "branches in two parameters": "[branches]\nalong = { k = { from = 1.0, to = 2.0 }, m = { from = 1.0, to = 2.0 } }",
     "a variable without bounds": "[optimise]\nminimise = 'wear_power'\nvariables = { k = { from = 1.0 } }",
     "an unknown key of a comparison": "[calibration]\nfree = { k = { from = 1.0, to = 2.0 } }\ncompare = { x_end = { col = 'x' } }",
 }
@@ -93,7 +94,7 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_study_is_refused(text: str, validator: jsonschema.Draft7Validator) -> None:
     assert not validator.is_valid(tomllib.loads(text))
-    if "calibration" not in text and "optimise" not in text:
+    if not any(section in text for section in ("branches", "calibration", "optimise")):
         with pytest.raises(sweep.ConfigError):  # by tribosweep too, so that the schema is no stricter than it
             sweep.load(tomllib.loads(text))
 
@@ -118,7 +119,7 @@ def test_a_right_study_is_taken(text: str, validator: jsonschema.Draft7Validator
 
 
 def test_every_key_completes_with_a_description(schema: dict[str, Any]) -> None:
-    assert set(Document.model_fields) | {"calibration", "optimise"} == set(schema["properties"])
+    assert set(Document.model_fields) | {"branches", "calibration", "optimise"} == set(schema["properties"])
     parameters = schema["properties"]["parameters"]
     for model in listed_models().values():
         for quantity in model.parameters:

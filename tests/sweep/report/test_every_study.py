@@ -24,7 +24,7 @@ from sweep.report.content import read_content
 from tests.sweep.conftest import FakeKernels, FakeSolution
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
-OTHERS = {"calibration", "optimise"}  # sections of studies that are not run
+OTHERS = {"branches", "calibration", "optimise"}  # sections of studies that are not run
 STUDIES = sorted(file for file in CONFIGS.glob("*.toml") if not OTHERS & tomllib.loads(file.read_text(encoding="utf-8")).keys())
 FEW = 3  # values of an axis
 Captured = pytest.CaptureFixture[str]

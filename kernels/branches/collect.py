@@ -1,0 +1,374 @@
+"""All branches of periodic motions that can be reached: from steady motions at several places, through flips, crossings and grazings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernels.batch.solve import solve
+from kernels.branches.follow import NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
+from kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
+from kernels.branches.section_map import SectionMap
+from kernels.models import Model
+from kernels.models.schemes import EXACT, STEADY
+from kernels.models.status import Status
+
+SEED = "steady motion"
+_AWAY = (1e-3, 1e-2, 1e-4)  # distances in u from a point where branches meet, tried one after the other
+_BEHIND = 1e-3  # distance in s from the end of a branch at which other motions are looked for
+_SETTLING = 60  # repetitions of a motion that are run until the stretch of its penalised contact repeats
+_NEAR, _SAME = 0.05, 1e-6  # distances in u from a branch: of a motion that may lie on it, and that does
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One branch of periodic motions, from end to end.
+
+    Attributes:
+        row: number of its row. periods: of the excitation after which its motions repeat.
+        origin: "steady motion", or the kind of the special point where it begins; parent: the branch with that point, or -1.
+        ends: why each side ends (see `follow.ENDS`).
+        value: (N,) the parameter. points: the points. kinds: what is special at each, or "".
+        y: (N, n) points of the section t = 0: velocity, displacement times omega, and so on [m/s]. x: (N,) displacement there [m].
+        multipliers: (N, n) complex Floquet multipliers of each point, the largest first.
+    """
+
+    row: int
+    periods: int
+    origin: str
+    parent: int
+    ends: tuple[str, str]
+    value: np.ndarray
+    points: Points
+    kinds: list[str]
+    y: np.ndarray
+    x: np.ndarray
+    multipliers: np.ndarray
+
+    @property
+    def stable(self) -> np.ndarray:
+        """Whether all multipliers of each point lie inside the unit circle (N,)."""
+        stable: np.ndarray = np.abs(self.multipliers[:, 0]) < 1.0
+        return stable
+
+
+@dataclass(frozen=True, slots=True)
+class _Seed:
+    """A place to look for a steady motion from: row, place s, displacement [m] and velocity [m/s] at the start, branch that led there."""
+
+    row: int
+    s: float
+    x: float
+    v: float
+    origin: str = SEED
+    parent: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """The first point of a branch.
+
+    Attributes:
+        row: number of the row. point: with the tangent along which it is followed. periods: see `Problem`.
+        origin, parent: see `Branch`. both: whether it has a second side.
+    """
+
+    row: int
+    point: Points
+    periods: float
+    origin: str
+    parent: int
+    both: bool
+
+
+class _Collector:
+    """The branches found so far."""
+
+    def __init__(
+        self, model: Model, columns: Mapping[str, np.ndarray | float], problem: Problem, steps: Steps, periods: int, most: int
+    ) -> None:
+        self.model, self.columns, self.problem, self.steps, self.periods, self.most = model, columns, problem, steps, periods, most
+        self.sides: list[list[Side]] = []  # of each branch
+        self.origins: list[tuple[str, int]] = []
+        self.special: list[tuple[int, str, Points]] = []  # special points that were not looked at: branch, kind, point
+
+    def room(self, row: int) -> bool:
+        """Whether a row may have one more branch."""
+        return int(np.count_nonzero(self.problem.row == row)) < self.most
+
+    def follow(self, starts: list[_Start]) -> None:
+        """Follow new branches from their first points."""
+        if not starts:
+            return
+        first, p = len(self.sides), self.problem
+        self.problem = replace(
+            p,
+            row=np.append(p.row, [start.row for start in starts]),
+            periods=np.append(p.periods, [start.periods for start in starts]),
+        )
+        self.origins += [(start.origin, start.parent) for start in starts]
+        self.sides += [[] for _ in starts]
+        forward = [replace(start.point, branch=np.array([first + i])) for i, start in enumerate(starts)]
+        backward = [replace(point, tangent=-point.tangent) for point, start in zip(forward, starts, strict=True) if start.both]
+        both = joined(forward + backward)
+        for branch, side in zip(both.branch, follow(self.problem, both, self.steps), strict=True):
+            self.sides[branch].append(side)
+            self.special += [(int(branch), kind, point) for kind, point in zip(side.kinds, side.points, strict=True) if kind]
+
+    def from_seeds(self, seeds: Sequence[_Seed]) -> None:
+        """Follow the branches of the steady motions to which runs from `seeds` tend, one of each row, unless they are known."""
+        row, s = np.array([seed.row for seed in seeds]), np.array([seed.s for seed in seeds])
+        value, tables = self.problem.value(s), self.model.tables
+        columns = {name: np.asarray(each)[row] if np.ndim(each) > (name in tables) else each for name, each in self.columns.items()}
+        columns |= {self.problem.map.names[0]: value, "x0": np.array([one.x for one in seeds]), "v0": np.array([one.v for one in seeds])}
+        found = solve(self.model, EXACT, columns, count=len(seeds), window=STEADY)
+        good = np.flatnonzero(
+            (found.status == int(Status.OK)) & (found.observables["period"] > 0) & (found.observables["period"] <= self.periods)
+        )
+        if not good.size:
+            return
+        omega = np.broadcast_to(self.model.resolve(columns)["omega"], len(seeds))[good]
+        x, v = found.observables["poincare_x"][good], found.observables["poincare_v"][good]
+        periods = found.observables["period"][good].astype(float)
+        phases = np.stack([v, x * omega[:, None]], axis=2)  # (rows, 64, 2)
+        start = np.concatenate([phases[:, 0], np.zeros((good.size, self.problem.map.dimension - 2))], axis=1)
+        y, direction = self._settled(row[good], value[good], start, np.sign(v[:, 0]), periods)
+        speed = self._speeds(found.observables, phases, good)
+        u = np.concatenate([y / speed[:, None], s[good][:, None]], axis=1)
+        across = np.zeros_like(u)
+        across[:, -1] = 1.0
+        trial = replace(self.problem, row=row[good], periods=periods)
+        points, ok, _ = trial.correct(Places(np.arange(good.size), direction, np.zeros(good.size), speed), u, Plane.through(u, across))
+        there, better = elsewhere(trial, points)
+        points = in_scale(points.where(ok & better, there))
+        starts = []
+        for i in np.flatnonzero(ok & np.isfinite(points.tangent).all(axis=1)):
+            seed = seeds[good[i]]
+            if self._known(trial, points.take(np.array([i]))):
+                continue
+            starts.append(_Start(seed.row, points.take(np.array([i])), periods[i], seed.origin, seed.parent, both=True))
+        self.follow(starts)
+
+    def _speeds(self, observables: Mapping[str, np.ndarray], phases: np.ndarray, good: np.ndarray) -> np.ndarray:
+        """Scales [m/s] of motions, > 0: of their sections, of their slip, or 1 where nothing moves."""
+        sizes = np.nanmax(np.abs(phases), axis=(1, 2))
+        if "max_slip_speed" in observables:
+            sizes = np.maximum(sizes, np.nan_to_num(observables["max_slip_speed"][good]))
+        return np.where(sizes > 0.0, sizes, 1.0)
+
+    def _settled(
+        self, row: np.ndarray, value: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Section points and directions after some repetitions more: the search of steady motions does not return the stretch."""
+        if self.problem.map.key.friction is None:
+            return y, np.zeros(len(row))
+        for _ in range(_SETTLING if self.problem.map.dimension > 2 else 2):
+            found = self.problem.map(row, value[:, None], y, direction, periods, np.zeros(len(row)))
+            near = np.abs(found.y - y).max(axis=1) <= 1e-9 * np.abs(found.y).max(axis=1)
+            y, direction = found.y, found.direction
+            if near.all():
+                break
+        return y, direction
+
+    def _known(self, trial: Problem, point: Points) -> bool:
+        """Whether a motion lies on a branch of its row. `trial`: the problem in which `point` is a point."""
+        row, periods, s = trial.row[point.branch[0]], trial.periods[point.branch[0]], point.u[0, -1]
+        across = np.zeros((1, point.u.shape[1]))
+        across[0, -1] = 1.0
+        seen: dict[float, np.ndarray] = {}  # all sections (q, n) of the motion, by their shift [m/s]
+        for number in np.flatnonzero((self.problem.row == row) & (self.problem.periods == periods)):
+            for side in self.sides[number]:
+                points = side.together()
+                at = points.u[:, -1]
+                for i in np.flatnonzero((at[:-1] - s) * (at[1:] - s) <= 0.0):
+                    shift, speed = float(points.shift[i]), points.speed[i]
+                    if shift != points.shift[i + 1]:
+                        continue
+                    if shift not in seen:
+                        seen[shift] = _sections(trial, point, shift, int(periods))
+                    part = 0.0 if at[i + 1] == at[i] else (s - at[i]) / (at[i + 1] - at[i])
+                    between = points.y[i] + part * (points.y[i + 1] - points.y[i])
+                    if np.abs(seen[shift] - between).max(axis=1).min() > _NEAR * speed:
+                        continue
+                    guess = np.append(between / speed, s)[None]
+                    exact, ok, _ = self.problem.correct(points.places.take(np.array([i])), guess, Plane(across, np.array([s])))
+                    if not ok[0] or np.abs(seen[shift] - exact.y[0]).max(axis=1).min() < _SAME * speed:
+                        return True
+        return False
+
+    def switched(self) -> None:
+        """Follow the branches that begin at flips and crossings of those found last."""
+        special, self.special = self.special, []
+        starts = []
+        for number, kind, point in special:
+            row, periods = int(self.problem.row[number]), self.problem.periods[number]
+            if kind not in ("flip", "branch point") or not self.room(row):
+                continue
+            doubled = 2.0 if kind == "flip" else 1.0
+            if periods * doubled > self.periods or self._left_here(row, periods * doubled, point, number):
+                continue
+            for sign in (1.0,) if kind == "flip" else (1.0, -1.0):
+                found = self._beside(number, point, periods * doubled, -1.0 if kind == "flip" else 1.0, sign)
+                if found is not None:
+                    starts.append(_Start(row, found, periods * doubled, kind, number, both=False))
+        self.follow(starts)
+
+    def _left_here(self, row: int, periods: float, point: Points, parent: int) -> bool:
+        """Whether a branch with so many periods has ended or begun at this point already."""
+        for number in np.flatnonzero((self.problem.row == row) & (self.problem.periods == periods)):
+            if number == parent:
+                continue
+            for side in self.sides[number]:
+                for place in (side.points[0], side.points[-1]):
+                    if abs(place.u[0, -1] - point.u[0, -1]) < _SAME * 100.0 and side.end == "merges" and place is side.points[-1]:
+                        return True
+                    apart = np.append((place.y[0] - point.y[0]) / point.speed[0], place.u[0, -1] - point.u[0, -1])
+                    if place.shift[0] == point.shift[0] and np.abs(apart).max() < _SAME:
+                        return True
+        return False
+
+    def _beside(self, number: int, point: Points, periods: float, multiplier: float, sign: float) -> Points | None:
+        """The first point of a branch that begins at a special point, where a multiplier is -1 or 1; None if none is found."""
+        values, vectors = np.linalg.eig(point.jacobian[0])
+        along = np.real(vectors[:, np.argmin(np.abs(values - multiplier))])
+        away = np.append(along / np.linalg.norm(along), 0.0)
+        if multiplier > 0.0:  # the branches cross: leave that of the point
+            away = away - np.dot(away, point.tangent[0]) * point.tangent[0]
+            away /= np.linalg.norm(away)
+        trial = replace(self.problem, periods=np.where(np.arange(len(self.problem.periods)) == number, periods, self.problem.periods))
+        for distance in _AWAY:
+            guess = point.u + sign * distance * away
+            found, ok, _ = trial.correct(point.places, guess, Plane.through(guess, sign * away[None]))
+            apart = np.linalg.norm(found.u - point.u)
+            if ok[0] and 0.5 * distance < apart < 3.0 * distance and np.isfinite(found.tangent).all():
+                return found
+        return None
+
+    def behind_ends(self) -> list[_Seed]:
+        """Places to look for motions behind the ends of branches that were not followed beyond, and forget these ends."""
+        seeds = []
+        for number, sides in enumerate(self.sides):
+            for side in sides:
+                if side.end in NOTHING_MORE or side.looked_behind:
+                    continue
+                side.looked_behind = True
+                last, row = side.points[-1], int(self.problem.row[number])
+                if not self.room(row):
+                    continue
+                v, x = self._at_zero(last)[0, :2]
+                for s in (last.u[0, -1] + _BEHIND, last.u[0, -1] - _BEHIND):
+                    if 0.0 <= s <= 1.0:
+                        omega = self._omega(row, s)
+                        seeds.append(_Seed(row, s, x / omega, v, side.end, number))
+        return seeds
+
+    def _at_zero(self, points: Points) -> np.ndarray:
+        """The section points (N, n) of motions at t = 0 [m/s]."""
+        moved = points.shift > 0.0
+        if not moved.any():
+            return points.y
+        u, _ = self.problem.later(points, np.where(moved, 1.0 - points.shift, 1.0))
+        return np.where(moved[:, None], u[:, :-1] * points.speed[:, None], points.y)
+
+    def _omega(self, row: int, s: float) -> float:
+        """The angular frequency of the excitation of a row at a place [rad/s]."""
+        columns = {"omega": self.columns["omega"]} if "omega" in self.columns else {}
+        if self.problem.map.names[0] == "omega":
+            return float(self.problem.value(np.array(s)))
+        value = self.model.resolve(columns)["omega"]
+        return float(np.broadcast_to(value, self.problem.map.count)[row])
+
+    def branch(self, number: int) -> Branch:
+        """A branch, its two sides put together."""
+        sides = self.sides[number]
+        points, kinds, ends = sides[0].together(), list(sides[0].kinds), ("start", sides[0].end)
+        if len(sides) > 1:
+            back = sides[1].together()
+            order = np.arange(len(back))[:0:-1]
+            back = back.take(order)
+            points = joined([replace(back, tangent=-back.tangent), points])
+            kinds = [sides[1].kinds[i] for i in order] + kinds
+            ends = (sides[1].end, sides[0].end)
+        origin, parent = self.origins[number]
+        y = self._at_zero(points)
+        row, periods, value = int(self.problem.row[number]), int(self.problem.periods[number]), self.problem.value(points.u[:, -1])
+        omega = value if self.problem.map.names[0] == "omega" else self._omega(row, 0.0)
+        return Branch(row, periods, origin, parent, ends, value, points, kinds, y, y[:, 1] / omega, multipliers(points))
+
+
+def _sections(problem: Problem, point: Points, shift: float, count: int) -> np.ndarray:
+    """The points (count, n) of a motion at the sections of a shift, one after the other [m/s]."""
+    many = point.take(np.zeros(count, dtype=int))
+    wait = (shift - point.shift[0]) % 1.0
+    periods = wait + np.arange(count)
+    periods[periods == 0.0] = float(count)
+    u, _ = problem.later(many, periods)
+    return np.asarray(u[:, :-1] * point.speed[0])
+
+
+def branches(
+    model: Model,
+    columns: Mapping[str, np.ndarray | float],
+    parameter: str,
+    bounds: tuple[float, float],
+    logarithmic: bool = False,
+    places: int = 3,
+    steps: Steps | None = None,
+    periods: int = 8,
+    most: int = 32,
+    rows: int = 1,
+) -> list[Branch]:
+    """Follow the branches of periodic motions of many oscillators in one parameter.
+
+    Args:
+        model: a model with steady windows (rigid or penalised friction, a stop, or both). columns: parameter name -> value of all rows, or
+            (rows,) (SI units), without the parameter itself; x0 and v0 are where runs to steady motions begin.
+        parameter: what changes along branches. bounds: where they end, low < high.
+        logarithmic: whether steps are those of the parameter's logarithm.
+        places: number of values of the parameter, bounds included, at which runs to steady motions begin.
+        steps: the steps along branches. periods: of the excitation after which a followed motion repeats, at most (1 to 16).
+        most: number of branches of a row. rows: number of rows, where all columns are numbers.
+
+    Returns:
+        The branches, in the order in which they were found. Branches that begin at flips (period doublings) and at crossings
+        of branches are followed too, stable or not; where events of a period change and a branch does not go on, a steady motion beside
+        that point is looked for.
+
+    Raises:
+        ValueError: rows whose contacts differ in kind.
+    """
+    columns = {name: value for name, value in columns.items() if name != parameter}
+    with np.errstate(all="ignore"):  # guesses that lead nowhere
+        return _branches(model, columns, parameter, bounds, logarithmic, places, steps or Steps(), periods, most, rows)
+
+
+def _branches(
+    model: Model, columns: Mapping[str, np.ndarray | float], parameter: str, bounds: tuple[float, float], logarithmic: bool, places: int,
+    steps: Steps, periods: int, most: int, rows: int,
+) -> list[Branch]:  # fmt: skip
+    """See `branches`."""
+    section = SectionMap(model, columns, (parameter,), (bounds,), rows)
+    none = np.zeros(0)
+    problem = Problem(section, *bounds, logarithmic, none.astype(int), none)
+    collected = _Collector(model, columns, problem, steps, periods, most)
+
+    def start(name: str, row: int) -> float:
+        return float(np.broadcast_to(columns.get(name, 0.0), section.count)[row])
+
+    waiting = [
+        _Seed(row, s, start("x0", row), start("v0", row)) for s in np.linspace(0.0, 1.0, max(places, 1)) for row in range(section.count)
+    ]
+    while waiting:
+        busy: set[int] = set()
+        now: list[_Seed] = []
+        later: list[_Seed] = []
+        for seed in waiting:
+            (later if seed.row in busy else now).append(seed)
+            busy.add(seed.row)
+        collected.from_seeds([seed for seed in now if collected.room(seed.row)])
+        while collected.special:
+            collected.switched()
+        waiting = later + collected.behind_ends()
+    return [collected.branch(number) for number in range(len(collected.sides))]

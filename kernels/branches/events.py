@@ -1,0 +1,177 @@
+"""What happens along a branch between two of its points: changes of stability, and changes of the events that a period consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.branches.problem import TESTS, Plane, Points, Problem, Value, joined, multipliers
+
+GRAZING, BRANCH_POINT = "grazing", "branch point"
+LOCATED = 1e-12  # width in u of the bracket around a located point
+_APART = 1e-6  # points at both sides of a grazing that are farther apart than this in u lie on different branches
+_HALVINGS, _MOST_ROOTS = 60, 40
+_REAL = 1e-7  # imaginary part below which a multiplier counts as real
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Special points of one kind.
+
+    Attributes:
+        kind: a key of `TESTS` or GRAZING. owner: (N,) place of the step in which each lies. at: how far along that step, 0 to 1.
+        points: the points; of a grazing those before it. after: those behind a grazing. goes_on: whether the branch goes on there.
+    """
+
+    kind: str
+    owner: np.ndarray
+    at: np.ndarray
+    points: Points
+    after: Points
+    goes_on: np.ndarray
+
+
+def between(problem: Problem, before: Points, after: Points) -> list[Found]:
+    """All special points of steps along branches, from `before` (N) to `after` (N)."""
+    found: list[Found] = []
+    owner, left, right = np.arange(len(before)), before, after
+    start, end = np.zeros(len(before)), np.ones(len(before))
+    for _ in range(8):  # changes of the events in one step
+        differs = np.any(left.signature != right.signature, axis=1)
+        found += _smooth(problem, owner[~differs], left.take(~differs), right.take(~differs), start[~differs], end[~differs])
+        if not differs.any():
+            break
+        owner, left, right, start, end = owner[differs], left.take(differs), right.take(differs), start[differs], end[differs]
+        here, there, goes_on, part = _bisected(problem, left, right)
+        at = start + part * (end - start)
+        found.append(Found(GRAZING, owner, at, here, there, goes_on))
+        found += _smooth(problem, owner, left, here, start, at)
+        owner, left, right, start, end = owner[goes_on], there.take(goes_on), right.take(goes_on), at[goes_on], end[goes_on]
+        if not owner.size:
+            break
+    return found
+
+
+def _smooth(problem: Problem, owner: np.ndarray, left: Points, right: Points, start: np.ndarray, end: np.ndarray) -> list[Found]:
+    """The special points in steps whose motions have the same events."""
+    found: list[Found] = []
+    if not owner.size:
+        return found
+    for kind, value in TESTS.items():
+        a, b = value(left), value(right)
+        changes = np.isfinite(a) & np.isfinite(b) & (np.sign(a) * np.sign(b) < 0.0)
+        if not changes.any():
+            continue
+        points, at, good = _root(problem, left.take(changes), right.take(changes), value)
+        if kind == "Neimark-Sacker":  # not where the product of two real ones is 1
+            good &= _on_circle(points)
+        if kind == BRANCH_POINT:  # Newton's method has no isolated solution there
+            good = np.ones_like(good)
+        places = start[changes] + at * (end[changes] - start[changes])
+        found.append(Found(kind, owner[changes][good], places[good], points.take(good), points.take(good), np.ones(good.sum(), bool)))
+    return found
+
+
+def _on_circle(points: Points) -> np.ndarray:
+    """Whether two complex multipliers lie on the unit circle."""
+    values = multipliers(points)
+    on_circle: np.ndarray = np.any((np.abs(values.imag) > _REAL) & (np.abs(np.abs(values) - 1.0) < 1e-6), axis=1)
+    return on_circle
+
+
+def _guess(left: Points, right: Points, part: np.ndarray) -> np.ndarray:
+    """Points on the cubic with the ends and tangents of steps, at a part of the way (N,)."""
+    chord = right.u - left.u
+    length = np.linalg.norm(chord, axis=1, keepdims=True)
+    unit = chord / np.where(length > 0.0, length, 1.0)
+
+    def stretched(tangent: np.ndarray) -> np.ndarray:
+        ahead = np.sum(tangent * unit, axis=1, keepdims=True)
+        usable = np.isfinite(tangent).all(axis=1, keepdims=True) & (ahead > 0.2)
+        whole: np.ndarray = np.where(usable, tangent * length / np.where(usable, ahead, 1.0), chord)
+        return whole
+
+    x = part[:, None]
+    guess: np.ndarray = (
+        left.u + x * chord + x * (1.0 - x) * ((1.0 - x) * (stretched(left.tangent) - chord) - x * (stretched(right.tangent) - chord))
+    )
+    return guess
+
+
+def _planes(left: Points, right: Points, part: np.ndarray) -> Plane:
+    """The planes across steps at a part of the way."""
+    chord = right.u - left.u
+    length = np.linalg.norm(chord, axis=1, keepdims=True)
+    unit = chord / np.where(length > 0.0, length, 1.0)
+    return Plane.through(left.u + part[:, None] * chord, unit)
+
+
+def _root(problem: Problem, left: Points, right: Points, value: Value) -> tuple[Points, np.ndarray, np.ndarray]:
+    """The zeros of a value along steps (regula falsi, Illinois): the points, the part of the way, and whether each was found.
+
+    A point that was not found is the nearest one that was.
+    """
+    count = len(left)
+    low, high, at_low, at_high = np.zeros(count), np.ones(count), value(left), value(right)
+    width = np.linalg.norm(right.u - left.u, axis=1)
+    points, part, good = left, np.zeros(count), np.zeros(count, dtype=bool)
+    todo = np.arange(count)
+    side = np.zeros(count)
+    for _ in range(_MOST_ROOTS):
+        a, b, fa, fb = low[todo], high[todo], at_low[todo], at_high[todo]
+        part[todo] = middle = np.clip((a * fb - b * fa) / (fb - fa), a, b)
+        ends = left.take(todo), right.take(todo)
+        new, converged, _ = problem.correct(ends[0].places, _guess(*ends, middle), _planes(*ends, middle))
+        new = new.oriented(ends[1].u - ends[0].u)
+        f = value(new)
+        good[todo] = converged & np.isfinite(f)
+        points = _put(points, todo[good[todo]], new.take(good[todo]))
+        same = np.sign(f) == np.sign(fa)
+        low[todo], at_low[todo] = np.where(same, middle, a), np.where(same, f, np.where(side[todo] < 0.0, 0.5 * fa, fa))
+        high[todo], at_high[todo] = np.where(same, b, middle), np.where(same, np.where(side[todo] > 0.0, 0.5 * fb, fb), f)
+        side[todo] = np.where(same, 1.0, -1.0)
+        step = np.minimum(middle - a, b - middle) * width[todo]
+        todo = todo[good[todo] & (f != 0.0) & (step > LOCATED)]
+        if not todo.size:
+            break
+    return points, part, good
+
+
+def _put(points: Points, places: np.ndarray, new: Points) -> Points:
+    """The points with some of them replaced."""
+    order = np.arange(len(points))
+    order[places] = len(points) + np.arange(len(new))
+    return joined([points, new]).take(order)
+
+
+def _bisected(problem: Problem, left: Points, right: Points) -> tuple[Points, Points, np.ndarray, np.ndarray]:
+    """Where the events of a period change: the last points before, the first points behind, whether the branch goes on, part of the way."""
+    count = len(left)
+    low, high = np.zeros(count), np.ones(count)
+    here, there = left, right
+    width = np.linalg.norm(right.u - left.u, axis=1)
+    todo = np.arange(count)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low[todo] + high[todo])
+        ends = left.take(todo), right.take(todo)
+        a, b = here.take(todo), there.take(todo)
+        guess = a.u + ((middle - low[todo]) / (high[todo] - low[todo]))[:, None] * (b.u - a.u)
+        new, converged, _ = problem.correct(a.places, guess, _planes(*ends, middle))
+        new = new.oriented(ends[1].u - ends[0].u)
+        same = converged & np.all(new.signature == a.signature, axis=1)
+        low[todo], high[todo] = np.where(same, middle, low[todo]), np.where(same, high[todo], middle)
+        here = here.where(_mask(count, todo[same]), _put(here, todo, new))
+        there = there.where(_mask(count, todo[converged & ~same]), _put(there, todo, new))
+        todo = todo[(high[todo] - low[todo]) * width[todo] > LOCATED]
+        if not todo.size:
+            break
+    goes_on = np.linalg.norm(here.u - there.u, axis=1) < _APART
+    return here, there, goes_on, 0.5 * (low + high)
+
+
+def _mask(count: int, places: np.ndarray) -> np.ndarray:
+    """A mask (count,) that holds at some places."""
+    mask = np.zeros(count, dtype=bool)
+    mask[places] = True
+    return mask

@@ -1,0 +1,198 @@
+"""Pseudo-arclength continuation of many branches side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kernels.branches.events import GRAZING, Found, between
+from kernels.branches.problem import Plane, Points, Problem, joined
+
+ENDS = ("bound", "closed", "grazing", "merges", "lost", "most points")  # why a branch ends
+NOTHING_MORE = ("bound", "closed", "merges", "most points")  # ends behind which no other branch begins
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps along branches, in u: the first, the largest, the least one that is tried, and how many points each side has at most."""
+
+    first: float = 0.01
+    largest: float = 0.03
+    least: float = 1e-9
+    most: int = 2000
+
+
+@dataclass(slots=True)
+class Side:
+    """One side of a branch, from its start on.
+
+    Attributes:
+        points: the points, in their order. kinds: what is special at each, or "". end: why it ends, one of `ENDS`.
+        looked_behind: whether other motions were looked for behind its end.
+    """
+
+    points: list[Points] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    end: str = "lost"
+    looked_behind: bool = False
+
+    def together(self) -> Points:
+        """The points as one table."""
+        return joined(self.points)
+
+
+_MERGED = 0.01  # distance in u between the two halves of a motion below which it counts as one of half as many periods
+_STUCK = 1e-4  # length of a step from which on another section is tried
+_OF_RMS, _LARGER = 1.5, 3.0  # scale over the root mean square of the velocity; factor between two scales from which another one is taken
+_SECTIONS = 16  # sections that are compared
+_WIDEST, _WIDE = 0.35, 0.15  # angles [rad] between tangents at the ends of a step: not allowed; the next step is not longer
+
+
+def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side]:
+    """Follow branches from their first points, in the direction of the tangents of these, until each ends.
+
+    Returns the sides, in the order of `start`. Special points are among the points. Where a branch ends by grazing, the last point is the
+    last one before it.
+    """
+    sides = [Side([start.take(np.array([i]))], [""]) for i in range(len(start))]
+    active = np.arange(len(start))
+    now, step, moved = start, np.full(len(start), steps.first), np.zeros(len(start), dtype=int)
+    while active.size:
+        at, h = now.take(active), step[active]
+        target, bound = _bounded(at, h)
+        guess = at.u + h[:, None] * at.tangent
+        plane = Plane.through(guess, at.tangent)
+        across = np.zeros_like(guess)
+        across[:, -1] = 1.0
+        part = np.where(bound, (target - at.u[:, -1]) / np.where(at.tangent[:, -1] != 0.0, at.tangent[:, -1], 1.0), h)
+        guess = np.where(bound[:, None], at.u + part[:, None] * at.tangent, guess)
+        plane = Plane(np.where(bound[:, None], across, plane.normal), np.where(bound, target, plane.offset))
+        new, good, count = problem.correct(at.places, guess, plane)
+        new = new.oriented(at.tangent)
+        cosine = np.sum(new.tangent * at.tangent, axis=1)
+        turned = np.arccos(np.clip(np.nan_to_num(cosine, nan=-1.0), -1.0, 1.0))
+        other = np.any(new.signature != at.signature, axis=1)
+        good &= np.isfinite(new.tangent).all(axis=1) & (np.linalg.norm(new.u - at.u, axis=1) < 3.0 * h)
+        good &= (turned < _WIDEST) | (h <= 100.0 * steps.least) | (other & (h < 1e-4))
+        ends = np.full(active.size, "", dtype=object)
+        if good.any():
+            accepted = np.flatnonzero(good)
+            stops = _record(problem, sides, active[accepted], at.take(accepted), new.take(accepted))
+            ends[accepted] = stops
+        ends[good & bound & (ends == "")] = "bound"
+        closed = good & (ends == "") & _closed(new, start.take(active), h, np.array([len(sides[i].points) for i in active]))
+        ends[closed] = "closed"
+        full = np.array([len(sides[i].points) >= steps.most for i in active])
+        ends[good & full & (ends == "")] = "most points"
+        ends[~good & (h <= steps.least)] = "lost"
+        now = _advanced(now, active[good], in_scale(new.take(good)))
+        counts = np.array([len(sides[i].points) for i in active])
+        stuck = np.flatnonzero(~good & (ends == "") & (h < _STUCK) & (moved[active] != counts))
+        if stuck.size:
+            moved[active[stuck]] = counts[stuck]
+            there, better = elsewhere(problem, now.take(active[stuck]))
+            now = _advanced(now, active[stuck[better]], there.take(better))
+            h[stuck[better]] = 2.5 * steps.first
+        easy = (count <= 3) & (turned < _WIDE)
+        step[active] = np.where(good, np.where(easy, 1.5 * h, np.where(turned > 0.7 * _WIDEST, 0.6 * h, h)), 0.4 * h).clip(
+            0.0, steps.largest
+        )
+        for place, end in zip(active, ends, strict=True):
+            if end:
+                sides[place].end = end
+        active = active[ends == ""]
+    return sides
+
+
+def elsewhere(problem: Problem, points: Points) -> tuple[Points, np.ndarray]:
+    """The same motions at the section that is farthest from the wall, or where a rubbing mass is fastest; and where that is another one.
+
+    There a point of the section changes smoothly along a branch, which it does not where the section lies in a stiff contact.
+    """
+    count = len(points)
+    many = points.take(np.repeat(np.arange(count), _SECTIONS))
+    parts = np.tile(np.arange(1, _SECTIONS + 1) / _SECTIONS, count)
+    u, direction = problem.later(many, parts)
+    away = problem.map.clearance(problem.row[many.branch], problem.value(u[:, -1])[:, None], u[:, :-1] * many.speed[:, None])
+    best = np.argmax(np.nan_to_num(away, nan=-np.inf).reshape(count, _SECTIONS), axis=1)
+    chosen = np.arange(count) * _SECTIONS + best
+    across = np.zeros_like(points.u)
+    across[:, -1] = 1.0
+    places = points.places._replace(direction=direction[chosen], shift=np.mod(points.shift + parts[chosen], 1.0))
+    found, good, _ = problem.correct(places, u[chosen], Plane(across, points.u[:, -1]))
+    ahead = np.sign(points.tangent[:, -1]) * np.sign(found.tangent[:, -1])
+    found = replace(found, tangent=found.tangent * np.where(ahead < 0.0, -1.0, 1.0)[:, None])
+    return found, good & (best != _SECTIONS - 1) & np.isfinite(found.tangent).all(axis=1)
+
+
+def in_scale(points: Points) -> Points:
+    """The points in the scales of their motions, where these have become much larger or smaller than the scales they had."""
+    speed = _OF_RMS * points.observables["v_rms"]
+    usable = np.isfinite(speed) & (speed > 0.0)
+    far = usable & ((speed > _LARGER * points.speed) | (speed < points.speed / _LARGER))
+    return points.where(far, points.scaled(np.where(far, speed, points.speed)))
+
+
+def _bounded(at: Points, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The bound (0 or 1) of s that a step of length h would reach, and whether it does."""
+    there = at.u[:, -1] + h * at.tangent[:, -1]
+    target = np.where(at.tangent[:, -1] > 0.0, 1.0, 0.0)
+    return target, (there >= 1.0) | (there <= 0.0)
+
+
+def _closed(new: Points, start: Points, h: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Whether a branch is back at its start."""
+    near = (np.linalg.norm(new.u - start.u, axis=1) < h) & (new.shift == start.shift) & (new.speed == start.speed)
+    closed: np.ndarray = near & (counts > 5) & (np.sum(new.tangent * start.tangent, axis=1) > 0.9)
+    return closed
+
+
+def _advanced(now: Points, places: np.ndarray, new: Points) -> Points:
+    """The present points with some of them replaced."""
+    order = np.arange(len(now))
+    order[places] = len(now) + np.arange(len(new))
+    return joined([now, new]).take(order)
+
+
+def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Points, after: Points) -> np.ndarray:
+    """Add the points of a step, with the special ones in it, to their sides; why a side ends there, or ""."""
+    found = between(problem, before, after)
+    ends = np.full(len(active), "", dtype=object)
+    special: list[list[tuple[float, str, Points, bool]]] = [[] for _ in active]
+    for each in found:
+        for i, owner in enumerate(each.owner):
+            special[owner].append((float(each.at[i]), each.kind, each.points.take(np.array([i])), bool(each.goes_on[i])))
+    merges = _merging(problem, found)
+    for place, owner in enumerate(active):
+        side = sides[owner]
+        for at, kind, point, goes_on in sorted(special[place], key=lambda one: one[0]):
+            side.points.append(point)
+            side.kinds.append(kind)
+            if not goes_on:
+                ends[place] = GRAZING
+                break
+            if (place, at) in merges and kind in ("branch point", "fold"):
+                ends[place] = "merges"
+                break
+        else:
+            side.points.append(after.take(np.array([place])))
+            side.kinds.append("")
+    return ends
+
+
+def _merging(problem: Problem, found: list[Found]) -> set[tuple[int, float]]:
+    """Where branches of an even number of periods meet those of half of it: (place of the step, how far along it)."""
+    meets: set[tuple[int, float]] = set()
+    for each in found:
+        if each.kind not in ("branch point", "fold") or not len(each.points):
+            continue
+        periods = problem.periods[each.points.branch]
+        even = np.flatnonzero(periods % 2 == 0)
+        if not even.size:
+            continue
+        points = each.points.take(even)
+        there, _ = problem.later(points, periods[even] / 2)
+        same = np.abs(there - points.u).max(axis=1) < _MERGED
+        meets |= {(int(each.owner[even[i]]), float(each.at[even[i]])) for i in np.flatnonzero(same)}
+    return meets

@@ -1,0 +1,290 @@
+"""Fixed points of the Poincare map as a function of one parameter: unknowns, residuals, and Newton's method on planes across a branch.
+
+The unknowns u of a point are its section coordinates over a speed of its branch, and the place s of the parameter between its bounds (0 to
+1, of the logarithm where that is asked for). A branch is a curve of zeros of G(u) = (P^q(y) - y) / speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.branches.section_map import SectionMap
+
+CONVERGED, STALLED = 1e-11, 1e-8  # Newton steps in u that end the iteration: at once; where the steps do not get smaller any more
+MOST_STEPS = 8
+FARTHEST = 0.5  # largest Newton step in u
+SIGNATURE = ("impacts", "slip_phases", "stops")  # what one period of a motion consists of
+
+
+class Places(NamedTuple):
+    """Where the unknowns of points are measured, (N,) each.
+
+    Attributes:
+        branch: number of the branch. direction: of slip at the section. shift: of the section, in periods of the excitation.
+        speed: scale of the section coordinates [m/s].
+    """
+
+    branch: np.ndarray
+    direction: np.ndarray
+    shift: np.ndarray
+    speed: np.ndarray
+
+    def take(self, which: np.ndarray) -> Places:
+        """Those of some places, or of a mask."""
+        return Places(*(each[which] for each in self))
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Points of branches, one entry for each.
+
+    Attributes:
+        branch, direction, shift, speed: see `Places`. u: (N, n + 1) unknowns. tangent: (N, n + 1) unit vector
+            along the branch. jacobian: (N, n, n) of P^q. slope: (N, n) derivative of G by s. signature: (N, k) counts of `SIGNATURE`.
+        observables: name -> (N,).
+    """
+
+    branch: np.ndarray
+    u: np.ndarray
+    direction: np.ndarray
+    shift: np.ndarray
+    speed: np.ndarray
+    tangent: np.ndarray
+    jacobian: np.ndarray
+    slope: np.ndarray
+    signature: np.ndarray
+    observables: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        """The number of points."""
+        return len(self.branch)
+
+    @property
+    def places(self) -> Places:
+        """Where the unknowns are measured."""
+        return Places(self.branch, self.direction, self.shift, self.speed)
+
+    @property
+    def y(self) -> np.ndarray:
+        """The points of the section (N, n) [m/s]."""
+        return np.asarray(self.u[:, :-1] * self.speed[:, None])
+
+    def scaled(self, speed: np.ndarray) -> Points:
+        """The same with the unknowns and tangents in another scale (N,) [m/s]."""
+        factor = np.append(np.repeat((self.speed / speed)[:, None], self.u.shape[1] - 1, axis=1), np.ones((len(self), 1)), axis=1)
+        tangent = self.tangent * factor
+        tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
+        return replace(self, u=self.u * factor, speed=speed, tangent=tangent, slope=self.slope * factor[:, :-1])
+
+    def take(self, which: np.ndarray) -> Points:
+        """Those of some places, or of a mask."""
+        arrays = {field.name: getattr(self, field.name)[which] for field in fields(self) if field.name != "observables"}
+        return Points(**arrays, observables={name: values[which] for name, values in self.observables.items()})
+
+    def where(self, mask: np.ndarray, other: Points) -> Points:
+        """`other` where the mask (N,) holds."""
+
+        def chosen(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+            return np.where(mask.reshape(-1, *[1] * (ours.ndim - 1)), theirs, ours)
+
+        arrays = {f.name: chosen(getattr(self, f.name), getattr(other, f.name)) for f in fields(self) if f.name != "observables"}
+        return Points(**arrays, observables={name: chosen(values, other.observables[name]) for name, values in self.observables.items()})
+
+    def oriented(self, along: np.ndarray) -> Points:
+        """The same with tangents that do not point against `along` (N, n + 1)."""
+        sign = np.where(np.sum(self.tangent * along, axis=1) < 0.0, -1.0, 1.0)
+        return replace(self, tangent=self.tangent * sign[:, None])
+
+
+def joined(parts: list[Points]) -> Points:
+    """The points of several groups, of the same map."""
+    arrays = {f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Points) if f.name != "observables"}
+    names = parts[0].observables
+    return Points(**arrays, observables={name: np.concatenate([part.observables[name] for part in parts]) for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The planes normal . u = offset on which points are looked for: normal (N, n + 1), offset (N,)."""
+
+    normal: np.ndarray
+    offset: np.ndarray
+
+    @classmethod
+    def through(cls, u: np.ndarray, normal: np.ndarray) -> Plane:
+        """The planes across `normal` through the points u."""
+        return cls(normal, np.sum(normal * u, axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The branches of one call.
+
+    Attributes:
+        map: the Poincare map; `names` has the parameter. low, high: its bounds. logarithmic: whether s is that of its logarithm.
+        row: (B,) number of the row of each branch. periods: (B,) of the excitation after which its motions repeat.
+    """
+
+    map: SectionMap
+    low: float
+    high: float
+    logarithmic: bool
+    row: np.ndarray
+    periods: np.ndarray
+
+    def value(self, s: np.ndarray) -> np.ndarray:
+        """The parameter at places s."""
+        if self.logarithmic:
+            return np.asarray(self.low * (self.high / self.low) ** s)
+        return np.asarray(self.low + (self.high - self.low) * s)
+
+    def place(self, value: np.ndarray | float) -> np.ndarray:
+        """The place s of values of the parameter."""
+        value = np.asarray(value, dtype=float)
+        if self.logarithmic:
+            return np.asarray(np.log(value / self.low) / np.log(self.high / self.low))
+        return np.asarray((value - self.low) / (self.high - self.low))
+
+    def rate(self, s: np.ndarray) -> np.ndarray:
+        """The derivative of the parameter by s."""
+        return self.value(s) * np.log(self.high / self.low) if self.logarithmic else np.full_like(s, self.high - self.low)
+
+    def images(self, places: Places, u: np.ndarray) -> tuple[Points, np.ndarray, np.ndarray, np.ndarray]:
+        """Points at u without tangents, G there (N, n), the direction at the image (N,), and a mask of those that were computed."""
+        branch, direction, shift, speeds = places
+        speed, s = speeds[:, None], u[:, -1]
+        found = self.map(self.row[branch], self.value(s)[:, None], u[:, :-1] * speed, direction, self.periods[branch], shift)
+        counts = [np.nan_to_num(found.observables[name], nan=-1.0) for name in SIGNATURE if name in found.observables]
+        slope = found.by_parameters[:, :, 0] * self.rate(s)[:, None] / speed
+        signature = np.stack(counts, axis=1).round().astype(int)
+        points = Points(branch, u, direction, shift, speeds, np.zeros_like(u), found.by_point, slope, signature, found.observables)
+        return points, found.y / speed - u[:, :-1], found.direction, found.good
+
+    def later(self, points: Points, periods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Unknowns u (N, n + 1) and directions (N,) of the motions through `points` some periods later, a fraction or more each."""
+        s = points.u[:, -1]
+        found = self.map(self.row[points.branch], self.value(s)[:, None], points.y, points.direction, periods, points.shift)
+        return np.concatenate([found.y / points.speed[:, None], s[:, None]], axis=1), found.direction
+
+    def correct(self, places: Places, u: np.ndarray, plane: Plane) -> tuple[Points, np.ndarray, np.ndarray]:
+        """Newton's method for fixed points on planes, from the guesses u (N, n + 1).
+
+        Returns the points (their tangents are oriented along the normals of the planes), a mask of those found, and the number of
+        evaluations of each.
+        """
+        u, direction = u.copy(), places.direction.copy()
+        todo, found = np.arange(len(u)), np.zeros(len(u), dtype=bool)
+        count, before = np.zeros(len(u), dtype=int), np.full(len(u), np.inf)
+        best: Points | None = None
+        for _ in range(MOST_STEPS):
+            if not todo.size:
+                break
+            points, residual, facing, good = self.images(places._replace(direction=direction).take(todo), u[todo])
+            count[todo] += 1
+            normal = plane.normal[todo]
+            matrix = bordered(points, normal)
+            right = np.concatenate([residual, (np.sum(normal * u[todo], axis=1) - plane.offset[todo])[:, None]], axis=1)
+            step = -solved(matrix, right)
+            size = np.abs(step).max(axis=1)
+            alike = (facing == 0.0) == (direction[todo] == 0.0)
+            ends = alike & ((size <= CONVERGED) | ((size <= STALLED) & (size >= 0.5 * before[todo])))
+            best = points if best is None else _stored(best, todo, points)
+            found[todo] = good & ends
+            goes_on = good & ~ends & (size <= FARTHEST) & ((size < 2.0 * before[todo]) | ~alike)
+            before[todo] = size
+            u[todo] += np.where(goes_on[:, None], step, 0.0)
+            # a contact that holds at the image holds at the point, and the other way round
+            changed = goes_on & ~alike
+            direction[todo[changed]] = facing[changed]
+            u[todo[changed], :-1] += residual[changed] - step[changed, :-1]
+            todo = todo[goes_on]
+        if best is None:
+            raise ValueError("no points")
+        return replace(best, tangent=tangents(best, plane.normal)), found, count
+
+
+def _stored(all_points: Points, places: np.ndarray, points: Points) -> Points:
+    """`all_points` with those at some places replaced."""
+    arrays = {}
+    for field in fields(Points):
+        if field.name != "observables":
+            arrays[field.name] = getattr(all_points, field.name).copy()
+            arrays[field.name][places] = getattr(points, field.name)
+    observables = {name: values.copy() for name, values in all_points.observables.items()}
+    for name, values in points.observables.items():
+        observables[name][places] = values
+    return Points(**arrays, observables=observables)
+
+
+def bordered(points: Points, normal: np.ndarray) -> np.ndarray:
+    """The Jacobian of G by u with a further row: (N, n + 1, n + 1)."""
+    n = points.u.shape[1] - 1
+    matrix = np.empty((len(points), n + 1, n + 1))
+    matrix[:, :n, :n] = points.jacobian - np.eye(n)
+    matrix[:, :n, n] = points.slope
+    matrix[:, n, :] = normal
+    return matrix
+
+
+def solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solutions (N, m) of linear systems; NaN where a matrix is singular or not finite."""
+    usable = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
+    found = np.full_like(right, np.nan)
+    usable[usable] = np.abs(np.linalg.det(matrix[usable])) > np.finfo(float).tiny
+    if usable.any():
+        found[usable] = np.linalg.solve(matrix[usable], right[usable][..., None])[..., 0]
+    return found
+
+
+def tangents(points: Points, along: np.ndarray) -> np.ndarray:
+    """Unit vectors (N, n + 1) along the branches, oriented as `along`, which must not be across them."""
+    right = np.zeros_like(along)
+    right[:, -1] = 1.0
+    found = solved(bordered(points, along), right)
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.where(length > 0.0, found / np.where(length > 0.0, length, 1.0), np.nan)
+
+
+Value = Callable[[Points], np.ndarray]
+
+
+def multipliers(points: Points) -> np.ndarray:
+    """The Floquet multipliers (N, n), complex, the largest first."""
+    values: np.ndarray = np.linalg.eigvals(points.jacobian).astype(complex)
+    order = np.argsort(-np.abs(values), axis=1, kind="stable")
+    return np.take_along_axis(values, order, axis=1)
+
+
+def _fold(points: Points) -> np.ndarray:
+    """Changes its sign where the parameter turns back along a branch."""
+    return points.tangent[:, -1]
+
+
+def _branching(points: Points) -> np.ndarray:
+    """Changes its sign where two branches cross."""
+    determinant: np.ndarray = np.linalg.det(bordered(points, points.tangent))
+    return determinant
+
+
+def _flip(points: Points) -> np.ndarray:
+    """Changes its sign where a multiplier passes -1."""
+    determinant: np.ndarray = np.linalg.det(points.jacobian + np.eye(points.jacobian.shape[1]))
+    return determinant
+
+
+def _neimark_sacker(points: Points) -> np.ndarray:
+    """Changes its sign where the product of two multipliers passes 1: a pair of complex ones passes the unit circle."""
+    values = np.linalg.eigvals(points.jacobian).astype(complex)
+    n = values.shape[1]
+    product = np.ones(len(points), dtype=complex)
+    for i in range(n):
+        for j in range(i):
+            product *= values[:, i] * values[:, j] - 1.0
+    return product.real
+
+
+TESTS: Mapping[str, Value] = {"branch point": _branching, "fold": _fold, "flip": _flip, "Neimark-Sacker": _neimark_sacker}

@@ -1,0 +1,1 @@
+"""Branches of periodic motions of the points of a study."""

@@ -1,0 +1,53 @@
+"""Branches of the points of a study, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sweep.analysis.branching import results
+from sweep.analysis.branching.load import Branching
+from sweep.analysis.branching.results import BLOCK, Branches
+from sweep.design.designs import Adaptive
+from sweep.io.errors import ConfigError, Problem
+
+
+def carry_out(branching: Branching, directory: Path, tell: Callable[[int, int], None] | None = None) -> Branches:
+    """Follow the branches of all points of a study, and write them.
+
+    Blocks of points that were computed before are kept: after an interruption the same call goes on.
+
+    Args:
+        branching: see `load.load`. directory: where the files go. tell: called with the number of points of the study that are done, and
+            of all.
+
+    Raises:
+        ConfigError: the directory is that of a run, or points have contacts of several kinds. OSError: a file cannot be written.
+    """
+    from kernels.branches.collect import branches
+    from kernels.branches.follow import Steps
+    from kernels.runtime import jax_setup, program_cache
+
+    config, along = branching.config, branching.along
+    if isinstance(config.design, Adaptive):
+        raise ConfigError(config.source, [Problem("sweep.design", "its points follow from results")])
+    results.begin(branching, directory)
+    jax_setup.prepare()
+    program_cache.use()
+    count = config.design.count
+    fixed = {name: value for name, value in config.fixed.items() if name != along.name}
+    for number in range(-(-count // BLOCK)):
+        start, stop = number * BLOCK, min((number + 1) * BLOCK, count)
+        if not results.is_there(branching, directory, number):
+            points = config.design.points(start, stop)
+            try:
+                found = branches(
+                    config.model, {**fixed, **points.columns}, along.name, (along.lower, along.upper), along.logarithmic, branching.places,
+                    Steps(most=branching.points), branching.periods, branching.most, rows=points.count,
+                )  # fmt: skip
+            except ValueError as error:
+                raise ConfigError(config.source, [Problem("sweep", str(error))]) from error
+            results.write_block(directory, number, results.block_table(branching, points, found))
+        if tell is not None:
+            tell(stop, count)
+    return results.finish(branching, directory)

@@ -1,0 +1,129 @@
+"""Reading a study of branches from TOML; all problems are reported at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernels.models.schemes import EXACT, STEADY
+from sweep.analysis.calibration.load import FREE_KEYS, at_home, at_values, model_of, read_free
+from sweep.analysis.calibration.parameters import Free
+from sweep.analysis.calibration.posterior.settings import whole
+from sweep.design.designs import Adaptive
+from sweep.io.errors import ConfigError, Problem, advise, first_of
+from sweep.io.toml import apply_overrides, read_source
+from sweep.study import load as studies
+from sweep.study.config import Config
+
+BRANCHES = "branches"
+KEYS = {
+    "along": "the parameter that changes along the branches, with its bounds, such as { omega = { from = 1.0, to = 4.0 } }",
+    "places": "number of its values, bounds included, at which steady motions are looked for; default 5",
+    "periods": "largest number of periods of the excitation after which a followed motion repeats; default 8",
+    "most": "largest number of branches of a point of the study; default 32",
+    "points": "largest number of points of each side of a branch; default 2000",
+}  # key of [branches] -> what it is
+ALONG_KEYS = {key: text for key, text in FREE_KEYS.items() if key not in ("prior", "start")}
+MOST_PLACES, MOST_PERIODS, MOST_BRANCHES, MOST_POINTS, MOST_ROWS = 1000, 16, 1000, 100_000, 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Branching:
+    """A checked study of branches.
+
+    Attributes:
+        config: the study, with the parameter at its lower bound; each of its points has branches of its own.
+        section: [branches] as given. along: the parameter and its bounds. places, periods, most, points: see `KEYS`.
+    """
+
+    config: Config
+    section: dict[str, Any]
+    along: Free
+    places: int
+    periods: int
+    most: int
+    points: int
+
+
+def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence[str] = ()) -> Branching:
+    """Read and check a study of branches.
+
+    Args:
+        source: path of a TOML file, name of a shipped study, or its content as nested dicts.
+        overrides: "path=value" texts that replace keys before the check.
+
+    Raises:
+        ConfigError: lists everything that is wrong.
+    """
+    name, raw, folder, stem = read_source(source)
+    problems: list[Problem] = []
+    apply_overrides(raw, overrides, problems)
+    found = check(raw, name, folder, stem, problems)
+    if found is None:
+        raise ConfigError(name, list(dict.fromkeys(problems)))
+    return found
+
+
+def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: list[Problem]) -> Branching | None:
+    """Check a study of branches and append to `problems`; None if there are any."""
+    section = raw.get(BRANCHES)
+    study = {key: value for key, value in raw.items() if key != BRANCHES}
+    if not isinstance(section, dict):
+        other = "; tribosweep run carries out this study" if "sweep" in raw or "parameters" in raw else ""
+        problems.append(Problem(BRANCHES, f"missing: a study of branches has a table [branches], with along{other}"))
+        return None
+    along = section.get("along")
+    model, study, homes = model_of(study, {"free": along}, folder)
+    if model is None:  # the check of the study gives a better message
+        studies.check(study, source, folder, stem, problems)
+        return None
+    unknown = [str(key) for key in section if key not in KEYS]
+    problems += first_of(unknown, lambda key: Problem(f"{BRANCHES}.{key}", f"unknown key; {advise(key, KEYS)}"), BRANCHES, "keys")
+    numbers = [
+        whole(section, "places", 5, 1, MOST_PLACES, "values of the parameter", problems, BRANCHES),
+        whole(section, "periods", 8, 1, MOST_PERIODS, "of the excitation", problems, BRANCHES),
+        whole(section, "most", 32, 1, MOST_BRANCHES, "branches of a point of the study", problems, BRANCHES),
+        whole(section, "points", 2000, 2, MOST_POINTS, "of each side of a branch", problems, BRANCHES),
+    ]
+    frees = read_free(along, model, study.get("parameters", {}), problems, f"{BRANCHES}.along", ALONG_KEYS)
+    if len(frees) > 1:
+        problems.append(Problem(f"{BRANCHES}.along", f"names {len(frees)} parameters: branches are followed in one; others are axes"))
+    check_window(study, problems)
+    problems[:] = [at_home(problem, homes) for problem in problems]
+    if problems or not frees:
+        return None
+    started = {**study, "parameters": at_values(study.get("parameters", {}), frees, [free.lower for free in frees])}
+    started["time"] = {**study.get("time", {}), "window": STEADY}
+    before = len(problems)
+    config = studies.check(started, source, folder, stem, problems)
+    problems[before:] = [at_home(problem, homes) for problem in problems[before:]]
+    if config is None:
+        return None
+    check_design(config, frees[0], problems)
+    return None if problems else Branching(config, dict(section), frees[0], *numbers)
+
+
+def check_window(study: Mapping[str, Any], problems: list[Problem]) -> None:
+    """Add a problem of a given window: a periodic motion is observed over its own period."""
+    time = study.get("time", {})
+    if isinstance(time, dict) and "window" in time and time["window"] != STEADY:
+        problems.append(Problem("time.window", f'must be "{STEADY}", or left out: branches have the period of their motions as window'))
+
+
+def check_design(config: Config, along: Free, problems: list[Problem]) -> None:
+    """Add problems of points that have no branches."""
+    if isinstance(config.design, Adaptive):
+        problems.append(Problem("sweep.design", "its points follow from results: points that have branches are a grid, a list or a sample"))
+        return
+    if config.scheme != EXACT or any(axis.name == "scheme" for axis in config.design.axes):
+        problems.append(Problem("study.scheme", f"branches are those of {EXACT}: leave it out"))
+    if config.design.count > MOST_ROWS:
+        problems.append(Problem("sweep", f"{config.design.count:,} points with branches: at most {MOST_ROWS:,}"))
+        return
+    if along.name in {axis.name for axis in config.design.axes}:
+        problems.append(Problem(f"sweep.axes.{along.name}", "changes along the branches: it is no axis"))
+    if config.design.points(0, config.design.count).absent:
+        problems.append(Problem("sweep", 'branches need every parameter in every point: no "default", no empty cell'))

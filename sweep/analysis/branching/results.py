@@ -1,0 +1,229 @@
+"""Branches as Parquet: a file with their points for each block of the study's points, and one with a row for each branch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.models.outputs import STATISTICS
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import STEADY
+from sweep.analysis.branching.load import BRANCHES, Branching
+from sweep.execution.directory import BRANCHED
+from sweep.io.atomic import make_folders, write_together
+from sweep.io.errors import ConfigError, Problem
+from sweep.io.toml import to_toml
+from sweep.io.version import VERSION
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kernels.branches.collect import Branch
+    from sweep.design.points import Points
+
+MANIFEST, FOLDER = "manifest.json", "points"
+BLOCK = 256  # points of the study whose branches share a file
+LEFT_OUT = (
+    "period",
+    "poincare_x",
+    "poincare_v",
+    "x_end",
+    "v_end",
+    "x_end_2",
+    "v_end_2",
+    "time_reached",
+    "accepted_steps",
+    "rejected_steps",
+)
+SLOWEST = Quantity("slowest_impact", "m/s", "least speed of an impact in the period; infinite without one")
+SPECIAL = (
+    "fold, flip (the period doubles), Neimark-Sacker, branch point (branches cross), grazing (a contact or a rest begins or ends), or empty"
+)
+ENDS = "bound (of the parameter), closed, grazing, merges (with a branch of half as many periods), lost, most points, or start"
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """The branches of a study.
+
+    Attributes:
+        branching: the checked study. branches: one row for each branch. points: one row for each point of a branch.
+        directory: where they are.
+    """
+
+    branching: Branching
+    branches: pa.Table
+    points: pa.Table
+    directory: Path
+
+
+def digest(branching: Branching) -> str:
+    """SHA-256 of all that determines the branches."""
+    text = json.dumps([VERSION, branching.config.digest, branching.section, str(branching.along)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def observables(branching: Branching) -> dict[str, Quantity]:
+    """The observables of a point of a branch."""
+    config = branching.config
+    given = {*config.fixed, *config.swept, branching.along.name, STATISTICS}
+    returned = {quantity.name: quantity for quantity in config.model.returns(STEADY, given) if quantity.kind != "list"}
+    return {name: quantity for name, quantity in returned.items() if name not in LEFT_OUT} | {SLOWEST.name: SLOWEST}
+
+
+def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -> pa.Table:
+    """The points of the branches of a block of the study's points, (rows of `found` are positions in it), in order."""
+    import pyarrow as pa
+
+    from sweep.execution.parquet import described
+
+    model, along = branching.config.model, branching.along
+    names = [name for name, values in points.columns.items() if values.ndim == 1]
+    quantities = observables(branching)
+    order = sorted(range(len(found)), key=lambda i: (found[i].row, i))
+    number_within: dict[int, int] = {}
+    counts: dict[int, int] = {}
+    for i in order:
+        number_within[i] = counts.get(found[i].row, 0)
+        counts[found[i].row] = number_within[i] + 1
+    columns: dict[str, list[Any]] = {}
+
+    def add(name: str, values: Any) -> None:
+        columns.setdefault(name, []).extend(values)
+
+    for i in order:
+        branch = found[i]
+        n = len(branch.value)
+        add("point", [int(points.numbers[branch.row])] * n)
+        add("branch", [number_within[i]] * n)
+        add("place", range(n))
+        for name in names:
+            add(name, [float(points.columns[name][branch.row])] * n)
+        add(along.name, branch.value.tolist())
+        add("periods", [branch.periods] * n)
+        add("special", branch.kinds)
+        add("stable", branch.stable.tolist())
+        add("multiplier_re", branch.multipliers.real.tolist())
+        add("multiplier_im", branch.multipliers.imag.tolist())
+        add("section_v", branch.y[:, 0].tolist())
+        add("section_x", branch.x.tolist())
+        for name, quantity in quantities.items():
+            values = branch.points.observables.get(name)
+            add(name, [None] * n if values is None else encoded(values, quantity))
+        add("origin", [branch.origin] * n)
+        add("parent", [None if branch.parent < 0 else number_within[branch.parent]] * n)
+        add("begins", [branch.ends[0]] * n)
+        add("ends", [branch.ends[1]] * n)
+    number, whole, text = pa.float64(), pa.int64(), pa.string()
+    fields = [
+        described("point", whole, "", "number of the point of the study"),
+        described("branch", whole, "", "number of the branch of that point, in the order in which they were found"),
+        described("place", whole, "", "number of the row along the branch"),
+        *(described(name, number, model.parameter(name).unit, model.parameter(name).description) for name in names),
+        described(along.name, number, along.unit, along.quantity.description),
+        described("periods", whole, "", "periods of the excitation after which the motion repeats"),
+        described("special", text, "", SPECIAL),
+        described("stable", pa.bool_(), "", "whether all Floquet multipliers lie inside the unit circle"),
+        described("multiplier_re", pa.list_(number), "1", "real parts of the Floquet multipliers, the largest multiplier first"),
+        described("multiplier_im", pa.list_(number), "1", "their imaginary parts"),
+        described("section_v", number, "m/s", "velocity at the start of a period of the excitation"),
+        described("section_x", number, "m", "displacement there"),
+        *(described(q.name, text if q.kind == "word" else number, q.unit, q.description) for q in quantities.values()),
+        described("origin", text, "", "where the branch comes from: a steady motion, or the kind of special point where it begins"),
+        described("parent", whole, "", "branch of the same point from which it comes; null of a steady motion"),
+        described("begins", text, "", f"what is at its first row: {ENDS}"),
+        described("ends", text, "", f"what is at its last row: {ENDS}"),
+    ]
+    arrays = [pa.array(columns.get(each.name, []), each.type) for each in fields]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"config_hash": digest(branching)}))
+
+
+def encoded(values: np.ndarray, quantity: Quantity) -> list[Any]:
+    """Values of an observable as they are in a table."""
+    if quantity.kind == "word":
+        return [quantity.words[int(code)] if np.isfinite(code) and code >= 0 else None for code in values]
+    return [float(value) if not np.isnan(value) else None for value in values]
+
+
+def of_branches(points: pa.Table, along: str) -> pa.Table:
+    """One row for each branch."""
+    frame = points.select(
+        ["point", "branch", "periods", "origin", "parent", "begins", "ends", "stable", "special", along]
+    ).to_pandas()  # fmt: skip
+    import pandas as pd
+    import pyarrow as pa
+
+    if frame.empty:
+        frame["rows"] = pd.Series(dtype="int64")
+    grouped = frame.groupby(["point", "branch"], sort=True)
+    first = grouped[["periods", "origin", "parent", "begins", "ends"]].first()
+    first["rows"] = grouped.size()
+    first["stable_rows"] = grouped["stable"].sum().astype("int64")
+    first["least"] = grouped[along].min()
+    first["largest"] = grouped[along].max()
+    for kind in ("fold", "flip", "Neimark-Sacker", "branch point", "grazing"):
+        first[f"{kind.lower().replace(' ', '_').replace('-', '_')}s"] = (
+            (frame["special"] == kind).groupby([frame["point"], frame["branch"]]).sum()
+        )
+    return pa.Table.from_pandas(first.reset_index(), preserve_index=False)
+
+
+def block_file(directory: Path, number: int) -> Path:
+    """The file of a block."""
+    return directory / FOLDER / f"block-{number:05d}.parquet"
+
+
+def is_there(branching: Branching, directory: Path, number: int) -> bool:
+    """Whether the file of a block is whole, and of this study."""
+    from sweep.io import sealed_parquet
+
+    try:
+        metadata = sealed_parquet.read(block_file(directory, number)).schema.metadata or {}
+    except (OSError, sealed_parquet.DamageError):
+        return False
+    return bool(metadata.get(b"config_hash") == digest(branching).encode())
+
+
+def begin(branching: Branching, directory: Path) -> None:
+    """Make the directory and write the study into it; files of another study's branches are removed."""
+    check_directory(directory)
+    make_folders(directory / FOLDER)
+    document = {**branching.config.document, BRANCHES: branching.section}
+    document["parameters"] = {name: value for name, value in document.get("parameters", {}).items() if name != branching.along.name}
+    count = -(-branching.config.design.count // BLOCK)
+    kept = {block_file(directory, number) for number in range(count) if is_there(branching, directory, number)}
+    old = [path for path in (directory / FOLDER).glob("block-*.parquet") if path not in kept]
+    write_together({directory / "config.toml": to_toml(document).encode()}, [*old, directory / BRANCHED])
+
+
+def write_block(directory: Path, number: int, table: pa.Table) -> None:
+    """Write the file of a block."""
+    from sweep.io import sealed_parquet
+
+    write_together({block_file(directory, number): sealed_parquet.to_bytes(table)})
+
+
+def finish(branching: Branching, directory: Path) -> Branches:
+    """Write the table of branches, when all blocks are there, and read everything."""
+    import pyarrow as pa
+
+    from sweep.io import sealed_parquet
+
+    count = -(-branching.config.design.count // BLOCK)
+    points = pa.concat_tables([sealed_parquet.read(block_file(directory, number)) for number in range(count)])
+    branches = of_branches(points, branching.along.name).replace_schema_metadata({"config_hash": digest(branching)})
+    write_together({directory / BRANCHED: sealed_parquet.to_bytes(branches)})
+    return Branches(branching, branches, points, directory)
+
+
+def check_directory(directory: Path) -> None:
+    """Raise ConfigError if the directory holds a run, because branches must not be written there."""
+    if (directory / MANIFEST).exists():
+        message = f"{directory} is the directory of a run: branches go to one of their own (--out DIR)"
+        raise ConfigError("tribosweep branches", [Problem("", message)])

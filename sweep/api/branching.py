@@ -1,0 +1,101 @@
+"""Branches of periodic motions: `branches`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sweep.api.progress import shown
+from sweep.api.running import default_directory
+from sweep.api.wording import in_python
+from sweep.study.builder import Study
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import pandas as pd
+
+    from sweep.analysis.branching.results import Branches
+    from sweep.plots.figure import Picture
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Branched:
+    """Branches of periodic motions; a notebook shows them.
+
+    Attributes:
+        result: everything that was computed.
+        directory: where its tables are.
+    """
+
+    result: Branches
+    directory: Path
+
+    def __repr__(self) -> str:
+        """One line: how many branches along which parameter."""
+        count, along = self.result.branches.num_rows, self.result.branching.along
+        return f"<Branched: {count:,} {'branch' if count == 1 else 'branches'} along {along.name}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.to_pandas().to_html(index=False))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per branch: point of the study, periods, ends, origin, range of the parameter, counts of special points."""
+        frame: pd.DataFrame = self.result.branches.to_pandas()
+        return frame
+
+    def points(self) -> pd.DataFrame:
+        """One row per point of a branch, in their order: parameter, special, stable, multipliers, section point, observables."""
+        frame: pd.DataFrame = self.result.points.to_pandas()
+        return frame
+
+    def plot(self, out: str | os.PathLike[str] | None = None, observable: str | None = None) -> Picture:
+        """Draw an observable over the parameter; needs `tribosweep[plot]`."""
+        from sweep.plots.branches import draw
+
+        return draw(self.result, None if out is None else Path(out), observable)
+
+
+def branches(
+    config: Study | Mapping[str, Any] | str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    overrides: Sequence[str] = (),
+    progress: Callable[[int, int], None] | bool | None = None,
+) -> Branched:
+    """Follow periodic motions in a parameter, stable or not, as `tribosweep branches` does.
+
+    Args:
+        config: a study with a section [branches]: path of a TOML file, the name of a shipped one, nested dicts, or a `Study` with
+            `sections={"branches": ...}`.
+        out: directory of the result; default runs/<study name>. Blocks of points that are there already are kept.
+        overrides: "path=value" texts that replace keys.
+        progress: called with (points done, points); True for a bar, False for none; default: a bar in notebooks.
+
+    Returns:
+        The branches. Their tables are in `out` as well.
+
+    Raises:
+        ConfigError: the study is wrong, or `out` is the directory of a run.
+        OSError: `out` cannot be written.
+
+    Examples:
+        >>> along = {"a0": {"from": 0.2, "to": 1.2}}
+        >>> oscillator = Study(model="stop", name="grazing", k=1.0, c=0.1, k_n=100.0, c_n=0.2, omega=1.7, gap=0.5,
+        ...                    sections={"branches": {"along": along, "places": 1}})
+        >>> found = branches(oscillator)
+        >>> touches = found.points().query("special == 'grazing'")["a0"].iloc[0]
+        >>> round(touches, 9), round(0.5 * abs(1.0 - 1.7**2 + 0.1j * 1.7), 9)  # where the linear response reaches the stop
+        (0.94881505, 0.94881505)
+    """
+    from sweep.analysis.branching import analysis, load, results
+
+    with in_python():
+        found = load.load(config.document if isinstance(config, Study) else config, overrides)
+        directory = default_directory(found.config) if out is None else Path(out)
+        results.check_directory(directory)
+        with shown(progress, "points") as update:
+            result = analysis.carry_out(found, directory, update)
+    return Branched(result, directory)

@@ -1,0 +1,103 @@
+"""Branches of periodic motions against closed forms, and against steady motions of single runs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kernels.batch.solve import solve
+from kernels.branches.collect import Branch, branches
+from kernels.models import RUBBING_MASS, STOP
+from kernels.reference import bouncing_ball
+from kernels.reference.closed_forms import den_hartog_limit
+from tests.oracle import impacts_on_section
+
+pytestmark = pytest.mark.slow  # its programs take half a minute to compile
+
+SPRING = {"m": 1.0, "k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2}
+
+
+def special(branch: Branch, kind: str) -> np.ndarray:
+    """Values of the parameter at the special points of a kind."""
+    return branch.value[[each == kind for each in branch.kinds]]
+
+
+def test_rests_begin_at_den_hartogs_limit() -> None:
+    betas = np.array([0.6, 0.8, 1.5, 2.0, 3.0])
+    found = branches(RUBBING_MASS, {"m": 1.0, "k": 1.0, "g": 1.0, "a0": 1.0, "omega": betas}, "mu", (0.3, 0.95), places=1)
+    assert [branch.row for branch in found] == [0, 1, 2, 3, 4]
+    for branch in found:
+        assert branch.ends == ("bound", "bound")
+        assert branch.stable.all()
+        limit = den_hartog_limit(betas[branch.row])
+        np.testing.assert_allclose(special(branch, "grazing"), limit, atol=1e-10)
+        stops = branch.points.signature[:, -1]
+        assert (stops[branch.value < limit - 1e-9] == 0).all()
+        assert (stops[branch.value > limit + 1e-9] == 2).all()
+
+
+def test_a_ball_doubles_its_period_where_theory_says_in_the_limit_of_a_rigid_table() -> None:
+    stiffness = np.array([4e7, 4e9])
+    damping = 32290.0 * np.sqrt(stiffness / 4e9)  # restitution 0.5
+    ball = {"m": 1.0, "load": 10.0, "k_n": stiffness, "c_n": damping, "omega": 2.0 * math.pi, "x0": -0.65, "v0": 6.05}
+    found = branches(STOP, ball, "a0", (12.0, 16.0), places=1, most=2)
+    first = [branch for branch in found if branch.origin == "steady motion"]
+    assert [(branch.row, branch.periods) for branch in first] == [(0, 1), (1, 1)]
+    limit = 10.0 * bouncing_ball.period_one_doubles(0.5)
+    errors = [float(special(branch, "flip")[0]) / limit - 1.0 for branch in first]
+    assert abs(errors[1]) < 5e-5
+    assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.1)  # as the time of a contact, to first order
+    for branch in first:
+        here = branch.kinds.index("flip")
+        np.testing.assert_allclose(branch.multipliers[here], [-1.0, -0.25], atol=1e-2 if branch.row == 0 else 1e-3)
+        assert abs(branch.multipliers[here, 0] + 1.0) < 1e-8
+        row = {name: value if np.ndim(value) == 0 else value[branch.row] for name, value in ball.items()}
+        x, v = branch.y[here, 1] / (2.0 * math.pi), branch.y[here, 0]
+        assert min(impacts_on_section.multipliers({**row, "a0": branch.value[here]}, (x, v), 1), key=np.real) == pytest.approx(
+            -1.0, abs=1e-6
+        )
+        assert branch.stable[branch.value < branch.value[here] - 1e-6].all()
+        assert not branch.stable[branch.value > branch.value[here] + 1e-6].any()
+    doubled = [branch for branch in found if branch.origin == "flip"]
+    assert [(branch.row, branch.periods, branch.ends) for branch in doubled] == [(0, 2, ("start", "bound")), (1, 2, ("start", "bound"))]
+    assert all((branch.value >= special(first[branch.row], "flip")[0] - 1e-6).all() for branch in doubled)
+
+
+def test_a_stop_is_grazed_where_the_linear_response_reaches_it_and_sweeps_find_no_other_motion() -> None:
+    omega = 1.7
+    row = {**SPRING, "omega": omega, "gap": 0.5}
+    found = branches(STOP, row, "a0", (0.2, 3.0), places=4, most=6)
+    first = found[0]
+    touches = 0.5 * abs(1.0 - omega**2 + 0.1j * omega)
+    assert special(first, "grazing")[0] == pytest.approx(touches, abs=1e-10)
+    linear = np.exp((-0.05 + 1j * math.sqrt(1.0 - 0.05**2)) * 2.0 * math.pi / omega)
+    free = first.points.signature[:, 0] == 0
+    assert first.value[free].max() == pytest.approx(touches, abs=1e-10)
+    np.testing.assert_allclose(np.abs(first.multipliers[free]), abs(linear), atol=1e-12)
+    for branch in found:
+        for kind, multiplier, most in (("fold", 1.0, 1e-5), ("flip", -1.0, 1e-8)):
+            here = [i for i, each in enumerate(branch.kinds) if each == kind]
+            assert np.abs(branch.multipliers[here] - multiplier).min(axis=1, initial=np.inf).max(initial=0.0) < most, kind
+    # runs from several starts to their steady motion, up to period 4
+    amplitudes = np.repeat(np.linspace(0.25, 2.9, 40), 5)
+    starts = np.tile([-0.6, -0.2, 0.0, 0.2, 0.5], 40)
+    runs = solve(STOP, "exact", {**row, "a0": amplitudes, "x0": starts, "v0": 0.7 * starts}, count=200, window="steady")
+    periods = runs.observables["period"]
+    stable_periods = {branch.periods for branch in found}
+    for i in np.flatnonzero((runs.status == 0) & (periods >= 1) & (periods <= max(stable_periods))):
+        count = int(periods[i])
+        seen = np.stack([runs.observables["poincare_v"][i, :count], omega * runs.observables["poincare_x"][i, :count]], axis=1)
+        assert min(distance(branch, amplitudes[i], seen) for branch in found if branch.periods == count) < 5e-3, (amplitudes[i], count)
+
+
+def distance(branch: Branch, value: float, seen: np.ndarray) -> float:
+    """The least distance of section points (q, 2) from a branch at a value of its parameter."""
+    at = branch.value
+    nearest = np.inf
+    for i in np.flatnonzero((at[:-1] - value) * (at[1:] - value) <= 0.0):
+        part = 0.0 if at[i] == at[i + 1] else (value - at[i]) / (at[i + 1] - at[i])
+        between = branch.y[i, :2] + part * (branch.y[i + 1, :2] - branch.y[i, :2])
+        nearest = min(nearest, float(np.abs(seen - between).max(axis=1).min()))
+    return nearest

@@ -1,0 +1,73 @@
+"""Reading [branches] from TOML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import sweep
+from sweep.analysis.branching.load import load
+from sweep.io import shipped
+
+NAMES = [name for name in shipped.names() if name.startswith("branches_")]
+ALONG = {"mu": {"from": 0.1, "to": 0.5}}
+
+
+def study(**changed: Any) -> dict[str, Any]:
+    return {"parameters": {"a0": 5.0, "k": 1.0}, "branches": {"along": ALONG, **changed}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_shipped_study_of_branches_is_sound_and_named_after_its_file(name: str) -> None:
+    assert load(name).config.name == name
+
+
+def test_what_is_not_said_has_a_default_and_bounds_have_units() -> None:
+    found = load({"parameters": {"k": 1.0}, "branches": {"along": {"a0": {"from": "20 cm/s^2", "to": 3.0}}}})
+    assert (found.along.name, found.along.lower, found.along.upper, found.along.logarithmic) == ("a0", 0.2, 3.0, False)
+    assert (found.places, found.periods, found.most, found.points) == (5, 8, 32, 2000)
+    assert found.config.window == "steady"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"along": {}}, "branches.along: missing"),
+        ({"along": {**ALONG, "omega": {"from": 1.0, "to": 2.0}}}, "branches.along: names 2 parameters: branches are followed in one"),
+        ({"along": {"muu": {"from": 0.1, "to": 0.5}}}, "branches.along.muu"),
+        ({"along": {"mu": {"from": 0.5, "to": 0.1}}}, "branches.along.mu: from must be below to"),
+        ({"along": {"mu": {"from": 0.1, "to": 0.5, "start": 0.2}}}, "branches.along.mu.start: unknown key"),
+        ({"along": {"mu": {"from": "0.1 m", "to": 0.5}}}, "branches.along.mu.from"),
+        ({"place": 4}, "branches.place: unknown key; did you mean 'places'"),
+        ({"periods": 17}, "branches.periods: must be a whole number from 1 to 16"),
+        ({"points": 1}, "branches.points: must be a whole number from 2 to"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_key(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(sweep.ConfigError) as error:
+        load(study(**changed))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        ({"time": {"window": [0.0, 1.0], "end": 2.0}}, 'time.window: must be "steady", or left out'),
+        ({"sweep": {"axes": {"mu": [0.1, 0.2]}}}, "sweep.axes.mu: changes along the branches: it is no axis"),
+        ({"study": {"scheme": "euler"}, "time": {"step": 1e-3}}, "scheme"),
+        ({"study": {"model": "two_walls"}}, "two_walls"),
+        ({"sweep": {"axes": {"omega": ["default", 2.0]}}}, 'no "default"'),
+    ],
+)
+def test_what_does_not_go_with_branches_is_said(added: dict[str, Any], said: str) -> None:
+    with pytest.raises(sweep.ConfigError) as error:
+        load({**study(), **added})
+    assert said in str(error.value)
+
+
+def test_other_commands_name_the_one_that_is_meant() -> None:
+    with pytest.raises(sweep.ConfigError, match="this study is one of branches: tribosweep branches carries it out"):
+        sweep.load(study())
+    with pytest.raises(sweep.ConfigError, match=r"a study of branches has a table \[branches\]"):
+        load({"parameters": {"a0": 5.0}})

@@ -1,0 +1,92 @@
+"""Branches of a study as files: against closed forms, after interruptions, and as a picture."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sweep
+from sweep.analysis.branching import analysis, results
+from sweep.analysis.branching.load import load
+from sweep.cli import main
+
+pytestmark = pytest.mark.slow  # its programs take half a minute to compile
+
+STOP = {"m": 1.0, "k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "omega": 1.7}
+GAPS = [0.4, 0.5, 0.6]
+STUDY = {
+    "study": {"name": "gaps", "model": "stop"},
+    "parameters": STOP,
+    "branches": {"along": {"a0": {"from": 0.2, "to": 3.0}}, "places": 2},
+    "sweep": {"axes": {"gap": GAPS}},
+}
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> results.Branches:
+    return analysis.carry_out(load(STUDY), tmp_path_factory.mktemp("branches") / "out")
+
+
+def test_each_point_of_a_study_has_its_branches(found: results.Branches) -> None:
+    branches = found.branches.to_pandas()
+    assert branches["point"].tolist() == [0, 1, 2]
+    assert (branches["folds"] == 2).all()
+    assert (branches["least"] == 0.2).all()
+    assert (branches["largest"] == 3.0).all()
+    points = found.points.to_pandas()
+    touches = points[points["special"] == "grazing"]
+    expected = np.array(GAPS) * abs(1.0 - 1.7**2 + 0.1j * 1.7)
+    np.testing.assert_allclose(touches["a0"], expected, atol=1e-10)
+    np.testing.assert_allclose(touches["x_max"], GAPS, atol=1e-9)
+    # the model is linear in the scale of gap and load: the folds of all gaps are at the same load over the gap
+    folds = points[points["special"] == "fold"].groupby("point")["a0"].apply(sorted)
+    for number, gap in enumerate(GAPS):
+        np.testing.assert_allclose(np.array(folds[number]) / gap, np.array(folds[0]) / GAPS[0], rtol=1e-9)
+    multipliers = np.array(points["multiplier_re"].tolist()) + 1j * np.array(points["multiplier_im"].tolist())
+    free = points["impacts"].to_numpy() == 0.0
+    np.testing.assert_allclose(np.abs(multipliers[free]), math.exp(-0.05 * 2.0 * math.pi / 1.7), atol=1e-12)
+    assert found.points.schema.field("a0").metadata[b"unit"] == b"m/s^2"
+
+
+def test_what_was_computed_is_kept_and_what_is_damaged_is_not(found: results.Branches, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = found.points
+    file = results.block_file(found.directory, 0)
+    stamp = file.stat().st_mtime_ns
+    again = analysis.carry_out(load(STUDY), found.directory)
+    assert again.points.equals(before)
+    assert file.stat().st_mtime_ns == stamp
+    (found.directory / "branches.parquet").unlink()
+    file.write_bytes(file.read_bytes()[:-50])
+    again = analysis.carry_out(load(STUDY), found.directory)
+    assert again.points.equals(before)
+    monkeypatch.setattr(results, "BLOCK", 2)
+    other = {**STUDY, "branches": {**STUDY["branches"], "places": 1}}
+    assert not results.is_there(load(other), found.directory, 0)
+
+
+def test_the_command_lists_draws_and_writes(found: results.Branches, tmp_path: Path, capsys: Captured) -> None:
+    study = found.directory / "config.toml"
+    assert main(["branches", str(study), "--out", str(found.directory), "--picture", str(tmp_path / "a.png")]) == 0
+    told = capsys.readouterr()
+    assert "steady motion" in told.out
+    assert "grazing" in told.out
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+    assert main(["branches", str(study), "--out", str(found.directory), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["branches"]) == 3
+    assert {row["special"] for row in printed["special"]} == {"grazing", "fold"}
+    assert main(["branches", str(study), "--out", str(found.directory), "--picture", str(tmp_path / "b.png"), "--observable", "xmax"]) == 2
+    assert "x_max" in capsys.readouterr().err
+    assert main(["map", str(found.directory)]) == 2
+    assert "holds branches, not a run" in capsys.readouterr().err
+
+
+def test_branches_do_not_go_into_a_run(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(sweep.ConfigError, match="is the directory of a run: branches go to one of their own"):
+        analysis.carry_out(load(STUDY), tmp_path)
