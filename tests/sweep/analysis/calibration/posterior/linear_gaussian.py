@@ -16,12 +16,16 @@ class Line:
         self.design = np.column_stack([np.ones_like(x), x])
 
     def log(self, values):
-        residuals = (values @ self.design.T - self.y) / self.sd
+        residuals = self.residuals(values)
         return -0.5 * np.sum(residuals**2, axis=1) - len(self.y) * np.log(self.sd * np.sqrt(2.0 * np.pi))
 
     def with_gradient(self, values):
-        residuals = (values @ self.design.T - self.y) / self.sd
-        return self.log(values), -residuals @ self.design / self.sd
+        slopes = -np.sum(self.residuals(values)[:, :, np.newaxis] * self.design, axis=1) / self.sd
+        return self.log(values), slopes
+
+    def residuals(self, values):
+        # row by row: a product of matrices would depend on how many rows there are
+        return (np.sum(values[:, np.newaxis, :] * self.design, axis=2) - self.y) / self.sd
 
     def posterior(self):
         """Mean and covariance, by the normal equations."""
