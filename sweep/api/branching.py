@@ -86,7 +86,7 @@ def branches(
         >>> oscillator = Study(model="stop", name="grazing", k=1.0, c=0.1, k_n=100.0, c_n=0.2, omega=1.7, gap=0.5,
         ...                    sections={"branches": {"along": along, "places": 1}})
         >>> found = branches(oscillator)
-        >>> touches = found.points().query("special == 'grazing'")["a0"].iloc[0]
+        >>> touches = float(found.points().query("special == 'grazing'")["a0"].iloc[0])
         >>> round(touches, 9), round(0.5 * abs(1.0 - 1.7**2 + 0.1j * 1.7), 9)  # where the linear response reaches the stop
         (0.94881505, 0.94881505)
     """
