@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -110,7 +110,7 @@ def _planes(left: Points, right: Points, part: np.ndarray) -> Plane:
 def _root(problem: Problem, left: Points, right: Points, value: Value) -> tuple[Points, np.ndarray, np.ndarray]:
     """The zeros of a value along steps (regula falsi, Illinois): the points, the part of the way, and whether each was found.
 
-    A point that was not found is the nearest one that was.
+    A point that was not found is the guess on the cubic through both ends.
     """
     count = len(left)
     low, high, at_low, at_high = np.zeros(count), np.ones(count), value(left), value(right)
@@ -122,11 +122,15 @@ def _root(problem: Problem, left: Points, right: Points, value: Value) -> tuple[
         a, b, fa, fb = low[todo], high[todo], at_low[todo], at_high[todo]
         part[todo] = middle = np.clip((a * fb - b * fa) / (fb - fa), a, b)
         ends = left.take(todo), right.take(todo)
-        new, converged, _ = problem.correct(ends[0].places, _guess(*ends, middle), _planes(*ends, middle))
+        guess = _guess(*ends, middle)
+        new, converged, _ = problem.correct(ends[0].places, guess, _planes(*ends, middle))
         new = new.oriented(ends[1].u - ends[0].u)
         f = value(new)
         good[todo] = converged & np.isfinite(f)
-        points = _put(points, todo[good[todo]], new.take(good[todo]))
+        if not good[todo].all():  # where branches cross, Newton's method has no isolated solution: the guess is as near as one comes
+            plain = problem.images(ends[0].places, guess)[0]
+            new = new.where(~good[todo], replace(plain, tangent=ends[0].tangent))
+        points = _put(points, todo, new)
         same = np.sign(f) == np.sign(fa)
         low[todo], at_low[todo] = np.where(same, middle, a), np.where(same, f, np.where(side[todo] < 0.0, 0.5 * fa, fa))
         high[todo], at_high[todo] = np.where(same, b, middle), np.where(same, np.where(side[todo] > 0.0, 0.5 * fb, fb), f)
