@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import threading
 import time
 from collections import defaultdict
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kernels.batch.program_key import ProgramKey
-from kernels.runtime import jax_setup, program_cache
+from kernels.runtime import jax_setup, memory_maps, program_cache
 from kernels.runtime.stderr_filter import without_false_alarm
 
 # Threads prepare and finish batches side by side. One batch at a time is on the devices, one is traced, and each core compiles one.
@@ -56,6 +57,7 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
         if whole in PROGRAMS:
             return PROGRAMS[whole], 0.0
         begun = time.perf_counter()
+        make_room()
         IN_WORK.append(str(key))
         try:
             with without_false_alarm():
@@ -63,6 +65,26 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
         finally:
             IN_WORK.remove(str(key))
         return PROGRAMS[whole], time.perf_counter() - begun
+
+
+def make_room(share: float = 0.6) -> bool:
+    """Forget all compiled programs of this process where it has more than this share of the memory maps that the system allows.
+
+    Such a process has compiled thousands of programs, and holds several GB. A program that runs at this time ends its work.
+
+    Returns:
+        Whether they were forgotten.
+    """
+    import jax
+
+    if memory_maps.number() <= share * memory_maps.allowed():
+        return False
+    with _TRACING:
+        PROGRAMS.clear()
+        traced.cache_clear()
+        jax.clear_caches()
+    gc.collect()  # a program in a cycle of references keeps its maps until then
+    return True
 
 
 @functools.cache

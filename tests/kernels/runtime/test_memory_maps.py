@@ -1,0 +1,40 @@
+"""A process that compiles ever more programs gives up old ones before the system denies it memory maps."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+from kernels.batch import compile as programs
+from kernels.batch import solve as batch
+from kernels.models import RUBBING_MASS
+from kernels.runtime import memory_maps
+
+
+def test_programs_are_given_up_and_made_again_where_maps_are_scarce(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {"a0": np.array([2.0, 5.0])}
+
+    def wear() -> np.ndarray:
+        return batch.solve(RUBBING_MASS, "exact", columns, count=2).observables["wear_power"]
+
+    before = wear()
+    others = [jax.jit(lambda x, n=n: x * n + 1.0).lower(1.0).compile() for n in range(20)]
+    full = memory_maps.number()
+    del others
+    monkeypatch.setattr(memory_maps, "allowed", lambda: full)
+    assert programs.make_room()
+    assert not programs.PROGRAMS
+    assert memory_maps.number() < full
+    np.testing.assert_array_equal(wear(), before)
+    assert programs.PROGRAMS
+
+
+def test_programs_stay_where_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_maps, "allowed", lambda: 2 * memory_maps.number() + 10)
+    assert not programs.make_room()
+
+
+def test_a_system_that_does_not_tell_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_maps, "number", lambda: 0)
+    assert not programs.make_room()
