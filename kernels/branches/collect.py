@@ -257,20 +257,12 @@ class _Collector:
                 last, row = side.points[-1], int(self.problem.row[number])
                 if not self.room(row):
                     continue
-                v, x = self._at_zero(last)[0, :2]
+                v, x = at_zero(self.problem, last)[0, :2]
                 for s in (last.u[0, -1] + _BEHIND, last.u[0, -1] - _BEHIND):
                     if 0.0 <= s <= 1.0:
                         omega = self._omega(row, s)
                         seeds.append(_Seed(row, s, x / omega, v, side.end, number))
         return seeds
-
-    def _at_zero(self, points: Points) -> np.ndarray:
-        """The section points (N, n) of motions at t = 0 [m/s]."""
-        moved = points.shift > 0.0
-        if not moved.any():
-            return points.y
-        u, _ = self.problem.later(points, np.where(moved, 1.0 - points.shift, 1.0))
-        return np.where(moved[:, None], u[:, :-1] * points.speed[:, None], points.y)
 
     def _omega(self, row: int, s: float) -> float:
         """The angular frequency of the excitation of a row at a place [rad/s]."""
@@ -292,10 +284,19 @@ class _Collector:
             kinds = [sides[1].kinds[i] for i in order] + kinds
             ends = (sides[1].end, sides[0].end)
         origin, parent = self.origins[number]
-        y = self._at_zero(points)
+        y = at_zero(self.problem, points)
         row, periods, value = int(self.problem.row[number]), int(self.problem.periods[number]), self.problem.value(points.u[:, -1])
         omega = value if self.problem.map.names[0] == "omega" else self._omega(row, 0.0)
         return Branch(row, periods, origin, parent, ends, value, points, kinds, y, y[:, 1] / omega, multipliers(points))
+
+
+def at_zero(problem: Problem, points: Points) -> np.ndarray:
+    """The section points (N, n) of motions at t = 0 [m/s]."""
+    moved = points.shift > 0.0
+    if not moved.any():
+        return points.y
+    u, _ = problem.later(points, np.where(moved, 1.0 - points.shift, 1.0))
+    return np.where(moved[:, None], u[:, : problem.map.dimension] * points.speed[:, None], points.y)
 
 
 def _sections(problem: Problem, point: Points, shift: float, count: int) -> np.ndarray:

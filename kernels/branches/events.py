@@ -43,7 +43,7 @@ def between(problem: Problem, before: Points, after: Points) -> list[Found]:
         if not differs.any():
             break
         owner, left, right, start, end = owner[differs], left.take(differs), right.take(differs), start[differs], end[differs]
-        here, there, goes_on, part = _bisected(problem, left, right)
+        here, there, goes_on, part = bisected(problem, left, right)
         at = start + part * (end - start)
         found.append(Found(GRAZING, owner, at, here, there, goes_on))
         found += _smooth(problem, owner, left, here, start, at)
@@ -63,9 +63,9 @@ def _smooth(problem: Problem, owner: np.ndarray, left: Points, right: Points, st
         changes = np.isfinite(a) & np.isfinite(b) & (np.sign(a) * np.sign(b) < 0.0)
         if not changes.any():
             continue
-        points, at, good = _root(problem, left.take(changes), right.take(changes), value)
+        points, at, good = located(problem, left.take(changes), right.take(changes), value)
         if kind == "Neimark-Sacker":  # not where the product of two real ones is 1
-            good &= _on_circle(points)
+            good &= on_circle(points)
         if kind == BRANCH_POINT:  # Newton's method has no isolated solution there
             good = np.ones_like(good)
         places = start[changes] + at * (end[changes] - start[changes])
@@ -73,11 +73,11 @@ def _smooth(problem: Problem, owner: np.ndarray, left: Points, right: Points, st
     return found
 
 
-def _on_circle(points: Points) -> np.ndarray:
+def on_circle(points: Points) -> np.ndarray:
     """Whether two complex multipliers lie on the unit circle."""
     values = multipliers(points)
-    on_circle: np.ndarray = np.any((np.abs(values.imag) > _REAL) & (np.abs(np.abs(values) - 1.0) < 1e-6), axis=1)
-    return on_circle
+    there: np.ndarray = np.any((np.abs(values.imag) > _REAL) & (np.abs(np.abs(values) - 1.0) < 1e-6), axis=1)
+    return there
 
 
 def _guess(left: Points, right: Points, part: np.ndarray) -> np.ndarray:
@@ -99,15 +99,17 @@ def _guess(left: Points, right: Points, part: np.ndarray) -> np.ndarray:
     return guess
 
 
-def _planes(left: Points, right: Points, part: np.ndarray) -> Plane:
-    """The planes across steps at a part of the way."""
+def _planes(left: Points, right: Points, part: np.ndarray, within: Plane | None) -> Plane:
+    """The planes across steps at a part of the way, and with two parameters those `within` which the steps lie."""
     chord = right.u - left.u
     length = np.linalg.norm(chord, axis=1, keepdims=True)
-    unit = chord / np.where(length > 0.0, length, 1.0)
-    return Plane.through(left.u + part[:, None] * chord, unit)
+    across = Plane.through(left.u + part[:, None] * chord, chord / np.where(length > 0.0, length, 1.0))
+    return across if within is None else across.beside(within)
 
 
-def _root(problem: Problem, left: Points, right: Points, value: Value) -> tuple[Points, np.ndarray, np.ndarray]:
+def located(
+    problem: Problem, left: Points, right: Points, value: Value, within: Plane | None = None
+) -> tuple[Points, np.ndarray, np.ndarray]:
     """The zeros of a value along steps (regula falsi, Illinois): the points, the part of the way, and whether each was found.
 
     A point that was not found is the guess on the cubic through both ends.
@@ -123,7 +125,7 @@ def _root(problem: Problem, left: Points, right: Points, value: Value) -> tuple[
         part[todo] = middle = np.clip((a * fb - b * fa) / (fb - fa), a, b)
         ends = left.take(todo), right.take(todo)
         guess = _guess(*ends, middle)
-        new, converged, _ = problem.correct(ends[0].places, guess, _planes(*ends, middle))
+        new, converged, _ = problem.correct(ends[0].places, guess, _planes(*ends, middle, _taken(within, todo)))
         new = new.oriented(ends[1].u - ends[0].u)
         f = value(new)
         good[todo] = converged & np.isfinite(f)
@@ -149,7 +151,7 @@ def _put(points: Points, places: np.ndarray, new: Points) -> Points:
     return joined([points, new]).take(order)
 
 
-def _bisected(problem: Problem, left: Points, right: Points) -> tuple[Points, Points, np.ndarray, np.ndarray]:
+def bisected(problem: Problem, left: Points, right: Points, within: Plane | None = None) -> tuple[Points, Points, np.ndarray, np.ndarray]:
     """Where the events of a period change: the last points before, the first points behind, whether the branch goes on, part of the way."""
     count = len(left)
     low, high = np.zeros(count), np.ones(count)
@@ -161,7 +163,7 @@ def _bisected(problem: Problem, left: Points, right: Points) -> tuple[Points, Po
         ends = left.take(todo), right.take(todo)
         a, b = here.take(todo), there.take(todo)
         guess = a.u + ((middle - low[todo]) / (high[todo] - low[todo]))[:, None] * (b.u - a.u)
-        new, converged, _ = problem.correct(a.places, guess, _planes(*ends, middle))
+        new, converged, _ = problem.correct(a.places, guess, _planes(*ends, middle, _taken(within, todo)))
         new = new.oriented(ends[1].u - ends[0].u)
         same = converged & np.all(new.signature == a.signature, axis=1)
         low[todo], high[todo] = np.where(same, middle, low[todo]), np.where(same, high[todo], middle)
@@ -172,6 +174,11 @@ def _bisected(problem: Problem, left: Points, right: Points) -> tuple[Points, Po
             break
     goes_on = np.linalg.norm(here.u - there.u, axis=1) < _APART
     return here, there, goes_on, 0.5 * (low + high)
+
+
+def _taken(plane: Plane | None, which: np.ndarray) -> Plane | None:
+    """The planes of some places."""
+    return None if plane is None else Plane(plane.normal[which], plane.offset[which])
 
 
 def _mask(count: int, places: np.ndarray) -> np.ndarray:

@@ -114,13 +114,13 @@ def elsewhere(problem: Problem, points: Points) -> tuple[Points, np.ndarray]:
     many = points.take(np.repeat(np.arange(count), _SECTIONS))
     parts = np.tile(np.arange(1, _SECTIONS + 1) / _SECTIONS, count)
     u, direction = problem.later(many, parts)
-    away = problem.map.clearance(problem.row[many.branch], problem.value(u[:, -1])[:, None], u[:, :-1] * many.speed[:, None])
+    n = problem.map.dimension
+    away = problem.map.clearance(problem.row[many.branch], problem.value(u[:, n:]), u[:, :n] * many.speed[:, None])
     best = np.argmax(np.nan_to_num(away, nan=-np.inf).reshape(count, _SECTIONS), axis=1)
     chosen = np.arange(count) * _SECTIONS + best
-    across = np.zeros_like(points.u)
-    across[:, -1] = 1.0
+    across = np.broadcast_to(np.eye(points.u.shape[1])[n:], (count, points.u.shape[1] - n, points.u.shape[1]))
     places = points.places._replace(direction=direction[chosen], shift=np.mod(points.shift + parts[chosen], 1.0))
-    found, good, _ = problem.correct(places, u[chosen], Plane(across, points.u[:, -1]))
+    found, good, _ = problem.correct(places, u[chosen], Plane(across, points.u[:, n:]))
     ahead = np.sign(points.tangent[:, -1]) * np.sign(found.tangent[:, -1])
     found = replace(found, tangent=found.tangent * np.where(ahead < 0.0, -1.0, 1.0)[:, None])
     return found, good & (best != _SECTIONS - 1) & np.isfinite(found.tangent).all(axis=1)

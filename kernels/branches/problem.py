@@ -1,7 +1,8 @@
-"""Fixed points of the Poincare map as a function of one parameter: unknowns, residuals, and Newton's method on planes across a branch.
+"""Fixed points of the Poincare map as a function of parameters: unknowns, residuals, and Newton's method on planes across a branch.
 
-The unknowns u of a point are its section coordinates over a speed of its branch, and the place s of the parameter between its bounds (0 to
-1, of the logarithm where that is asked for). A branch is a curve of zeros of G(u) = (P^q(y) - y) / speed.
+The unknowns u of a point are its n section coordinates over a speed of its branch, and the places s of the d parameters between their
+bounds (0 to 1, of the logarithm where that is asked for). G(u) = (P^q(y) - y) / speed. With one parameter the zeros of G are the branches;
+with two they are surfaces, and the special points of branches are curves on them (`curves`).
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class Points:
     """Points of branches, one entry for each.
 
     Attributes:
-        branch, direction, shift, speed: see `Places`. u: (N, n + 1) unknowns. tangent: (N, n + 1) unit vector
-            along the branch. jacobian: (N, n, n) of P^q. slope: (N, n) derivative of G by s. signature: (N, k) counts of `SIGNATURE`.
+        branch, direction, shift, speed: see `Places`. u: (N, n + d) unknowns. tangent: (N, n + d) unit vector
+            along the branch. jacobian: (N, n, n) of P^q. slope: (N, n, d) derivatives of G by s. signature: (N, k) counts of `SIGNATURE`.
         observables: name -> (N,).
     """
 
@@ -71,14 +72,15 @@ class Points:
     @property
     def y(self) -> np.ndarray:
         """The points of the section (N, n) [m/s]."""
-        return np.asarray(self.u[:, :-1] * self.speed[:, None])
+        return np.asarray(self.u[:, : self.jacobian.shape[1]] * self.speed[:, None])
 
     def scaled(self, speed: np.ndarray) -> Points:
         """The same with the unknowns and tangents in another scale (N,) [m/s]."""
-        factor = np.append(np.repeat((self.speed / speed)[:, None], self.u.shape[1] - 1, axis=1), np.ones((len(self), 1)), axis=1)
+        n = self.jacobian.shape[1]
+        factor = np.where(np.arange(self.u.shape[1]) < n, (self.speed / speed)[:, None], 1.0)
         tangent = self.tangent * factor
         tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
-        return replace(self, u=self.u * factor, speed=speed, tangent=tangent, slope=self.slope * factor[:, :-1])
+        return replace(self, u=self.u * factor, speed=speed, tangent=tangent, slope=self.slope * factor[:, :n, None])
 
     def take(self, which: np.ndarray) -> Points:
         """Those of some places, or of a mask."""
@@ -109,7 +111,10 @@ def joined(parts: list[Points]) -> Points:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """The planes normal . u = offset on which points are looked for: normal (N, n + 1), offset (N,)."""
+    """The planes normal . u = offset on which points are looked for, d of each: normal (N, d, n + d), offset (N, d).
+
+    With one parameter they are (N, n + 1) and (N,).
+    """
 
     normal: np.ndarray
     offset: np.ndarray
@@ -119,64 +124,68 @@ class Plane:
         """The planes across `normal` through the points u."""
         return cls(normal, np.sum(normal * u, axis=1))
 
+    def beside(self, other: Plane) -> Plane:
+        """Two planes for each point of two parameters, from one of each."""
+        return Plane(np.stack([self.normal, other.normal], axis=1), np.stack([self.offset, other.offset], axis=1))
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """The branches of one call.
 
     Attributes:
-        map: the Poincare map; `names` has the parameter. low, high: its bounds. logarithmic: whether s is that of its logarithm.
+        map: the Poincare map; `names` has the d parameters. low, high: their bounds. logarithmic: whether s is that of the logarithm.
+            These three are (d,), or numbers of one parameter.
         row: (B,) number of the row of each branch. periods: (B,) of the excitation after which its motions repeat.
     """
 
     map: SectionMap
-    low: float
-    high: float
-    logarithmic: bool
+    low: float | np.ndarray
+    high: float | np.ndarray
+    logarithmic: bool | np.ndarray
     row: np.ndarray
     periods: np.ndarray
 
     def value(self, s: np.ndarray) -> np.ndarray:
         """The parameter at places s."""
-        if self.logarithmic:
-            return np.asarray(self.low * (self.high / self.low) ** s)
-        return np.asarray(self.low + (self.high - self.low) * s)
+        return np.where(self.logarithmic, self.low * np.divide(self.high, self.low) ** s, self.low + (self.high - self.low) * s)
 
     def place(self, value: np.ndarray | float) -> np.ndarray:
         """The place s of values of the parameter."""
         value = np.asarray(value, dtype=float)
-        if self.logarithmic:
-            return np.asarray(np.log(value / self.low) / np.log(self.high / self.low))
-        return np.asarray((value - self.low) / (self.high - self.low))
+        in_logarithm = np.log(value / self.low) / np.log(np.divide(self.high, self.low))
+        return np.where(self.logarithmic, in_logarithm, (value - self.low) / (self.high - self.low))
 
     def rate(self, s: np.ndarray) -> np.ndarray:
         """The derivative of the parameter by s."""
-        return self.value(s) * np.log(self.high / self.low) if self.logarithmic else np.full_like(s, self.high - self.low)
+        return np.where(self.logarithmic, self.value(s) * np.log(np.divide(self.high, self.low)), self.high - self.low)
 
     def images(self, places: Places, u: np.ndarray) -> tuple[Points, np.ndarray, np.ndarray, np.ndarray]:
         """Points at u without tangents, G there (N, n), the direction at the image (N,), and a mask of those that were computed."""
         branch, direction, shift, speeds = places
-        speed, s = speeds[:, None], u[:, -1]
-        found = self.map(self.row[branch], self.value(s)[:, None], u[:, :-1] * speed, direction, self.periods[branch], shift)
+        n, speed = self.map.dimension, speeds[:, None]
+        s = u[:, n:]
+        found = self.map(self.row[branch], self.value(s), u[:, :n] * speed, direction, self.periods[branch], shift)
         counts = [np.nan_to_num(found.observables[name], nan=-1.0) for name in SIGNATURE if name in found.observables]
-        slope = found.by_parameters[:, :, 0] * self.rate(s)[:, None] / speed
+        slope = found.by_parameters * (self.rate(s) / speed)[:, None, :]
         signature = np.stack(counts, axis=1).round().astype(int)
         points = Points(branch, u, direction, shift, speeds, np.zeros_like(u), found.by_point, slope, signature, found.observables)
-        return points, found.y / speed - u[:, :-1], found.direction, found.good
+        return points, found.y / speed - u[:, :n], found.direction, found.good
 
     def later(self, points: Points, periods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Unknowns u (N, n + 1) and directions (N,) of the motions through `points` some periods later, a fraction or more each."""
-        s = points.u[:, -1]
-        found = self.map(self.row[points.branch], self.value(s)[:, None], points.y, points.direction, periods, points.shift)
-        return np.concatenate([found.y / points.speed[:, None], s[:, None]], axis=1), found.direction
+        """Unknowns u (N, n + d) and directions (N,) of the motions through `points` some periods later, a fraction or more each."""
+        s = points.u[:, self.map.dimension :]
+        found = self.map(self.row[points.branch], self.value(s), points.y, points.direction, periods, points.shift)
+        return np.concatenate([found.y / points.speed[:, None], s], axis=1), found.direction
 
     def correct(self, places: Places, u: np.ndarray, plane: Plane) -> tuple[Points, np.ndarray, np.ndarray]:
-        """Newton's method for fixed points on planes, from the guesses u (N, n + 1).
+        """Newton's method for fixed points on planes, from the guesses u (N, n + d).
 
-        Returns the points (their tangents are oriented along the normals of the planes), a mask of those found, and the number of
+        Returns the points (their tangents are oriented along the normals of the first planes), a mask of those found, and the number of
         evaluations of each.
         """
-        u, direction = u.copy(), places.direction.copy()
+        u, direction, n = u.copy(), places.direction.copy(), self.map.dimension
+        normals, offsets = plane.normal.reshape(len(u), -1, u.shape[1]), plane.offset.reshape(len(u), -1)
         todo, found = np.arange(len(u)), np.zeros(len(u), dtype=bool)
         count, before = np.zeros(len(u), dtype=int), np.full(len(u), np.inf)
         best: Points | None = None
@@ -185,10 +194,8 @@ class Problem:
                 break
             points, residual, facing, good = self.images(places._replace(direction=direction).take(todo), u[todo])
             count[todo] += 1
-            normal = plane.normal[todo]
-            matrix = bordered(points, normal)
-            right = np.concatenate([residual, (np.sum(normal * u[todo], axis=1) - plane.offset[todo])[:, None]], axis=1)
-            step = -solved(matrix, right)
+            apart = np.sum(normals[todo] * u[todo][:, None], axis=2) - offsets[todo]
+            step = -solved(bordered(points, normals[todo]), np.concatenate([residual, apart], axis=1))
             size = np.abs(step).max(axis=1)
             alike = (facing == 0.0) == (direction[todo] == 0.0)
             ends = alike & ((size <= CONVERGED) | ((size <= STALLED) & (size >= 0.5 * before[todo])))
@@ -200,11 +207,11 @@ class Problem:
             # a contact that holds at the image holds at the point, and the other way round
             changed = goes_on & ~alike
             direction[todo[changed]] = facing[changed]
-            u[todo[changed], :-1] += residual[changed] - step[changed, :-1]
+            u[todo[changed], :n] += residual[changed] - step[changed, :n]
             todo = todo[goes_on]
         if best is None:
             raise ValueError("no points")
-        return replace(best, tangent=tangents(best, plane.normal)), found, count
+        return replace(best, tangent=tangents(best, normals)), found, count
 
 
 def _stored(all_points: Points, places: np.ndarray, points: Points) -> Points:
@@ -221,12 +228,12 @@ def _stored(all_points: Points, places: np.ndarray, points: Points) -> Points:
 
 
 def bordered(points: Points, normal: np.ndarray) -> np.ndarray:
-    """The Jacobian of G by u with a further row: (N, n + 1, n + 1)."""
-    n = points.u.shape[1] - 1
-    matrix = np.empty((len(points), n + 1, n + 1))
+    """The Jacobian of G by u with a further row for each parameter, (N, n + d) or (N, d, n + d): (N, n + d, n + d)."""
+    n, size = points.jacobian.shape[1], points.u.shape[1]
+    matrix = np.empty((len(points), size, size))
     matrix[:, :n, :n] = points.jacobian - np.eye(n)
-    matrix[:, :n, n] = points.slope
-    matrix[:, n, :] = normal
+    matrix[:, :n, n:] = points.slope
+    matrix[:, n:, :] = normal.reshape(len(points), -1, size)
     return matrix
 
 
@@ -241,9 +248,9 @@ def solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def tangents(points: Points, along: np.ndarray) -> np.ndarray:
-    """Unit vectors (N, n + 1) along the branches, oriented as `along`, which must not be across them."""
-    right = np.zeros_like(along)
-    right[:, -1] = 1.0
+    """Unit vectors (N, n + d) on which G does not change, nor any row of `along` (see `bordered`) but the first, which grows."""
+    right = np.zeros_like(points.u)
+    right[:, points.jacobian.shape[1]] = 1.0
     found = solved(bordered(points, along), right)
     length = np.linalg.norm(found, axis=1, keepdims=True)
     return np.where(length > 0.0, found / np.where(length > 0.0, length, 1.0), np.nan)
