@@ -132,7 +132,7 @@ def located(
         if not good[todo].all():  # where branches cross, Newton's method has no isolated solution: the guess is as near as one comes
             plain = problem.images(ends[0].places, guess)[0]
             new = new.where(~good[todo], replace(plain, tangent=ends[0].tangent))
-        points = _put(points, todo, new)
+        points = put(points, todo, new)
         same = np.sign(f) == np.sign(fa)
         low[todo], at_low[todo] = np.where(same, middle, a), np.where(same, f, np.where(side[todo] < 0.0, 0.5 * fa, fa))
         high[todo], at_high[todo] = np.where(same, b, middle), np.where(same, np.where(side[todo] > 0.0, 0.5 * fb, fb), f)
@@ -144,7 +144,7 @@ def located(
     return points, part, good
 
 
-def _put(points: Points, places: np.ndarray, new: Points) -> Points:
+def put(points: Points, places: np.ndarray, new: Points) -> Points:
     """The points with some of them replaced."""
     order = np.arange(len(points))
     order[places] = len(points) + np.arange(len(new))
@@ -167,8 +167,8 @@ def bisected(problem: Problem, left: Points, right: Points, within: Plane | None
         new = new.oriented(ends[1].u - ends[0].u)
         same = converged & np.all(new.signature == a.signature, axis=1)
         low[todo], high[todo] = np.where(same, middle, low[todo]), np.where(same, high[todo], middle)
-        here = here.where(_mask(count, todo[same]), _put(here, todo, new))
-        there = there.where(_mask(count, todo[converged & ~same]), _put(there, todo, new))
+        here = here.where(_mask(count, todo[same]), put(here, todo, new))
+        there = there.where(_mask(count, todo[converged & ~same]), put(there, todo, new))
         todo = todo[(high[todo] - low[todo]) * width[todo] > LOCATED]
         if not todo.size:
             break

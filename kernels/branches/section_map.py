@@ -181,6 +181,10 @@ class SectionMap:
         finite = np.isfinite(image).all(axis=1) & np.isfinite(by_point).all(axis=(1, 2)) & np.isfinite(by_parameters).all(axis=(1, 2))
         return Images(image, facing, by_point, by_parameters, results, (rows(codes) == int(Status.OK)) & finite)
 
+    def omega(self, which: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The angular frequency of the excitation of points (N,) [rad/s]. Arguments: see `__call__`."""
+        return np.broadcast_to(self._resolved(values, which)["omega"], len(which))
+
     def clearance(self, which: np.ndarray, values: np.ndarray, y: np.ndarray) -> np.ndarray:
         """How far points (N, n) are from the wall, in times omega [m/s]; without a wall the speed. Arguments: see `__call__`."""
         resolved = self._resolved(values, which)
