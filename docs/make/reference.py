@@ -48,6 +48,7 @@ OF_OPTIMISATION: dict[str, Mapping[str, str]] = {
 OF_BRANCHES: dict[str, Mapping[str, str]] = {
     "branches": branching.KEYS,
     "branches.along.NAME": branching.ALONG_KEYS,
+    "branches.curves.NAME": branching.ALONG_KEYS,
 }  # section of a study of branches -> its keys
 OF_PARTS = {"supports.NAME": "SUPPORT", "loads.NAME": "LOAD"}  # section -> how the parameters of its names are listed
 ENTITIES = {"<": "&lt;", ">": "&gt;", "$": "&#36;"}  # which Markdown has no escapes for

@@ -13,7 +13,7 @@ from kernels.branches.problem import TESTS, Places, Plane, Points, Problem, Valu
 
 BOUND, CLOSED, RESONANCE, EVENTS, LOST, MOST = "bound", "closed", "resonance", "other events", "lost", "most points"
 ENDS = (BOUND, CLOSED, RESONANCE, EVENTS, LOST, MOST)  # why a curve ends
-STEPS = Steps(first=2e-3, largest=0.04, least=1e-5, most=2000)
+STEPS = Steps(first=2e-3, largest=0.06, least=1e-5, most=2000)
 _WIDEST, _WIDE = 0.35, 0.1  # angles [rad] by which a curve turns in a step: not allowed; the next step is not longer
 _NARROWEST, _WIDER, _BRACKETS = 1e-6, 8.0, 6  # half width of a first bracket across a curve, its growth, and how often it may grow
 _CLOSED_AFTER = 6  # points

@@ -52,8 +52,21 @@ class Branched:
         frame: pd.DataFrame = self.result.points.to_pandas()
         return frame
 
+    def curves(self) -> pd.DataFrame:
+        """One row per point of a curve of special points: kind, both parameters, multipliers, section point, observables.
+
+        Raises:
+            ValueError: the study asks for no curves.
+        """
+        if self.result.curves is None:
+            raise ValueError(
+                'the study asks for no curves: branches.curves names a second parameter, such as {"gap": {"from": 0.3, "to": 0.8}}'
+            )
+        frame: pd.DataFrame = self.result.curves.to_pandas()
+        return frame
+
     def plot(self, out: str | os.PathLike[str] | None = None, observable: str | None = None) -> Picture:
-        """Draw an observable over the parameter; needs `tribosweep[plot]`."""
+        """Draw an observable over the parameter, and curves in the plane of both; needs `tribosweep[plot]`."""
         from sweep.plots.branches import draw
 
         return draw(self.result, None if out is None else Path(out), observable)

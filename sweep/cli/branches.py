@@ -40,10 +40,12 @@ def branches(
     if picture is not None:
         draw(found, picture, observable)
     if as_json:
-        print_json({"directory": str(directory), "branches": found.branches.to_pylist(), "special": special(found)})
+        told = {"directory": str(directory), "branches": found.branches.to_pylist(), "special": special(found)}
+        print_json(told if found.curves is None else told | {"curves": of_curves(found)})
     else:
         print_result(found)
-    say_notes([], [directory / "branches.parquet", directory / "points", picture])
+    curved = None if found.curves is None else directory / results.CURVED
+    say_notes([], [directory / "branches.parquet", curved, directory / "points", picture])
 
 
 def special(found: Branches) -> list[dict[str, object]]:
@@ -52,6 +54,38 @@ def special(found: Branches) -> list[dict[str, object]]:
 
     names = ["point", "branch", "periods", "special", found.branching.along.name, "multiplier_re", "multiplier_im"]
     rows: list[dict[str, object]] = found.points.filter(pc.not_equal(found.points["special"], "")).select(names).to_pylist()
+    return rows
+
+
+def of_curves(found: Branches) -> list[dict[str, object]]:
+    """The curves of special points, one flat dict for each."""
+    if found.curves is None:
+        return []
+    names = [each.name for each in found.branching.pair]
+    ranges: dict[str, tuple[str, str]] = {f"{end}_{name}": (name, end) for name in names for end in ("least", "largest")}
+    frame = found.curves.to_pandas().rename_axis(None)
+    grouped = frame.groupby(["point", "curve"], sort=True)
+    told = grouped[["kind", "periods", "branch", "begins", "ends"]].first()
+    told["rows"] = grouped.size().astype("int64")
+    for column, (name, end) in ranges.items():
+        told[column] = grouped[name].min() if end == "least" else grouped[name].max()
+    rows: list[dict[str, object]] = told.reset_index().to_dict("records")
+    return rows
+
+
+def print_curves(found: Branches, several: bool) -> list[dict[str, object]]:
+    """Print the curves of special points on stdout, and return them."""
+    rows = of_curves(found)
+    if rows:
+        names = [each.name for each in found.branching.pair]
+        header = ["curve", "kind", "periods", *(f"{name} {way}" for name in names for way in ("from", "to")), "rows", "begins", "ends"]
+        lines = []
+        for row in rows[:LISTED]:
+            ranges = [short(row[f"{end}_{name}"]) for name in names for end in ("least", "largest")]  # type: ignore[arg-type]
+            number = f"{row['point']}.{row['curve']}" if several else str(row["curve"])
+            lines.append([number, str(row["kind"]), str(row["periods"]), *ranges, str(row["rows"]), str(row["begins"]), str(row["ends"])])
+        emit("")
+        print_table(f"Curves of special points over {' and '.join(names)}", header, lines, right=[*header[2:7], "rows"])
     return rows
 
 
@@ -78,5 +112,7 @@ def print_result(found: Branches) -> None:
             for row in points[:LISTED]
         ]
         print_table("Special points", ["branch", "kind", along.name], told, right=[along.name])
-    if len(rows) > LISTED or len(points) > LISTED:
-        say(f"The first {LISTED} of {len(rows):,} branches and {len(points):,} special points are listed; --json and the files have all.")
+    curves = print_curves(found, several)
+    if max(map(len, (rows, points, curves))) > LISTED:
+        told_of = f"{len(rows):,} branches, {len(points):,} special points and {len(curves):,} curves"
+        say(f"At most {LISTED} each of {told_of} are listed; --json and the files have all.")

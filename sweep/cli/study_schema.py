@@ -338,7 +338,7 @@ def branching() -> Schema:
     """[branches]."""
     bounds = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES)}, ALONG_KEYS, ("from", "to"))
     properties: dict[str, Schema] = {
-        "along": {"type": "object", "additionalProperties": bounds, "minProperties": 1, "maxProperties": 1},
+        **{key: {"type": "object", "additionalProperties": bounds, "minProperties": 1, "maxProperties": 1} for key in ("along", "curves")},
         **{key: {"type": "integer", "minimum": 1} for key in ("places", "periods", "most", "points")},
     }
     return {"description": "[branches]: in which parameter periodic motions are followed", **table(properties, BRANCHES_KEYS, ("along",))}

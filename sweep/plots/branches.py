@@ -1,4 +1,7 @@
-"""The picture of branches: an observable over the parameter, solid where a motion is stable, dashed where it is not."""
+"""The picture of branches: an observable over the parameter, solid where a motion is stable, dashed where it is not.
+
+Curves of special points are drawn beside them, in the plane of both parameters.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZE = (8.6, 5.2)  # inches
+SIZE, WITH_CURVES = (8.6, 5.2), (12.4, 5.2)  # inches
 MOST = 8  # points of the study that are told apart by colour
 MARKS: dict[str, dict[str, Any]] = {
     "fold": {"marker": "o", "markerfacecolor": "white"},
@@ -26,6 +29,12 @@ MARKS: dict[str, dict[str, Any]] = {
     "branch point": {"marker": "s", "markerfacecolor": "white"},
     "grazing": {"marker": "x", "markeredgewidth": 1.2},
 }  # special point -> how it is drawn
+LINES: dict[str, dict[str, Any]] = {
+    "fold": {"color": HUES[0]},
+    "flip": {"color": HUES[1]},
+    "Neimark-Sacker": {"color": HUES[2]},
+    "grazing": {"color": INK, "linestyle": (0, (5, 2))},
+}  # kind of a curve -> how it is drawn
 DEFAULTS = ("x_max", "wear_power")
 
 
@@ -42,14 +51,14 @@ def draw(found: Branches, out: Path | None, observable: str | None = None) -> Pi
         raise ConfigError("tribosweep branches", [Problem("--observable", f"{name!r}: {advise(name, known)}")])
     if not found.points.num_rows:
         raise ConfigError("tribosweep branches", [Problem("", "no branch was found: nothing to draw")])
-    return save(out, SIZE, lambda figure: fill(figure, found, name), "branches")
+    return save(out, SIZE if found.curves is None else WITH_CURVES, lambda figure: fill(figure, found, name), "branches")
 
 
 def fill(figure: Figure, found: Branches, name: str) -> None:
     """Put the picture into an empty figure."""
     from matplotlib.lines import Line2D
 
-    axes = figure.add_subplot()
+    axes = figure.add_subplot(1, 1 if found.curves is None else 2, 1)
     along, quantity = found.branching.along, observables(found.branching)[name]
     frame = found.points.to_pandas()
     numbers = list(dict.fromkeys(frame["point"]))
@@ -76,6 +85,35 @@ def fill(figure: Figure, found: Branches, name: str) -> None:
     count = found.branches.num_rows
     title = f"{plain(found.branching.config.name)}: {count:,} {'branch' if count == 1 else 'branches'} of periodic motions"
     axes.set_title(title, loc="left", fontsize=10.5)
+    if found.curves is not None:
+        draw_curves(figure.add_subplot(1, 2, 2), found)
+
+
+def draw_curves(axes: Axes, found: Branches) -> None:
+    """Draw curves of special points in the plane of both parameters, and a line where the branches lie."""
+    from matplotlib.lines import Line2D
+
+    if found.curves is None:
+        return
+    along, second = found.branching.pair
+    frame = found.curves.to_pandas()
+    for _, curve in frame.groupby(["point", "curve"], sort=False):
+        marker = "." if len(curve) == 1 else ""
+        axes.plot(curve[along.name], curve[second.name], linewidth=1.4, marker=marker, **LINES[curve["kind"].iloc[0]])
+    axes.axhline(float(found.branching.config.fixed[second.name]), color=INK, linewidth=0.7, linestyle=":", zorder=1)
+    handles = [Line2D([], [], label=kind, **style) for kind, style in LINES.items() if (frame["kind"] == kind).any()]
+    handles.append(Line2D([], [], color=INK, linewidth=0.7, linestyle=":", label="where the branches are"))
+    axes.legend(handles=handles, frameon=False, fontsize=8.5, loc="best")
+    for axis, free, scale in ((axes.xaxis, along, axes.set_xscale), (axes.yaxis, second, axes.set_yscale)):
+        if free.logarithmic:
+            scale("log")
+            label_plainly(axis)
+    axes.set(
+        xlim=(along.lower, along.upper), ylim=(second.lower, second.upper), xlabel=label(along.quantity), ylabel=label(second.quantity)
+    )
+    axes.grid(linewidth=0.4, alpha=0.5)
+    count = frame.groupby(["point", "curve"]).ngroups
+    axes.set_title(f"{count:,} {'curve' if count == 1 else 'curves'} of special points", loc="left", fontsize=10.5)
 
 
 def draw_branch(axes: Axes, x: np.ndarray, y: np.ndarray, stable: np.ndarray, hue: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from sweep.analysis.branching import results
@@ -25,10 +26,12 @@ def carry_out(branching: Branching, directory: Path, tell: Callable[[int, int], 
         ConfigError: the directory is that of a run, or points have contacts of several kinds. OSError: a file cannot be written.
     """
     from kernels.branches.collect import branches
+    from kernels.branches.curve_steps import STEPS
+    from kernels.branches.curves import curves
     from kernels.branches.follow import Steps
     from kernels.runtime import jax_setup, program_cache
 
-    config, along = branching.config, branching.along
+    config, along, second = branching.config, branching.along, branching.second
     if isinstance(config.design, Adaptive):
         raise ConfigError(config.source, [Problem("sweep.design", "its points follow from results")])
     results.begin(branching, directory)
@@ -40,14 +43,23 @@ def carry_out(branching: Branching, directory: Path, tell: Callable[[int, int], 
         start, stop = number * BLOCK, min((number + 1) * BLOCK, count)
         if not results.is_there(branching, directory, number):
             points = config.design.points(start, stop)
+            columns = {**fixed, **points.columns}
             try:
                 found = branches(
-                    config.model, {**fixed, **points.columns}, along.name, (along.lower, along.upper), along.logarithmic, branching.places,
+                    config.model, columns, along.name, (along.lower, along.upper), along.logarithmic, branching.places,
                     Steps(most=branching.points), branching.periods, branching.most, rows=points.count,
                 )  # fmt: skip
+                tables = {results.FOLDER: results.block_table(branching, points, found)}
+                if second is not None:
+                    pair = branching.pair
+                    curved = curves(
+                        config.model, columns, (along.name, second.name), [(each.lower, each.upper) for each in pair],
+                        [each.logarithmic for each in pair], found, replace(STEPS, most=branching.points), rows=points.count,
+                    )  # fmt: skip
+                    tables[results.CURVES] = results.curve_table(branching, points, found, curved)
             except ValueError as error:
                 raise ConfigError(config.source, [Problem("sweep", str(error))]) from error
-            results.write_block(directory, number, results.block_table(branching, points, found))
+            results.write_block(directory, number, tables)
         if tell is not None:
             tell(stop, count)
     return results.finish(branching, directory)

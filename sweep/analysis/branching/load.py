@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernels.models import Model
 from kernels.models.schemes import EXACT, STEADY
 from sweep.analysis.calibration.load import FREE_KEYS, at_home, at_values, model_of, read_free
 from sweep.analysis.calibration.parameters import Free
@@ -21,6 +22,7 @@ from sweep.study.config import Config
 BRANCHES = "branches"
 KEYS = {
     "along": "the parameter that changes along the branches, with its bounds, such as { omega = { from = 1.0, to = 4.0 } }",
+    "curves": "a second parameter, with its bounds: special points of the branches are followed as curves in the plane of both",
     "places": "number of its values, bounds included, at which steady motions are looked for; default 5",
     "periods": "largest number of periods of the excitation after which a followed motion repeats; default 8",
     "most": "largest number of branches of a point of the study; default 32",
@@ -36,16 +38,23 @@ class Branching:
 
     Attributes:
         config: the study, with the parameter at its lower bound; each of its points has branches of its own.
-        section: [branches] as given. along: the parameter and its bounds. places, periods, most, points: see `KEYS`.
+        section: [branches] as given. along: the parameter and its bounds. second: the other one of curves of special points, and its
+            bounds; None without curves. places, periods, most, points: see `KEYS`.
     """
 
     config: Config
     section: dict[str, Any]
     along: Free
+    second: Free | None
     places: int
     periods: int
     most: int
     points: int
+
+    @property
+    def pair(self) -> tuple[Free, ...]:
+        """The parameters that change: that along the branches, and the second one of curves."""
+        return (self.along,) if self.second is None else (self.along, self.second)
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence[str] = ()) -> Branching:
@@ -91,6 +100,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     frees = read_free(along, model, study.get("parameters", {}), problems, f"{BRANCHES}.along", ALONG_KEYS)
     if len(frees) > 1:
         problems.append(Problem(f"{BRANCHES}.along", f"names {len(frees)} parameters: branches are followed in one; others are axes"))
+    second = read_second(section, frees, model, study.get("parameters", {}), problems)
     check_window(study, problems)
     problems[:] = [at_home(problem, homes) for problem in problems]
     if problems or not frees:
@@ -103,7 +113,34 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     if config is None:
         return None
     check_design(config, frees[0], problems)
-    return None if problems else Branching(config, dict(section), frees[0], *numbers)
+    if second is not None:
+        check_second(config, second, problems)
+    return None if problems else Branching(config, dict(section), frees[0], second, *numbers)
+
+
+def read_second(
+    section: Mapping[str, Any], along: Sequence[Free], model: Model, parameters: Mapping[str, Any], problems: list[Problem]
+) -> Free | None:
+    """Read the second parameter of curves; None without curves, or with problems."""
+    if "curves" not in section:
+        return None
+    path = f"{BRANCHES}.curves"
+    found = read_free(section["curves"], model, parameters, problems, path, ALONG_KEYS)
+    if len(found) > 1:
+        problems.append(Problem(path, f"names {len(found)} parameters: curves are followed in that of along and one more"))
+    if not found or found[0].name in {each.name for each in along}:
+        if found:
+            problems.append(Problem(f"{path}.{found[0].name}", "changes along the branches: curves need another parameter as well"))
+        return None
+    return found[0]
+
+
+def check_second(config: Config, second: Free, problems: list[Problem]) -> None:
+    """Add a problem of a second parameter that has no value of its own at the branches."""
+    if second.name in config.swept:
+        problems.append(Problem(f"sweep.axes.{second.name}", "changes along curves: it is no axis; the branches need one value of it"))
+    elif second.name not in config.fixed:
+        problems.append(Problem(f"parameters.{second.name}", "missing: the branches on which curves begin need a value of it"))
 
 
 def check_window(study: Mapping[str, Any], problems: list[Problem]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kernels.branches.collect import Branch
+    from kernels.branches.curves import Curve
     from sweep.design.points import Points
 
-MANIFEST, FOLDER = "manifest.json", "points"
+MANIFEST, FOLDER, CURVES, CURVED = "manifest.json", "points", "curves", "curves.parquet"
 BLOCK = 256  # points of the study whose branches share a file
 LEFT_OUT = (
     "period",
@@ -46,6 +47,10 @@ SPECIAL = (
     "fold, flip (the period doubles), Neimark-Sacker, branch point (branches cross), grazing (a contact or a rest begins or ends), or empty"
 )
 ENDS = "bound (of the parameter), closed, grazing, merges (with a branch of half as many periods), lost, most points, or start"
+CURVE_ENDS = (
+    "bound (of a parameter), closed, resonance (the multipliers become real), other events (another contact or rest changes as well), "
+    "lost, or most points"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +59,19 @@ class Branches:
 
     Attributes:
         branching: the checked study. branches: one row for each branch. points: one row for each point of a branch.
-        directory: where they are.
+        directory: where they are. curves: one row for each point of a curve of special points; None if they were not asked for.
     """
 
     branching: Branching
     branches: pa.Table
     points: pa.Table
     directory: Path
+    curves: pa.Table | None = None
 
 
 def digest(branching: Branching) -> str:
     """SHA-256 of all that determines the branches."""
-    text = json.dumps([VERSION, branching.config.digest, branching.section, str(branching.along)], sort_keys=True, default=str)
+    text = json.dumps([VERSION, branching.config.digest, branching.section, *map(str, branching.pair)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -109,13 +115,8 @@ def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -
         add("periods", [branch.periods] * n)
         add("special", branch.kinds)
         add("stable", branch.stable.tolist())
-        add("multiplier_re", branch.multipliers.real.tolist())
-        add("multiplier_im", branch.multipliers.imag.tolist())
-        add("section_v", branch.y[:, 0].tolist())
-        add("section_x", branch.x.tolist())
-        for name, quantity in quantities.items():
-            values = branch.points.observables.get(name)
-            add(name, [None] * n if values is None else encoded(values, quantity))
+        for name, values in of_motions(branch, quantities).items():
+            add(name, values)
         add("origin", [branch.origin] * n)
         add("parent", [None if branch.parent < 0 else number_within[branch.parent]] * n)
         add("begins", [branch.ends[0]] * n)
@@ -130,15 +131,85 @@ def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -
         described("periods", whole, "", "periods of the excitation after which the motion repeats"),
         described("special", text, "", SPECIAL),
         described("stable", pa.bool_(), "", "whether all Floquet multipliers lie inside the unit circle"),
-        described("multiplier_re", pa.list_(number), "1", "real parts of the Floquet multipliers, the largest multiplier first"),
-        described("multiplier_im", pa.list_(number), "1", "their imaginary parts"),
-        described("section_v", number, "m/s", "velocity at the start of a period of the excitation"),
-        described("section_x", number, "m", "displacement there"),
-        *(described(q.name, text if q.kind == "word" else number, q.unit, q.description) for q in quantities.values()),
+        *motion_fields(quantities),
         described("origin", text, "", "where the branch comes from: a steady motion, or the kind of special point where it begins"),
         described("parent", whole, "", "branch of the same point from which it comes; null of a steady motion"),
         described("begins", text, "", f"what is at its first row: {ENDS}"),
         described("ends", text, "", f"what is at its last row: {ENDS}"),
+    ]
+    arrays = [pa.array(columns.get(each.name, []), each.type) for each in fields]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"config_hash": digest(branching)}))
+
+
+def of_motions(found: Branch | Curve, quantities: Mapping[str, Quantity]) -> dict[str, list[Any]]:
+    """The columns `motion_fields` of the motions of a branch or curve."""
+    columns = {
+        "multiplier_re": found.multipliers.real.tolist(),
+        "multiplier_im": found.multipliers.imag.tolist(),
+        "section_v": found.y[:, 0].tolist(),
+        "section_x": found.x.tolist(),
+    }
+    for name, quantity in quantities.items():
+        values = found.points.observables.get(name)
+        columns[name] = [None] * len(found.x) if values is None else encoded(values, quantity)
+    return columns
+
+
+def motion_fields(quantities: Mapping[str, Quantity]) -> list[pa.Field]:
+    """What a row tells of its motion: multipliers, section point, observables."""
+    import pyarrow as pa
+
+    from sweep.execution.parquet import described
+
+    number = pa.float64()
+    return [
+        described("multiplier_re", pa.list_(number), "1", "real parts of the Floquet multipliers, the largest multiplier first"),
+        described("multiplier_im", pa.list_(number), "1", "their imaginary parts"),
+        described("section_v", number, "m/s", "velocity at the start of a period of the excitation"),
+        described("section_x", number, "m", "displacement there"),
+        *(described(q.name, pa.string() if q.kind == "word" else number, q.unit, q.description) for q in quantities.values()),
+    ]
+
+
+def curve_table(branching: Branching, points: Points, branches: Sequence[Branch], found: Sequence[Curve]) -> pa.Table:
+    """The points of the curves of a block of the study's points, in order; `branches`: those on which they were found."""
+    import pyarrow as pa
+
+    from sweep.execution.parquet import described
+
+    model, pair = branching.config.model, branching.pair
+    names = [name for name, values in points.columns.items() if values.ndim == 1]
+    quantities = observables(branching)
+    within: list[int] = []  # number of each branch among those of its point of the study
+    counts: dict[int, int] = {}
+    for branch in branches:
+        within.append(counts.get(branch.row, 0))
+        counts[branch.row] = within[-1] + 1
+    columns: dict[str, list[Any]] = {}
+    counts = {}
+    for curve in sorted(found, key=lambda curve: curve.row):
+        n, number = len(curve.x), counts.get(curve.row, 0)
+        counts[curve.row] = number + 1
+        rows: dict[str, list[Any]] = {"point": [int(points.numbers[curve.row])] * n, "curve": [number] * n, "place": list(range(n))}
+        rows |= {name: [float(points.columns[name][curve.row])] * n for name in names}
+        rows |= {"kind": [curve.kind] * n} | {each.name: curve.value[:, i].tolist() for i, each in enumerate(pair)}
+        rows |= {"periods": [curve.periods] * n, **of_motions(curve, quantities), "branch": [within[curve.branch]] * n}
+        rows |= {"begins": [curve.ends[0]] * n, "ends": [curve.ends[1]] * n}
+        for name, values in rows.items():
+            columns.setdefault(name, []).extend(values)
+    whole, text = pa.int64(), pa.string()
+    fields = [
+        described("point", whole, "", "number of the point of the study"),
+        described("curve", whole, "", "number of the curve of that point"),
+        described("place", whole, "", "number of the row along the curve"),
+        *(described(name, pa.float64(), model.parameter(name).unit, model.parameter(name).description) for name in names),
+        described("kind", text, "", "what is special: fold, flip, Neimark-Sacker or grazing"),
+        *(described(each.name, pa.float64(), each.unit, each.quantity.description) for each in pair),
+        described("periods", whole, "", "periods of the excitation after which the motion repeats"),
+        *motion_fields(quantities),
+        described("branch", whole, "", "branch of the same point on which the curve was found"),
+        described("begins", text, "", f"what is at its first row: {CURVE_ENDS}"),
+        described("ends", text, "", f"what is at its last row: {CURVE_ENDS}"),
     ]
     arrays = [pa.array(columns.get(each.name, []), each.type) for each in fields]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"config_hash": digest(branching)}))
@@ -174,39 +245,46 @@ def of_branches(points: pa.Table, along: str) -> pa.Table:
     return pa.Table.from_pandas(first.reset_index(), preserve_index=False)
 
 
-def block_file(directory: Path, number: int) -> Path:
-    """The file of a block."""
-    return directory / FOLDER / f"block-{number:05d}.parquet"
+def block_file(directory: Path, number: int, folder: str = FOLDER) -> Path:
+    """The file of a block: of its branches, or of its curves."""
+    return directory / folder / f"block-{number:05d}.parquet"
 
 
 def is_there(branching: Branching, directory: Path, number: int) -> bool:
-    """Whether the file of a block is whole, and of this study."""
+    """Whether the files of a block are whole, and of this study."""
     from sweep.io import sealed_parquet
 
     try:
-        metadata = sealed_parquet.read(block_file(directory, number)).schema.metadata or {}
+        tables = [sealed_parquet.read(block_file(directory, number, folder)) for folder in branching_folders(branching)]
     except (OSError, sealed_parquet.DamageError):
         return False
-    return bool(metadata.get(b"config_hash") == digest(branching).encode())
+    return all((table.schema.metadata or {}).get(b"config_hash") == digest(branching).encode() for table in tables)
+
+
+def branching_folders(branching: Branching) -> list[str]:
+    """The folders of blocks that a study has."""
+    return [FOLDER] if branching.second is None else [FOLDER, CURVES]
 
 
 def begin(branching: Branching, directory: Path) -> None:
     """Make the directory and write the study into it; files of another study's branches are removed."""
     check_directory(directory)
-    make_folders(directory / FOLDER)
+    for folder in branching_folders(branching):
+        make_folders(directory / folder)
     document = {**branching.config.document, BRANCHES: branching.section}
     document["parameters"] = {name: value for name, value in document.get("parameters", {}).items() if name != branching.along.name}
     count = -(-branching.config.design.count // BLOCK)
-    kept = {block_file(directory, number) for number in range(count) if is_there(branching, directory, number)}
-    old = [path for path in (directory / FOLDER).glob("block-*.parquet") if path not in kept]
-    write_together({directory / "config.toml": to_toml(document).encode()}, [*old, directory / BRANCHED])
+    there = [number for number in range(count) if is_there(branching, directory, number)]
+    kept = {block_file(directory, number, folder) for number in there for folder in branching_folders(branching)}
+    old = [path for folder in (FOLDER, CURVES) for path in (directory / folder).glob("block-*.parquet") if path not in kept]
+    write_together({directory / "config.toml": to_toml(document).encode()}, [*old, directory / BRANCHED, directory / CURVED])
 
 
-def write_block(directory: Path, number: int, table: pa.Table) -> None:
-    """Write the file of a block."""
+def write_block(directory: Path, number: int, tables: Mapping[str, pa.Table]) -> None:
+    """Write the files of a block: folder -> table."""
     from sweep.io import sealed_parquet
 
-    write_together({block_file(directory, number): sealed_parquet.to_bytes(table)})
+    write_together({block_file(directory, number, folder): sealed_parquet.to_bytes(table) for folder, table in tables.items()})
 
 
 def finish(branching: Branching, directory: Path) -> Branches:
@@ -216,10 +294,14 @@ def finish(branching: Branching, directory: Path) -> Branches:
     from sweep.io import sealed_parquet
 
     count = -(-branching.config.design.count // BLOCK)
-    points = pa.concat_tables([sealed_parquet.read(block_file(directory, number)) for number in range(count)])
+    points, *curves = (
+        pa.concat_tables([sealed_parquet.read(block_file(directory, number, folder)) for number in range(count)])
+        for folder in branching_folders(branching)
+    )
     branches = of_branches(points, branching.along.name).replace_schema_metadata({"config_hash": digest(branching)})
-    write_together({directory / BRANCHED: sealed_parquet.to_bytes(branches)})
-    return Branches(branching, branches, points, directory)
+    files = zip((BRANCHED, CURVED), (branches, *curves), strict=False)
+    write_together({directory / name: sealed_parquet.to_bytes(table) for name, table in files})
+    return Branches(branching, branches, points, directory, *curves)
 
 
 def check_directory(directory: Path) -> None:

@@ -40,6 +40,12 @@ def test_what_is_not_said_has_a_default_and_bounds_have_units() -> None:
         ({"along": {"mu": {"from": 0.1, "to": 0.5, "start": 0.2}}}, "branches.along.mu.start: unknown key"),
         ({"along": {"mu": {"from": "0.1 m", "to": 0.5}}}, "branches.along.mu.from"),
         ({"place": 4}, "branches.place: unknown key; did you mean 'places'"),
+        ({"curves": {}}, "branches.curves: missing"),
+        ({"curves": {"gapp": {"from": 0.1, "to": 0.5}}}, "branches.curves.gapp"),
+        ({"curves": {"mu": {"from": 0.1, "to": 0.5}}}, "branches.curves.mu: changes along the branches: curves need another parameter"),
+        ({"curves": {"a0": {"from": 1.0, "to": 2.0}, "k": {"from": 1.0, "to": 2.0}}}, "branches.curves: names 2 parameters"),
+        ({"curves": {"a0": {"from": 1.0, "to": 2.0}}}, "parameters.a0: the start 5 is outside the bounds of branches.curves.a0"),
+        ({"curves": {"a0": {"from": "1 s", "to": 9.0}}}, "branches.curves.a0.from"),
         ({"periods": 17}, "branches.periods: must be a whole number from 1 to 16"),
         ({"points": 1}, "branches.points: must be a whole number from 2 to"),
     ],
@@ -55,6 +61,10 @@ def test_what_is_wrong_is_said_with_its_key(changed: dict[str, Any], said: str) 
     [
         ({"time": {"window": [0.0, 1.0], "end": 2.0}}, 'time.window: must be "steady", or left out'),
         ({"sweep": {"axes": {"mu": [0.1, 0.2]}}}, "sweep.axes.mu: changes along the branches: it is no axis"),
+        (
+            {"branches": {"along": ALONG, "curves": {"k": {"from": 0.5, "to": 2.0}}}, "sweep": {"axes": {"k": [1.0, 2.0]}}},
+            "sweep.axes.k: changes along curves: it is no axis",
+        ),
         ({"study": {"scheme": "euler"}, "time": {"step": 1e-3}}, "scheme"),
         ({"study": {"model": "two_walls"}}, "two_walls"),
         ({"sweep": {"axes": {"omega": ["default", 2.0]}}}, 'no "default"'),

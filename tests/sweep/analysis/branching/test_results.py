@@ -21,7 +21,7 @@ GAPS = [0.4, 0.5, 0.6]
 STUDY = {
     "study": {"name": "gaps", "model": "stop"},
     "parameters": STOP,
-    "branches": {"along": {"a0": {"from": 0.2, "to": 3.0}}, "places": 2},
+    "branches": {"along": {"a0": {"from": 0.2, "to": 3.0}}, "curves": {"omega": {"from": 1.5, "to": 2.2}}, "places": 2},
     "sweep": {"axes": {"gap": GAPS}},
 }
 Captured = pytest.CaptureFixture[str]
@@ -53,6 +53,27 @@ def test_each_point_of_a_study_has_its_branches(found: results.Branches) -> None
     assert found.points.schema.field("a0").metadata[b"unit"] == b"m/s^2"
 
 
+def test_special_points_are_curves_in_two_parameters(found: results.Branches) -> None:
+    assert found.curves is not None
+    curves = found.curves.to_pandas()
+    grazing = curves[curves["kind"] == "grazing"]
+    gap = np.array(GAPS)[grazing["point"]]
+    a0, omega = grazing["a0"].to_numpy(), grazing["omega"].to_numpy()
+    np.testing.assert_allclose(a0, gap * np.abs(1.0 - omega**2 + 0.1j * omega), atol=1e-9)
+    np.testing.assert_allclose(grazing["x_max"], gap, atol=1e-9)
+    ranges = grazing.groupby("point")["omega"].agg(["min", "max"])
+    assert ranges["min"].tolist() == [1.5] * 3
+    assert (ranges["max"] > 2.0).all()
+    assert set(grazing["begins"]) | set(grazing["ends"]) == {"bound"}
+    folds = curves[curves["kind"] == "fold"]
+    assert (folds.groupby("point")["curve"].nunique() == 1).all()  # both folds of a branch lie on one curve, with a cusp
+    multipliers = np.array(folds["multiplier_re"].tolist()) + 1j * np.array(folds["multiplier_im"].tolist())
+    np.testing.assert_allclose(np.abs(multipliers - 1.0).min(axis=1), 0.0, atol=1e-6)
+    # the model is linear in the scale of gap and load: the cusps are at one frequency
+    np.testing.assert_allclose(folds.groupby("point")["omega"].max(), folds["omega"].max(), atol=2e-3)
+    assert found.curves.schema.field("omega").metadata[b"unit"] == b"rad/s"
+
+
 def test_what_was_computed_is_kept_and_what_is_damaged_is_not(found: results.Branches, monkeypatch: pytest.MonkeyPatch) -> None:
     before = found.points
     file = results.block_file(found.directory, 0)
@@ -60,7 +81,10 @@ def test_what_was_computed_is_kept_and_what_is_damaged_is_not(found: results.Bra
     again = analysis.carry_out(load(STUDY), found.directory)
     assert again.points.equals(before)
     assert file.stat().st_mtime_ns == stamp
+    assert again.curves is not None
+    assert again.curves.equals(found.curves)
     (found.directory / "branches.parquet").unlink()
+    (found.directory / "curves.parquet").unlink()
     file.write_bytes(file.read_bytes()[:-50])
     again = analysis.carry_out(load(STUDY), found.directory)
     assert again.points.equals(before)
@@ -80,6 +104,7 @@ def test_the_command_lists_draws_and_writes(found: results.Branches, tmp_path: P
     printed = json.loads(capsys.readouterr().out)
     assert len(printed["branches"]) == 3
     assert {row["special"] for row in printed["special"]} == {"grazing", "fold"}
+    assert {(row["kind"], row["point"]) for row in printed["curves"]} == {(kind, i) for kind in ("fold", "grazing") for i in range(3)}
     assert main(["branches", str(study), "--out", str(found.directory), "--picture", str(tmp_path / "b.png"), "--observable", "xmax"]) == 2
     assert "x_max" in capsys.readouterr().err
     assert main(["map", str(found.directory)]) == 2
