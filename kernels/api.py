@@ -42,6 +42,7 @@ def simulate(
     statistics: bool = False,
     records: Records | None = None,
     *,
+    multipliers: bool = False,
     throw: bool = False,
 ) -> Results:
     """Run one oscillator, or as many as the parameters' common shape has.
@@ -56,6 +57,7 @@ def simulate(
         blocks: number of equal blocks (2 to 64) of a given window, for `wear_power_blocks`, `_scatter` and `_error`; 0: none.
         statistics: whether to compute mean, RMS, standard deviation and extremes of displacement and forces in a given window.
         records: the records that the parameter `record` numbers.
+        multipliers: whether to compute the Floquet multipliers of the motion of a steady window, and what they say of its stability.
         throw: whether rows without results raise an error. Nobody knows of them while numbers are traced.
 
     Returns:
@@ -73,7 +75,8 @@ def simulate(
         ValueError: a value that is no number, a plain number out of bounds, one oscillator that breaks a rule (such as mu_s < mu_d), a time
             scheme with friction but without k_t, scheme "exact"
             with friction that varies (`features.VARIED`), shapes that do not broadcast, an impossible `window`, a record without `records`,
-            or blocks or statistics of a steady window; with `throw` rows without results, of which the message names the first.
+            or blocks or statistics of a steady window, or multipliers of another; with `throw` rows without results, of which the
+            message names the first.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster for many. One program runs all rows of a call, a simpler
     one if k and c are 0 in all rows. The last digit of a row may therefore depend on the other rows of the call (never in a study).
@@ -102,7 +105,7 @@ def simulate(
     if scheme not in chosen.schemes:
         raise KeyError(f"{chosen.name} has no scheme {scheme!r}; {nearest(scheme, chosen.schemes)}it has {', '.join(chosen.schemes)}")
     check_window(window, scheme, params, chosen.steady)
-    asked = Asked(blocks, statistics)
+    asked = Asked(blocks, statistics, multipliers=multipliers)
     check_asked(asked, window)
     given = check_given(chosen, params)
     if chosen.structure is not None and chosen.structure.lists:

@@ -14,7 +14,7 @@ from kernels.excitation.record import features_of, is_traced, is_zero
 from kernels.models import Model
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
 from kernels.models.features import DRIVEN, FEATURES, HARMONIC, VARIED, varied
-from kernels.models.outputs import NOTHING_ELSE, Asked
+from kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
 from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, SINGLE, STEADY
 from kernels.models.structures import StructureKey
 from kernels.models.supports import named
@@ -94,7 +94,7 @@ class ProgramKey:
     def rigid_loop(self) -> bool:
         """Whether the event loop of rigid friction alone runs the rows; the event loop of all laws runs any row."""
         alone = self.friction == RIGID and not self.walls and self.features == (HARMONIC,)
-        return self.engine in (EXACT, STEADY) and alone and not self.asked.names and not self.forces
+        return self.engine in (EXACT, STEADY) and alone and not self.asked.names - {MULTIPLIERS} and not self.forces
 
     @property
     def queues(self) -> bool:

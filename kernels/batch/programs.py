@@ -48,7 +48,7 @@ def _whole(key: ProgramKey, nested: bool) -> Program:
     if key.scheme != EXACT:
         return _by_steps(key)
     if key.engine == STEADY:
-        return functools.partial(periodic_orbit.simulate, build=section_of(key))
+        return functools.partial(periodic_orbit.simulate, build=section_of(key), multipliers=key.asked.multipliers)
     if key.engine == IMAGE:
         return functools.partial(section_image.simulate, build=section_of(key), along=key.along)
     if key.rigid_loop:
@@ -81,4 +81,7 @@ def section_of(key: ProgramKey) -> poincare.Build:
     """The Poincare section of a steady program."""
     if key.rigid_loop:
         return functools.partial(poincare.rigid, free=key.free)
-    return functools.partial(poincare.contacts, kind=contacts_of(key))
+    kind = contacts_of(key)
+    if key.asked.multipliers and key.walls:  # the extremes of the motion tell how near it is to a touch
+        kind = kind._replace(asked=key.asked._replace(statistics=True))
+    return functools.partial(poincare.contacts, kind=kind)

@@ -56,7 +56,8 @@ class Driver(NamedTuple):
 def driver(key: ProgramKey) -> Driver:
     """The driver of a program."""
     if key.engine == STEADY:
-        parts = periodic_orbit.begin, periodic_orbit.advance, periodic_orbit.active, periodic_orbit.result
+        begin = functools.partial(periodic_orbit.begin, multipliers=key.asked.multipliers)
+        parts = begin, periodic_orbit.advance, periodic_orbit.active, periodic_orbit.result
         return Driver(lambda p: p, *(functools.partial(part, build=section_of(key)) for part in parts))
     if key.scheme == EXACT:
         return Driver(

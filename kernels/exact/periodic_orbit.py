@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.exact import rigid_loop
+from kernels.exact import floquet, rigid_loop
 from kernels.exact.orbit_search import OrbitSearch, Searcher, search, searcher, solve
 from kernels.exact.poincare import Build, Section, lasting
 from kernels.models.outputs import OBSERVED
 from kernels.models.status import Status
 from kernels.numerics.fusion import decide, for_every_lane
 from kernels.numerics.numbers import Array
+from kernels.observables.impact_pattern import GRAZING
 
 PERIODS = 4  # of the excitation, between two times at which lanes that are done take other rows
 
@@ -53,34 +54,53 @@ def _point_jvp(build: Build, primals: tuple[Any, ...], tangents: tuple[Any, ...]
 point.defjvp(_point_jvp)
 
 
+@jax.custom_jvp
+def _without_derivative(value: Array, p: dict[str, Any]) -> Array:  # noqa: ARG001 (for the derivative by it)
+    """A value whose derivative by the parameters nobody computes: it is NaN, instead of a wrong 0."""
+    return value
+
+
+@_without_derivative.defjvp
+def _without_derivative_jvp(primals: tuple[Any, ...], _: tuple[Any, ...]) -> tuple[Array, Array]:
+    """NaN in every direction."""
+    return primals[0], jnp.full_like(primals[0], jnp.nan)
+
+
 class Passes(NamedTuple):
     """The periods that are observed.
 
     Attributes:
         number: of periods so far. state: at the end of them. x, v: displacement [m] and velocity [m/s] at the start of each, (OBSERVED,),
             padded with NaN.
+        matrix: Jacobian (n, n) of the section point at the end by that at the start; None where no multipliers are asked for.
     """
 
     number: Array
     state: Any
     x: Array
     v: Array
+    matrix: Array | None = None
 
 
-def _no_passes(s: Any) -> Passes:
+def _no_passes(section: Section, s: Any, multipliers: bool) -> Passes:
     """Before the first period, which begins with the state `s`."""
     none = jnp.full(OBSERVED, jnp.nan) + 0.0 * s.t
-    return Passes(jnp.zeros_like(s.t), s, none, none)
+    matrix = jnp.eye(section.read(s).shape[0]) + 0.0 * s.t if multipliers else None
+    return Passes(jnp.zeros_like(s.t), s, none, none, matrix)
 
 
 def _one_pass(section: Section, so_far: Passes, runs: Array | None = None) -> Passes:
     """One period more. `runs`: whether the lane runs at all; None if it does."""
-    number, s, x, v = so_far
+    number, s, x, v, matrix = so_far
     here = jnp.arange(OBSERVED) == number
-    after = section.after(s if runs is None else s._replace(stage=jnp.where(runs, s.stage, 3.0)))
+    if matrix is None:
+        after = section.after(s if runs is None else s._replace(stage=jnp.where(runs, s.stage, 3.0)))
+    else:
+        after, jacobian = section.image(s, section.read(s), section.finite if runs is None else runs, adds=True)
+        matrix = jnp.sum(jacobian[:, :, None] * matrix[None], axis=1)
     # the next period starts at t = 0 again and adds to the same sums
     after = after._replace(t=jnp.zeros_like(s.t), stage=jnp.where(section.finite, 1.0, s.stage))
-    return Passes(number + 1.0, after, jnp.where(here, s.x, x), jnp.where(here, s.anchor.v, v))
+    return Passes(number + 1.0, after, jnp.where(here, s.x, x), jnp.where(here, s.anchor.v, v), matrix)
 
 
 def _observed(build: Build, p: dict[str, Any], found: OrbitSearch, seen: Passes) -> tuple[dict[str, Array], Array]:
@@ -101,7 +121,11 @@ def _observed(build: Build, p: dict[str, Any], found: OrbitSearch, seen: Passes)
         "accepted_steps": zero,
         "rejected_steps": zero,
     }
-    return {**section.observe(seen.state, lasting(p, _to_observe(found)), periodic), **ends}, status
+    observed = section.observe(seen.state, lasting(p, _to_observe(found)), periodic)
+    if seen.matrix is not None:
+        near = floquet.nearest_touch(p, observed, seen.state.sums) <= GRAZING
+        observed |= {name: jnp.where(periodic, value, jnp.nan) for name, value in floquet.columns(seen.matrix, near).items()}
+    return {**observed, **ends}, status
 
 
 def _to_observe(found: OrbitSearch) -> Array:
@@ -117,10 +141,10 @@ class SteadyRun(NamedTuple):
     seen: Passes
 
 
-def begin(p: dict[str, Any], build: Build) -> SteadyRun:
-    """The run at t = 0 (see `batch.queue.Driver`)."""
-    first = searcher(build, p).first
-    return SteadyRun(first, jnp.zeros_like(first.periods), _no_passes(first.state))
+def begin(p: dict[str, Any], build: Build, multipliers: bool = False) -> SteadyRun:
+    """The run at t = 0 (see `batch.queue.Driver`). `multipliers`: whether they are asked for."""
+    made = searcher(build, p)
+    return SteadyRun(made.first, jnp.zeros_like(made.first.periods), _no_passes(made.section, made.first.state, multipliers))
 
 
 def advance(p: dict[str, Any], run: SteadyRun, build: Build) -> SteadyRun:
@@ -133,7 +157,8 @@ def advance(p: dict[str, Any], run: SteadyRun, build: Build) -> SteadyRun:
         further = made.iterate(run.search, searches)
         found = jax.tree.map(lambda new, old: jnp.where(searches, new, old), further, run.search)
         (starts,) = decide(~searches & (run.begun == 0.0))
-        placed = _no_passes(made.section.write(found.state, made.section.read(found.state)))
+        begins = made.section.write(found.state, made.section.read(found.state))
+        placed = _no_passes(made.section, begins, run.seen.matrix is not None)
         before = jax.tree.map(lambda new, old: jnp.where(starts, new, old), placed, run.seen)
         observes = goes & ~searches
         seen = jax.tree.map(lambda new, old: jnp.where(observes, new, old), _one_pass(made.section, before, observes), before)
@@ -159,25 +184,33 @@ def result(p: dict[str, Any], run: SteadyRun, build: Build) -> tuple[dict[str, A
     return _observed(build, p, run.search, run.seen)
 
 
-def simulate(p: dict[str, Any], build: Build) -> tuple[dict[str, Array], Array]:
+def simulate(p: dict[str, Any], build: Build, multipliers: bool = False) -> tuple[dict[str, Array], Array]:
     """Run one oscillator to its steady motion and observe one period of it, or OBSERVED periods of the excitation if it has no period.
 
     Args:
         p: resolved parameters of its model (scalars, SI units; the window and the end are not read).
-        build: parameters of `lasting` -> section.
+        build: parameters of `lasting` -> section. multipliers: whether Floquet multipliers are asked for (`floquet.columns`).
 
     Returns:
         Observables by name (scalars; `poincare_x` and `poincare_v` (OBSERVED,)), and the status code. With k = 0 the steady motion of a
         rubbing mass may lie anywhere; by convention it begins at x0.
 
-    Differentiable in every parameter (forward mode), by the implicit function theorem. Without a period derivatives are NaN. Validated by
-    tests/kernels/exact/test_periodic_orbit.py and tests/kernels/exact/test_periodic_orbit_of_a_stop.py.
+    Differentiable in every parameter (forward mode), by the implicit function theorem. Derivatives of motions without a period, and of
+    multipliers, are NaN. Validated by tests/kernels/exact/test_periodic_orbit.py, test_periodic_orbit_of_a_stop.py and test_floquet.py.
     """
     found = search(build, p)
     section = build(lasting(p, 1.0))
     begin = section.write(found.state, point(build, p, section.read(found.state), found.state, found.multiple))
     count = jnp.where(section.finite, _to_observe(found), 0.0)
-    seen = jax.lax.while_loop(
-        lambda seen: seen.number < count, functools.partial(_one_pass, section), for_every_lane(_no_passes(begin), section.finite)
-    )
+
+    def passes(section: Section, begin: Any, multipliers: bool) -> Passes:
+        first = for_every_lane(_no_passes(section, begin, multipliers), section.finite)
+        seen: Passes = jax.lax.while_loop(lambda seen: seen.number < count, functools.partial(_one_pass, section), first)
+        return seen
+
+    seen = passes(section, begin, multipliers=False)
+    if multipliers:
+        fixed, start = jax.lax.stop_gradient((p, begin))
+        matrix = passes(build(lasting(fixed, 1.0)), start, multipliers=True).matrix
+        seen = seen._replace(matrix=_without_derivative(matrix, p))
     return _observed(build, p, found, seen)

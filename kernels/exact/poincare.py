@@ -54,10 +54,10 @@ class Section(NamedTuple):
         """The state at the end of the periods that begin with `s`."""
         return jax.lax.while_loop(_goes_on, self.next_event, for_every_lane(s, self.finite))
 
-    def image(self, s: Any, y: Array, runs: Array) -> tuple[Any, Array]:
+    def image(self, s: Any, y: Array, runs: Array, adds: bool = False) -> tuple[Any, Array]:
         """The state after the periods that begin with `s` at y, and the Jacobian (n, n) of its section point with respect to y.
 
-        A lane that does not run (`runs` false) stays where it is, whatever the others do.
+        A lane that does not run (`runs` false) stays where it is, whatever the others do. `adds`: the periods add to the sums of `s`.
 
         As in `forward_sensitivity`, each event is linearised once, and derivatives are carried as separate numbers. This loop
         differentiates with respect to y alone. The search for a periodic orbit needs no derivatives of the sums, so it carries none.
@@ -75,6 +75,7 @@ class Section(NamedTuple):
             return after, left, [push(rate) for rate in rates]
 
         motion, push, rest = jax.linearize(lambda y: split(self.write(s, y)), y, has_aux=True)
+        rest = (s.sums, s.events) if adds else rest
         motion = motion._replace(stage=jnp.where(runs, motion.stage, 3.0))
         first = for_every_lane((motion, rest, [push(direction) for direction in jnp.eye(y.shape[0])]), self.finite)
         motion, rest, rates = jax.lax.while_loop(lambda carry: _goes_on(join(*carry[:2])), event, first)

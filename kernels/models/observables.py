@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernels.models.outputs import BLOCKS, STATISTICS
+from kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
 from kernels.models.quantity import Quantity
 
 REGIMES = ("stick", "stick-slip", "slip-slip")
@@ -69,6 +69,31 @@ WEAR_OBSERVABLES = (
     Quantity("drift", "m", "displacement at the end of the window less that at its start"),
 )  # fmt: skip
 
+STABILITY = ("stable", "fold near", "flip near", "Neimark-Sacker near", "grazing near", "neutral", "unstable")
+
+
+def _multiplier(number: int, which: str) -> tuple[Quantity, ...]:
+    """Modulus and argument of a Floquet multiplier."""
+    return (
+        Quantity(f"multiplier_{number}", "1", f"modulus of the {which} Floquet multiplier of the steady motion over its `period`",
+                 rf"|\lambda_{number}|", needs=(MULTIPLIERS,), optional=True, steady=True),
+        Quantity(f"multiplier_angle_{number}", "rad", f"argument of the {which} Floquet multiplier, 0 to pi: 0 of a positive one, pi of a "
+                 "negative one; that of the second of a complex pair is the negative of the first's", rf"\arg \lambda_{number}",
+                 needs=(MULTIPLIERS,), optional=True, steady=True),
+    )  # fmt: skip
+
+
+FLOQUET = (
+    *_multiplier(1, "largest"),
+    *_multiplier(2, "second largest"),
+    Quantity(
+        "stability", "", "of the steady motion: unstable or neutral if a multiplier is beyond the unit circle or on it to 1e-10; grazing "
+        "near if the slowest impact, or what lacks to the first one, is within 1 % of |f0 - m a0| / (m omega), of the speed or times "
+        "omega; fold, flip or Neimark-Sacker near if a multiplier is within 0.01 of 1, of -1, or as a complex one of the unit circle",
+        kind="word", words=STABILITY, needs=(MULTIPLIERS,), optional=True, steady=True,
+    ),
+)  # fmt: skip
+
 RUN_OBSERVABLES = (
     Quantity(
         "period",
@@ -86,6 +111,7 @@ RUN_OBSERVABLES = (
         steady=True,
     ),
     Quantity("poincare_v", "m/s", "velocity at the instants of poincare_x", "v", kind="list", steady=True),
+    *FLOQUET,
     Quantity("x_end", "m", "displacement at the end of the run, or of the steady window", r"x_\mathrm{end}"),
     Quantity("v_end", "m/s", "velocity at the end of the run, or of the steady window", r"v_\mathrm{end}"),
     Quantity("time_reached", "s", "time that the run reached: its end, or where a row failed", survives=True),

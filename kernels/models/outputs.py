@@ -11,6 +11,7 @@ from kernels.models.schemes import STEADY
 
 OBSERVED = 64  # periods of the excitation over which a motion without a period is observed
 BLOCKS, STATISTICS = "blocks", "statistics"  # outputs of a run over a given window that must be asked for
+MULTIPLIERS = "multipliers"  # of a run to its steady motion
 
 
 class Asked(NamedTuple):
@@ -21,16 +22,18 @@ class Asked(NamedTuple):
         statistics: whether mean, RMS, standard deviation and extremes of displacement and forces are computed.
         columns: names of the only observables that are returned; empty: all of them. What only others need is not computed where that
             saves time.
+        multipliers: whether the Floquet multipliers of the steady motion are computed.
     """
 
     blocks: int = 0
     statistics: bool = False
     columns: tuple[str, ...] = ()
+    multipliers: bool = False
 
     @property
     def names(self) -> set[str]:
         """The names in `Quantity.needs` that stand for the outputs asked for."""
-        return {name for name, asked in ((BLOCKS, self.blocks), (STATISTICS, self.statistics)) if asked}
+        return {name for name in (BLOCKS, STATISTICS, MULTIPLIERS) if getattr(self, name)}
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -54,8 +57,11 @@ NOTHING_ELSE = Asked()
 
 
 def check_asked(asked: Asked, window: str | None) -> None:
-    """Raise ValueError if the number of blocks is out of bounds, or if blocks or statistics are asked of a steady window."""
+    """Raise ValueError if the number of blocks is out of bounds, or if an output is asked of the other kind of window."""
     if asked.blocks and (not 2 <= asked.blocks <= OBSERVED or asked.blocks != int(asked.blocks)):
         raise ValueError(f"blocks must be a whole number from 2 to {OBSERVED} (0: none), not {asked.blocks}")
-    if window == STEADY and asked.names:
-        raise ValueError(f"{' and '.join(sorted(asked.names))} need a window that is given, not {STEADY!r}")
+    given = sorted(asked.names - {MULTIPLIERS})
+    if window == STEADY and given:
+        raise ValueError(f"{' and '.join(given)} need a window that is given, not {STEADY!r}")
+    if window != STEADY and asked.multipliers:
+        raise ValueError(f"{MULTIPLIERS} are of a periodic motion: they need window={STEADY!r}")

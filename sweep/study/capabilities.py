@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kernels.models import Model
 from kernels.models.features import DRIVES
-from kernels.models.outputs import BLOCKS, OBSERVED, STATISTICS, Asked
+from kernels.models.outputs import BLOCKS, MULTIPLIERS, OBSERVED, STATISTICS, Asked
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import DOUBLE, EXACT, PAIR, RUN, SINGLE, STEADY
 from sweep.design.designs import Adaptive, Design
@@ -14,7 +14,7 @@ from sweep.design.refinement import Convergence
 from sweep.io.errors import Problem, advise, shorten
 from sweep.study.schema import OBSERVABLES, Document
 
-KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics"}
+KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics", MULTIPLIERS: "output.multipliers"}
 
 
 def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], problems: list[Problem]) -> None:
@@ -102,13 +102,17 @@ def check_asked(document: Document, model: Model, problems: list[Problem]) -> As
     if not right:
         message = f"must be a list of names of observables, not {shorten(columns)}; without it all are computed"
         problems.append(Problem("output.columns", message))
-    asked = Asked(document.time.blocks or 0, bool(document.output.statistics), tuple(columns or ()) if right else ())
+    output = document.output
+    asked = Asked(document.time.blocks or 0, bool(output.statistics), tuple(columns or ()) if right else (), bool(output.multipliers))
     if document.time.blocks is not None and not 2 <= document.time.blocks <= OBSERVED:
         message = f"{document.time.blocks} is out of bounds: must be a whole number from 2 to {OBSERVED} (equal blocks of the window)"
         problems.append(Problem("time.blocks", message))
     if document.time.window == STEADY:
         message = f'needs a window [start, end] in s: time.window = "{STEADY}" is one period of the motion, which repeats'
-        problems += [Problem(KEYS_OF_ASKED[name], message) for name in KEYS_OF_ASKED if name in asked.names]
+        problems += [Problem(KEYS_OF_ASKED[name], message) for name in KEYS_OF_ASKED if name in asked.names - {MULTIPLIERS}]
+    elif asked.multipliers and model.structure is None:
+        message = f'Floquet multipliers are of a periodic motion: they need time.window = "{STEADY}"'
+        problems.append(Problem(KEYS_OF_ASKED[MULTIPLIERS], message))
     if model.structure is not None:
         others = "observables of supports and points have means, root mean squares and extremes as they are"
         problems += [Problem(KEYS_OF_ASKED[name], f"is not of a {model.name}: {others}") for name in KEYS_OF_ASKED if name in asked.names]

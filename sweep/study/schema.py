@@ -231,6 +231,9 @@ class Output(TableSchema):
     """[output]: additional observables, lists over supports in place of columns with their names, the only columns, the size of shards."""
 
     statistics: bool | None = Field(default=None, description="true: mean, RMS, standard deviation and extremes of displacement and forces")
+    multipliers: bool | None = Field(
+        default=None, description="true: Floquet multipliers of the steady motion, and what they say of its stability"
+    )
     support_lists: bool | None = Field(
         default=None, description="true: an observable of the supports is one column of lists instead of a column for each"
     )
