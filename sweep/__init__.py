@@ -9,6 +9,7 @@ from sweep.io.version import VERSION
 
 if TYPE_CHECKING:
     from sweep.api import Run, resume, run
+    from sweep.api.basins import Attractors
     from sweep.api.branching import Branched, branches
     from sweep.api.calibrating import Calibrated, calibrate
     from sweep.api.comparing import Comparison, compare
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 HOMES = {
+    "Attractors": "sweep.api.basins",
     "Config": "sweep.study.config",
     "ConfigError": "sweep.io.errors",
     "Fragility": "sweep.api.fragilities",
@@ -53,6 +55,7 @@ HOMES = {
     "intensities": "sweep.excitation.intensity",
 }  # public name -> the module that defines it; it is imported at first use
 __all__ = [
+    "Attractors",
     "Branched",
     "Calibrated",
     "Comparison",

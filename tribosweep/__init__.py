@@ -29,6 +29,7 @@ from sweep import __version__
 if TYPE_CHECKING:
     from kernels import MODELS, REGIMES, SCHEMES, Records, Results, event_log, hysteresis, impacts, moment, simulate, trace
     from sweep import (
+        Attractors,
         Branched,
         Calibrated,
         Comparison,
@@ -70,6 +71,7 @@ __all__ = [
     "MODELS",
     "REGIMES",
     "SCHEMES",
+    "Attractors",
     "Branched",
     "Calibrated",
     "Comparison",

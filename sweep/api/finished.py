@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from sweep.analysis.time_trace import TimeTrace
+    from sweep.api.basins import Attractors
     from sweep.api.fragilities import Fragility
     from sweep.api.openturns import OpenTurnsSamples
     from sweep.api.rare_events import RareChance
@@ -526,6 +527,29 @@ class Run:
         }  # fmt: skip
         with in_python():
             return analyse_run(self.directory, event, intensity, by=by, method=method, interval=interval, **numbers)
+
+    def basins(self, *, at: Mapping[str, Any] | None = None, tolerance: float = 1e-3) -> Attractors:
+        """Which steady motion each start (x0, v0) of the run leads to, as `tribosweep basins` finds it.
+
+        Args:
+            at: parameter -> value of those that are held.
+            tolerance: distance of a start's section point to one of a motion, over |f0 - m a0| / (m omega), within which it has come to it.
+
+        Returns:
+            The motions with their shares, and the motion of each start, as tables and pictures.
+
+        Raises:
+            ConfigError: neither x0 nor v0 varies, or the run is not one of a model with steady motions by scheme exact over a given time.
+
+        Examples:
+            >>> found = run.basins()
+            >>> found.to_pandas()[["attractor", "periods", "share", "regime"]]
+            >>> found.plot("basins.png")
+        """
+        from sweep.api.basins import analyse_run
+
+        with in_python():
+            return analyse_run(self.directory, texts_of(at), tolerance)
 
     def signals(
         self,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sweep.cli import (
+    basins,
     branches,
     calibration,
     checks,
@@ -78,6 +79,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "fragility": fragility.fragility,
     "rare": rare.rare,
     "calibrate": calibration.calibrate,
+    "basins": basins.basins,
     "branches": branches.branches,
     "optimise": optimisation.optimise,
     "modes": structures.modes,

@@ -59,6 +59,7 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "rare": (ASK, ("rare runs/rare_buckling --out rare.png",)),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all",
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
+    "basins": (ASK, ("basins runs/basins_stop --out basins.png", "basins runs/my_study --at a0=0.7 --tolerance 1e-4")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),
     "optimise": (ASK, ("optimise optimise_support --landscape limits.png", "optimise my_design.toml --set optimise.starts=32")),
     "modes": (PARTS, ("modes beam.toml", "modes beam.toml --out basis.npz")),

@@ -1,0 +1,1 @@
+"""Basins of attraction: which steady motion each start of a run leads to."""

@@ -1,0 +1,77 @@
+"""The picture of basins: the plane of starts, in the colours of the motions to which they lead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sweep.analysis.basins.analysis import NOWHERE, Basins
+from sweep.io.errors import ConfigError, Problem
+from sweep.plots.figure import HUES, INK, Picture, label, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIZE = (7.5, 5.2)  # inches
+NONE = "#d9d9d9"  # starts that lead to no known motion
+
+
+def draw(found: Basins, out: Path | None) -> Picture:
+    """Draw basins into a .png, .svg or .pdf file.
+
+    Raises:
+        ConfigError: matplotlib is missing, the suffix is unknown, or the starts are not a plane of x0 and v0.
+        OSError: `out` cannot be written.
+    """
+    starts = found.starts
+    if len(found.motions) != 1:
+        message = f"starts of {len(found.motions):,} combinations of {', '.join(starts.names)}: hold them with --at for a picture"
+        raise ConfigError("tribosweep basins", [Problem("--out", message)])
+    if min(len(np.unique(starts.x0)), len(np.unique(starts.v0))) < 2:
+        raise ConfigError("tribosweep basins", [Problem("--out", "a picture needs starts in which both x0 and v0 vary")])
+    return save(out, SIZE, lambda figure: fill(figure, found), "basins")
+
+
+def fill(figure: Figure, found: Basins) -> None:
+    """Put the picture into an empty figure."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    axes, starts = figure.add_subplot(), found.starts
+    axes.set(xlabel=label(starts.model.parameter("x0")), ylabel=label(starts.model.parameter("v0")))
+    (x, column), (y, row) = (np.unique(values, return_inverse=True) for values in (starts.x0, starts.v0))
+    motions = found.motions[0]
+    colors = ListedColormap([NONE, *(HUES[number % len(HUES)] for number in range(len(motions)))])
+    shown = found.attractor + 1
+    if len(x) * len(y) == len(shown):
+        plane = np.zeros((len(y), len(x)), int)
+        plane[row, column] = shown
+        axes.pcolormesh(x, y, plane, cmap=colors, vmin=-0.5, vmax=len(motions) + 0.5, shading="nearest", rasterized=True)
+    else:
+        size = min(16.0, max(1.0, 6e4 / len(shown)))
+        axes.scatter(starts.x0, starts.v0, s=size, c=shown, cmap=colors, vmin=-0.5, vmax=len(motions) + 0.5, linewidths=0, rasterized=True)
+    limits = axes.get_xlim(), axes.get_ylim()
+    omega = float(starts.of("omega")[0])
+    for number, motion in enumerate(motions):
+        hue = HUES[number % len(HUES)]
+        axes.plot(motion.points[:, 1] / omega, motion.points[:, 0], "o", color=hue, markersize=6, markeredgecolor="white", zorder=3)
+    axes.set(xlim=limits[0], ylim=limits[1])
+    whole = len(shown)
+    entries = [(HUES[n % len(HUES)], f"{said(found, n)}: {count / whole:.1%}") for n, count in enumerate(found.counts[0])]
+    if (found.attractor == NOWHERE).any():
+        entries.append((NONE, f"no periodic motion: {np.count_nonzero(found.attractor == NOWHERE) / whole:.1%}"))
+    patches = [Patch(facecolor=color, edgecolor=INK, linewidth=0.5, label=text) for color, text in entries]
+    figure.legend(handles=patches, loc="outside lower center", ncols=min(3, len(patches)), fontsize=9, frameon=False)
+    held = [f"{name} = {value:.6g}" if isinstance(value, float) else f"{name} = {value}" for name, value in starts.held.items()]
+    axes.set_title("; ".join([f"{starts.config.name}: steady motions of {whole:,} starts", *held]), loc="left", fontsize=10.5)
+
+
+def said(found: Basins, number: int) -> str:
+    """A motion in a legend: "period 2, periodic impacts"."""
+    motion = found.motions[0][number]
+    quantity = next((q for q in found.observables if q.name == "regime"), None)
+    code = motion.observables.get("regime", -1.0)
+    words = [quantity.words[int(code)]] if quantity is not None and np.isfinite(code) and code >= 0 else []
+    return ", ".join([f"period {motion.period}", *words])
