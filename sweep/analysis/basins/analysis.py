@@ -88,7 +88,7 @@ def find(path: Path, at: Sequence[str] = (), tolerance: float = TOLERANCE, tell:
     Args:
         path: directory of the run. at: "name=value" texts that hold parameters at a value.
         tolerance: distance of a start's section point to one of a motion, relative to the speed |f0 - m a0| / (m omega), within which it
-            counts as having come to the motion.
+            counts as having come to the motion; without excitation relative to the largest speed of a start, or displacement times omega.
         tell: called with the number of starts whose motion is known, and of all.
 
     Raises:
@@ -126,8 +126,8 @@ class _Search:
         self.length = self.omega * ((starts.of("k") > 0.0) | bool(starts.model.walls))  # where nothing holds it a mass may be anywhere
         self.x, self.v, self.good = starts.x.copy(), starts.v.copy(), starts.good.copy()
         speed = np.abs(starts.of("f0") - starts.of("m") * starts.of("a0")) / (starts.of("m") * self.omega)
-        moving = np.maximum(np.abs(self.v), np.abs(self.x) * self.omega)
-        top = float(np.max(moving[self.good], initial=0.0)) or 1.0
+        begun = np.maximum(np.abs(starts.v0), np.abs(starts.x0) * self.omega)
+        top = float(np.max(begun[self.good], initial=0.0)) or 1.0
         self.scale = np.where(speed > 0.0, speed, top)
         self.friction = starts.of("mu_s") * starts.of("normal_force")
         self.attractor = np.full(len(self.x), NOWHERE)

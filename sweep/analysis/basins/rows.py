@@ -17,6 +17,7 @@ from kernels.models.status import Status
 from sweep.analysis.group_statistics import group
 from sweep.analysis.run_rows import slice_at, varying_of
 from sweep.analysis.run_state import state_of
+from sweep.design.axis import RECORD
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
@@ -117,7 +118,7 @@ def problems_of(config: Config) -> list[Problem]:
     lacking = [name for name in ("x_end", "v_end") if name not in {quantity.name for quantity in config.returns}]
     if lacking:
         found.append(Problem("output.columns", f"basins need {' and '.join(lacking)}: name them too, or leave columns out"))
-    names = {*config.fixed, *config.swept}
+    names = {*config.fixed, *config.swept, *([RECORD] if config.excitation is not None else [])}
     found += [
         Problem(config.paths.get(name, name), "steady motions are those under one sine, with constant friction")
         for name in (*DRIVES, *VARIED) if name in names
