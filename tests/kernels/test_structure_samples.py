@@ -41,8 +41,12 @@ def test_samples_are_the_trace_between_its_steps_and_the_observables_those_of_th
     found = samples(model, FLAT, TIMES, scheme)
     whole, run = trace(model, FLAT, scheme, rows=0), kernels.simulate(model, FLAT, scheme)
     columns = sampled(model)
-    assert {*columns} == {"x[centre]", "x_rate[centre]", "normal_force[ring]", "penetration[ring]", "place_1[ring]"}
-    for name in columns:
+    traced = {"x[centre]", "x_rate[centre]", "normal_force[ring]", "penetration[ring]", "place_1[ring]"}
+    assert {*columns} == traced | {"x_acceleration[centre]"}
+    slope = np.gradient(whole["x_rate[centre]"], whole["time"])
+    expected = np.interp(TIMES, whole["time"], slope)
+    assert found["x_acceleration[centre]"] == pytest.approx(expected, abs=0.02 * float(np.abs(slope).max()))
+    for name in traced:
         expected = np.interp(TIMES, whole["time"], whole[name])
         assert found[name] == pytest.approx(expected, abs=1e-9 * float(np.abs(whole[name]).max())), name
     for name, value in run.items():
