@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.batch.solve import solve
+from kernels.branches.events import GRAZING
 from kernels.branches.follow import NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
 from kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
 from kernels.branches.section_map import SectionMap
@@ -16,6 +17,7 @@ from kernels.models.schemes import EXACT, STEADY
 from kernels.models.status import Status
 
 SEED = "steady motion"
+PASSAGES = ("passes through", "turns back", "ends")  # what a branch does at a grazing: "ends" where no motion is found on either side
 _AWAY = (1e-3, 1e-2, 1e-4)  # distances in u from a point where branches meet, tried one after the other
 _BEHIND = 1e-3  # distance in s from the end of a branch at which other motions are looked for
 _SETTLING = 60  # repetitions of a motion that are run until the stretch of its penalised contact repeats
@@ -52,6 +54,17 @@ class Branch:
         """Whether all multipliers of each point lie inside the unit circle (N,)."""
         stable: np.ndarray = np.abs(self.multipliers[:, 0]) < 1.0
         return stable
+
+    @property
+    def passages(self) -> dict[int, str]:
+        """What the branch does at its grazings (see `PASSAGES`), by their places along it."""
+        found: dict[int, str] = {}
+        for i in np.flatnonzero([kind == GRAZING for kind in self.kinds]):
+            before, after = self.value[: i + 1][::-1], self.value[i:]
+            came, goes = (next((step for step in np.diff(values) if step), 0.0) for values in (before, after))
+            end = (i == 0 and self.ends[0] == GRAZING) or (i == len(self.kinds) - 1 and self.ends[1] == GRAZING)
+            found[int(i)] = PASSAGES[2 if end else 1 if came * goes > 0.0 else 0]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.events import GRAZING, bisected, located, on_circle, put
+from kernels.branches.events import GRAZING, bisected, located, on_circle
 from kernels.branches.follow import Steps, elsewhere, in_scale
 from kernels.branches.problem import TESTS, Places, Plane, Points, Problem, Value, joined
 
@@ -209,7 +209,7 @@ def _special(problem: Problem, left: Points, right: Points, kinds: np.ndarray, w
         else:
             here, _, good = located(problem, left.take(which), right.take(which), value, plane)
             found[which] = good
-        points = put(points, which, here)
+        points = points.put(which, here)
     return points, found
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.problem import TESTS, Plane, Points, Problem, Value, joined, multipliers
+from kernels.branches.problem import TESTS, Plane, Points, Problem, Value, multipliers
 
 GRAZING, BRANCH_POINT = "grazing", "branch point"
 LOCATED = 1e-12  # width in u of the bracket around a located point
@@ -132,7 +132,7 @@ def located(
         if not good[todo].all():  # where branches cross, Newton's method has no isolated solution: the guess is as near as one comes
             plain = problem.images(ends[0].places, guess)[0]
             new = new.where(~good[todo], replace(plain, tangent=ends[0].tangent))
-        points = put(points, todo, new)
+        points = points.put(todo, new)
         same = np.sign(f) == np.sign(fa)
         low[todo], at_low[todo] = np.where(same, middle, a), np.where(same, f, np.where(side[todo] < 0.0, 0.5 * fa, fa))
         high[todo], at_high[todo] = np.where(same, b, middle), np.where(same, np.where(side[todo] > 0.0, 0.5 * fb, fb), f)
@@ -142,13 +142,6 @@ def located(
         if not todo.size:
             break
     return points, part, good
-
-
-def put(points: Points, places: np.ndarray, new: Points) -> Points:
-    """The points with some of them replaced."""
-    order = np.arange(len(points))
-    order[places] = len(points) + np.arange(len(new))
-    return joined([points, new]).take(order)
 
 
 def bisected(problem: Problem, left: Points, right: Points, within: Plane | None = None) -> tuple[Points, Points, np.ndarray, np.ndarray]:
@@ -167,8 +160,8 @@ def bisected(problem: Problem, left: Points, right: Points, within: Plane | None
         new = new.oriented(ends[1].u - ends[0].u)
         same = converged & np.all(new.signature == a.signature, axis=1)
         low[todo], high[todo] = np.where(same, middle, low[todo]), np.where(same, high[todo], middle)
-        here = here.where(_mask(count, todo[same]), put(here, todo, new))
-        there = there.where(_mask(count, todo[converged & ~same]), put(there, todo, new))
+        here = here.put(todo[same], new.take(same))
+        there = there.put(todo[converged & ~same], new.take(converged & ~same))
         todo = todo[(high[todo] - low[todo]) * width[todo] > LOCATED]
         if not todo.size:
             break
@@ -179,10 +172,3 @@ def bisected(problem: Problem, left: Points, right: Points, within: Plane | None
 def _taken(plane: Plane | None, which: np.ndarray) -> Plane | None:
     """The planes of some places."""
     return None if plane is None else Plane(plane.normal[which], plane.offset[which])
-
-
-def _mask(count: int, places: np.ndarray) -> np.ndarray:
-    """A mask (count,) that holds at some places."""
-    mask = np.zeros(count, dtype=bool)
-    mask[places] = True
-    return mask

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kernels.branches.events import GRAZING, Found, between
+from kernels.branches.grazing import behind, differ
 from kernels.branches.problem import Plane, Points, Problem, joined
 
-ENDS = ("bound", "closed", "grazing", "merges", "lost", "most points")  # why a branch ends
+LOST = "lost"
+ENDS = ("bound", "closed", GRAZING, "merges", LOST, "most points")  # why a branch ends
 NOTHING_MORE = ("bound", "closed", "merges", "most points")  # ends behind which no other branch begins
 
 
@@ -34,7 +36,7 @@ class Side:
 
     points: list[Points] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
-    end: str = "lost"
+    end: str = LOST
     looked_behind: bool = False
 
     def together(self) -> Points:
@@ -46,6 +48,7 @@ _MERGED = 0.01  # distance in u between the two halves of a motion below which i
 _STUCK = 1e-4  # length of a step from which on another section is tried
 _OF_RMS, _LARGER = 1.5, 3.0  # scale over the root mean square of the velocity; factor between two scales from which another one is taken
 _SECTIONS = 16  # sections that are compared
+_APART = 4  # points between two restarts
 _WIDEST, _WIDE = 0.35, 0.15  # angles [rad] between tangents at the ends of a step: not allowed; the next step is not longer
 
 
@@ -72,9 +75,9 @@ def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side
         new = new.oriented(at.tangent)
         cosine = np.sum(new.tangent * at.tangent, axis=1)
         turned = np.arccos(np.clip(np.nan_to_num(cosine, nan=-1.0), -1.0, 1.0))
-        other = np.any(new.signature != at.signature, axis=1)
         good &= np.isfinite(new.tangent).all(axis=1) & (np.linalg.norm(new.u - at.u, axis=1) < 3.0 * h)
-        good &= (turned < _WIDEST) | (h <= 100.0 * steps.least) | (other & (h < 1e-4))
+        other = differ(new, at)
+        good &= (turned < _WIDEST) | (h <= np.where(other, 10.0, 100.0) * steps.least)
         ends = np.full(active.size, "", dtype=object)
         if good.any():
             accepted = np.flatnonzero(good)
@@ -85,14 +88,20 @@ def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side
         ends[closed] = "closed"
         full = np.array([len(sides[i].points) >= steps.most for i in active])
         ends[good & full & (ends == "")] = "most points"
-        ends[~good & (h <= steps.least)] = "lost"
-        now = _advanced(now, active[good], in_scale(new.take(good)))
+        ends[~good & (h <= steps.least)] = LOST
+        now = now.put(active[good], in_scale(new.take(good)))
+        halted = np.flatnonzero((ends == LOST) | (ends == GRAZING))
+        if halted.size:
+            last = [now.take(active[[i]]) if ends[i] == LOST else sides[active[i]].points[-1] for i in halted]
+            there, found, ends[halted] = _restarted(problem, [sides[i] for i in active[halted]], joined(last), ends[halted])
+            now = now.put(active[halted[found]], there.take(found))
+            h[halted[found]] = 10.0 * steps.least
         counts = np.array([len(sides[i].points) for i in active])
         stuck = np.flatnonzero(~good & (ends == "") & (h < _STUCK) & (moved[active] != counts))
         if stuck.size:
             moved[active[stuck]] = counts[stuck]
             there, better = elsewhere(problem, now.take(active[stuck]))
-            now = _advanced(now, active[stuck[better]], there.take(better))
+            now = now.put(active[stuck[better]], there.take(better))
             h[stuck[better]] = 2.5 * steps.first
         easy = (count <= 3) & (turned < _WIDE)
         step[active] = np.where(good, np.where(easy, 1.5 * h, np.where(turned > 0.7 * _WIDEST, 0.6 * h, h)), 0.4 * h).clip(
@@ -148,13 +157,6 @@ def _closed(new: Points, start: Points, h: np.ndarray, counts: np.ndarray) -> np
     return closed
 
 
-def _advanced(now: Points, places: np.ndarray, new: Points) -> Points:
-    """The present points with some of them replaced."""
-    order = np.arange(len(now))
-    order[places] = len(now) + np.arange(len(new))
-    return joined([now, new]).take(order)
-
-
 def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Points, after: Points) -> np.ndarray:
     """Add the points of a step, with the special ones in it, to their sides; why a side ends there, or ""."""
     found = between(problem, before, after)
@@ -179,6 +181,25 @@ def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Poi
             side.points.append(after.take(np.array([place])))
             side.kinds.append("")
     return ends
+
+
+def _restarted(problem: Problem, sides: list[Side], last: Points, ends: np.ndarray) -> tuple[Points, np.ndarray, np.ndarray]:
+    """Go on behind the grazings at which sides have come to a halt: first points behind, whether each was found, and the ends of sides.
+
+    Sides that go on get a point and have no end any more; one with no motion behind its grazing ends there.
+    """
+    here, there, found, changes = behind(problem, last)
+    found &= [GRAZING not in side.kinds[-_APART:-1] for side in sides]  # not for ever
+    for i, side in enumerate(sides):
+        if changes[i]:
+            if side.kinds[-1] == GRAZING:
+                del side.points[-1], side.kinds[-1]
+            side.points.append(here.take(np.array([i])))
+            side.kinds.append(GRAZING)
+        if found[i]:
+            side.points.append(there.take(np.array([i])))
+            side.kinds.append("")
+    return there, found, np.where(found, "", np.where(changes, GRAZING, ends))
 
 
 def _merging(problem: Problem, found: list[Found]) -> set[tuple[int, float]]:

@@ -16,6 +16,7 @@ import numpy as np
 from kernels.branches.section_map import SectionMap
 
 CONVERGED, STALLED = 1e-11, 1e-8  # Newton steps in u that end the iteration: at once; where the steps do not get smaller any more
+RESIDUAL = 1e-10  # of G where they do not get smaller: between the two maps at a grazing Newton's method goes to and fro
 MOST_STEPS = 8
 FARTHEST = 0.5  # largest Newton step in u
 SIGNATURE = ("impacts", "slip_phases", "stops")  # what one period of a motion consists of
@@ -95,6 +96,12 @@ class Points:
 
         arrays = {f.name: chosen(getattr(self, f.name), getattr(other, f.name)) for f in fields(self) if f.name != "observables"}
         return Points(**arrays, observables={name: chosen(values, other.observables[name]) for name, values in self.observables.items()})
+
+    def put(self, places: np.ndarray, new: Points) -> Points:
+        """The same with those at some places replaced."""
+        order = np.arange(len(self))
+        order[places] = len(self) + np.arange(len(new))
+        return joined([self, new]).take(order)
 
     def oriented(self, along: np.ndarray) -> Points:
         """The same with tangents that do not point against `along` (N, n + 1)."""
@@ -198,7 +205,8 @@ class Problem:
             step = -solved(bordered(points, normals[todo]), np.concatenate([residual, apart], axis=1))
             size = np.abs(step).max(axis=1)
             alike = (facing == 0.0) == (direction[todo] == 0.0)
-            ends = alike & ((size <= CONVERGED) | ((size <= STALLED) & (size >= 0.5 * before[todo])))
+            still = (size <= STALLED) & (size >= 0.5 * before[todo]) & (np.abs(residual).max(axis=1) <= RESIDUAL)
+            ends = alike & ((size <= CONVERGED) | still)
             best = points if best is None else _stored(best, todo, points)
             found[todo] = good & ends
             goes_on = good & ~ends & (size <= FARTHEST) & ((size < 2.0 * before[todo]) | ~alike)

@@ -52,7 +52,7 @@ def special(found: Branches) -> list[dict[str, object]]:
     """The special points, one flat dict for each."""
     import pyarrow.compute as pc
 
-    names = ["point", "branch", "periods", "special", found.branching.along.name, "multiplier_re", "multiplier_im"]
+    names = ["point", "branch", "periods", "special", "passage", found.branching.along.name, "multiplier_re", "multiplier_im"]
     rows: list[dict[str, object]] = found.points.filter(pc.not_equal(found.points["special"], "")).select(names).to_pylist()
     return rows
 
@@ -89,6 +89,11 @@ def print_curves(found: Branches, several: bool) -> list[dict[str, object]]:
     return rows
 
 
+def in_words(row: dict[str, object]) -> str:
+    """What is special at a point: "fold", or "grazing, turns back"."""
+    return f"{row['special']}, {row['passage']}" if row["passage"] else str(row["special"])
+
+
 def print_result(found: Branches) -> None:
     """Print the branches and their special points on stdout."""
     along = found.branching.along
@@ -108,7 +113,7 @@ def print_result(found: Branches) -> None:
     if points:
         emit("")
         told = [
-            [f"{row['point']}.{row['branch']}" if several else str(row["branch"]), str(row["special"]), f"{row[along.name]:.12g}"]
+            [f"{row['point']}.{row['branch']}" if several else str(row["branch"]), in_words(row), f"{row[along.name]:.12g}"]
             for row in points[:LISTED]
         ]
         print_table("Special points", ["branch", "kind", along.name], told, right=[along.name])

@@ -46,6 +46,7 @@ SLOWEST = Quantity("slowest_impact", "m/s", "least speed of an impact in the per
 SPECIAL = (
     "fold, flip (the period doubles), Neimark-Sacker, branch point (branches cross), grazing (a contact or a rest begins or ends), or empty"
 )
+PASSAGE = "of a grazing: the branch passes through, turns back (in the parameter), or ends (no motion on either side); or empty"
 ENDS = "bound (of the parameter), closed, grazing, merges (with a branch of half as many periods), lost, most points, or start"
 CURVE_ENDS = (
     "bound (of a parameter), closed, resonance (the multipliers become real), other events (another contact or rest changes as well), "
@@ -114,6 +115,7 @@ def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -
         add(along.name, branch.value.tolist())
         add("periods", [branch.periods] * n)
         add("special", branch.kinds)
+        add("passage", [branch.passages.get(at, "") for at in range(n)])
         add("stable", branch.stable.tolist())
         for name, values in of_motions(branch, quantities).items():
             add(name, values)
@@ -130,6 +132,7 @@ def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -
         described(along.name, number, along.unit, along.quantity.description),
         described("periods", whole, "", "periods of the excitation after which the motion repeats"),
         described("special", text, "", SPECIAL),
+        described("passage", text, "", PASSAGE),
         described("stable", pa.bool_(), "", "whether all Floquet multipliers lie inside the unit circle"),
         *motion_fields(quantities),
         described("origin", text, "", "where the branch comes from: a steady motion, or the kind of special point where it begins"),

@@ -65,10 +65,11 @@ class Plain:
 
 
 @np.errstate(all="ignore")  # as in `branches`
-def followed(form: Form, y: tuple[float, float], at: float, periods: int = 2) -> list[Branch]:
+def followed(form: Form | Plain, y: tuple[float, float], at: float, periods: int = 2) -> list[Branch]:
     """The branch through a fixed point, and those that begin on it."""
     none = np.zeros(0)
-    found = _Collector(None, {}, Problem(Plain(form), LOW, HIGH, False, none.astype(int), none), Steps(), periods, 8)  # type: ignore[arg-type]
+    plain = form if isinstance(form, Plain) else Plain(form)
+    found = _Collector(None, {}, Problem(plain, LOW, HIGH, False, none.astype(int), none), Steps(), periods, 8)  # type: ignore[arg-type]
     trial = Problem(found.problem.map, LOW, HIGH, False, np.zeros(1, int), np.ones(1))
     u = np.array([[*y, float(trial.place(at))]])
     across = np.array([[0.0, 0.0, 1.0]])

@@ -43,6 +43,8 @@ def test_each_point_of_a_study_has_its_branches(found: results.Branches) -> None
     expected = np.array(GAPS) * abs(1.0 - 1.7**2 + 0.1j * 1.7)
     np.testing.assert_allclose(touches["a0"], expected, atol=1e-10)
     np.testing.assert_allclose(touches["x_max"], GAPS, atol=1e-9)
+    assert (touches["passage"] == "passes through").all()  # and folds right behind it: a soft stop
+    assert (points["passage"].ne("") == (points["special"] == "grazing")).all()
     # the model is linear in the scale of gap and load: the folds of all gaps are at the same load over the gap
     folds = points[points["special"] == "fold"].groupby("point")["a0"].apply(sorted)
     for number, gap in enumerate(GAPS):
@@ -98,7 +100,7 @@ def test_the_command_lists_draws_and_writes(found: results.Branches, tmp_path: P
     assert main(["branches", str(study), "--out", str(found.directory), "--picture", str(tmp_path / "a.png")]) == 0
     told = capsys.readouterr()
     assert "steady motion" in told.out
-    assert "grazing" in told.out
+    assert "grazing, passes through" in told.out
     assert (tmp_path / "a.png").stat().st_size > 10_000
     assert main(["branches", str(study), "--out", str(found.directory), "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
