@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 from kernels.batch.solve import solve
 from kernels.branches.collect import Branch, branches
 from kernels.models import RUBBING_MASS, STOP
 from kernels.reference import bouncing_ball
 from kernels.reference.closed_forms import den_hartog_limit
-from tests.oracle import impacts_on_section
+from tests.oracle import impacts_on_section, stop_orbit
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
 
@@ -65,10 +66,60 @@ def test_a_ball_doubles_its_period_where_theory_says_in_the_limit_of_a_rigid_tab
     assert all((branch.value >= special(first[branch.row], "flip")[0] - 1e-6).all() for branch in doubled)
 
 
-def test_a_stop_is_grazed_where_the_linear_response_reaches_it_and_sweeps_find_no_other_motion() -> None:
+STIFFNESS = np.array([1e2, 1e4, 1e8])  # N/m
+STOPS = {**SPRING, "k_n": STIFFNESS, "c_n": 0.02 * np.sqrt(STIFFNESS), "omega": 1.7, "gap": 0.5}
+
+
+@pytest.fixture(scope="module")
+def stops() -> list[Branch]:
+    """Branches of ever stiffer stops along the load."""
+    return branches(STOP, STOPS, "a0", (0.2, 3.0), places=4, most=6)
+
+
+def of_row(row: int) -> dict[str, float]:
+    return {name: float(np.broadcast_to(value, 3)[row]) for name, value in STOPS.items()}
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_a_stop_folds_the_branch_where_the_closed_form_of_two_stretches_does(stops: list[Branch], row: int) -> None:
+    first = next(branch for branch in stops if branch.row == row)
+    p = of_row(row)
+    with mp.workdps(stop_orbit.DIGITS):
+        exact = stop_orbit.folds(p, [mp.mpf("0.3") / STIFFNESS[row] * mp.mpf("1.5") ** i for i in range(26 if row == 0 else 38)])
+    found = [i for i, kind in enumerate(first.kinds) if kind == "fold"]
+    assert len(found) == len(exact) == 2
+    for i, orbit in zip(found, exact, strict=True):
+        assert first.value[i] == pytest.approx(float(orbit.a0), abs=1e-9)
+        state = first.x[i], first.y[i, 0]
+        np.testing.assert_allclose(state, np.array(orbit.section, float), atol=1e-8)
+        assert first.points.observables["slowest_impact"][i] == pytest.approx(float(orbit.speed), abs=1e-8)
+
+
+def test_the_multiplier_behind_a_grazing_is_nordmarks_as_far_as_a_stiff_stop_permits(stops: list[Branch]) -> None:
+    first = next(branch for branch in stops if branch.row == 2)
+    assert list(first.passages.values()) == ["turns back"]  # its fold is nearer than any step
+    here = first.kinds.index("grazing")
+    assert first.value[here] == pytest.approx(float(stop_orbit.grazing(of_row(2))), abs=1e-10)
+    speed, multiplier = first.points.observables["slowest_impact"], np.abs(first.multipliers[:, 0])
+    a, own = 1.7**2 * 0.5, math.sqrt(STIFFNESS[2])  # acceleration at the touch [m/s^2], frequency of the contact [rad/s]
+    virtual = speed**2 / (2.0 * a)  # m, how far the motion would go beyond the gap if there were no stop
+    behind = np.arange(len(speed)) > here
+
+    def exponent(low: float, high: float) -> float:
+        """Of the largest multiplier as a power of the virtual penetration, between two speeds in units of a / own."""
+        chosen = behind & (speed > low * a / own) & (speed < high * a / own)
+        assert chosen.sum() >= 4
+        return float(np.polyfit(np.log(virtual[chosen]), np.log(multiplier[chosen]), 1)[0])
+
+    assert exponent(15.0, 200.0) == pytest.approx(-0.5, abs=0.01)  # the contact is short against the touch: an impact
+    assert exponent(0.1, 0.25) == pytest.approx(0.5, abs=0.05)  # it lasts as long as the touch: the root is rounded off
+    assert 0.5 < own / a * speed[behind][np.argmax(multiplier[behind])] < 2.0
+
+
+def test_a_stop_is_grazed_where_the_linear_response_reaches_it_and_sweeps_find_no_other_motion(stops: list[Branch]) -> None:
     omega = 1.7
-    row = {**SPRING, "omega": omega, "gap": 0.5}
-    found = branches(STOP, row, "a0", (0.2, 3.0), places=4, most=6)
+    row = of_row(0)
+    found = [branch for branch in stops if branch.row == 0]
     first = found[0]
     touches = 0.5 * abs(1.0 - omega**2 + 0.1j * omega)
     assert special(first, "grazing")[0] == pytest.approx(touches, abs=1e-10)
