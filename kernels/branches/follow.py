@@ -73,6 +73,7 @@ def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side
         plane = Plane(np.where(bound[:, None], across, plane.normal), np.where(bound, target, plane.offset))
         new, good, count = problem.correct(at.places, guess, plane)
         new = new.oriented(at.tangent)
+        good &= bound | ((new.u[:, -1] >= 0.0) & (new.u[:, -1] <= 1.0))
         cosine = np.sum(new.tangent * at.tangent, axis=1)
         turned = np.arccos(np.clip(np.nan_to_num(cosine, nan=-1.0), -1.0, 1.0))
         good &= np.isfinite(new.tangent).all(axis=1) & (np.linalg.norm(new.u - at.u, axis=1) < 3.0 * h)

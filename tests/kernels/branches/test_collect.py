@@ -13,7 +13,7 @@ from kernels.branches.collect import Branch, branches
 from kernels.models import RUBBING_MASS, STOP
 from kernels.reference import bouncing_ball
 from kernels.reference.closed_forms import den_hartog_limit
-from tests.oracle import impacts_on_section, stop_orbit
+from tests.oracle import harmonic_balance, impacts_on_section, stop_orbit
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
 
@@ -93,6 +93,33 @@ def test_a_stop_folds_the_branch_where_the_closed_form_of_two_stretches_does(sto
         state = first.x[i], first.y[i, 0]
         np.testing.assert_allclose(state, np.array(orbit.section, float), atol=1e-8)
         assert first.points.observables["slowest_impact"][i] == pytest.approx(float(orbit.speed), abs=1e-8)
+
+
+def test_harmonic_balance_of_a_stop_folds_where_the_branch_does_the_nearer_the_more_harmonics_it_has(stops: list[Branch]) -> None:
+    first = next(branch for branch in stops if branch.row == 0)
+    for i in (i for i, kind in enumerate(first.kinds) if kind == "fold"):
+        p = {**of_row(0), "a0": float(first.value[i])}
+        counts = np.array([8, 16, 32])
+        folds = [harmonic_balance.stop_fold(p, int(count), (first.x[i], first.y[i, 0])) for count in counts]
+        errors = np.abs(np.array(folds) - first.value[i])
+        assert errors[-1] < 1e-4
+        assert np.polyfit(np.log(counts), np.log(errors), 1)[0] < -2.0  # the damper's force jumps at the entry
+
+
+def test_harmonic_balance_of_penalised_friction_comes_to_the_branch_with_the_fourth_power_of_its_harmonics() -> None:
+    row = {"m": 1.0, "k": 1.0, "c": 0.05, "a0": 1.0, "omega": 0.8, "k_t": 20.0}
+    (branch,) = branches(RUBBING_MASS, {**row, "c_t": 0.0, "g": 1.0}, "mu", (0.1, 0.8), places=1, most=2)
+    order = np.argsort(branch.value)[::12]  # from slip without rests to slip with rests and turns between them
+    seen = branch.points.observables
+    engine = np.stack([np.maximum(seen["x_max"], -seen["x_min"]), seen["wear_power"]], axis=1)[order]
+    errors = []
+    counts = np.array([4, 8, 16])
+    for count in counts:
+        found = harmonic_balance.friction_branch({**row, "normal_force": 1.0}, int(count), branch.value[order])
+        errors.append(np.abs(np.array(found) - engine).max(axis=0))
+    for each, most in zip(np.transpose(errors), (2e-4, 1e-4), strict=True):
+        assert each[-1] < most
+        assert -4.5 < np.polyfit(np.log(counts), np.log(each), 1)[0] < -3.3
 
 
 def test_the_multiplier_behind_a_grazing_is_nordmarks_as_far_as_a_stiff_stop_permits(stops: list[Branch]) -> None:
