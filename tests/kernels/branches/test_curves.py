@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kernels.branches.collect import branches
+from kernels.branches.curve_steps import STEPS
 from kernels.branches.curves import Curve, along_surfaces, curves
 from kernels.branches.problem import Problem
 from kernels.branches.section_map import Images
@@ -102,7 +104,8 @@ def test_rests_begin_on_den_hartogs_curve() -> None:
     beta = (0.55, 4.0)
     columns = {"m": 1.0, "k": 1.0, "g": 1.0, "a0": 1.0, "omega": 1.5}
     found = branches(RUBBING_MASS, columns, "mu", (0.3, 0.95), places=1)
-    (curve,) = curves(RUBBING_MASS, columns, ("mu", "omega"), ((0.3, 0.95), beta), (False, False), found)
+    steps = replace(STEPS, largest=0.2)
+    (curve,) = curves(RUBBING_MASS, columns, ("mu", "omega"), ((0.3, 0.95), beta), (False, False), found, steps)
     assert (curve.kind, curve.ends) == ("grazing", ("bound", "bound"))
     assert sorted(curve.value[[0, -1], 1]) == list(beta)
     np.testing.assert_allclose(curve.value[:, 0], [den_hartog_limit(each) for each in curve.value[:, 1]], atol=1e-10)
