@@ -25,6 +25,7 @@ COUNTS = ("slip_phases", "stops", "regime")
 KEYS = tuple(ProgramKey("exact", free=free, precision="float32") for free in (True, False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "wear", "rest"), [("rigid_k0.json", 3e-6, 1e-5), ("rigid_oscillator.json", 5e-6, 1e-5)])
 def test_seven_digits_agree_with_seventy(solve: Solve, reference: Reference, file: str, wear: float, rest: float) -> None:
     rows = [row for row in reference(file) if is_soft(row["row"])]

@@ -101,6 +101,7 @@ def keys(columns: dict[str, Any], scheme: str = "euler", **more: Any) -> dict[bo
     return {kind: sum(members.size for key, members in groups.items() if key.native == kind) for kind in (False, True)}
 
 
+@pytest.mark.slow
 def test_the_loop_in_cpp_finds_what_that_of_jax_finds(both: Both) -> None:
     for seed, (start, stop, end) in enumerate(WINDOWS):
         columns = masses(seed) | {"window_start": start, "window_end": stop, "end": end}

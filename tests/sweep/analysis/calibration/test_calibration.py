@@ -199,6 +199,7 @@ def sliding(folder: Path, noise: float = 0.0, free: dict[str, Any] | None = None
     return {"study": {"model": "rubbing_mass"}, "parameters": SLIDES, "time": TIMES, "calibration": section}
 
 
+@pytest.mark.slow
 def test_exact_data_give_the_parameters_back(tmp_path: Path) -> None:
     result = analysis.carry_out(load.load(sliding(tmp_path)))
     assert result.converged
@@ -206,6 +207,7 @@ def test_exact_data_give_the_parameters_back(tmp_path: Path) -> None:
     assert result.known[0].told.all()
 
 
+@pytest.mark.slow
 def test_an_unidentifiable_pair_is_named_and_has_no_interval(tmp_path: Path) -> None:
     free = {"mu": {"from": 0.02, "to": 1.0, "scale": "log"}, "normal_force": {"from": 1.0, "to": 100.0}}
     study = sliding(tmp_path, free=free, compare={"slip_distance": {"relative_sd": 1e-6}})
