@@ -21,7 +21,6 @@ HITS = {"k": 20.0, "c": 0.3, "a0": 6.0, "omega": 6.0, "gap": 0.05, "k_n": 900.0,
 CASES: dict[str, tuple[str, str, dict[str, float], str, str]] = {
     "rigid friction": ("rubbing_mass", "exact", RUBS, "wear_power", "a0"),
     "penalised friction": ("rubbing_mass", "exact", RUBS | {"k": 5.0, "c": 0.1, "k_t": 1e3, "c_t": 10.0}, "wear_power", "a0"),
-    "stop": ("stop", "exact", HITS, "v_end", "k_n"),
     "buckling wall": ("buckling_wall", "exact",
                       {"k_n": 200.0, "f_crit": 2.0, "f_post": 0.5, "k_post": 90.0, "v0": 0.8, "gap": 0.01, "end": 1.0}, "x_end", "v0"),
     "two walls": ("two_walls", "exact", HITS | {"left_k_n": 500.0, "left_gap": 0.04}, "v_end", "k_n"),
@@ -42,7 +41,7 @@ COMPOSITIONS: dict[str, Callable[[Function], Function]] = {
 
 
 FEW = {
-    "penalised friction": ["jacrev of jacfwd"], "stop": ["grad of grad"], "buckling wall": ["hessian"],
+    "penalised friction": ["jacrev of jacfwd"], "buckling wall": ["hessian"],
     "two walls": ["jacrev of jacfwd"], "euler": ["grad of grad", "hessian"], "rk54": ["hessian"],
 }  # fmt: skip
 
