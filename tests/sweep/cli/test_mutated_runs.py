@@ -20,7 +20,7 @@ from sweep import ConfigError, load
 from tests.sweep.cli.commands import Commands
 from tests.sweep.mutants import commanding, document, places, write_files
 
-CASES = 16
+CASES = 8
 SOON, PATIENCE = 10.0, 240.0  # s
 SLACK = 2.0  # two processors
 TRIES = 20  # mutants of which the first that is not refused is run

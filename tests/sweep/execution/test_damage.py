@@ -133,7 +133,7 @@ READERS: dict[str, Callable[[Path, Path], object]] = {
     "sensitivity": lambda out, _: main(["sensitivity", str(out), "--json"]),
     "check": lambda out, _: 2 if main(["check", str(out)]) == 4 else 0,
 }
-FLIPS = {"to_arrow": 350, "show": 350, "map": 200, "report": 200, "sensitivity": 300, "check": 100}
+FLIPS = {"to_arrow": 200, "show": 150, "map": 60, "report": 60, "sensitivity": 100, "check": 50}
 
 
 def read(reader: Callable[[Path, Path], object], out: Path, picture: Path, capsys: Captured) -> tuple[bool, str]:

@@ -13,7 +13,7 @@ from tests.sweep.execution.kills import ANY, KINDS
 from tests.sweep.execution.scenarios import COMMANDS
 
 ROOT = Path(__file__).parents[3]
-KILLS, SEED = 150, 20261124
+KILLS, SEED = 50, 20261124
 
 
 @pytest.mark.slow

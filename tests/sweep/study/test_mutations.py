@@ -652,14 +652,14 @@ def test_the_studies_that_are_mutated_are_sound(command: str, text: str, folder:
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(mutated_text())
 def test_a_study_with_a_mutated_text_is_refused_or_run_as_it_stands(folder: Path, study: tuple[str, str]) -> None:
     check(*study, folder)
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(mutated_tables())
 def test_a_study_with_mutated_keys_is_refused_or_run_as_it_stands(folder: Path, study: tuple[str, str]) -> None:
     check(*study, folder)
