@@ -13,6 +13,8 @@ import pytest
 
 import kernels
 
+pytestmark = pytest.mark.long
+
 Function = Callable[[Any], Any]
 
 # model, scheme, parameters, an observable, and the parameter that it is differentiated by

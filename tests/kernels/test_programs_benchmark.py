@@ -10,6 +10,8 @@ import pytest
 from benchmarks.cases import CASES
 from benchmarks.programs import apart, main
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

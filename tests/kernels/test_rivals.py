@@ -13,6 +13,8 @@ from benchmarks.rivals import numba_euler
 from kernels.batch.solve import Solution, solve
 from kernels.models import RUBBING_MASS
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.slow
 def test_euler_is_several_times_as_fast_as_numba() -> None:

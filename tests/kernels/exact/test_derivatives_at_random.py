@@ -25,6 +25,8 @@ from kernels.models.contacts import PENALISED
 from kernels.observables import rubbing
 from tests.oracle import generate, generate_penalised
 
+pytestmark = pytest.mark.long
+
 Columns = dict[str, np.ndarray]
 
 RANDOM, GRAZING = 340, 160

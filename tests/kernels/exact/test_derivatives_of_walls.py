@@ -23,6 +23,8 @@ from tests.kernels.test_event_code import as_row, of_stop, of_two, of_wall
 pytest.importorskip("numba")
 from tests.oracle import event_code
 
+pytestmark = pytest.mark.long
+
 ROWS = 200
 BY = ("x0", "v0", "c", "k", "gap", "k_n")
 OF = ("x_end", "v_end", "impulse", "contact_time")

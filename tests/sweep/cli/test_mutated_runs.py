@@ -20,6 +20,8 @@ from sweep import ConfigError, load
 from tests.sweep.cli.commands import Commands
 from tests.sweep.mutants import commanding, document, places, write_files
 
+pytestmark = pytest.mark.long
+
 CASES = 8
 SOON, PATIENCE = 10.0, 240.0  # s
 SLACK = 2.0  # two processors

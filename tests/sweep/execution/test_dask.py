@@ -18,7 +18,7 @@ from sweep import run
 from sweep.execution.directory import RunDirectory
 from tests.sweep.execution.processes import ROOT, assert_same_bits, children, read, shards, start, wait_for_shards, write_study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 DEATH = """
 import os, signal, time
 from pathlib import Path

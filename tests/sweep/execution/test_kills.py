@@ -12,6 +12,8 @@ import pytest
 from tests.sweep.execution.kills import ANY, KINDS
 from tests.sweep.execution.scenarios import COMMANDS
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 KILLS, SEED = 50, 20261124
 
