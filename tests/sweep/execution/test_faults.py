@@ -40,7 +40,7 @@ from tests.sweep.execution.scenarios import (
 
 FAULTS = ("kill", "power", "EIO", "ENOSPC", "half a write and kill", "half a write and ENOSPC")
 Undo = Callable[[], object]
-SLOW = pytest.mark.slow
+SLOW = (pytest.mark.slow, pytest.mark.long)
 
 
 class Killed(BaseException):
