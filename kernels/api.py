@@ -189,7 +189,9 @@ def _run(
     shared = shared_arguments(chosen, records if "record" in params else None)
     if "interval" in shared and "largest_step" in resolved and "largest_step" not in params:
         flat["largest_step"] = jnp.minimum(flat["largest_step"], shared["interval"])
-    results = _run_all(key, flat, shared)
+    returned = chosen.returns(window, {*params, *key.asked.names})
+    silent = {q.name for q in chosen.observables} - {q.name for q in returned}  # programs may compute more than was asked for
+    results = {name: values for name, values in _run_all(key, flat, shared).items() if name not in silent}
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
     if refused is not None:
         unknown = jnp.where(bad, jnp.nan, 1.0)  # also the derivatives of such a row

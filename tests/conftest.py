@@ -20,4 +20,4 @@ if not any(name in os.environ for name in JAX_VARIABLES):
 @pytest.fixture(autouse=True, scope="module")
 def _room_for_programs() -> None:
     """Programs of earlier files go where a process would have too many of them."""
-    programs.make_room(share=0.2)  # some 2 GB
+    programs.make_room(13_000)  # some 2 GB

@@ -20,6 +20,7 @@ from kernels.runtime.stderr_filter import without_false_alarm
 DEVICES, _TRACING, _COMPILING = threading.Lock(), threading.Lock(), threading.BoundedSemaphore(jax_setup.cores())
 PROGRAMS: dict[Any, Callable[..., Any]] = {}  # compiled in this process
 _BEING_MADE: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
+_REMAINING = [0]  # number of memory maps after programs were last forgotten
 IN_WORK: list[str] = []  # the programs that are traced or compiled now, in words
 
 Shapes = Mapping[str, tuple[tuple[int, ...], np.dtype]]
@@ -39,8 +40,8 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
     import jax
 
     whole = (key, devices, tuple(shapes.items()), lanes)
-    if whole in PROGRAMS:
-        return PROGRAMS[whole], 0.0
+    if (known := PROGRAMS.get(whole)) is not None:
+        return known, 0.0
 
     def make(name: str) -> Any:
         shape = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
@@ -54,36 +55,42 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
             program({name: np.zeros(*one) for name, one in shapes.items()}, np.zeros(devices, np.int32))
 
     with _BEING_MADE[whole]:
-        if whole in PROGRAMS:
-            return PROGRAMS[whole], 0.0
+        if (known := PROGRAMS.get(whole)) is not None:
+            return known, 0.0
         begun = time.perf_counter()
         make_room()
         IN_WORK.append(str(key))
         try:
             with without_false_alarm():
-                PROGRAMS[whole] = program_cache.kept(whole, make, works)
+                PROGRAMS[whole] = made = program_cache.kept(whole, make, works)
         finally:
             IN_WORK.remove(str(key))
-        return PROGRAMS[whole], time.perf_counter() - begun
+        return made, time.perf_counter() - begun
 
 
-def make_room(share: float = 0.6) -> bool:
-    """Forget all compiled programs of this process where it has more than this share of the memory maps that the system allows.
+def make_room(most: int | None = None) -> bool:
+    """Forget all compiled programs of this process where it has more than this number of memory maps.
 
-    Such a process has compiled thousands of programs, and holds several GB. A program that runs at this time ends its work.
+    Such a process has compiled thousands of programs, and holds several GB. A program that runs at this time ends its work. Where maps of
+    others remain, programs are forgotten again only once their own have become as many.
+
+    Args:
+        most: the number of memory maps; None for 60 % of what the system allows.
 
     Returns:
         Whether they were forgotten.
     """
+    most = int(0.6 * memory_maps.allowed()) if most is None else most
+    if memory_maps.number() <= max(most, _REMAINING[0] + most // 2):
+        return False
     import jax
 
-    if memory_maps.number() <= share * memory_maps.allowed():
-        return False
     with _TRACING:
         PROGRAMS.clear()
         traced.cache_clear()
         jax.clear_caches()
     gc.collect()  # a program in a cycle of references keeps its maps until then
+    _REMAINING[0] = memory_maps.number()
     return True
 
 

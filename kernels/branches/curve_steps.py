@@ -9,6 +9,7 @@ import numpy as np
 
 from kernels.branches.events import GRAZING, bisected, located, on_circle
 from kernels.branches.follow import Steps, elsewhere, in_scale
+from kernels.branches.grazing import differ
 from kernels.branches.problem import TESTS, Places, Plane, Points, Problem, Value, joined
 
 BOUND, CLOSED, RESONANCE, EVENTS, LOST, MOST = "bound", "closed", "resonance", "other events", "lost", "most points"
@@ -17,6 +18,8 @@ STEPS = Steps(first=2e-3, largest=0.06, least=1e-5, most=2000)
 _WIDEST, _WIDE = 0.35, 0.1  # angles [rad] by which a curve turns in a step: not allowed; the next step is not longer
 _NARROWEST, _WIDER, _BRACKETS = 1e-6, 8.0, 6  # half width of a first bracket across a curve, its growth, and how often it may grow
 _CLOSED_AFTER = 6  # points
+_NO_LENGTH = 1e-9  # in u, of a step that leads nowhere
+_BEYOND = 1e-8  # distance in u behind a grazing at which the events are other ones
 
 
 def folding(points: Points) -> np.ndarray:
@@ -148,7 +151,7 @@ def _bracketed(problem: Problem, now: Points, sides: Sequence[Side], lines: Line
         size = np.minimum(width[todo], most[todo])[:, None] * lines.across[todo]
         both = np.concatenate([lines.guess[todo] - size, lines.guess[todo] + size])
         twice = np.concatenate([todo, todo])
-        within = Plane(lines.within.normal[twice], lines.within.offset[twice])
+        within = lines.within.take(twice)
         found, good, _ = problem.correct(now.places.take(twice), both, within.beside(Plane.through(both, lines.across[twice])))
         for place, i in enumerate(todo.tolist()):
             a, b = found.take(np.array([place])), found.take(np.array([place + len(todo)]))
@@ -157,21 +160,15 @@ def _bracketed(problem: Problem, now: Points, sides: Sequence[Side], lines: Line
             if swapped is None:
                 continue
             done[i] = True
-            a, b = (b, a) if swapped else (a, b)
-            if side.behind is None and not np.array_equal(b.signature[0], side.events):
+            a, b, there = (b, a, pair[0]) if swapped else (a, b, pair[1])
+            if side.behind is None and there and not np.array_equal(b.signature[0], side.events):
                 side.behind = b.signature[0]
-            here = np.arange(count) == i
-            left, right = left.where(here, _spread(a, count)), right.where(here, _spread(b, count))
+            left, right = left.put(np.array([i]), a), right.put(np.array([i]), b)
         width[todo] *= _WIDER
         todo = todo[~done[todo] & (width[todo] < _WIDER * most[todo])]
         if not todo.size:
             break
     return left, right, done
-
-
-def _spread(point: Points, count: int) -> Points:
-    """The same point so many times."""
-    return point.take(np.zeros(count, dtype=int))
 
 
 def _parted(side: Side, a: Points, b: Points, good: tuple[bool, bool]) -> bool | None:
@@ -202,10 +199,14 @@ def _special(problem: Problem, left: Points, right: Points, kinds: np.ndarray, w
 
     for kind in dict.fromkeys(kinds.tolist()):
         which = np.flatnonzero(kinds == kind)
-        value, plane = FOLLOWED[kind], Plane(within.normal[which], within.offset[which])
+        value, plane = FOLLOWED[kind], within.take(which)
         if value is None:
-            here, _, _, _ = bisected(problem, left.take(which), right.take(which), plane)
-            found[which] = True
+            ends = left.take(which), right.take(which)
+            here, _, _, _ = bisected(problem, *ends, plane)
+            across = ends[1].u - ends[0].u
+            across /= np.linalg.norm(across, axis=1, keepdims=True)
+            beyond, _, _, good = problem.images(here.places, here.u + _BEYOND * across)
+            found[which] = good & differ(beyond, here)  # not where Newton's method ends for another reason
         else:
             here, _, good = located(problem, left.take(which), right.take(which), value, plane)
             found[which] = good
@@ -223,7 +224,7 @@ def _follow(problem: Problem, sides: list[Side], steps: Steps) -> None:
         which = np.flatnonzero(good)
         if which.size:
             kinds = np.array([active[i].kind for i in which])
-            within = Plane(lines.within.normal[which], lines.within.offset[which])
+            within = lines.within.take(which)
             new, found = _special(problem, left.take(which), right.take(which), kinds, within)
             good[which] = found
             for place, i in enumerate(which.tolist()):
@@ -233,7 +234,7 @@ def _follow(problem: Problem, sides: list[Side], steps: Steps) -> None:
         for i, side in enumerate(active):
             if not good[i]:
                 side.step *= 0.4
-            if side.step < steps.least and not _on_another_section(problem, side, steps):
+            if not side.end and side.step < steps.least and not _on_another_section(problem, side, steps):
                 side.end = side.refused
         active = [side for side in active if not side.end]
 
@@ -268,6 +269,9 @@ def _accepted(problem: Problem, side: Side, new: Points, lines: Lines, i: int, s
     side.refused = LOST
     if not np.isfinite(length) or length > 1.5 * side.step + side.reach or ((s < -1e-9) | (s > 1.0 + 1e-9)).any():
         return False
+    if lines.bound[i] and length < _NO_LENGTH:  # it begins there
+        side.end = BOUND
+        return True
     turned = float(np.arccos(np.clip(np.dot(chord, side.direction) / length, -1.0, 1.0))) if length > 0.0 else 0.0
     if turned > _WIDEST and not side.begins and not lines.bound[i]:
         return False
@@ -286,7 +290,7 @@ def _accepted(problem: Problem, side: Side, new: Points, lines: Lines, i: int, s
         side.step = min(1.5 * side.step, steps.largest)
     elif turned > 0.7 * _WIDEST:
         side.step *= 0.6
-    start = side.points[0]
+    start = side.points[side.since]
     near = (
         start.shift[0] == new.shift[0]
         and float(np.linalg.norm(new.u[0] - start.u[0])) < side.step
@@ -294,7 +298,7 @@ def _accepted(problem: Problem, side: Side, new: Points, lines: Lines, i: int, s
     )
     if lines.bound[i]:
         side.end = BOUND
-    elif near and len(side.points) > _CLOSED_AFTER:
+    elif near and len(side.points) - side.since > _CLOSED_AFTER:
         side.end = CLOSED
     elif len(side.points) >= steps.most:
         side.end = MOST
@@ -309,7 +313,7 @@ def follow(
     Args:
         problem: of two parameters. kinds: what is special at each. u: (N, m) unknowns; `places`: where they are measured.
         along: (N, m) unit vectors along the branches on which the points were found. events: (N, k) signatures of the points.
-            steps: the steps along curves, in u.
+        steps: the steps along curves, in u.
 
     Returns:
         The two sides of each curve, one if it is closed, none if the point is not found again.

@@ -69,11 +69,13 @@ def curves(
         points lie is there once.
 
     Raises:
-        ValueError: rows whose contacts differ in kind.
+        KeyError: `columns` lack the second parameter. ValueError: rows whose contacts differ in kind; a second parameter out of bounds.
     """
     section = SectionMap(model, {name: value for name, value in columns.items() if name != parameters[0]}, parameters, bounds, rows)
     second = np.broadcast_to(np.asarray(columns[parameters[1]], dtype=float), section.count)
     low, high = np.array(bounds, dtype=float).T
+    if ((second < low[1]) | (second > high[1])).any():
+        raise ValueError(f"{parameters[1]} of the branches is not from {low[1]:g} to {high[1]:g}, where their curves are")
     with np.errstate(all="ignore"):  # guesses that lead nowhere
         return along_surfaces(Problem(section, low, high, np.array(logarithmic), np.zeros(0, int), np.zeros(0)), second, found, steps)
 

@@ -171,4 +171,4 @@ def bisected(problem: Problem, left: Points, right: Points, within: Plane | None
 
 def _taken(plane: Plane | None, which: np.ndarray) -> Plane | None:
     """The planes of some places."""
-    return None if plane is None else Plane(plane.normal[which], plane.offset[which])
+    return None if plane is None else plane.take(which)

@@ -91,14 +91,16 @@ def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side
         ends[good & full & (ends == "")] = "most points"
         ends[~good & (h <= steps.least)] = LOST
         now = now.put(active[good], in_scale(new.take(good)))
+        restarted = np.zeros(active.size, dtype=bool)
         halted = np.flatnonzero((ends == LOST) | (ends == GRAZING))
         if halted.size:
             last = [now.take(active[[i]]) if ends[i] == LOST else sides[active[i]].points[-1] for i in halted]
             there, found, ends[halted] = _restarted(problem, [sides[i] for i in active[halted]], joined(last), ends[halted])
             now = now.put(active[halted[found]], there.take(found))
             h[halted[found]] = 10.0 * steps.least
+            restarted[halted[found]] = True
         counts = np.array([len(sides[i].points) for i in active])
-        stuck = np.flatnonzero(~good & (ends == "") & (h < _STUCK) & (moved[active] != counts))
+        stuck = np.flatnonzero(~good & ~restarted & (ends == "") & (h < _STUCK) & (moved[active] != counts))
         if stuck.size:
             moved[active[stuck]] = counts[stuck]
             there, better = elsewhere(problem, now.take(active[stuck]))

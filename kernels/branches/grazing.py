@@ -89,7 +89,7 @@ def _located(problem: Problem, last: Points) -> tuple[Points, Points, np.ndarray
         beyond = beyond.put(todo[new], points.take(new))
         low[todo[~new]], high[todo[new]] = middle[~new], middle[new]
         todo = todo[high[todo] - low[todo] > LOCATED]
-    places = np.flatnonzero(low > 0.0)
+    places = np.flatnonzero(changes & (low > 0.0))
     here = last
     if places.size:
         at = last.take(places)
@@ -101,7 +101,7 @@ def _located(problem: Problem, last: Points) -> tuple[Points, Points, np.ndarray
 
 
 def _kernels(points: Points) -> np.ndarray:
-    """Unit vectors (N, n + 1) along which G does not change to first order."""
+    """Unit vectors (N, n + d) along which G does not change to first order."""
     matrix = np.concatenate([points.jacobian - np.eye(points.jacobian.shape[1]), points.slope], axis=2)
     usable = np.isfinite(matrix).all(axis=(1, 2))
     vectors: np.ndarray = np.linalg.svd(np.where(usable[:, None, None], matrix, 0.0))[2][:, -1]

@@ -104,7 +104,7 @@ class Points:
         return joined([self, new]).take(order)
 
     def oriented(self, along: np.ndarray) -> Points:
-        """The same with tangents that do not point against `along` (N, n + 1)."""
+        """The same with tangents that do not point against `along` (N, n + d)."""
         sign = np.where(np.sum(self.tangent * along, axis=1) < 0.0, -1.0, 1.0)
         return replace(self, tangent=self.tangent * sign[:, None])
 
@@ -130,6 +130,10 @@ class Plane:
     def through(cls, u: np.ndarray, normal: np.ndarray) -> Plane:
         """The planes across `normal` through the points u."""
         return cls(normal, np.sum(normal * u, axis=1))
+
+    def take(self, which: np.ndarray) -> Plane:
+        """The planes of some places, or of a mask."""
+        return Plane(self.normal[which], self.offset[which])
 
     def beside(self, other: Plane) -> Plane:
         """Two planes for each point of two parameters, from one of each."""
@@ -267,9 +271,17 @@ def tangents(points: Points, along: np.ndarray) -> np.ndarray:
 Value = Callable[[Points], np.ndarray]
 
 
+def _eigenvalues(matrix: np.ndarray) -> np.ndarray:
+    """The eigenvalues (N, n) of matrices (N, n, n), complex; NaN where one is not finite."""
+    usable = np.isfinite(matrix).all(axis=(1, 2))
+    values = np.full(matrix.shape[:2], np.nan, dtype=complex)
+    values[usable] = np.linalg.eigvals(matrix[usable])
+    return values
+
+
 def multipliers(points: Points) -> np.ndarray:
     """The Floquet multipliers (N, n), complex, the largest first."""
-    values: np.ndarray = np.linalg.eigvals(points.jacobian).astype(complex)
+    values = _eigenvalues(points.jacobian)
     order = np.argsort(-np.abs(values), axis=1, kind="stable")
     return np.take_along_axis(values, order, axis=1)
 
@@ -293,7 +305,7 @@ def _flip(points: Points) -> np.ndarray:
 
 def _neimark_sacker(points: Points) -> np.ndarray:
     """Changes its sign where the product of two multipliers passes 1: a pair of complex ones passes the unit circle."""
-    values = np.linalg.eigvals(points.jacobian).astype(complex)
+    values = _eigenvalues(points.jacobian)
     n = values.shape[1]
     product = np.ones(len(points), dtype=complex)
     for i in range(n):

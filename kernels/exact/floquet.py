@@ -61,7 +61,7 @@ def columns(matrix: Array, near_touch: Array) -> dict[str, Array]:
     """The observables of a Jacobian (n, n) over a period of the motion: moduli and arguments [rad] of the two largest, and stability.
 
     Args:
-        matrix: the Jacobian. near_touch: whether the motion is near a grazing.
+        matrix: the Jacobian; all are NaN where it is not finite. near_touch: whether the motion is near a grazing.
     """
     re, im = multipliers(matrix)
     size = modulus(re, im)
@@ -82,7 +82,8 @@ def columns(matrix: Array, near_touch: Array) -> dict[str, Array]:
     code = jnp.full_like(size[0], _CODES["stable"])
     for holds, word in reversed(words):
         code = jnp.where(holds, _CODES[word], code)
-    return found | {"stability": code}
+    known = jnp.all(jnp.isfinite(matrix))
+    return {name: jnp.where(known, value, jnp.nan) for name, value in (found | {"stability": code}).items()}
 
 
 def nearest_touch(p: dict[str, Any], observed: dict[str, Array], sums: Any) -> Array:

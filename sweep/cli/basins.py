@@ -35,9 +35,9 @@ def basins(
         check_suffix(out)
     with progress("starts") as update:
         found = analysis.find(directory, at or (), tolerance, update)
+    files = results.write(found, directory)
     if out is not None:
         draw(found, out)
-    files = results.write(found, directory)
     if as_json:
         print_json({"directory": str(directory), "starts": len(found.attractor), "attractors": results.records(found), "notes": found.notes,
                     "files": [str(file) for file in files]})  # fmt: skip
@@ -68,6 +68,6 @@ def print_motions(found: Basins) -> None:
     print_table(f"Steady motions of {len(found.attractor):,} starts", header, lines, right=numbers)
     if len(found.motions) > 1:
         several = sum(len(motions) > 1 for motions in found.motions)
-        emit(f"Several motions coexist at {several:,} of {len(found.motions):,} points.")
+        emit(f"Several motions coexist at {several:,} of {len(found.motions):,} values of {', '.join(names)}.")
     if len(rows) > LISTED:
         say(f"The first {LISTED} of {len(rows):,} motions are listed; --json and the files have all.")

@@ -9,6 +9,7 @@ import typer
 
 from sweep.api import default_directory
 from sweep.cli.arguments import AsJson, Settings, StudyFile
+from sweep.cli.shared import INTERRUPTED, TERMINATED, Terminated
 from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 
 if TYPE_CHECKING:
@@ -35,8 +36,12 @@ def branches(
     study = load.load(config, settings or [])
     directory = out if out is not None else default_directory(study.config)
     results.check_directory(directory)
-    with progress("points of the study") as update:
-        found = analysis.carry_out(study, directory, update)
+    try:
+        with progress("points of the study") as update:
+            found = analysis.carry_out(study, directory, update)
+    except KeyboardInterrupt as error:
+        say(f"\nInterrupted. What is written in {directory} is whole; the same command goes on.")
+        raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
     if picture is not None:
         draw(found, picture, observable)
     if as_json:

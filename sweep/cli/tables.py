@@ -80,7 +80,7 @@ def print_rows(rows: pa.Table, model: Model, swept: Collection[str], title: str 
         or any(word in REGIMES for word in columns["regime"])
         or any(power > 0.0 for power in columns["wear_power"])
     )
-    steady = ("period", "regime") if "poincare_x" in columns else ()
+    steady = ("period", "regime", "multiplier_1", "stability") if "poincare_x" in columns else ()
     wanted = dict.fromkeys((*SHOCK, *((*RUBBING, *WORN) if rubs else ()), *steady, *of_supports(list(observables))))
     chosen = ["point", *parameters, *(name for name in wanted if name in columns)]
     if any(status != Status.OK.sentence for status in columns["status"]):

@@ -100,9 +100,12 @@ def draw_curves(axes: Axes, found: Branches) -> None:
     for _, curve in frame.groupby(["point", "curve"], sort=False):
         marker = "." if len(curve) == 1 else ""
         axes.plot(curve[along.name], curve[second.name], linewidth=1.4, marker=marker, **LINES[curve["kind"].iloc[0]])
-    axes.axhline(float(found.branching.config.fixed[second.name]), color=INK, linewidth=0.7, linestyle=":", zorder=1)
+    place = float(found.branching.config.fixed[second.name])
+    axes.axhline(place, color=INK, linewidth=0.7, linestyle=":", zorder=1)
     handles = [Line2D([], [], label=kind, **style) for kind, style in LINES.items() if (frame["kind"] == kind).any()]
-    handles.append(Line2D([], [], color=INK, linewidth=0.7, linestyle=":", label="where the branches are"))
+    handles.append(
+        Line2D([], [], color=INK, linewidth=0.7, linestyle=":", label=f"the branches: {second.name} = {place:.6g} {second.unit}".rstrip())
+    )
     axes.legend(handles=handles, frameon=False, fontsize=8.5, loc="best")
     for axis, free, scale in ((axes.xaxis, along, axes.set_xscale), (axes.yaxis, second, axes.set_yscale)):
         if free.logarithmic:

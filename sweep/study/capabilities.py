@@ -114,8 +114,11 @@ def check_asked(document: Document, model: Model, problems: list[Problem]) -> As
         message = f'Floquet multipliers are of a periodic motion: they need time.window = "{STEADY}"'
         problems.append(Problem(KEYS_OF_ASKED[MULTIPLIERS], message))
     if model.structure is not None:
-        others = "observables of supports and points have means, root mean squares and extremes as they are"
-        problems += [Problem(KEYS_OF_ASKED[name], f"is not of a {model.name}: {others}") for name in KEYS_OF_ASKED if name in asked.names]
+        others = dict.fromkeys(KEYS_OF_ASKED, "observables of supports and points have means, root mean squares and extremes as they are")
+        others[MULTIPLIERS] = "Floquet multipliers are of models with a steady window"
+        problems += [
+            Problem(key, f"is not of a {model.name}: {others[name]}") for name, key in KEYS_OF_ASKED.items() if name in asked.names
+        ]
     elif document.output.support_lists is not None:
         problems.append(Problem("output.support_lists", f"{model.name} has no supports with names"))
     return asked

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models.observables import STABILITY
 from kernels.models.outputs import Asked
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import EXACT, STEADY
@@ -33,6 +34,7 @@ WHOLE = 1e-9  # part of a period to which a run must end at a section for its en
 NOWHERE = -1
 ASKED = Asked(multipliers=True)
 REST = "slip_distance"
+UNSTABLE = STABILITY.index("unstable")
 
 
 @dataclass(slots=True)
@@ -123,7 +125,7 @@ class _Search:
     def __init__(self, starts: Starts, tolerance: float) -> None:
         self.starts, self.tolerance = starts, tolerance
         self.omega = starts.of("omega")
-        self.length = self.omega * ((starts.of("k") > 0.0) | bool(starts.model.walls))  # where nothing holds it a mass may be anywhere
+        self.length = self.omega * starts.bound
         self.x, self.v, self.good = starts.x.copy(), starts.v.copy(), starts.good.copy()
         speed = np.abs(starts.of("f0") - starts.of("m") * starts.of("a0")) / (starts.of("m") * self.omega)
         begun = np.maximum(np.abs(starts.v0), np.abs(starts.x0) * self.omega)
@@ -207,7 +209,8 @@ class _Search:
         added = set()
         for row, seed in enumerate(seeds):
             group = int(self.starts.groups[seed])
-            if status[row] != Status.OK or found[REST][row] == 0.0 < self.friction[seed]:
+            unstable = found["stability"][row] == UNSTABLE  # a start on its stable manifold, as a symmetric one, comes near it all the same
+            if status[row] != Status.OK or unstable or found[REST][row] == 0.0 < self.friction[seed]:
                 continue
             q = int(found["period"][row])
             points = np.stack([found["poincare_v"][row, :q], found["poincare_x"][row, :q] * self.length[seed]], axis=1)

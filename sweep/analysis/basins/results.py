@@ -16,13 +16,14 @@ from sweep.io.atomic import make_folders, write_together
 if TYPE_CHECKING:
     import pyarrow as pa
 
+UNBOUND = "null where neither spring nor wall holds the mass"
 FOLDER, ATTRACTORS, STARTS = "basins", "attractors", "starts"
 LEFT_OUT = ("period", "x_end", "v_end", "x_end_2", "v_end_2", "time_reached", "accepted_steps", "rejected_steps")
 
 
 def records(found: Basins) -> list[dict[str, Any]]:
     """One row for each motion of each group, the one with most starts first."""
-    rows, omegas = [], found.starts.of("omega")
+    rows, omegas, bound = [], found.starts.of("omega"), found.starts.bound
     first_of = np.unique(found.starts.groups, return_index=True)[1]
     sizes = np.bincount(found.starts.groups)
     for group, motions in enumerate(found.motions):
@@ -31,7 +32,8 @@ def records(found: Basins) -> list[dict[str, Any]]:
         for number, (motion, count) in enumerate(zip(motions, found.counts[group], strict=True)):
             first = motion.points[np.lexsort(motion.points.T)[0]] if len(motion.points) else np.array([0.0, math.nan])
             row: dict[str, Any] = {**own, "attractor": number, "periods": motion.period, "starts": int(count), "share": int(count) / whole}
-            row |= {"section_x": _number(first[1] / omega), "section_v": _number(first[0])}
+            x = first[1] / omega if bound[first_of[group]] else math.nan
+            row |= {"section_x": _number(x), "section_v": _number(first[0])}
             for quantity in found.observables:
                 if quantity.name not in LEFT_OUT:
                     value = motion.observables[quantity.name]
@@ -70,7 +72,7 @@ def to_arrow(found: Basins, which: str) -> pa.Table:
         described("periods", whole, "", "periods of the excitation after which the motion repeats"),
         described("starts", whole, "", "number of starts that lead to it"),
         described("share", number, "1", "their part of all starts of the same parameters"),
-        described("section_x", number, "m", "displacement at a start of a period of the excitation, the one where it is least"),
+        described("section_x", number, "m", f"displacement at a start of a period of the excitation, the one where it is least; {UNBOUND}"),
         described("section_v", number, "m/s", "velocity there"),
         *(
             described(q.name, pa.string() if q.kind == "word" else number, q.unit, q.description)

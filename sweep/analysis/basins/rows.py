@@ -68,6 +68,11 @@ class Starts:
         resolved = self.model.resolve(self.parameters)
         return np.broadcast_to(np.asarray(resolved[name], float), self.x.shape)
 
+    @property
+    def bound(self) -> np.ndarray:
+        """(n,) whether a spring or a wall holds the mass: elsewhere a steady motion may be at any displacement."""
+        return (self.of("k") > 0.0) | bool(self.model.walls)
+
 
 def read(path: Path, at: Sequence[str]) -> Starts:
     """Read the starts of a run, complete or not.

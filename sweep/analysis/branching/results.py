@@ -84,6 +84,16 @@ def observables(branching: Branching) -> dict[str, Quantity]:
     return {name: quantity for name, quantity in returned.items() if name not in LEFT_OUT} | {SLOWEST.name: SLOWEST}
 
 
+def numbers_within(found: Sequence[Branch | Curve]) -> list[int]:
+    """The number of each branch or curve among those of its point of the study, in the order in which they were found."""
+    counts: dict[int, int] = {}
+    numbers = []
+    for each in found:
+        numbers.append(counts.get(each.row, 0))
+        counts[each.row] = numbers[-1] + 1
+    return numbers
+
+
 def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -> pa.Table:
     """The points of the branches of a block of the study's points, (rows of `found` are positions in it), in order."""
     import pyarrow as pa
@@ -93,34 +103,28 @@ def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -
     model, along = branching.config.model, branching.along
     names = [name for name, values in points.columns.items() if values.ndim == 1]
     quantities = observables(branching)
-    order = sorted(range(len(found)), key=lambda i: (found[i].row, i))
-    number_within: dict[int, int] = {}
-    counts: dict[int, int] = {}
-    for i in order:
-        number_within[i] = counts.get(found[i].row, 0)
-        counts[found[i].row] = number_within[i] + 1
+    within = numbers_within(found)
     columns: dict[str, list[Any]] = {}
 
     def add(name: str, values: Any) -> None:
         columns.setdefault(name, []).extend(values)
 
-    for i in order:
-        branch = found[i]
-        n = len(branch.value)
+    for number_of_branch, branch in sorted(zip(within, found, strict=True), key=lambda each: (each[1].row, each[0])):
+        n, passages = len(branch.value), branch.passages
         add("point", [int(points.numbers[branch.row])] * n)
-        add("branch", [number_within[i]] * n)
+        add("branch", [number_of_branch] * n)
         add("place", range(n))
         for name in names:
             add(name, [float(points.columns[name][branch.row])] * n)
         add(along.name, branch.value.tolist())
         add("periods", [branch.periods] * n)
         add("special", branch.kinds)
-        add("passage", [branch.passages.get(at, "") for at in range(n)])
+        add("passage", [passages.get(at, "") for at in range(n)])
         add("stable", branch.stable.tolist())
         for name, values in of_motions(branch, quantities).items():
             add(name, values)
         add("origin", [branch.origin] * n)
-        add("parent", [None if branch.parent < 0 else number_within[branch.parent]] * n)
+        add("parent", [None if branch.parent < 0 else within[branch.parent]] * n)
         add("begins", [branch.ends[0]] * n)
         add("ends", [branch.ends[1]] * n)
     number, whole, text = pa.float64(), pa.int64(), pa.string()
@@ -183,16 +187,10 @@ def curve_table(branching: Branching, points: Points, branches: Sequence[Branch]
     model, pair = branching.config.model, branching.pair
     names = [name for name, values in points.columns.items() if values.ndim == 1]
     quantities = observables(branching)
-    within: list[int] = []  # number of each branch among those of its point of the study
-    counts: dict[int, int] = {}
-    for branch in branches:
-        within.append(counts.get(branch.row, 0))
-        counts[branch.row] = within[-1] + 1
+    within = numbers_within(branches)
     columns: dict[str, list[Any]] = {}
-    counts = {}
-    for curve in sorted(found, key=lambda curve: curve.row):
-        n, number = len(curve.x), counts.get(curve.row, 0)
-        counts[curve.row] = number + 1
+    for number, curve in sorted(zip(numbers_within(found), found, strict=True), key=lambda each: (each[1].row, each[0])):
+        n = len(curve.x)
         rows: dict[str, list[Any]] = {"point": [int(points.numbers[curve.row])] * n, "curve": [number] * n, "place": list(range(n))}
         rows |= {name: [float(points.columns[name][curve.row])] * n for name in names}
         rows |= {"kind": [curve.kind] * n} | {each.name: curve.value[:, i].tolist() for i, each in enumerate(pair)}

@@ -49,6 +49,9 @@ class Plane2:
     def omega(self, which: np.ndarray, values: Any) -> np.ndarray:
         return np.ones(len(which))
 
+    def clearance(self, which: Any, values: Any, y: np.ndarray) -> np.ndarray:
+        return np.ones(len(y))
+
     def __call__(self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any) -> Images:
         h, (a, b) = 1e-30, values.T
         by_point = np.stack([self.form(y + 1j * h * unit, a + 0j, b + 0j).imag / h for unit in np.eye(2)], axis=2)
@@ -59,12 +62,12 @@ class Plane2:
 
 
 @np.errstate(all="ignore")  # as in `curves`
-def curves_of(form: Form, y: tuple[float, float], at: float) -> list[Curve]:
-    """The curves of the special points of the branch along a, through a fixed point at `at`, where b = SECOND."""
-    found = followed(lambda y, a: form(y, a, SECOND + 0.0 * a), y, at, periods=1)
+def curves_of(form: Form, y: tuple[float, float], at: float, second: float = SECOND) -> list[Curve]:
+    """The curves of the special points of the branch along a, through a fixed point at `at`, where b = second."""
+    found = followed(lambda y, a: form(y, a, second + 0.0 * a), y, at, periods=1)
     low, high = np.array([LOW, -0.9]), np.array([HIGH, 0.9])
     problem = Problem(Plane2(form), low, high, np.array([False, False]), np.zeros(0, int), np.zeros(0))  # type: ignore[arg-type]
-    return along_surfaces(problem, np.array([SECOND]), found)
+    return along_surfaces(problem, np.array([second]), found)
 
 
 def test_one_curve_of_folds_goes_through_a_cusp() -> None:
@@ -88,6 +91,16 @@ def test_folds_and_flips_of_the_map_of_henon_lie_on_their_parabolas() -> None:
         a, b = curve.value.T
         np.testing.assert_allclose(a, {"fold": -0.25, "flip": 0.75}[curve.kind] * (1.0 - b) ** 2, atol=1e-10)
         assert np.ptp(b) > 0.8
+
+
+def test_a_curve_that_begins_on_a_bound_ends_there() -> None:
+    found = curves_of(henon, (0.5, 0.5), 0.3, second=0.9)
+    assert found
+    for curve in found:
+        assert set(curve.ends) == {"bound"}
+        b = curve.value[:, 1]
+        assert b.max() == 0.9
+        assert len(np.unique(b)) == len(b)
 
 
 def test_complex_multipliers_stay_on_the_circle_until_they_meet() -> None:

@@ -155,3 +155,21 @@ def test_stability_in_words(pair: tuple[complex, complex], word: str) -> None:
 def test_multipliers_need_a_steady_window() -> None:
     with pytest.raises(ValueError, match="multipliers are of a periodic motion"):
         kernels.simulate("stop", {"k": 1.0}, multipliers=True)
+
+
+def test_a_jacobian_that_is_not_finite_tells_nothing() -> None:
+    for strange in (math.nan, math.inf):
+        found = floquet.columns(jax.numpy.array([[0.5, strange], [0.0, 0.2]]), jax.numpy.array(False))
+        assert all(np.isnan(value) for value in found.values()), found
+
+
+@pytest.mark.slow
+def test_simulate_returns_what_a_batch_returns_and_no_more(stops: dict[str, np.ndarray]) -> None:
+    row, omega = 2, IMPACTING[0][0]
+    one = kernels.simulate("stop", {**SPRING, "gap": 0.0, "omega": omega}, window="steady", multipliers=True)
+    plain = {q.name for q in STOP.returns("steady", {*SPRING, "omega", "gap"})}
+    asked = {"multiplier_1", "multiplier_2", "multiplier_angle_1", "multiplier_angle_2", "stability"}
+    assert {*one} - {"status"} <= plain | asked
+    assert asked <= {*one}
+    for name in ("multiplier_1", "multiplier_2", "multiplier_angle_1", "peak_force"):
+        np.testing.assert_allclose(float(one[name]), stops[name][row], rtol=1e-9, err_msg=name)

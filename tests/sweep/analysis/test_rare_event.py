@@ -14,8 +14,6 @@ import sweep
 from sweep.analysis import rare_event
 from sweep.io.errors import ConfigError
 
-pytestmark = pytest.mark.long
-
 MEANS = {"m": (400.0, 20.0), "v0": (0.8, 0.08), "k_n": (4e6, 4e5), "f_crit": (5.65e4, 4e3)}
 AXES = {name: {"distribution": "log_normal", "mean": mean, "std": std} for name, (mean, std) in MEANS.items()}
 BOX = {"plateau": 0.002, "softening": 0.01, "f_post": 1e4, "k_post": 2e6}

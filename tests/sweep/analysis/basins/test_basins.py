@@ -101,7 +101,7 @@ def test_the_command_writes_tables_and_a_picture(stops: Path, tmp_path: Path, ca
     for color in ([23, 86, 140], [194, 96, 26]):
         assert (np.abs(pixels - color).sum(axis=2) < 10).mean() > 0.05
     assert main(["basins", str(stops)]) == 0
-    assert "Several motions coexist at 1 of 3 points." in capsys.readouterr().out
+    assert "Several motions coexist at 1 of 3 values of a0." in capsys.readouterr().out
     assert main(["basins", str(stops), "--at", "x0=0", "--at", "v0=0"]) == 2
     assert "neither x0 nor v0 varies" in capsys.readouterr().err
     assert main(["basins", str(stops), "--tolerance", "0.5"]) == 2

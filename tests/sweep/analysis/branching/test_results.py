@@ -90,6 +90,9 @@ def test_what_was_computed_is_kept_and_what_is_damaged_is_not(found: results.Bra
     file.write_bytes(file.read_bytes()[:-50])
     again = analysis.carry_out(load(STUDY), found.directory)
     assert again.points.equals(before)
+    assert again.curves is not None
+    assert again.curves.equals(found.curves)
+    assert (found.directory / "curves.parquet").exists()
     monkeypatch.setattr(results, "BLOCK", 2)
     other = {**STUDY, "branches": {**STUDY["branches"], "places": 1}}
     assert not results.is_there(load(other), found.directory, 0)
