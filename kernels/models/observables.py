@@ -78,7 +78,7 @@ def _multiplier(number: int, which: str) -> tuple[Quantity, ...]:
         Quantity(f"multiplier_{number}", "1", f"modulus of the {which} Floquet multiplier of the steady motion over its `period`",
                  rf"|\lambda_{number}|", needs=(MULTIPLIERS,), optional=True, steady=True),
         Quantity(f"multiplier_angle_{number}", "rad", f"argument of the {which} Floquet multiplier, 0 to pi: 0 of a positive one, pi of a "
-                 "negative one; that of the second of a complex pair is the negative of the first's", rf"\arg \lambda_{number}",
+                 "negative one; of a complex pair both have the positive argument", rf"\arg \lambda_{number}",
                  needs=(MULTIPLIERS,), optional=True, steady=True),
     )  # fmt: skip
 
@@ -88,8 +88,8 @@ FLOQUET = (
     *_multiplier(2, "second largest"),
     Quantity(
         "stability", "", "of the steady motion: unstable or neutral if a multiplier is beyond the unit circle or on it to 1e-10; grazing "
-        "near if the slowest impact, or what lacks to the first one, is within 1 % of |f0 - m a0| / (m omega), of the speed or times "
-        "omega; fold, flip or Neimark-Sacker near if a multiplier is within 0.01 of 1, of -1, or as a complex one of the unit circle",
+        "near if the speed of the slowest impact, or without contact the distance to the stop times omega, is below 1 % of "
+        "|f0 - m a0| / (m omega); fold, flip or Neimark-Sacker near if a multiplier is within 0.01 of 1, of -1, or as a complex one of the unit circle",
         kind="word", words=STABILITY, needs=(MULTIPLIERS,), optional=True, steady=True,
     ),
 )  # fmt: skip
