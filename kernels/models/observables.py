@@ -89,7 +89,8 @@ FLOQUET = (
     Quantity(
         "stability", "", "of the steady motion: unstable or neutral if a multiplier is beyond the unit circle or on it to 1e-10; grazing "
         "near if the speed of the slowest impact, or without contact the distance to the stop times omega, is below 1 % of "
-        "|f0 - m a0| / (m omega); fold, flip or Neimark-Sacker near if a multiplier is within 0.01 of 1, of -1, or as a complex one of the unit circle",
+        "|f0 - m a0| / (m omega); fold, flip or Neimark-Sacker near if a multiplier is within 0.01 of 1, of -1, or as a complex one of "
+        "the unit circle",
         kind="word", words=STABILITY, needs=(MULTIPLIERS,), optional=True, steady=True,
     ),
 )  # fmt: skip
