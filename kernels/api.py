@@ -20,10 +20,11 @@ from kernels.batch.solve import check, shared_arguments
 from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
+from kernels.models.limits import check_uses
 from kernels.models.observables import MOTION
 from kernels.models.outputs import Asked, check_asked
 from kernels.models.presliding import PRESLIDING
-from kernels.models.schemes import EXACT, STEADY, check_window
+from kernels.models.schemes import DOUBLE, EXACT, STEADY
 from kernels.models.status import Status
 from kernels.numerics.fusion import decide, for_every_lane
 from kernels.results import STATUS, Results
@@ -104,9 +105,9 @@ def simulate(
     chosen = _model_of(model)
     if scheme not in chosen.schemes:
         raise KeyError(f"{chosen.name} has no scheme {scheme!r}; {nearest(scheme, chosen.schemes)}it has {', '.join(chosen.schemes)}")
-    check_window(window, scheme, params, chosen.steady)
     asked = Asked(blocks, statistics, multipliers=multipliers)
-    check_asked(asked, window)
+    check_asked(asked)
+    check_uses(chosen, scheme, params, window, asked, DOUBLE)
     given = check_given(chosen, params)
     if chosen.structure is not None and chosen.structure.lists:
         found = simulate(chosen.structure.scalars.model, given, scheme, records=records)

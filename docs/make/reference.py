@@ -22,7 +22,9 @@ from sweep.cli.app import app
 from sweep.cli.shared import EXIT_STATUSES
 from sweep.cli.topics import Topic, rows_of
 from sweep.design.distributions import DISTRIBUTIONS, LAWS
+from sweep.study import combinations as combined
 from sweep.study import schema
+from sweep.study.capabilities import USES
 
 SECTIONS: dict[str, type[schema.TableSchema]] = {
     "study": schema.Study,
@@ -62,6 +64,7 @@ def pages() -> dict[str, str]:
         "reference/parameters.md": parameters_page(),
         "reference/observables.md": observables_page(),
         "reference/models.md": models_page(),
+        "reference/combinations.md": combinations_page(),
         "reference/designs.md": designs_page(),
         "reference/calibration.md": calibration_page(),
         "reference/optimisation.md": optimisation_page(),
@@ -193,6 +196,35 @@ def models_page() -> str:
             table(("parameters", "what must hold", "models"), rules),
         ]
     )
+
+
+def combinations_page() -> str:
+    """Which models, schemes and features go together."""
+    rows = rows_of(Topic.combinations)
+    about = {**{name: setting.about for name, setting in combined.SETTINGS.items()}, **{name: use.about for name, use in USES.items()}}
+    alone = [row for row in rows if not row["with"]]
+    parts = [
+        (
+            "# What goes together\n\nEvery model, scheme and feature, as the checks of a study judge them: this page and `tribosweep list "
+            "combinations` are made from what they read. What works runs in the tests; what does not is refused with the reason "
+            "below. Two features that the last table does not name together go together wherever each of them works.\n"
+        ),
+        "## Features\n",
+    ]
+    for name in dict.fromkeys(row["feature"] for row in alone):
+        mine = [
+            (row["works"], plain(row["models"]), plain(row["schemes"]), plain(row["why not"])) for row in alone if row["feature"] == name
+        ]
+        parts.append(f"### {plain(name)} {{ #{re.sub(r'[^a-z0-9]+', '-', name.casefold())} }}\n\n{plain(about[name])}.\n")
+        parts.append(table(("works", "models", "schemes", "why not"), mine))
+    pairs = [
+        (plain(row["feature"]), plain(row["with"]), plain(row["models"]), plain(row["schemes"]), plain(row["why not"]))
+        for row in rows
+        if row["with"]
+    ]
+    parts.append("## Pairs that do not go together\n\nEach works alone on these models with these schemes.\n")
+    parts.append(table(("feature", "with", "models", "schemes", "why not"), pairs))
+    return "\n".join(parts)
 
 
 def designs_page() -> str:

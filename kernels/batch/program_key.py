@@ -15,7 +15,7 @@ from kernels.models import Model
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
 from kernels.models.features import DRIVEN, FEATURES, HARMONIC, VARIED, varied
 from kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
-from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, SINGLE, STEADY
+from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, STEADY
 from kernels.models.structures import StructureKey
 from kernels.models.supports import named
 
@@ -23,11 +23,6 @@ EULER = "euler"
 LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: all rows share their steps; or each lane has its own, row after row
 IMAGE = "image"  # from a point of a Poincare section to the point some periods later, with derivatives
 STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two time scales of a motion need more than 7 digits
-STEPS_SINGLE = "float32 has neither blocks nor statistics"
-RIGID_SINGLE = (
-    "float32 by scheme 'exact' needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither blocks"
-    " nor statistics"
-)
 # further properties of a row, besides PENALISED and the names in FEATURES and VARIED; the last two follow the prefix of their wall
 _FREE, _BARE, _SOFT, _STIFF, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "stiff", "buckles", "damping varies"
 _NATIVE = "native"
@@ -159,12 +154,9 @@ def groups(
 
     Returns:
         The keys of the programs, each with the positions of its rows, ascending. Every key has at least one row.
-
-    Raises:
-        ValueError: float32 is not available for one of the rows.
     """
     if model.structure is not None:
-        return _groups_of_structures(model, scheme, rows, good, asked, precision)
+        return _groups_of_structures(model, scheme, rows, good, precision)
     engine = window or EXACT
     if scheme != EXACT:
         shared = SCHEMES[scheme].fixed_step and not asked.names and not any(np.ndim(rows[name]) for name in PACE)
@@ -183,11 +175,9 @@ def groups(
 
 
 def _groups_of_structures(
-    model: Model, scheme: str, rows: Mapping[str, np.ndarray], good: np.ndarray, asked: Asked, precision: str
+    model: Model, scheme: str, rows: Mapping[str, np.ndarray], good: np.ndarray, precision: str
 ) -> dict[ProgramKey, np.ndarray]:
     """`groups` of structures with supports."""
-    if asked.names:
-        raise ValueError(f"structures have neither {' nor '.join(sorted(asked.names))}")
     structure = model.structure
     count = int(good[-1]) + 1
 
@@ -260,8 +250,6 @@ def _key(
     changing = tuple(name for name in VARIED if name in has)
     walls = tuple(_law(wall, has, scheme) for wall in model.walls)
     if scheme != EXACT:
-        if precision == SINGLE and asked.names:
-            raise ValueError(STEPS_SINGLE)
         free = engine == LOCKSTEP and _FREE in has and not walls
         native = _NATIVE in has and not walls and not changing and features == (HARMONIC,)
         return ProgramKey(engine, scheme, PENALISED, walls, changing, features, free, precision, asked, forces, native=native)
@@ -269,12 +257,9 @@ def _key(
     key = functools.partial(ProgramKey, engine, scheme, friction, walls, changing, features, asked=asked, forces=forces)
     rigid_loop = key().rigid_loop
     if not rigid_loop:
-        if precision == SINGLE:
-            raise ValueError(RIGID_SINGLE)
         return key(stiff=_STIFF in has)
-    if precision == SINGLE and engine != EXACT:
-        raise ValueError(RIGID_SINGLE)
-    return key(free=rigid_loop and _FREE in has, precision=precision if _SOFT in has else DOUBLE)
+    # float32 is of the loop of rigid friction over a given window; everything else by the scheme exact is float64
+    return key(free=_FREE in has, precision=precision if _SOFT in has and engine == EXACT else DOUBLE)
 
 
 def _law(wall: WallContact, has: Collection[str], scheme: str) -> WallLaw:

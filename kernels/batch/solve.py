@@ -21,8 +21,9 @@ from kernels.batch.finish import as_codes, finish, in_lists
 from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.excitation.record import Records
 from kernels.models import SINGLE_RULES, Model, wear_laws
+from kernels.models.limits import check_uses
 from kernels.models.outputs import NOTHING_ELSE, OBSERVED, Asked, check_asked
-from kernels.models.schemes import DOUBLE, EXACT, PACE, STEADY, check_window
+from kernels.models.schemes import DOUBLE, EXACT, PACE, STEADY
 from kernels.models.status import Status
 from kernels.runtime import jax_setup, native_library
 from kernels.runtime.threads import side_by_side
@@ -75,8 +76,8 @@ def solve(
         dtype: numpy.float64, or numpy.float32 for numbers of 7 digits. Time schemes keep times and sums over a run in float64. At fixed
             steps the error of wear powers is 2e-7 in the median and 2e-6 / (1 - eta) at worst, eta = mu g / a0. Where a scheme chooses its
             steps, results differ as for another first step or tolerance; a tolerance must be 2^-24 at least (else RULE_BROKEN). Scheme
-            exact has float32 for rigid friction under one sine over a given window: the error is 4e-7 in most rows, and rows with sqrt(k/m)
-            or c/m above 3 omega run in float64. See docs/how-to/runs.md.
+            exact has float32 for rigid friction under one sine over a given window: the error is 4e-7 in most rows. Its other rows, and
+            those with sqrt(k/m) or c/m above 3 omega, run in float64. See docs/how-to/runs.md.
         records: the records that the parameter `record` numbers.
         asked: block means and statistics, of rows over a given window and in float64; or the only observables to compute. A row then
             fails by OVERFLOW only if one of these is not finite.
@@ -88,7 +89,7 @@ def solve(
     Raises:
         KeyError: the model has no parameter or scheme of that name.
         ValueError: `window` or `dtype` has neither of its values; a column is no observable; a steady window is not possible; float32
-            where `dtype` above excludes it, or with blocks or statistics; rows name a record, but there are no `records`.
+            by a time scheme with blocks or statistics; rows name a record, but there are no `records`.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
@@ -98,11 +99,11 @@ def solve(
         returned = asked.chosen(model.returns(window, {*columns, *asked.names}))
         listed = in_lists(returned, model.structure.order, found.observables, np)
         return replace(found, observables={q.name: listed[q.name] for q in returned} if asked.columns else listed)
-    check_window(window, scheme, columns, model.steady)
-    check_asked(asked, window)
     if dtype not in (np.float64, np.float32):
         raise ValueError(f"dtype must be float64 or float32, not {dtype}")
     precision = np.dtype(dtype).name
+    check_asked(asked)
+    check_uses(model, scheme, columns, window, asked, precision)
     with np.errstate(all="ignore"):
         resolved = model.resolve(columns, absent)
         if window == STEADY:  # the program does not read the end; one period serves to estimate costs
@@ -123,7 +124,7 @@ def solve(
     if good.size:
         wide = resolved if scheme == EXACT else PACE  # times are float64; the exact engine narrows a row's numbers itself
         rows = {name: np.asarray(value, dtype=np.float64 if name in wide else dtype) for name, value in resolved.items()}
-        shared = shared_arguments(model, records, dtype)
+        shared = shared_arguments(model, records, np.float64 if scheme == EXACT else dtype)
         native = scheme == program_key.EULER and native_library.in_use()
         tasks = [
             functools.partial(_solve_group, key, model, rows, shared, members, count, observables, status, room)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kernels.models.quantity import Quantity
-from kernels.models.schemes import STEADY
 
 OBSERVED = 64  # periods of the excitation over which a motion without a period is observed
 BLOCKS, STATISTICS = "blocks", "statistics"  # outputs of a run over a given window that must be asked for
@@ -56,12 +55,7 @@ class Asked(NamedTuple):
 NOTHING_ELSE = Asked()
 
 
-def check_asked(asked: Asked, window: str | None) -> None:
-    """Raise ValueError if the number of blocks is out of bounds, or if an output is asked of the other kind of window."""
+def check_asked(asked: Asked) -> None:
+    """Raise ValueError if the number of blocks is out of bounds."""
     if asked.blocks and (not 2 <= asked.blocks <= OBSERVED or asked.blocks != int(asked.blocks)):
         raise ValueError(f"blocks must be a whole number from 2 to {OBSERVED} (0: none), not {asked.blocks}")
-    given = sorted(asked.names - {MULTIPLIERS})
-    if window == STEADY and given:
-        raise ValueError(f"{' and '.join(given)} need a window that is given, not {STEADY!r}")
-    if window != STEADY and asked.multipliers:
-        raise ValueError(f"{MULTIPLIERS} are of a periodic motion: they need window={STEADY!r}")

@@ -5,13 +5,12 @@ Nothing here imports JAX, so that a configuration is read and checked without wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kernels.models.features import DRIVES
 from kernels.models.presliding import damping, presliding, stiffness
 from kernels.models.quantity import Values
 
@@ -157,23 +156,3 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("rk54", "Runge-Kutta of Dormand and Prince, order 5 with error control; penalised friction", ERROR_CONTROL),
     )
 }
-
-
-def check_window(window: str | None, scheme: str, given: Collection[str], steady: bool = True) -> None:
-    """Raise ValueError if `window` is neither None nor "steady", or if a steady window is not possible.
-
-    Args:
-        window, scheme: as asked for. given: the names of the given parameters. steady: whether the model has steady windows.
-    """
-    if window not in (None, STEADY):
-        raise ValueError(f"window must be {STEADY!r} or None (window_start and window_end are parameters), not {window!r}")
-    if window == STEADY and not steady:
-        raise ValueError(f"window {STEADY!r} is not available for this model")
-    if window == STEADY and scheme != EXACT:
-        raise ValueError(f"window {STEADY!r} needs scheme {EXACT!r}, not {scheme!r}")
-    if window == STEADY and (ends := [name for name in RUN if name in given]):
-        raise ValueError(f"window {STEADY!r} is one period of the motion, wherever it is reached: leave out {', '.join(ends)}")
-    if window == STEADY and (pair := [name for name in PAIR if name in given]):
-        raise ValueError(f"window {STEADY!r} is of one body: leave out {', '.join(pair)}")
-    if window == STEADY and (drives := [name for name in DRIVES if name in given]):
-        raise ValueError(f"window {STEADY!r} is of motion that repeats with one sine: leave out {', '.join(drives)}")

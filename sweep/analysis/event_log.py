@@ -15,6 +15,7 @@ from sweep.execution.directory import RunDirectory
 from sweep.execution.record_bank import record_of_row
 from sweep.io.atomic import make_folders, write_whole
 from sweep.io.errors import ConfigError, Problem
+from sweep.study.capabilities import EVENTS, IMPACTS, problems_of
 from sweep.study.config import Config
 from sweep.study.load import load
 from sweep.study.rules import check_fixed
@@ -39,14 +40,14 @@ def read_study(path: Path) -> Config:
     return replace(load(directory.read_document()), source=str(path))
 
 
-def parameters_of(config: Config, point: int) -> dict[str, Any]:
+def parameters_of(config: Config, point: int, use: str) -> dict[str, Any]:
     """The parameters of one point of a study that differ from their documented default, in SI units.
 
     Raises:
-        ConfigError: the study has no such point; or its window is steady, so that its rows do not start at t = 0.
+        ConfigError: the study has no such point, or the `use` (EVENTS, IMPACTS, FLOOR) is not for it.
     """
-    if config.window == STEADY:
-        raise ConfigError(config.source, [Problem("time.window", "events are those of a run over a fixed window, from t = 0 on")])
+    if problems := problems_of(use, config.model, [], config.paths, [STEADY] * (config.window == STEADY)):
+        raise ConfigError(config.source, problems)
     return given_of(config, point)
 
 
@@ -96,11 +97,9 @@ def events_of(config: Config, points: list[int], impacts: bool, most: int) -> pd
 
     from kernels import time_history
 
+    rows = [parameters_of(config, point, IMPACTS if impacts else EVENTS) for point in points]
     if config.model.structure is not None:
-        return _impacts_of_structures(config, points, impacts)
-    if impacts and "k_n" not in {quantity.name for quantity in config.model.parameters}:
-        raise ConfigError(config.source, [Problem("study.model", f"{config.model.name} has no wall, hence no impacts")])
-    rows = [parameters_of(config, point) for point in points]
+        return _impacts_of_structures(config, points, rows)
     for row in rows:
         if problems := check_fixed(config.model, EXACT, row, config.paths, set()):
             raise ConfigError(config.source, problems)
@@ -114,22 +113,16 @@ def events_of(config: Config, points: list[int], impacts: bool, most: int) -> pd
     return pd.concat(frames, ignore_index=True)
 
 
-def _impacts_of_structures(config: Config, points: list[int], impacts: bool) -> pd.DataFrame:
-    """The impacts of some points of a structure, by the schemes of their rows; see `events_of`."""
+def _impacts_of_structures(config: Config, points: list[int], given: list[dict[str, Any]]) -> pd.DataFrame:
+    """The impacts of some points of a structure, by the schemes of their rows, which have the parameters `given`; see `events_of`."""
     import pandas as pd
 
     from kernels import structure_history
 
     structure = config.model.structure
-    if not impacts:
-        message = (
-            f"the exact engine, which computes events, does not run the model {config.model.name}: --impacts lists its impacts at the "
-            "supports, `tribosweep trace` its motion and forces in time"
-        )
-        raise ConfigError(config.source, [Problem("study.model", message)])
     if not structure.supports:
         raise ConfigError(config.source, [Problem("supports", "the structure has none, hence no impacts")])
-    rows = [(scheme_of(config, point), parameters_of(config, point)) for point in points]
+    rows = [(scheme_of(config, point), each) for point, each in zip(points, given, strict=True)]
     for scheme, row in rows:
         if problems := check_fixed(config.model, scheme, row, config.paths, set()):
             raise ConfigError(config.source, problems)

@@ -34,7 +34,7 @@ from sweep.design.subset_simulation import SUBSET
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
-from sweep.study.boundary import BOUNDARY
+from sweep.study.capabilities import BOUNDARY
 from sweep.study.event import Event, read_events
 
 MEAN, STD, QUANTILE, CHANCE, SHARE, ENTROPY, ROWS = "mean", "std", "quantile", "chance", "share", "entropy", "rows"

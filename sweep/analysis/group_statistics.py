@@ -20,8 +20,7 @@ from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.execution.parquet import WORDS, column, described
 from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.boundary import BOUNDARY
-from sweep.study.convergence import CONVERGENCE
+from sweep.study.capabilities import BOUNDARY, CONVERGENCE
 from sweep.study.draws import DRAWS
 from sweep.study.event import Event, read_events
 from sweep.study.posterior import POSTERIOR, is_crossed

@@ -17,8 +17,7 @@ from sweep.analysis.run_rows import KINDS, RunRows, have_results
 from sweep.analysis.supports import REGIME_OF_CONTACT, WEAR, at_support, in_words, support_in, support_problems
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.boundary import BOUNDARY
-from sweep.study.capabilities import KEYS_OF_ASKED
+from sweep.study.capabilities import BOUNDARY, KEYS_OF_ASKED
 
 if TYPE_CHECKING:
     import pyarrow as pa

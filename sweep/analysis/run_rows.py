@@ -22,7 +22,7 @@ from sweep.design.subset_simulation import SUBSET
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.convergence import CONVERGENCE
+from sweep.study.capabilities import CONVERGENCE
 
 if TYPE_CHECKING:
     import pyarrow as pa

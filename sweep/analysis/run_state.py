@@ -23,8 +23,7 @@ from sweep.execution.lock import describe_writer, holders
 from sweep.execution.shard_check import expected_by, inspect_shards
 from sweep.io.errors import ConfigError, Problem
 from sweep.study import structures
-from sweep.study.boundary import BOUNDARY
-from sweep.study.convergence import CONVERGENCE
+from sweep.study.capabilities import BOUNDARY, CONVERGENCE
 from sweep.study.excitation import model_with
 from sweep.study.load import load
 from sweep.study.schema import TIME_KEYS

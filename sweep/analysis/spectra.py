@@ -20,6 +20,7 @@ from sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum, respon
 from sweep.execution.record_bank import record_of_row
 from sweep.io import tables
 from sweep.io.errors import ConfigError, Problem
+from sweep.study.capabilities import FLOOR
 from sweep.study.excitation import Excitation, channels_of
 from sweep.study.rules import check_fixed
 
@@ -145,12 +146,9 @@ def of_responses(path: Path, points: Sequence[int], highest: float) -> list[tupl
     from kernels.time_history import total_acceleration
 
     config = event_log.read_study(path)
-    if config.model.structure is not None:
-        message = "a structure has no total acceleration here: psd of x_acceleration[POINT] in [output.signals] is relative to the ground"
-        raise ConfigError(config.source, [Problem("--point", message)])
     found = []
     for point in points:
-        given = event_log.parameters_of(config, point)
+        given = event_log.parameters_of(config, point, FLOOR)
         if problems := check_fixed(config.model, EXACT, given, config.paths, set()):
             raise ConfigError(config.source, problems)
         end = float(config.model.resolve(given)["end"])

@@ -53,13 +53,14 @@ def list_topics(
         ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="Only what this model has.", autocompletion=completion.models)] = None,
+    scheme: Annotated[str | None, typer.Option(help="Only what this scheme has.", autocompletion=completion.schemes)] = None,
     as_json: AsJson = False,
 ) -> None:
     """List what a study may say and what a run returns, or search in it.
 
     Words are looked for in names, units and descriptions; all of them must occur.
     """
-    print_topics(words or [], model, as_json)
+    print_topics(words or [], model, scheme, as_json)
 
 
 def write_schema(out: Annotated[Path | None, typer.Option(help="File to write instead of printing, .json.")] = None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kernels.models import MODELS
+from kernels.models.schemes import SCHEMES
 from kernels.models.structure_model import BODY, STRUCTURE
 from sweep.io import shipped
 
@@ -61,6 +62,11 @@ def models(incomplete: str) -> Words:
     """Models."""
     told = {**{name: model.description for name, model in MODELS.items()}, BODY: "a body with supports", STRUCTURE: "modes with supports"}
     return beginning(incomplete, told.items())
+
+
+def schemes(incomplete: str) -> Words:
+    """Schemes."""
+    return beginning(incomplete, ((name, scheme.description) for name, scheme in SCHEMES.items()))
 
 
 def topics(incomplete: str) -> Words:

@@ -16,7 +16,7 @@ LONGEST = 200  # characters of the sentence about a command
 # command -> the task that it belongs to, and examples; in the order in which they are shown
 TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "init": (BEGIN, ("init", "init --like regime_map", "init my_tube.toml --like tube_in_supports")),
-    "list": (BEGIN, ("list", "list studies", "list parameters --model stop", "list wear", "list time")),
+    "list": (BEGIN, ("list", "list studies", "list parameters --model stop", "list combinations --scheme exact", "list wear", "list time")),
     "schema": (BEGIN, ("schema --out study.schema.json",)),
     "run": (RUN, (
         "run sdnd104",

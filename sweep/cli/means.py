@@ -19,7 +19,7 @@ from sweep.io.atomic import make_folders, write_text, write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.plots.figure import SUFFIXES
 from sweep.plots.group_statistics import draw
-from sweep.study.convergence import CONVERGENCE
+from sweep.study.capabilities import CONVERGENCE
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,8 +18,7 @@ from sweep.execution.directory import count_failed
 from sweep.io import shipped
 from sweep.io.files import read_text
 from sweep.io.toml import read_toml
-from sweep.study.boundary import BOUNDARY
-from sweep.study.convergence import CONVERGENCE
+from sweep.study.capabilities import BOUNDARY, CONVERGENCE
 
 LONGEST_TABLE = 10_000  # rows of events that are printed
 

@@ -26,10 +26,11 @@ from sweep.io import shipped
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.toml import inline
 from sweep.io.values import written
+from sweep.study import combinations as combined
 from sweep.study.schema import EXCITATION, OUTPUT, PARTS, Range, Study, Sweep, TableSchema, Time
 from sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
 
-PROSE = ("schemes", "description", "default", "parameters", "rule", "models", "status")
+PROSE = ("why not", "schemes", "description", "default", "parameters", "rule", "models", "status")
 KINDS = {"float": "number", "integer": "integer", "word": "word", "list": "list"}
 Thing = TypeVar("Thing")
 
@@ -65,6 +66,7 @@ class Topic(StrEnum):
     branches = "branches"
     excitation = "excitation"
     structures = "structures"
+    combinations = "combinations"
     statuses = "statuses"
     exits = "exits"
 
@@ -173,6 +175,12 @@ def statuses() -> list[dict[str, Any]]:
     return [{"status": each.sentence, "row": "has results" if each in RESULTS else "failed: NaN"} for each in Status]
 
 
+def combinations(model: str | None = None, scheme: str | None = None) -> list[dict[str, Any]]:
+    """Which models, schemes and features go together, of one model or one scheme if it is named."""
+    models = {name: each for name, each in listed_models().items() if model in (None, name)}
+    return list(combined.summary(combined.combinations(models, [name for name in SCHEMES if scheme in (None, name)])))
+
+
 ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
     Topic.studies: studies,
     Topic.models: models,
@@ -191,14 +199,15 @@ ROWS: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
     Topic.branches: branching,
     Topic.excitation: lambda: keys_in(EXCITATION),
     Topic.structures: lambda: keys_in({**STRUCTURE_KEYS, **{f"{name}.NAME": shape for name, shape in PARTS.items()}}),
+    Topic.combinations: combinations,
     Topic.statuses: statuses,
     Topic.exits: lambda: [{"exit status": str(number), "description": text} for number, text in EXIT_STATUSES.items()],
 }
 
 
-def rows_of(topic: Topic) -> list[dict[str, Any]]:
-    """The entries of a topic, one dict each."""
-    return ROWS[topic]()
+def rows_of(topic: Topic, model: str | None = None, scheme: str | None = None) -> list[dict[str, Any]]:
+    """The entries of a topic, one dict each; those of combinations for one model or scheme if it is named."""
+    return combinations(model, scheme) if topic is Topic.combinations else ROWS[topic]()
 
 
 ABOUT: dict[Topic, str] = {
@@ -219,6 +228,7 @@ ABOUT: dict[Topic, str] = {
     Topic.branches: "keys of [branches]",
     Topic.excitation: "keys of [excitation]: records and random accelerations",
     Topic.structures: "keys of [structure], [supports.NAME] and [loads.NAME]",
+    Topic.combinations: "models, schemes and features: what goes together, and why not where it does not",
     Topic.statuses: "what the column status says of a row",
     Topic.exits: "exit statuses of the commands",
 }  # topic -> what it lists
@@ -253,31 +263,34 @@ def bounds_of(quantity: Quantity) -> str:
     return f"each {quantity.bounds}" if quantity.kind == "list" else quantity.bounds
 
 
-def search(rows: list[dict[str, Any]], words: Sequence[str], model: str | None) -> list[dict[str, Any]]:
-    """The rows in which all words occur, in any case, and which are of a model if one is named."""
+def search(rows: list[dict[str, Any]], words: Sequence[str], model: str | None, scheme: str | None = None) -> list[dict[str, Any]]:
+    """The rows in which all words occur, in any case, and which are of a model and of a scheme if one is named."""
     wanted = [word.casefold() for word in words]
     return [
         row
         for row in rows
         if all(word in " ".join(map(str, row.values())).casefold() for word in wanted)
         and (model is None or model in str(row.get("models", row.get("model", ""))).split(", "))
+        and (scheme is None or scheme in str(row.get("schemes", row.get("scheme", ""))).split(", "))
     ]
 
 
-def print_topics(words: Sequence[str], model: str | None, as_json: bool) -> None:
+def print_topics(words: Sequence[str], model: str | None, scheme: str | None, as_json: bool) -> None:
     """Print on stdout, as tables or as one JSON object, a topic, what a search finds, or an overview.
 
     Args:
         words: a topic or words to search for; words after a topic are searched in it alone.
-        model: only what this model has. as_json: as JSON; without words that is everything.
+        model, scheme: only what this model, or this scheme, has. as_json: as JSON; without words that is everything.
 
     Raises:
-        ConfigError: nothing is found, or there is no such model.
+        ConfigError: nothing is found, or there is no such model or scheme.
     """
     if model is not None and model not in (models := listed_models()):
         raise ConfigError("--model", [Problem("", f"{model!r} is not a model; {advise(model, models)}")])
+    if scheme is not None and scheme not in SCHEMES:
+        raise ConfigError("--scheme", [Problem("", f"{scheme!r} is not a scheme; {advise(scheme, SCHEMES)}")])
     named = [Topic(words[0])] if words and words[0] in list(Topic) else []
-    if not words and model is None and not as_json:
+    if not words and model is None and scheme is None and not as_json:
         print_table(
             "",
             ["topic", "entries", "what it lists"],
@@ -285,15 +298,16 @@ def print_topics(words: Sequence[str], model: str | None, as_json: bool) -> None
             ["entries"],
             ["what it lists"],
         )
-        say("tribosweep list TOPIC shows one, tribosweep list WORD searches in all of them, --model NAME keeps to a model.")
+        say("tribosweep list TOPIC shows one, tribosweep list WORD searches in all of them, --model NAME and --scheme NAME keep to one.")
         return
     wanted = words[1:] if named else words
-    listed = {topic.value: search(rows_of(topic), wanted, model) for topic in (named or Topic)}
-    if wanted or model is not None:
+    listed = {topic.value: search(rows_of(topic, model, scheme), wanted, model, scheme) for topic in (named or Topic)}
+    if wanted or model is not None or scheme is not None:
         listed = {title: rows for title, rows in listed.items() if rows}
     if not listed:
         known = {topic.value: about for topic, about in ABOUT.items()}
-        message = f"nothing has {' and '.join(map(repr, wanted))}; {advise(words[0], known)}"
+        sought = " and ".join(map(repr, [*wanted, *(each for each in (model, scheme) if each is not None)]))
+        message = f"nothing has {sought}; {advise(words[0] if words else str(scheme), known)}"
         raise ConfigError("tribosweep list", [Problem("", message)])
     if as_json:
         print_json(listed)

@@ -12,8 +12,7 @@ from sweep.execution.directory import RunDirectory
 from sweep.execution.lock import hold
 from sweep.execution.shard_check import expected_by, inspect_shards
 from sweep.io.atomic import remove, write_text
-from sweep.study.boundary import BOUNDARY
-from sweep.study.convergence import CONVERGENCE
+from sweep.study.capabilities import BOUNDARY, CONVERGENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -51,7 +51,7 @@ from sweep.report.sensitivity import indices_of
 from sweep.report.signals import signals_of
 from sweep.report.summary import sentences
 from sweep.report.traces import trace_rows
-from sweep.study.boundary import BOUNDARY
+from sweep.study.capabilities import BOUNDARY
 
 LINE_NODES = 600
 TECHNICAL = ("all shards", "rate", "last call", "lanes", "steps an iteration", "xla_flags", "jaxlib", "config_hash")

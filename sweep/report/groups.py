@@ -16,7 +16,7 @@ from sweep.analysis.regime_map import RegimeMap, spread_over
 from sweep.analysis.run_rows import RunRows, have_results
 from sweep.report.means import STATUS, grouped
 from sweep.report.packing import COARSE, pack_floats
-from sweep.study.boundary import BOUNDARY
+from sweep.study.capabilities import BOUNDARY
 from sweep.study.event import Event, read_events
 
 QUANTILES = (0.05, 0.5, 0.95)

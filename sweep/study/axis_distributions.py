@@ -28,7 +28,7 @@ from sweep.design.subset_simulation import SUBSET
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import read_nodes, read_number
 from sweep.study.axes import read_list
-from sweep.study.boundary import BOUNDARY
+from sweep.study.capabilities import BOUNDARY
 from sweep.study.draws import DRAWS
 
 WEIGHT = Quantity("weight", "1", "weight of a value", lower=0.0)

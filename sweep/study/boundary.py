@@ -15,7 +15,6 @@ from sweep.study.draws import read_draws
 from sweep.study.event import Event, read_events
 from sweep.study.schema import OBSERVABLES, Sweep
 
-BOUNDARY = "boundary"
 KEYS = (
     "observable",
     "level",

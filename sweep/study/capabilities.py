@@ -1,81 +1,183 @@
-"""The limits of the engines: steady window, float32, block means and statistics."""
+"""What a study asks for besides its parameters, and what does not go together with it: steady windows, float32, outputs, commands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kernels.models import Model
-from kernels.models.features import DRIVES
+from kernels.models import limits as kernels_limits
+from kernels.models.features import DRIVES, VARIED
+from kernels.models.limits import Conflict, Limit, conflicts, is_oscillator, is_structure
 from kernels.models.outputs import BLOCKS, MULTIPLIERS, OBSERVED, STATISTICS, Asked
 from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import DOUBLE, EXACT, PAIR, RUN, SINGLE, STEADY
+from kernels.models.schemes import DOUBLE, EXACT, PAIR, SCHEMES, SINGLE, STEADY
+from sweep.design.axis import DRAW, RECORD
+from sweep.design.boundary import Boundary
 from sweep.design.designs import Adaptive, Design
-from sweep.design.refinement import Convergence
+from sweep.design.refinement import Convergence, refined_by
 from sweep.io.errors import Problem, advise, shorten
 from sweep.study.schema import OBSERVABLES, Document
 
 KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics", MULTIPLIERS: "output.multipliers"}
+SIGNALS, BOUNDARY, CONVERGENCE = "signals", "boundary", "convergence"
+EVENTS, IMPACTS, FLOOR, TRACE = "event log", "impacts", "floor spectrum", "trace"
+DERIVATIVES, CALIBRATION, OPTIMISATION, BRANCHES, BASINS = "derivatives", "calibration", "optimisation", "branches", "basins"
+FIXED_STEP = tuple(name for name, scheme in SCHEMES.items() if scheme.fixed_step)
 
 
-def check_steady(model: Model, schemes: list[str], paths: Mapping[str, str], problems: list[Problem]) -> None:
-    """Add problems of the window "steady", which excludes times of the run, schemes other than exact, and models without steady motion."""
-    if not model.steady:
-        problems.append(
-            Problem("time.window", f'"{STEADY}" is not available for the model {model.name}: give the window as [start, end] in s')
+def by_its_scheme(_model: Model, scheme: str) -> str:
+    """The scheme of the study."""
+    return scheme
+
+
+def by_exact(model: Model, scheme: str) -> str:
+    """The scheme exact, whatever the study says, for oscillators with one coordinate."""
+    return EXACT if model.structure is None else scheme
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Something that a study, or a command that reads it, may ask for.
+
+    Attributes:
+        about: what it is. key: where it is asked for, which messages name.
+        stated: how sentences name it. remedy: what to do instead; may be empty.
+        alone: whether it is a design or a command, of which a study has one.
+        implies: further uses that it has. engine: (model, scheme of the study) -> the scheme that carries it out.
+    """
+
+    about: str
+    key: str
+    stated: str
+    remedy: str = "leave it out"
+    alone: bool = False
+    implies: tuple[str, ...] = ()
+    engine: Callable[[Model, str], str] = by_its_scheme
+
+
+_OF_STUDIES = {
+    STEADY: Use("observables of one period of the steady motion", "time.window", f'time.window = "{STEADY}"',
+                "give the window as [start, end] in s"),
+    MULTIPLIERS: Use("Floquet multipliers of the steady motion", "output.multipliers", "output.multipliers", implies=(STEADY,)),
+    SINGLE: Use("numbers of 7 digits", "study.precision", SINGLE, "leave precision out"),
+    BLOCKS: Use("block means of the wear power", "time.blocks", "time.blocks"),
+    STATISTICS: Use("mean, RMS and extremes of displacement and forces", "output.statistics", "output.statistics"),
+    SIGNALS: Use("spectra, cycles, crossings and classes of impacts", "output.signals", "output.signals"),
+}  # fmt: skip
+_ALONE = {
+    BOUNDARY: Use("design boundary: curves in a plane of parameters", "sweep.design", "a boundary study"),
+    CONVERGENCE: Use("design convergence: finer and finer steps", "sweep.design", "a convergence study"),
+    EVENTS: Use("tribosweep events: every event of a run", "study.model", "an event log", "", engine=by_exact),
+    IMPACTS: Use("tribosweep events --impacts: every impact of a run", "study.model", "a list of impacts", "", engine=by_exact),
+    FLOOR: Use("tribosweep spectrum --point: what stands on the mass", "study.model", "a floor spectrum", "", engine=by_exact),
+    TRACE: Use("tribosweep trace: motion and forces in time", "study.model", "a trace", "", engine=by_exact),
+    DERIVATIVES: Use("tribosweep sensitivity --derivatives: exact derivatives of a sample", "--derivatives", "--derivatives"),
+    CALIBRATION: Use("tribosweep calibrate: parameters from measurements", "study.scheme", "a calibration"),
+    OPTIMISATION: Use("tribosweep optimise: parameters that are best", "study.scheme", "an optimisation"),
+    BRANCHES: Use("tribosweep branches: motions followed in a parameter", "study.scheme", "a study of branches", implies=(STEADY,)),
+    BASINS: Use("tribosweep basins: which motion a start leads to", "study.scheme", "a study of basins"),
+}
+USES: Mapping[str, Use] = {**_OF_STUDIES, **{name: replace(use, alone=True) for name, use in _ALONE.items()}}
+
+NO_DERIVATIVES = "follows the derivatives of the steps taken, which must be fixed"
+LIMITS = (
+    *kernels_limits.LIMITS,
+    Limit(SIGNALS, "needs a window [start, end] in s, of a fixed number of samples", uses=(STEADY,)),
+    Limit(SIGNALS, f"is computed in {DOUBLE}", uses=(SINGLE,)),
+    Limit(SIGNALS, "is of designs whose points are known: run a grid or a sample with it", uses=(BOUNDARY, CONVERGENCE)),
+    Limit(CONVERGENCE, "has neither step nor tolerance to refine", schemes=tuple(name for name in SCHEMES if not refined_by(name))),
+    Limit(EVENTS, "is of oscillators: of a {model} there are its impacts (--impacts) and tribosweep trace", models=is_structure),
+    Limit(IMPACTS, "is of a wall, and {model} has none", models=lambda model: is_oscillator(model) and not model.walls),
+    Limit(FLOOR, "is of oscillators: of a {model} psd of x_acceleration[POINT] in [output.signals] is one relative to the ground",
+          models=is_structure),
+    Limit(FLOOR, "is of one body", parameters=PAIR),
+    *(Limit(use, "is of runs over a window [start, end], from t = 0 on", uses=(STEADY,)) for use in (EVENTS, IMPACTS, FLOOR)),
+    Limit(DERIVATIVES, "needs oscillators that a sine shakes", parameters=(RECORD, DRAW)),
+    *(
+        Limit(use, f"follows derivatives, which are {DOUBLE}", uses=(SINGLE,)) for use in (CALIBRATION, OPTIMISATION)
+    ),
+    *(
+        limit
+        for use in (CALIBRATION, OPTIMISATION)
+        for limit in (
+            Limit(use, f"follows the derivatives of {EXACT!r}", models=is_oscillator, schemes=kernels_limits.TIME_SCHEMES),
+            Limit(use, NO_DERIVATIVES, models=is_structure, schemes=tuple(name for name in SCHEMES if name not in FIXED_STEP)),
         )
-        return
-    message = f'time.window = "{STEADY}" is one period of the motion, wherever it is reached, and does not read this: leave it out'
-    problems += [Problem(paths[name], message) for name in RUN if name in paths]
-    problems += [Problem(paths[name], f'time.window = "{STEADY}" is of one body: leave this out') for name in PAIR if name in paths]
-    problems += [
-        Problem(paths[name], f'time.window = "{STEADY}" is of motion that repeats with one sine: leave this out')
-        for name in DRIVES
-        if name in paths
-    ]
-    others = [name for name in schemes if name != EXACT]
-    if others and not any(problem.path == "study.scheme" for problem in problems):
-        listed = ", ".join(map(repr, others))
-        problems.append(Problem("time.window", f'"{STEADY}" needs scheme {EXACT!r}, not {listed}: give the window as [start, end] in s'))
+    ),
+    Limit(CALIBRATION, "needs oscillators that a sine shakes", parameters=(RECORD, DRAW)),
+    Limit(BASINS, "is of steady motions, and {model} has none", models=lambda model: not model.steady),
+    Limit(BASINS, f"is of the scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
+    Limit(BASINS, "is of starts that settle by themselves: give end in s, long enough for most", uses=(STEADY,)),
+    Limit(BASINS, "is of steady motions under one sine, with constant friction", parameters=(*DRIVES, *VARIED)),
+)  # fmt: skip
 
 
-def check_precision(
-    precision: str,
-    model: Model,
-    schemes: list[str],
-    window: str | None,
-    asked: Asked,
-    paths: Mapping[str, str],
-    design: Design,
-    problems: list[Problem],
-) -> None:
-    """Add problems of the precision: float32 is available for time schemes, and for rigid friction in the scheme exact."""
-    path, known = "study.precision", (DOUBLE, SINGLE)
-    if precision not in known:
-        problems.append(Problem(path, f"{precision!r} is not a precision; {advise(precision, known)}"))
-    if precision != SINGLE:
-        return
-    if EXACT in schemes:
-        check_single_exact(model, window, asked, paths, design, problems)
-    elif asked.names:
-        found = ", ".join(KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names)
-        problems.append(Problem(path, f"{SINGLE} has neither blocks nor statistics; here {found}: leave precision out"))
+def found_of(use: str, model: Model, schemes: Sequence[str], given: Mapping[str, str], uses: Sequence[str]) -> list[Conflict]:
+    """The limits of a use that apply to rows; see `conflicts`."""
+    return conflicts(LIMITS, use, model, schemes, given, uses)
 
 
-def check_single_exact(
-    model: Model, window: str | None, asked: Asked, paths: Mapping[str, str], design: Design, problems: list[Problem]
-) -> None:
-    """Add problems for everything that the scheme exact cannot do in float32."""
-    found = [f"model {model.name!r}"] if "k_n" in by_name(model.parameters) else []
-    found += [paths[name] for name in ("k_t", *DRIVES) if name in paths]
-    found += [KEYS_OF_ASKED[name] for name in KEYS_OF_ASKED if name in asked.names]
-    found += ["time.window"] if window == STEADY else []
-    found += ["sweep.design"] if isinstance(design, Convergence) else []
-    if found:
-        message = (
-            f"{SINGLE} by scheme {EXACT!r} needs rigid friction (no k_t) without a wall, one sine, a window [start, end], and neither"
-            " blocks, statistics nor convergence"
-        )
-        problems.append(Problem("study.precision", f"{message}; here {', '.join(found)}: leave precision out"))
+def problems_of(use: str, model: Model, schemes: Sequence[str], paths: Mapping[str, str], uses: Sequence[str] = ()) -> list[Problem]:
+    """The problems of a use: at the parameters that it excludes, or at its own key.
+
+    Args:
+        use: what is asked for. model: of the study. schemes: of its rows. paths: parameter -> the key that gives it.
+        uses: everything that the study asks for.
+    """
+    about, problems = USES[use], list[Problem]()
+    short = f'"{STEADY}" ' if use == STEADY else "" if about.stated == about.key else f"{about.stated} "
+    for each in found_of(use, model, schemes, paths, uses):
+        if each.parameters:
+            problems += [Problem(paths[name], f"{about.stated} {each.reason}: leave it out") for name in each.parameters]
+        elif each.uses and about.alone:  # a command: what the study asks for is to blame
+            problems += [Problem(USES[name].key, f"{about.stated} {each.reason}: {USES[name].remedy}") for name in each.uses]
+        else:
+            other = f", not {' and '.join(USES[name].stated for name in each.uses)}" if each.uses else ""
+            remedy = f": {about.remedy}" if about.remedy else ""
+            key = "study.model" if about.alone and not each.schemes else about.key
+            problems.append(Problem(key, f"{short}{each.reason}{each.detail}{other}{remedy}"))
+    return problems
+
+
+def uses_of(window: str | None, precision: str, asked: Asked, design: Design, signals: bool) -> tuple[str, ...]:
+    """Everything that a study asks for."""
+    there = {
+        STEADY: window == STEADY,
+        SINGLE: precision == SINGLE,
+        **{name: name in asked.names for name in KEYS_OF_ASKED},
+        SIGNALS: signals,
+        BOUNDARY: isinstance(design, Boundary),
+        CONVERGENCE: isinstance(design, Convergence),
+    }
+    return tuple(name for name, is_there in there.items() if is_there)
+
+
+def check_uses(model: Model, schemes: Sequence[str], paths: Mapping[str, str], uses: Sequence[str], problems: list[Problem]) -> None:
+    """Add the problems of everything that a study asks for."""
+    known = [] if any(problem.path == "study.scheme" for problem in problems) else schemes
+    for use in uses:
+        if use == SINGLE:
+            problems += precision_problems(model, known, paths, uses)
+        elif use != CONVERGENCE:  # whose design looks at each scheme
+            problems += problems_of(use, model, known, paths, uses)
+
+
+def precision_problems(model: Model, schemes: Sequence[str], paths: Mapping[str, str], uses: Sequence[str]) -> list[Problem]:
+    """The problems of float32: its own key is to blame, one message for each reason names all that it excludes."""
+    named: dict[str, list[str]] = {}
+    for each in found_of(SINGLE, model, schemes, paths, uses):
+        what = [f"model {model.name!r}"] * (not each.parameters and not each.uses)
+        what += [paths[name] for name in each.parameters] + [USES[name].key for name in each.uses]
+        named.setdefault(each.limit.reason, []).extend(what)
+    remedy = USES[SINGLE].remedy
+    return [Problem(USES[SINGLE].key, f"{SINGLE} {why}; here {', '.join(what)}: {remedy}") for why, what in named.items()]
+
+
+def check_precision(precision: str, problems: list[Problem]) -> None:
+    """Add a problem of a precision that there is not."""
+    if precision not in (DOUBLE, SINGLE):
+        problems.append(Problem("study.precision", f"{precision!r} is not a precision; {advise(precision, (DOUBLE, SINGLE))}"))
 
 
 def check_columns(asked: Asked, returned: Sequence[Quantity], design: Design, model: Model, problems: list[Problem]) -> None:
@@ -107,18 +209,6 @@ def check_asked(document: Document, model: Model, problems: list[Problem]) -> As
     if document.time.blocks is not None and not 2 <= document.time.blocks <= OBSERVED:
         message = f"{document.time.blocks} is out of bounds: must be a whole number from 2 to {OBSERVED} (equal blocks of the window)"
         problems.append(Problem("time.blocks", message))
-    if document.time.window == STEADY:
-        message = f'needs a window [start, end] in s: time.window = "{STEADY}" is one period of the motion, which repeats'
-        problems += [Problem(KEYS_OF_ASKED[name], message) for name in KEYS_OF_ASKED if name in asked.names - {MULTIPLIERS}]
-    elif asked.multipliers and model.structure is None:
-        message = f'Floquet multipliers are of a periodic motion: they need time.window = "{STEADY}"'
-        problems.append(Problem(KEYS_OF_ASKED[MULTIPLIERS], message))
-    if model.structure is not None:
-        others = dict.fromkeys(KEYS_OF_ASKED, "observables of supports and points have means, root mean squares and extremes as they are")
-        others[MULTIPLIERS] = "Floquet multipliers are of models with a steady window"
-        problems += [
-            Problem(key, f"is not of a {model.name}: {others[name]}") for name, key in KEYS_OF_ASKED.items() if name in asked.names
-        ]
-    elif document.output.support_lists is not None:
+    if model.structure is None and document.output.support_lists is not None:
         problems.append(Problem("output.support_lists", f"{model.name} has no supports with names"))
     return asked

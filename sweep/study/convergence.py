@@ -9,9 +9,9 @@ from sweep.design.axis import SCHEME, SCHEME_NAMES, Counted
 from sweep.design.grid import Grid
 from sweep.design.refinement import Convergence, refined_by
 from sweep.io.errors import Problem, advise
+from sweep.study.capabilities import CONVERGENCE, found_of
 from sweep.study.schema import Sweep
 
-CONVERGENCE = "convergence"
 KEYS = ("observable", "digits", "halvings")  # keys of [sweep] for this design alone
 DIGITS, HALVINGS = (1, 12), (2, 30)  # least and largest value
 MOST_POINTS = 131_072  # a level is one shard
@@ -57,11 +57,10 @@ def check_schemes(sweep: Sweep, axes: tuple[Counted, ...], model: Model, scheme:
     in_doubt = any(problem.path == "study.scheme" for problem in problems) or SCHEME in (sweep.axes or {})
     if named[0][0] == "study.scheme" and in_doubt:
         return []
-    known = [name for name in model.schemes if refined_by(name)]
+    known = [name for name in model.schemes if not found_of(CONVERGENCE, model, [name], {}, [])]
     for path, name in named:
-        if not refined_by(name):
-            message = f"{name!r} has neither step nor tolerance to refine (the table compares with it unasked); choose {' or '.join(known)}"
-            problems.append(Problem(path, message))
+        advice = f"(the table compares with it unasked); choose {' or '.join(known)}"
+        problems += [Problem(path, f"{name!r} {each.limit.reason} {advice}") for each in found_of(CONVERGENCE, model, [name], {}, [])]
     return [name for _, name in named if refined_by(name)]
 
 

@@ -26,10 +26,11 @@ from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.values import Value, number_like
 from sweep.study import draws, point_table, posterior
 from sweep.study.axes import forms, read_list, read_schemes, read_spacing
-from sweep.study.boundary import BOUNDARY, read_boundary
 from sweep.study.boundary import KEYS as BOUNDARY_KEYS
-from sweep.study.convergence import CONVERGENCE, read_convergence
+from sweep.study.boundary import read_boundary
+from sweep.study.capabilities import BOUNDARY, CONVERGENCE
 from sweep.study.convergence import KEYS as CONVERGENCE_KEYS
+from sweep.study.convergence import read_convergence
 from sweep.study.document import of_another
 from sweep.study.sampling import read_sample
 from sweep.study.schema import PARAMETERS, Sweep, Time

@@ -28,7 +28,7 @@ from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study import excitation as excitations
 from sweep.study import structures
 from sweep.study.builder import Study
-from sweep.study.capabilities import check_asked, check_columns, check_precision, check_steady
+from sweep.study.capabilities import check_asked, check_columns, check_precision, check_uses, uses_of
 from sweep.study.config import Config
 from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
 from sweep.study.document import belongs, read_document
@@ -136,13 +136,13 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     design = swept_points.design
     window = STEADY if document.time.window == STEADY else None
     schemes = schemes_of(design, scheme)
-    if window == STEADY:
-        check_steady(model, schemes, paths, problems)
     asked = check_asked(document, model, problems)
     given = {*fixed, *(axis.name for axis in design.axes), *asked.names}
     check_columns(asked, model.returns(window, given), design, model, problems)
-    check_precision(document.study.precision, model, schemes, window, asked, paths, design, problems)
-    signals = read_signals(document.output.signals, model, window, document.study.precision, design, problems)
+    check_precision(document.study.precision, problems)
+    uses = uses_of(window, document.study.precision, asked, design, document.output.signals is not None)
+    check_uses(model, schemes, paths, uses, problems)
+    signals = read_signals(document.output.signals, model, problems)
     check_segment(signals, {name: fixed[name] for name in fixed.keys() - {axis.name for axis in design.axes}}, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
     if problems:

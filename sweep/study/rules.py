@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models import Model, Rule
-from sweep.design.axis import SCHEME
+from sweep.design.axis import RECORD, SCHEME
 from sweep.design.points import SchemeRows, by_scheme
 from sweep.io.errors import Problem
 
@@ -63,7 +63,8 @@ def check_block(config: Config, part: SchemeRows, numbers: np.ndarray, broken: d
     """Add to `broken`, by position of the rule, how many of the rows break it, with the message about one of them."""
     scheme, columns, absent, count = part.scheme, part.columns, part.absent, part.count
     with np.errstate(all="ignore"):
-        resolved = config.model.resolve({**config.fixed, **columns}, absent)
+        shaken = {} if config.excitation is None else {RECORD: 0.0}  # rules on records hold also where a study need not choose one
+        resolved = config.model.resolve({**shaken, **config.fixed, **columns}, absent)
         usable = np.ones(count, dtype=bool)
         for name, values in columns.items():
             if name not in config.model.tables:  # nodes of tables are finite, and NaN after them is only padding

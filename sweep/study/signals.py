@@ -10,11 +10,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity
-from kernels.models.schemes import DOUBLE, STEADY
 from kernels.models.signals import DETRENDS, DURATIONS, OVERLAPS, PEAKS, TAPERS, Signals, channels, struck
-from sweep.design.boundary import Boundary
-from sweep.design.designs import Design
-from sweep.design.refinement import Convergence
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import number_like, read_number
 from sweep.study.schema import SignalsTable
@@ -30,14 +26,13 @@ ROUNDING = 1e-9  # relative, of a length that is a whole number of intervals
 PRODUCTS = ("psd", "cross_psd", "rainflow", "crossings", PEAKS, DURATIONS)
 
 
-def read_signals(
-    section: SignalsTable | None, model: Model, window: str | None, precision: str, design: Design, problems: list[Problem]
-) -> Signals | None:
+def read_signals(section: SignalsTable | None, model: Model, problems: list[Problem]) -> Signals | None:
     """The signals that a study asks for; None, and problems if something is wrong, where it asks for none."""
     if section is None:
         return None
     before = len(problems)
-    check_study(model, window, precision, design, problems)
+    if model.structure is not None and not channels(model):
+        problems.append(Problem(KEY, "the structure has neither supports nor observed points: name points in structure.observed"))
     known = channels(model)
     if section.interval is None:
         problems.append(Problem(f"{KEY}.interval", 'is missing: the time between samples, such as "1 ms"'))
@@ -72,18 +67,6 @@ def read_signals(
         interval, section.parts, segment=segment, overlap=overlap, taper=section.taper, detrend=section.detrend, exponent=exponent,
         rate=rate, **found,
     )  # fmt: skip
-
-
-def check_study(model: Model, window: str | None, precision: str, design: Design, problems: list[Problem]) -> None:
-    """Add problems of studies that have no signals."""
-    if window == STEADY:
-        problems.append(Problem(KEY, f'needs a window [start, end] in s: time.window = "{STEADY}" has no fixed number of samples'))
-    if precision != DOUBLE:
-        problems.append(Problem(KEY, f"is computed in {DOUBLE}: leave study.precision out"))
-    if isinstance(design, Boundary | Convergence):
-        problems.append(Problem(KEY, "is of designs whose points are known: leave it out here, and run a grid or a sample with it"))
-    if model.structure is not None and not channels(model):
-        problems.append(Problem(KEY, "the structure has neither supports nor observed points: name points in structure.observed"))
 
 
 def read_segment(section: SignalsTable, problems: list[Problem]) -> tuple[int, float]:

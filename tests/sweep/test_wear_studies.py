@@ -63,7 +63,7 @@ def test_a_law_without_a_service_time_is_said_to_be_ignored() -> None:
         (study(time={"blocks": 2.5}), "time.blocks", "must be a whole number"),
         (study(time={"window": "steady", "blocks": 8}), "time.blocks", "needs a window [start, end]"),
         (study(time={"window": "steady"}, output={"statistics": True}), "output.statistics", "needs a window [start, end]"),
-        (study(output={"multipliers": True}), "output.multipliers", 'need time.window = "steady"'),
+        (study(output={"multipliers": True}), "output.multipliers", "it needs the window 'steady'"),
         (study(output={"statistics": "yes"}), "output.statistics", "must be true or false"),
         (study({"blocks": 8}), "parameters.blocks", "belongs in [time], as time.blocks"),
         (study({"statistics": True}), "parameters.statistics", "belongs in [output], as output.statistics"),

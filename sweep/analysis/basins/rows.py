@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models import Model
-from kernels.models.features import DRIVES, VARIED
 from kernels.models.quantity import by_name
-from kernels.models.schemes import EXACT, RUN, STEADY
+from kernels.models.schemes import RUN, STEADY
 from kernels.models.status import Status
 from sweep.analysis.group_statistics import group
 from sweep.analysis.run_rows import slice_at, varying_of
@@ -21,6 +20,7 @@ from sweep.design.axis import RECORD
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
+from sweep.study.capabilities import BASINS, problems_of
 from sweep.study.config import Config
 from sweep.study.load import load
 
@@ -86,7 +86,7 @@ def read(path: Path, at: Sequence[str]) -> Starts:
     """
     state = state_of(path)
     config = load(RunDirectory(path).read_document())
-    problems = problems_of(config)
+    problems = refused(config)
     if not state["rows"]:
         problems.append(Problem("", "no shard is written yet: no start has an end"))
     if problems:
@@ -110,24 +110,14 @@ def read(path: Path, at: Sequence[str]) -> Starts:
     return starts_of(state, config, held, table, [name for name in varying if name not in STARTS])
 
 
-def problems_of(config: Config) -> list[Problem]:
+def refused(config: Config) -> list[Problem]:
     """Why a study has no basins."""
-    model, found = config.model, []
-    if not model.steady:
-        found.append(Problem("study.model", f"{model.name} has no steady motions that could be told apart"))
-    if config.schemes != {EXACT}:
-        found.append(Problem("study.scheme", f"basins are those of {EXACT}: leave it out"))
-    if config.window == STEADY:
-        message = "its search takes steps that may leave the basin of a start: give end in s, long enough for most starts to settle"
-        found.append(Problem("time.window", message))
+    given = {name: config.paths.get(name, name) for name in (*config.fixed, *config.swept)}
+    given |= {RECORD: config.paths.get(RECORD, RECORD)} if config.excitation is not None else {}
+    found = problems_of(BASINS, config.model, sorted(config.schemes), given, [STEADY] * (config.window == STEADY))
     lacking = [name for name in ("x_end", "v_end") if name not in {quantity.name for quantity in config.returns}]
     if lacking:
         found.append(Problem("output.columns", f"basins need {' and '.join(lacking)}: name them too, or leave columns out"))
-    names = {*config.fixed, *config.swept, *([RECORD] if config.excitation is not None else [])}
-    found += [
-        Problem(config.paths.get(name, name), "steady motions are those under one sine, with constant friction")
-        for name in (*DRIVES, *VARIED) if name in names
-    ]  # fmt: skip
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernels.models import Model
-from kernels.models.schemes import EXACT, STEADY
+from kernels.models.schemes import STEADY
 from sweep.analysis.calibration.load import FREE_KEYS, at_home, at_values, model_of, read_free
 from sweep.analysis.calibration.parameters import Free
 from sweep.analysis.calibration.posterior.settings import whole
@@ -155,8 +155,6 @@ def check_design(config: Config, along: Free, problems: list[Problem]) -> None:
     if isinstance(config.design, Adaptive):
         problems.append(Problem("sweep.design", "its points follow from results: points that have branches are a grid, a list or a sample"))
         return
-    if config.scheme != EXACT or any(axis.name == "scheme" for axis in config.design.axes):
-        problems.append(Problem("study.scheme", f"branches are those of {EXACT}: leave it out"))
     if config.design.count > MOST_ROWS:
         problems.append(Problem("sweep", f"{config.design.count:,} points with branches: at most {MOST_ROWS:,}"))
         return

@@ -13,24 +13,24 @@ from typing import Any
 from kernels.models import MODELS, Model
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import DOUBLE, EXACT, SCHEMES, SINGLE
+from kernels.models.schemes import DOUBLE, SINGLE
 from sweep.analysis.calibration.data import Measurements
 from sweep.analysis.calibration.measured import read_data
 from sweep.analysis.calibration.parameters import Free, Prior, Space
 from sweep.analysis.calibration.posterior.settings import PosteriorSettings, read_posterior, read_prior, whole
 from sweep.analysis.calibration.sources import Source, read_sources
+from sweep.design.axis import RECORD
 from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
 from sweep.io.toml import apply_overrides, read_source
 from sweep.io.values import read_number
 from sweep.study import load as studies
 from sweep.study import structures
-from sweep.study.capabilities import KEYS_OF_ASKED
+from sweep.study.capabilities import CALIBRATION, KEYS_OF_ASKED, problems_of
 from sweep.study.config import Config
 from sweep.study.document import belongs, read_document
 from sweep.study.schema import TIME_KEYS
 
 SCHEMED, STEPPED = (*PRESLIDING, "stribeck_speed"), "rk54"  # what scheme exact does not have
-FIXED_STEP = tuple(name for name, scheme in SCHEMES.items() if scheme.fixed_step)
 NOISES = ("known", "estimated")
 SCALES = ("log", "linear")
 KEYS = {
@@ -116,16 +116,12 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     if "sweep" in raw:
         problems.append(Problem("sweep", "a calibration has no design: its points are the tests of its data"))
         study.pop("sweep")
-    if "excitation" in study:
-        problems.append(Problem("excitation", "a calibration needs oscillators that a sine shakes: leave [excitation] out"))
-        study.pop("excitation")
     model, study, homes = model_of(study, section, folder)
     if model is None:  # the check of the study gives a better message
         studies.check(study, source, folder, stem, problems)
         return None
-    check_scheme(study.get("study", {}).get("scheme"), model, problems)
-    if study.get("study", {}).get("precision", DOUBLE) == SINGLE:
-        problems.append(Problem("study.precision", f"a calibration follows derivatives, which are {DOUBLE}: leave it out"))
+    check_derivatives(study, model, problems)
+    study.pop("excitation", None)
     unknown = [key for key in section if key not in KEYS]
     problems += first_of(unknown, lambda key: Problem(f"calibration.{key}", f"unknown key; {advise(key, KEYS)}"), "calibration", "keys")
     starts = whole(section, "starts", 16, 1, MOST_STARTS, "fits from different starts", problems)
@@ -199,16 +195,12 @@ def structure_of(study: dict[str, Any], section: Mapping[str, Any], folder: Path
     return read.model, {**study, **tables, "parameters": parameters}, homes
 
 
-def check_scheme(scheme: Any, model: Model, problems: list[Problem], what: str = "a calibration") -> None:
-    """Add a problem if the derivatives of a scheme are none that `what` can follow."""
-    if model.structure is None:
-        if scheme not in (None, EXACT):
-            message = f"{what} follows the derivatives of {EXACT!r}, not {shorten(scheme)}: leave it out"
-            problems.append(Problem("study.scheme", message))
-    elif scheme not in (None, *FIXED_STEP):
-        names = " or ".join(map(repr, FIXED_STEP))
-        message = f"{what} of a {model.name} follows the derivatives of the steps taken, which must be fixed: {names}, not"
-        problems.append(Problem("study.scheme", f"{message} {shorten(scheme)}"))
+def check_derivatives(study: Mapping[str, Any], model: Model, problems: list[Problem], use: str = CALIBRATION) -> None:
+    """Add the problems of a study that has no derivatives which the `use` can follow."""
+    head = study.get("study", {})
+    scheme = [head["scheme"]] if isinstance(head.get("scheme"), str) else []
+    paths = {} if "excitation" not in study else {RECORD: "excitation"}
+    problems += problems_of(use, model, scheme, paths, [SINGLE] if head.get("precision", DOUBLE) == SINGLE else [])
 
 
 def at_home(problem: Problem, homes: Mapping[str, str]) -> Problem:

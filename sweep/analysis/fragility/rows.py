@@ -22,7 +22,7 @@ from sweep.design.subset_simulation import SUBSET
 from sweep.excitation.intensity import MEASURES
 from sweep.execution.dataset import Dataset
 from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.convergence import CONVERGENCE
+from sweep.study.capabilities import CONVERGENCE
 from sweep.study.event import Event, read_events
 
 if TYPE_CHECKING:

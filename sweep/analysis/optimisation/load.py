@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels.models.schemes import DOUBLE, SINGLE
-from sweep.analysis.calibration.load import FREE_KEYS, MOST_STARTS, at_home, at_values, check_scheme, model_of, read_free
+from sweep.analysis.calibration.load import FREE_KEYS, MOST_STARTS, at_home, at_values, check_derivatives, model_of, read_free
 from sweep.analysis.calibration.parameters import Free, Space
 from sweep.analysis.calibration.posterior.settings import whole
 from sweep.analysis.optimisation.functions import FORMS, Constraint, Objective, read_constraint, read_measure
@@ -18,6 +17,7 @@ from sweep.design.designs import Adaptive
 from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
 from sweep.io.toml import apply_overrides, read_source
 from sweep.study import load as studies
+from sweep.study.capabilities import OPTIMISATION
 from sweep.study.config import Config
 
 OPTIMISE = "optimise"
@@ -96,9 +96,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     if model is None:  # the check of the study gives a better message
         studies.check(study, source, folder, stem, problems)
         return None
-    check_scheme(study.get("study", {}).get("scheme"), model, problems, "an optimisation")
-    if study.get("study", {}).get("precision", DOUBLE) == SINGLE:
-        problems.append(Problem("study.precision", f"an optimisation follows derivatives, which are {DOUBLE}: leave it out"))
+    check_derivatives(study, model, problems, OPTIMISATION)
     unknown = [str(key) for key in section if key not in KEYS]
     problems += first_of(unknown, lambda key: Problem(f"{OPTIMISE}.{key}", f"unknown key; {advise(key, KEYS)}"), OPTIMISE, "keys")
     starts = whole(section, "starts", 16, 1, MOST_STARTS, "searches from different starts", problems, OPTIMISE)

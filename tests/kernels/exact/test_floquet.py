@@ -153,7 +153,7 @@ def test_stability_in_words(pair: tuple[complex, complex], word: str) -> None:
 
 
 def test_multipliers_need_a_steady_window() -> None:
-    with pytest.raises(ValueError, match="multipliers are of a periodic motion"):
+    with pytest.raises(ValueError, match="'multipliers' is of a periodic motion"):
         kernels.simulate("stop", {"k": 1.0}, multipliers=True)
 
 

@@ -14,8 +14,10 @@ import pytest
 from kernels.batch import solve as batch
 from kernels.batch.program_key import STIFFEST, ProgramKey
 from kernels.batch.programs import program
+from kernels.excitation.record import Records
 from kernels.models import REGIMES, RUBBING_MASS, STOP
 from kernels.models.outputs import Asked
+from kernels.models.status import Status
 from kernels.numerics.elementary import single_sincos, single_swing
 from tests.kernels.exact.test_rigid_friction import worst_errors
 
@@ -149,15 +151,19 @@ def test_what_cannot_be_seven_digits_is_computed_in_sixteen(solve: Solve) -> Non
 
 @pytest.mark.parametrize(
     "asked",
-    [{"k_t": 1e5}, {"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0]), "tone_phase": np.array([0.0])}, "steady", "wall", "blocks"],
+    [{"k_t": 1e5}, {"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0])}, "record", "steady", "wall", "blocks"],
 )
-def test_float32_is_refused_where_there_is_none(asked: Any) -> None:
+def test_what_has_no_float32_is_computed_in_float64(asked: Any) -> None:
     columns = {"a0": np.array([1.0, 2.0]), **(asked if isinstance(asked, dict) else {})}
     model = STOP if asked == "wall" else RUBBING_MASS
     columns |= {"k_n": 1e4} if asked == "wall" else {}
+    columns |= {"record": 0.0} if asked == "record" else {}
     more: dict[str, Any] = {"window": "steady"} if asked == "steady" else {"asked": Asked(4, False)} if asked == "blocks" else {}
-    with pytest.raises(ValueError, match="float32 by scheme 'exact' needs rigid friction"):
-        batch.solve(model, "exact", columns, {}, 2, dtype=np.float32, **more)
+    more |= {"records": Records(np.sin(0.3 * np.arange(1200.0)), 0.01)} if asked == "record" else {}
+    single, fine = (batch.solve(model, "exact", columns, {}, 2, dtype=dtype, **more) for dtype in (np.float32, np.float64))
+    assert single.status.tolist() == [Status.OK] * 2
+    for name, values in fine.observables.items():
+        assert single.observables[name].tobytes() == values.tobytes(), name
 
 
 def equations(jaxpr: Any, loops: int = 0) -> Iterator[tuple[int, Any]]:

@@ -240,7 +240,7 @@ def test_draws_and_records_do_not_mix() -> None:
 
 def test_what_follows_derivatives_takes_no_records() -> None:
     raw = {**study(design="sobol", count=8, axes={"mu": {"from": 0.1, "to": 0.2}, "draw": [0, 1]}), "study": {"name": "some"}}
-    with pytest.raises(ConfigError, match="--derivatives: needs oscillators that a sine shakes"):
+    with pytest.raises(ConfigError, match="--derivatives needs oscillators that a sine shakes"):
         analysis.check(results.SensitivityRequest(derivatives=4), load(raw))
     with pytest.raises(ConfigError, match="excitation: a calibration needs oscillators that a sine shakes"):
         calibration.load({"excitation": {"random": RANDOM}, "calibration": {"data": "a.csv"}})

@@ -14,7 +14,7 @@ from PIL import Image
 from scipy.linalg import expm
 
 import sweep
-from sweep.analysis.basins.rows import problems_of
+from sweep.analysis.basins.rows import refused
 from sweep.cli import main
 from sweep.study.load import load
 
@@ -128,14 +128,14 @@ def test_a_mass_that_rests_is_told_from_one_that_slips(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "path", "words"),
     [
-        ({"time": {"window": "steady"}}, "time.window", "leave the basin of a start"),
-        ({"study": {"name": "starts", "model": "stop", "scheme": "rk54"}}, "study.scheme", "those of exact"),
-        ({"study": {"name": "starts", "model": "two_walls"}, "parameters": {}}, "study.model", "no steady motions"),
+        ({"time": {"window": "steady"}}, "time.window", "of starts that settle by themselves"),
+        ({"study": {"name": "starts", "model": "stop", "scheme": "rk54"}}, "study.scheme", "of the scheme 'exact'"),
+        ({"study": {"name": "starts", "model": "two_walls"}, "parameters": {}}, "study.model", "of steady motions, and two_walls has none"),
         ({"output": {"columns": ["impacts"]}}, "output.columns", "x_end and v_end"),
         ({"parameters": {**STOP, "tone_a0": [1.0], "tone_omega": [2.0]}}, "parameters.tone_a0", "under one sine"),
     ],
 )
 def test_studies_without_basins_are_told_why(changed: dict[str, Any], path: str, words: str) -> None:
-    found = problems_of(load(study(axes={"x0": [0.0], "v0": [0.1, 0.2]}) | changed))
+    found = refused(load(study(axes={"x0": [0.0], "v0": [0.1, 0.2]}) | changed))
     assert any(problem.path == path and words in problem.message for problem in found), found
-    assert not problems_of(load(study()))
+    assert not refused(load(study()))
