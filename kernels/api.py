@@ -21,6 +21,7 @@ from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
 from kernels.models.limits import check_uses
+from kernels.models.links import COLUMNS as LINK_COLUMNS
 from kernels.models.observables import MOTION
 from kernels.models.outputs import Asked, check_asked
 from kernels.models.presliding import PRESLIDING
@@ -194,6 +195,7 @@ def _run(
     silent = {q.name for q in chosen.observables} - {q.name for q in returned}  # programs may compute more than was asked for
     results = {name: values for name, values in _run_all(key, flat, shared).items() if name not in silent}
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
+    shaped |= {q.name: jnp.zeros(shape) for q in returned if q.name in LINK_COLUMNS and q.name not in shaped}  # no link, no force
     if refused is not None:
         unknown = jnp.where(bad, jnp.nan, 1.0)  # also the derivatives of such a row
         lists = {q.name for q in chosen.observables if q.kind == "list"}

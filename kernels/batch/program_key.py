@@ -14,6 +14,7 @@ from kernels.excitation.record import features_of, is_traced, is_zero
 from kernels.models import Model
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
 from kernels.models.features import DRIVEN, FEATURES, HARMONIC, VARIED, varied
+from kernels.models.links import LINKS
 from kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
 from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, STEADY
 from kernels.models.structures import StructureKey
@@ -42,7 +43,7 @@ class ProgramKey:
         scheme: a name of `SCHEMES`.
         friction: RIGID, PENALISED, or None if no normal force presses the mass. Time schemes always have PENALISED.
         walls: the walls of the model, each with the simplest law that its rows allow.
-        varied: the names in VARIED by which friction varies.
+        varied: the names in VARIED by which friction varies, and those of links.
         features: the names in FEATURES that the excitation has.
         free: whether the program relies on k = c = 0.
         stiff: whether the event loop of all laws tries stretches longer than the time scales of its contacts.
@@ -250,6 +251,8 @@ def _key(
     changing = tuple(name for name in VARIED if name in has)
     walls = tuple(_law(wall, has, scheme) for wall in model.walls)
     if scheme != EXACT:
+        if any(name in has for name in LINKS):
+            engine = QUEUE
         free = engine == LOCKSTEP and _FREE in has and not walls
         native = _NATIVE in has and not walls and not changing and features == (HARMONIC,)
         return ProgramKey(engine, scheme, PENALISED, walls, changing, features, free, precision, asked, forces, native=native)

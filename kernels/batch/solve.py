@@ -22,6 +22,7 @@ from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.excitation.record import Records
 from kernels.models import SINGLE_RULES, Model, wear_laws
 from kernels.models.limits import check_uses
+from kernels.models.links import COLUMNS as LINK_COLUMNS
 from kernels.models.outputs import NOTHING_ELSE, OBSERVED, Asked, check_asked
 from kernels.models.schemes import DOUBLE, EXACT, PACE, STEADY
 from kernels.models.status import Status
@@ -119,6 +120,8 @@ def solve(
     # wear in service follows from wear powers; in the order of the model, so that the same columns have the same program
     asked = asked._replace(columns=tuple(q.name for q in computed) if asked.columns and model.structure is None else ())
     observables = {q.name: np.full((count, OBSERVED) if q.kind == "list" else count, np.nan) for q in computed}
+    for name in set(observables).intersection(LINK_COLUMNS):  # programs of rows without a link do not compute them
+        observables[name][:] = 0.0
 
     compiling = running = 0.0
     if good.size:

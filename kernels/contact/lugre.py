@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.presliding import Constants, Path, Presliding
+from kernels.contact.path import Path
+from kernels.contact.presliding import Constants, Presliding
 from kernels.contact.varying_friction import Stribeck
 from kernels.numerics.numbers import Array
 

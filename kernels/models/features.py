@@ -1,4 +1,4 @@
-"""Excitation beyond one sine, and varying friction: only programs of rows with them read their parameters. Nothing here imports JAX."""
+"""Excitation beyond one sine, varying friction, links: only programs of rows with them read their parameters. Nothing here imports JAX."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models.links import LINKS
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Values
 
@@ -20,13 +21,14 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 HARMONIC = "harmonic"
 DRIVEN = ("sweep", "tones", "record")  # those beyond one sine
 DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # a steady motion has none of them: it repeats with its one sine
-# ways in which friction varies: the parameter that switches each on (see `varied`) -> the parameters that only such programs read
+# ways in which friction varies, and links beside k and c: the parameter that switches each on (see `varied`) -> the parameters that only
+# such programs read
 VARIED: Mapping[str, tuple[str, ...]] = {
     "normal_amplitude": ("normal_amplitude", "normal_omega", "normal_phase", "friction_sides"),
     "stribeck_speed": ("stribeck_speed",),
     "stribeck_exponent": ("stribeck_exponent",),
     "belt_speed": ("belt_speed",),
-    **{switch: tuple(quantity.name for quantity in law) for switch, law in PRESLIDING.items()},
+    **{switch: tuple(quantity.name for quantity in law) for switch, law in {**PRESLIDING, **LINKS}.items()},
 }
 
 
@@ -37,6 +39,7 @@ def used(value: Any) -> Any:
 
 
 def varied(values: Values) -> dict[str, Any]:
-    """Name in VARIED -> mask, of any shape, of the rows whose friction varies that way. An exponent of 1 needs no law of its own."""
+    """Name in VARIED -> mask, of any shape, of the rows that vary that way. An exponent of 1 needs no law of its own."""
     found = {name: used(values.get(name, 0.0)) for name in VARIED}
+    found |= {name: np.any(used(np.atleast_1d(values.get(name, 0.0))), axis=-1) for name in LINKS}
     return found | {"stribeck_exponent": found["stribeck_speed"] & (np.asarray(values.get("stribeck_exponent", 1.0)) != 1.0)}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from kernels.models.features import DRIVES
+from kernels.models.links import LINKS
 from kernels.models.model import Model
 from kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS, Asked
 from kernels.models.schemes import EXACT, PAIR, RUN, SCHEMES, SINGLE, STEADY
@@ -92,6 +93,7 @@ LIMITS = (
     *(Limit(use, "needs a window [start, end] in s", uses=(STEADY,)) for use in (BLOCKS, STATISTICS)),
     Limit(MULTIPLIERS, "is of a periodic motion: it needs the window 'steady'", without=(STEADY,)),
     Limit(SINGLE, "has neither blocks nor statistics in time schemes", schemes=TIME_SCHEMES, uses=(BLOCKS, STATISTICS)),
+    Limit(SINGLE, "has no links beside k and c, whose energies need more digits", parameters=tuple(LINKS)),
 )  # fmt: skip
 
 

@@ -74,7 +74,8 @@ class Model:
 
         An observable with `needs` is returned only if all of them are in `given`: names of parameters, and of outputs (`Asked.names`).
         """
-        return tuple(q for q in self.observables if (window == STEADY or not q.steady) and all(name in given for name in q.needs))
+        every = (q for q in self.observables if window == STEADY or not q.steady)
+        return tuple(q for q in every if all(any(one in given for one in names.split("|")) for names in q.needs))
 
     @property
     def main(self) -> str:
@@ -105,7 +106,7 @@ class Model:
 
         Returns:
             name -> value for every parameter of the model, in the order of `parameters`, without those of an excitation (`DRIVEN`) or a
-            friction (`VARIED`) that is not given. An absent `k_t` or `m_2` is inf (rigid); an absent `k_post`, `record` or
+            friction or link (`VARIED`) that is not given. An absent `k_t` or `m_2` is inf (rigid); an absent `k_post`, `record` or
             `stribeck_speed` is NaN. Tables whose names begin with the same word have the same width.
 
         Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from kernels.models.links import PARAMETERS as LINK_PARAMETERS
 from kernels.models.presliding import PARAMETERS as PRESLIDING_PARAMETERS
 from kernels.models.quantity import Quantity
 
@@ -36,6 +37,7 @@ OSCILLATOR = (
     Quantity("c_t", "N s/m", "tangential damping of the penalised contact", "c_t",
              default_rule="critical damping of the stuck mass, max(0, 2 sqrt(m (k + k_t)) - c)", lower=0.0),
     *PRESLIDING_PARAMETERS,
+    *LINK_PARAMETERS,
     Quantity("a0", "m/s^2", "amplitude of the base acceleration a0 sin(omega t + phase)", "a_0", default=0.0),
     Quantity("omega", "rad/s", "circular frequency of the excitation", r"\omega", default=2.0 * math.pi, lower=0.0, lower_open=True),
     Quantity("phase", "rad", "phase of the excitation at t = 0", r"\varphi", default=0.0),

@@ -32,7 +32,7 @@ class Quantity:
         survives: of an observable: kept in a row that fails.
         steady: of an observable: returned only by a run to its steady motion.
         length: of a list: the number of its entries, each of which may be NaN; 0 for any number of them.
-        needs: of an observable: names of parameters and outputs without which a run does not return it.
+        needs: of an observable: names of parameters and outputs without which a run does not return it; of names with | between them one.
     """
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels.models import observables, parameters, rules
+from kernels.models import links, observables, parameters, rules
 from kernels.models.model import Model
 from kernels.models.quantity import Values
 from kernels.models.schemes import SCHEMES
@@ -29,6 +29,7 @@ RUBBING_MASS = Model(
         *observables.WEAR_OBSERVABLES,
         *observables.WORN_OBSERVABLES,
         *observables.RUBBING_STATISTICS,
+        *links.OBSERVABLES,
         *observables.RUN_OBSERVABLES,
     ),
     schemes=tuple(SCHEMES),
@@ -36,5 +37,5 @@ RUBBING_MASS = Model(
     implied=("mu", "g", *(q.name for q in parameters.WEAR_LAW)),
     steady=True,
     derive=derive,
-    rules=(*rules.WINDOW_RULES, *rules.EXCITATION_RULES, *rules.FRICTION_RULES, *rules.STEP_RULES),
+    rules=(*rules.WINDOW_RULES, *rules.EXCITATION_RULES, *rules.FRICTION_RULES, *rules.LINK_RULES, *rules.STEP_RULES),
 )

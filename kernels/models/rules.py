@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from kernels.models import links
 from kernels.models.features import used
 from kernels.models.model import Rule
 from kernels.models.presliding import PRESLIDING, presliding
@@ -47,29 +49,62 @@ FRICTION_RULES = (
 )  # fmt: skip
 
 
-def _entries(p: Values, name: str) -> np.ndarray:
-    """Number of entries in a table."""
-    return np.asarray(np.count_nonzero(~np.isnan(np.asarray(p.get(name, ()))), axis=-1))
-
-
 def _unequal_tones(p: Values) -> Any:
     """Mask of the rows whose tables of tones differ in length."""
-    first, second, third = (_entries(p, name) for name in TONES)
+    first, second, third = (links.entries(p, name) for name in TONES)
     return (second != first) | (third != first)
 
 
 def driven(p: Values) -> Any:
     """Mask of the rows whose excitation is more than one sine of constant frequency."""
-    return ~np.isnan(p.get("record", math.nan)) | (np.asarray(p.get("sweep_rate", 0.0)) != 0.0) | (_entries(p, "tone_a0") > 0)
+    return ~np.isnan(p.get("record", math.nan)) | (np.asarray(p.get("sweep_rate", 0.0)) != 0.0) | (links.entries(p, "tone_a0") > 0)
 
 
 EXCITATION_RULES = (
     Rule(TONES, "every tone needs an amplitude and a frequency: tone_a0, tone_omega and tone_phase (if given) must be of one length",
          lambda p, _s: _unequal_tones(p),
-         lambda p, _s: ", ".join(f"{name} has {int(_entries(p, name))}" for name in TONES)),
+         lambda p, _s: ", ".join(f"{name} has {int(links.entries(p, name))}" for name in TONES)),
     Rule(("sweep_rate",), "scheme 'exact' needs a constant frequency: leave out sweep_rate, or choose a time scheme",
          lambda p, s: (s == EXACT) & (np.asarray(p.get("sweep_rate", 0.0)) != 0.0),
          lambda p, _s: f"sweep_rate = {p['sweep_rate']:g} rad/s^2"),
+)  # fmt: skip
+
+
+def _descends(p: Values, name: str) -> Any:
+    """Mask of the rows of a table that does not ascend."""
+    return np.any(np.diff(np.asarray(p.get(name, ()), float), axis=-1) <= 0.0, axis=-1)  # false where NaN pads it
+
+
+def _unequal(p: Values, names: tuple[str, ...], least: int) -> Any:
+    """Mask of the rows of tables that go together and are given, but differ in length or have fewer than `least` entries."""
+    counts = [links.entries(p, name) for name in names]
+    most = functools.reduce(np.maximum, counts)
+    return (functools.reduce(np.minimum, counts) < np.maximum(most, least)) & (most > 0)
+
+
+def _counts_in_words(names: tuple[str, ...]) -> Callable[[Values, str], str]:
+    """Advice that tells the lengths of tables."""
+    return lambda p, _s: ", ".join(f"{name} has {int(links.entries(p, name))}" for name in names)
+
+
+_LINKED = tuple(links.LINKS)
+LINK_RULES = (
+    Rule(_LINKED, "scheme 'exact' has no links beside k and c, along which motion is not linear: choose a time scheme, or leave them out",
+         lambda p, s: (s == EXACT) & links.linked(p),
+         lambda p, _s: f"given: {', '.join(name for name in _LINKED if links.entries(p, name))}"),
+    Rule((*_LINKED, "m_2"), "two bodies move as one only with the same linear spring each: leave out m_2, or the links beside k and c",
+         lambda p, _s: links.linked(p) & np.isfinite(p.get("m_2", np.inf))),
+    *(
+        Rule((ordinate, abscissa), f"the tables {abscissa} and {ordinate} must have the same number of nodes, {least} at least",
+             functools.partial(lambda p, _s, names, least: _unequal(p, names, least), names=(abscissa, ordinate), least=least),
+             _counts_in_words((abscissa, ordinate)))
+        for abscissa, ordinate, least in links.PAIRS
+    ),
+    *(
+        Rule((abscissa,), f"the nodes of {abscissa} must ascend",
+             functools.partial(lambda p, _s, name: _descends(p, name), name=abscissa))
+        for abscissa, _, _ in links.PAIRS
+    ),
 )  # fmt: skip
 
 WINDOW_RULES = (
@@ -99,6 +134,9 @@ def _stiffness_in_words(p: Values) -> str:
     """The stiffness and damping that bound the step of one row: of the wall, of the contact, or without friction of the oscillator."""
     if 0.0 < wall_stiffness_and_damping(p)[0] >= held_stiffness_and_damping(p)[0]:
         return f"k_n = {p['k_n']:g} N/m and c_n = {p['c_n']:g} N s/m"
+    k_link, c_link = (float(value) for value in links.stiffness_and_damping(p))
+    if k_link > 0.0 or c_link > 0.0:
+        return f"links of up to {k_link:g} N/m and {c_link:g} N s/m beside k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
     contact = f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
     return contact if held_stiffness_and_damping(p)[0] > 0.0 else f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models import links
 from kernels.models.presliding import damping, presliding, stiffness
 from kernels.models.quantity import Values
 
@@ -91,9 +92,14 @@ def _largest(values: Values, name: str, prefix: str) -> Any:
 
 
 def _held(values: Values, weight: float) -> tuple[Any, Any]:
-    """Stiffness [1/s^2] and damping [1/s], over mass, of a stuck mass in contact with the wall; contact damping counts `weight` times."""
+    """Stiffness [1/s^2] and damping [1/s], over mass, of a stuck mass in contact with the wall; contact damping counts `weight` times.
+
+    Links beside k and c count with their largest stiffness, and with their largest damping as that of a contact.
+    """
     k_t, c_t = held_stiffness_and_damping(values)
     k_n, c_n = wall_stiffness_and_damping(values)
+    k_link, c_link = links.stiffness_and_damping(values)
+    k_t, c_t = k_t + k_link, c_t + c_link
     by_m = 1.0 / np.asarray(values["m"])
     by_pair = by_m + 1.0 / np.asarray(values.get("m_2", np.inf))  # over the mass of the relative motion
     stiffness = (values["k"] + k_t) * by_m + k_n * by_pair

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models import links
 from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule
 from kernels.models.observables import RUN_OBSERVABLES, WEAR_OBSERVABLES, WORN_OBSERVABLES
 from kernels.models.parameters import EXCITATION, TIME, WEAR_LAW, derive_excitation, derive_time, derive_wear_law
 from kernels.models.quantity import Quantity, Values
-from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, STEP_RULES, WINDOW_RULES
+from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, LINK_RULES, STEP_RULES, WINDOW_RULES
 from kernels.models.schemes import SCHEMES
 from kernels.models.walls import (
     ALONG,
@@ -143,6 +144,7 @@ TWO_WALLS = Model(
         *WEAR_OBSERVABLES,
         *WORN_OBSERVABLES,
         *WALL_STATISTICS,
+        *links.OBSERVABLES,
         *RUN_OBSERVABLES,
     ),
     schemes=tuple(SCHEMES),
@@ -154,6 +156,7 @@ TWO_WALLS = Model(
         *WINDOW_RULES,
         *EXCITATION_RULES,
         *FRICTION_RULES,
+        *LINK_RULES,
         *(_of_a_wall(rule, prefix) for prefix in PREFIXES for rule in BUCKLING_RULES),
         *STEP_RULES,
     ),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models import links
 from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule
 from kernels.models.observables import REGIMES, RUBBING_STATISTICS, RUN_OBSERVABLES, WEAR_OBSERVABLES, WORN_OBSERVABLES, statistics_of
@@ -22,7 +23,7 @@ from kernels.models.parameters import (
     derive_wear_law,
 )
 from kernels.models.quantity import Quantity, Values
-from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, STEP_RULES, WINDOW_RULES, driven
+from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, LINK_RULES, STEP_RULES, WINDOW_RULES, driven
 from kernels.models.schemes import SCHEMES, rubs
 
 CRITERIA = ("included", "excluded")
@@ -244,6 +245,7 @@ STOP = Model(
         *(_OF_THE_STOP.get(q.name, q) for q in WEAR_OBSERVABLES),
         *WORN_OBSERVABLES,
         *WALL_STATISTICS,
+        *links.OBSERVABLES,
         *RUN_OBSERVABLES,
         *SECOND_BODY,
     ),
@@ -252,7 +254,7 @@ STOP = Model(
     implied=("mu", "g", *(q.name for q in WEAR_LAW)),
     steady=True,
     derive=derive_stop,
-    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
+    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *LINK_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
     walls=(WallContact(sides=0),),
 )
 
@@ -266,6 +268,7 @@ BUCKLING_WALL = Model(
         *WEAR_OBSERVABLES,
         *WORN_OBSERVABLES,
         *WALL_STATISTICS,
+        *links.OBSERVABLES,
         *RUN_OBSERVABLES,
         *SECOND_BODY,
     ),
@@ -274,6 +277,6 @@ BUCKLING_WALL = Model(
     implied=("mu", "g", *(q.name for q in WEAR_LAW)),
     steady=False,
     derive=derive_wall,
-    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *PAIR_RULES, *BUCKLING_RULES, *STEP_RULES),
+    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *LINK_RULES, *PAIR_RULES, *BUCKLING_RULES, *STEP_RULES),
     walls=(WallContact(buckles=True),),
 )

@@ -3,42 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 from kernels.models.model import Model
 from kernels.models.quantity import by_name
 from kernels.models.walls import BUCKLING_WALL, CRITERIA, STOP
+from kernels.reference import links
+from kernels.reference.case import Case
 from kernels.reference.closed_forms import DenHartog, damped_impact, den_hartog_limit, slip_slip_phase, slip_slip_wear_power
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One published value.
-
-    Attributes:
-        case: what is computed, in words.
-        scheme: the scheme of the run.
-        quantity, unit: the observable and its unit.
-        published: its value, in `unit`.
-        tolerance: largest relative difference that passes; if 0 is published, largest absolute difference.
-        source: who published it.
-        config: parameters of the run (SI units), a word as its code, a table as a tuple.
-        note: what a reader should know; empty when nothing.
-        model: name of the model.
-    """
-
-    case: str
-    scheme: str
-    quantity: str
-    unit: str
-    published: float
-    tolerance: float
-    source: str
-    config: dict[str, Any] = field(default_factory=dict)
-    note: str = ""
-    model: str = "rubbing_mass"
-
 
 _WINDOWS_NOTE = (
     "The document captions its table [4 s, 11.99 s], but the numbers printed there are those of [4 s, 12 s]: for a0 = 15 the table's "
@@ -396,4 +368,5 @@ CASES: tuple[Case, ...] = (
         _DAMPED,
         {"contact_time": _DAMPED_IMPACT[0], "rebound_velocity": -3.0 * _DAMPED_IMPACT[1], "impulse": 6.0 * (1.0 + _DAMPED_IMPACT[1])},
     ),
+    *links.CASES,
 )

@@ -105,7 +105,7 @@ def _stretch(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array, insid
         return cast("Stretch", jax.lax.fori_loop(0, count, several, now))
 
     def several(now: tuple[Array, Turned, StepState, StepSums]) -> tuple[Array, Turned, StepState, StepSums]:
-        left, rotation, state, (friction, shocks, _, totals) = now
+        left, rotation, state, (friction, shocks, _, _, totals) = now
         count = jnp.minimum(left, observe_friction.MOST // each)
         first, left = start + (total - left) * each, left - count
         turned, after, shocks, few = iterations(count, first, (rotation, state, shocks, observe_friction.few(friction) if inside else None))
@@ -114,7 +114,7 @@ def _stretch(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array, insid
         if totals is not None:
             turned = turned_to(setup, start + (total - left) * each)
             friction, shocks, totals = two_level_sums.close(friction, shocks, totals)
-        return left, turned, after, StepSums(friction, shocks, None, totals)
+        return left, turned, after, StepSums(friction, shocks, totals=totals)
 
     start = clock.steps.astype(int)
     total = jnp.maximum(end.astype(int) - start, 0) // each

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from kernels.contact import wall_outcome
 from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep, Swings
 from kernels.contact.friction_registry import friction_law
+from kernels.contact.links import Links
 from kernels.contact.normal_force import Pressing
 from kernels.contact.wall import MAY_BE_ABSENT, Wall
 from kernels.contact.wall_outcome import WallEnd
@@ -21,6 +22,7 @@ from kernels.excitation.harmonic import Rotation, Turn
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.models.contacts import STOP, WallLaw
 from kernels.models.features import FEATURES
+from kernels.models.links import PARAMETERS as LINK_PARAMETERS
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
@@ -28,7 +30,7 @@ from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, choice, of_type
 from kernels.observables import block_means, impacts
 from kernels.segments.two_bodies import Centre, relative
-from kernels.stepping import observe_friction, observe_statistics, observe_wall, two_level_sums
+from kernels.stepping import observe_friction, observe_links, observe_statistics, observe_wall, two_level_sums
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.devogelaere import DEVOGELAERE
@@ -47,7 +49,7 @@ STEPPERS: dict[str, Stepper] = {
 }
 CHUNK = 512  # attempts between two checks of which runs are over
 _NEARLY = 1.0 + 1e-6
-_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], "bank"}
+_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], *(q.name for q in LINK_PARAMETERS), "bank"}
 
 
 class Even(NamedTuple):
@@ -100,7 +102,7 @@ class StepSetup(NamedTuple):
     def external(self, force: Array, normal: Array | None, elapsed: Array | float) -> External:
         """What acts on the oscillator at an instant; the contact's memory is that of an instant `elapsed` [s] earlier."""
         law = self.body.friction
-        time = elapsed * self.body.one if law.reads_time else None
+        time = elapsed * self.body.one if law.reads_time or self.body.links is not None else None
         return External(force, normal, None if law.belt is None else law.belt * elapsed, time)
 
     def at(self, time: Array) -> External:
@@ -141,12 +143,14 @@ class StepSums(NamedTuple):
 
     Attributes:
         friction: of friction. shocks: of each wall. watched: of blocks and statistics, None if neither is asked for.
+        links: of the links beside k and c, None without them.
         totals: of a float32 run, float64 totals of `friction` and `shocks` (see `two_level_sums`); else None.
     """
 
     friction: observe_friction.Tally
     shocks: tuple[impacts.Shock, ...]
     watched: observe_statistics.Watched | None = None
+    links: observe_links.LinkSums | None = None
     totals: two_level_sums.Totals | None = None
 
 
@@ -176,14 +180,16 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, la
     if free:
         p = {**p, "k": jnp.zeros_like(p["m"]), "c": jnp.zeros_like(p["m"])}
     absent = _NEED_NOT_BE_FINITE | {law.prefix + name for law in laws for name in (*MAY_BE_ABSENT, "f_crit")}
-    finite = all_finite([*(value for name, value in p.items() if name not in absent), *friction.constants])
+    links = Links.of(p)
+    constants = (*friction.constants, *(() if links is None else links.constants))
+    finite = all_finite([*(value for name, value in p.items() if name not in absent), *constants])
     centre = None
     if "m_2" in p:
         p, centre = relative(p)
     walls = tuple(Wall.of(p, law.law != STOP, prefix=law.prefix, sides=law.sides) for law in laws)
     excitation = excitation_of(p)
     one = for_every_lane(jnp.ones_like(p["omega"]), p["omega"])
-    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, walls, one, free)
+    body = Body(1.0 / p["m"], p["k"], p["c"] / p["m"], friction, walls, one, free, links)
     if stepper.control is None:
         count = steps(p["end"], p["step"])
         h = (p["end"] / count).astype(body.one.dtype)  # in float32 runs, times are float64
@@ -215,6 +221,7 @@ def begin(stepper: Stepper, setup: StepSetup) -> StepRun:
         none = zero.astype(jnp.float64)
         clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
     sums = StepSums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state, setup.p["window_start"]))
+    sums = sums._replace(links=observe_links.init(setup.body))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=observe_statistics.init(setup.body, setup.instants, setup.statistics))
     sums = sums._replace(totals=two_level_sums.init(sums.friction, sums.shocks))
@@ -264,7 +271,7 @@ def finish(setup: StepSetup, run: StepRun) -> tuple[dict[str, Array], Array]:
         found |= observe_statistics.finish(run.sums.watched, setup.p)
     ends = [WallEnd(crush.plastic, crush.largest, crush.buckled) for crush in run.state.memory.walls]
     crushed, status = wall_outcome.finish(setup.walls, setup.body.walls, ends, shocks, setup.p, status)
-    found |= crushed
+    found |= crushed | observe_links.finish(run.sums.links, setup.body, run.state)
     if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, setup.excitation, x, v)
     last = {"x_end": x, "v_end": v, "period": zero, "time_reached": reached}
@@ -489,4 +496,5 @@ def _observe(
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
     shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h, bounds)
-    return StepSums(friction, shocks, totals=run.sums.totals)
+    links = observe_links.update(run.sums.links, setup.body, run.state, trial.state, trial.moved, h, bounds)
+    return StepSums(friction, shocks, links=links, totals=run.sums.totals)

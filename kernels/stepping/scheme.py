@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from kernels.contact.friction_law import FrictionLaw
+from kernels.contact.links import Links
 from kernels.contact.wall import Crush, Wall, new_crush
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array
@@ -16,10 +17,12 @@ class Memory(NamedTuple):
 
     Attributes:
         friction: what the friction law remembers. walls: what each wall of the body remembers, in the order of `Body.walls`.
+        links: what the links beside k and c remember; None without them.
     """
 
     friction: Any
     walls: tuple[Crush, ...]
+    links: Any = None
 
 
 class External(NamedTuple):
@@ -29,7 +32,7 @@ class External(NamedTuple):
         force: external force [N].
         normal: signed normal force [N] (see `Pressing`); None if it is constant.
         carried: displacement of the support [m] since the instant of the contact's memory; None if the support rests.
-        elapsed: time since that instant [s]; None if the friction law does not read it.
+        elapsed: time since that instant [s]; None if neither the friction law nor a link reads it.
     """
 
     force: Array
@@ -43,11 +46,12 @@ class External(NamedTuple):
 
 
 class Body(NamedTuple):
-    """One oscillator without its excitation: m x'' + c x' + k x = external force + contact forces.
+    """One oscillator without its excitation: m x'' + c x' + k x = external force + contact forces, less the force of its links.
 
     Attributes:
         by_mass: 1/m [1/kg]. stiffness: k [N/m]. drag: c/m [1/s]. friction: its friction law. walls: the walls that it may hit.
         one: 1.0 in the type of the other numbers. free: compile-time promise that k = c = 0.
+        links: the links beside k and c; None without them.
     """
 
     by_mass: Array
@@ -57,11 +61,13 @@ class Body(NamedTuple):
     walls: tuple[Wall, ...]
     one: Array
     free: bool = False
+    links: Links | None = None
 
     def at_start(self, load: External, v: Array) -> Memory:
         """The memory of the contacts at t = 0, before any evaluation, of a mass that moves at `v` [m/s]: walls that nothing has touched."""
         against = v if self.friction.belt is None else v - self.friction.belt
-        return Memory(self.friction.at_start(against, load.normal), tuple(new_crush(0.0 * self.one) for _ in self.walls))
+        links = None if self.links is None else self.links.at_start(v)
+        return Memory(self.friction.at_start(against, load.normal), tuple(new_crush(0.0 * self.one) for _ in self.walls), links)
 
     def settled(self, memory: Memory) -> Memory:
         """The memory with its slip state computed only once, because many results depend on it (see `fusion_barrier`)."""
@@ -87,9 +93,13 @@ class Body(NamedTuple):
             push, after = wall.evaluate(before, x, v, rest)
             pull, needed = pull + push, needed + wall.evaluate(after, x, still, rest)[0]
             walls.append(after)
+        held = memory.links
+        if self.links is not None:
+            held = self.links.evaluate(held, x, moved, v, cast("Array", load.elapsed))
+            pull, needed = pull - self.links.force(held, x, v), needed - self.links.force(held, x, still)
         against = v if belt is None else v - belt
         force, grip = self.friction.evaluate(memory.friction, load.against(moved), against, needed, load.normal, load.elapsed)
-        return (pull + force) * self.by_mass, Memory(grip, tuple(walls))
+        return (pull + force) * self.by_mass, Memory(grip, tuple(walls), held)
 
     def acceleration(
         self, load: External, memory: Memory, x: Array, moved: Array, v: Array, rest: Array | None = None

@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.features import DRIVES
+from kernels.models.links import LINKS
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity
 from sweep.design.axis import DRAW, RECORD
@@ -140,7 +141,11 @@ def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> I
         return
 
     def at_rest(*names: str) -> bool:
-        return all(given.get(name, 0.0) == 0.0 for name in names) and not {x, y} & set(names)
+        return (
+            all(not np.any(given.get(name, 0.0)) for name in names)
+            and not {x, y} & {*names, *LINKS}
+            and not any(name in given for name in LINKS)
+        )
 
     derived = any(name in given for name in DERIVED)
     if model.name == "rubbing_mass" and {x, y} <= DEN_HARTOG_AXES and at_rest(*FORCES) and not derived:

@@ -12,7 +12,7 @@ from kernels.models import MODELS, Model
 from sweep.io.values import padded
 
 if TYPE_CHECKING:
-    from kernels.reference.checks import Case
+    from kernels.reference.case import Case
 
 PASS, FAIL = "pass", "FAIL"
 

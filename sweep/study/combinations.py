@@ -57,6 +57,10 @@ SETTINGS: Mapping[str, Setting] = {
     "Stribeck friction": Setting("friction that falls with the speed", {**_FRICTION, "stribeck_speed": 0.1}),
     "LuGre friction": Setting("bristles that bend", {**_FRICTION, "bristle_stiffness": 1e4, "bristle_damping": 100.0}),
     "Dahl friction": Setting("presliding without bristle damping", {"mu": 0.1, "dahl_stiffness": 1e4}),
+    "nonlinear spring": Setting("a spring whose force is a table",
+                                {"spring_displacement": (-0.1, 0.0, 0.1), "spring_force": (-2.0, 0.0, 1.0)}),
+    "nonlinear damper": Setting("a damper whose force is a table",
+                                {"damper_velocity": (-1.0, 0.0, 1.0), "damper_force": (-2.0, 0.0, 1.0)}),
     "two bodies": Setting("a second body that is hit", {"m_2": 2.0}),
 }  # fmt: skip
 FEATURES = (*SETTINGS, *USES)

@@ -32,6 +32,10 @@ class Parameters(TypedDict, total=False):
     viscous_friction: Any  # N s/m
     dahl_stiffness: Any  # N/m
     dahl_exponent: Any
+    spring_displacement: Any  # m
+    spring_force: Any  # N
+    damper_velocity: Any  # m/s
+    damper_force: Any  # N
     a0: Any  # m/s^2
     omega: Any  # rad/s
     phase: Any  # rad

@@ -1,0 +1,80 @@
+"""All links of an oscillator beside its linear spring and damper, as a time scheme uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from kernels.contact.link_law import LinkLaw, Travel
+from kernels.contact.path import Path
+from kernels.contact.tabulated import NonlinearDamper, NonlinearSpring
+from kernels.models.links import LINKS
+from kernels.numerics.numbers import Array
+
+# parameter -> the law that it selects (see `models.links.LINKS`); any number of them act side by side
+LAWS: Mapping[str, Any] = {
+    "spring_force": NonlinearSpring,
+    "damper_force": NonlinearDamper,
+}
+
+
+class LinkMemory(NamedTuple):
+    """What the links remember from one evaluation to the next: velocity of the mass [m/s], and the state of each law."""
+
+    speed: Array
+    states: tuple[Any, ...]
+
+
+class Links(NamedTuple):
+    """The links of an oscillator.
+
+    Attributes:
+        laws: at least one. x0: displacement at t = 0 [m].
+    """
+
+    laws: tuple[LinkLaw, ...]
+    x0: Array
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Links | None:
+        """The links of resolved parameters (scalars, tables (n,)), which hold only the links of this run; None without any."""
+        laws = tuple(LAWS[name].of(p) for name in LINKS if name in p)
+        return cls(laws, p["x0"]) if laws else None
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers that must be finite."""
+        return tuple(number for law in self.laws for number in law.constants)
+
+    def at_start(self, v: Array) -> LinkMemory:
+        """The memory at t = 0, before any evaluation."""
+        x0 = self.x0 + 0.0 * v
+        return LinkMemory(v, tuple(law.at_start(x0) for law in self.laws))
+
+    def _along(self, memory: LinkMemory, travel: Travel) -> tuple[Any, ...]:
+        return tuple(law.along(state, travel) for law, state in zip(self.laws, memory.states, strict=True))
+
+    def evaluate(self, memory: LinkMemory, x: Array, moved: Array, v: Array, elapsed: Array) -> LinkMemory:
+        """The memory of a mass that has `moved` [m] to x [m] in the `elapsed` time [s] and is now at a velocity [m/s]."""
+        return LinkMemory(v, self._along(memory, Travel(x - moved, Path.of(elapsed, memory.speed, v, moved))))
+
+    def force(self, memory: LinkMemory, x: Array, v: Array) -> Array:
+        """Restoring force of all links [N], from their memory, displacement [m] and velocity [m/s]."""
+        return sum((law.force(state, x, v) for law, state in zip(self.laws, memory.states, strict=True)), 0.0 * x)
+
+    def dissipated(self, memory: LinkMemory, travel: Travel, begin: Array | float, end: Array | float) -> Array:
+        """Energy dissipated between two fractions of a step [J], from the memory at its beginning."""
+        first = memory.states if isinstance(begin, float) and begin == 0.0 else self._along(memory, travel.part(0.0, begin))
+        part, total = travel.part(begin, end), 0.0 * travel.x
+        for law, state in zip(self.laws, first, strict=True):
+            total = total + law.dissipated(state, part, law.along(state, part))
+        return jnp.where(jnp.asarray(end) > begin, total, 0.0)
+
+    def finish(self, memory: LinkMemory) -> dict[str, Array]:
+        """The observables of the laws at the end of the run, by name."""
+        found: dict[str, Array] = {}
+        for law, state in zip(self.laws, memory.states, strict=True):
+            found |= law.finish(state)
+        return found

@@ -1,0 +1,63 @@
+"""The parameters of links beyond a linear spring and damper: between the mass and its support, beside k and c. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kernels.models.quantity import Quantity
+
+_BEYOND = "beyond its ends the table goes on with its last slope"
+# law: the parameter that switches it on -> its parameters
+LINKS: Mapping[str, tuple[Quantity, ...]] = {
+    "spring_force": (
+        Quantity("spring_displacement", "m", f"displacements at the nodes of a nonlinear spring, ascending; {_BEYOND}", kind="list",
+                 default=()),
+        Quantity("spring_force", "N", "its restoring force at these displacements, linear between them; it acts beside k",
+                 kind="list", default=()),
+    ),
+    "damper_force": (
+        Quantity("damper_velocity", "m/s", f"velocities at the nodes of a nonlinear damper, ascending; {_BEYOND}", kind="list", default=()),
+        Quantity("damper_force", "N", "its resisting force at these velocities, linear between them; it acts beside c",
+                 kind="list", default=()),
+    ),
+}  # fmt: skip
+PARAMETERS = tuple(quantity for law in LINKS.values() for quantity in law)
+# tables that go together: abscissa, ordinate, and the number of nodes that they need
+PAIRS = (("spring_displacement", "spring_force", 2), ("damper_velocity", "damper_force", 2))
+
+_ANY = ("|".join(LINKS),)  # one of them
+OBSERVABLES = (
+    Quantity("link_peak_force", "N", "largest force of the links beside k and c in the window, without sign", r"F_\mathrm{link,max}",
+             needs=_ANY),
+    Quantity("link_force_end", "N", "force of the links beside k and c at the end of the run, which pulls the mass back where it is "
+             "positive", r"F_\mathrm{link}", needs=_ANY),
+    Quantity("link_dissipation", "J", "energy that the links beside k and c dissipate in the window", r"W_\mathrm{link}", needs=_ANY),
+)  # fmt: skip
+COLUMNS = tuple(quantity.name for quantity in OBSERVABLES)
+
+
+def entries(p: Mapping[str, Any], name: str) -> np.ndarray:
+    """Number of entries of a table, of each row."""
+    return np.asarray(np.count_nonzero(~np.isnan(np.asarray(p.get(name, ()))), axis=-1))
+
+
+def steepest(p: Mapping[str, Any], abscissa: str, ordinate: str) -> Any:
+    """The largest slope of a table, of each row; 0 where it has none that is positive."""
+    x, y = np.asarray(p.get(abscissa, ()), float), np.asarray(p.get(ordinate, ()), float)
+    with np.errstate(all="ignore"):  # NaN pads tables; another rule finds nodes that do not ascend
+        slopes = np.diff(y, axis=-1) / np.diff(x, axis=-1)
+    return np.max(np.where(np.isfinite(slopes), slopes, 0.0), axis=-1, initial=0.0)
+
+
+def stiffness_and_damping(p: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Largest stiffness [N/m] and damping [N s/m] of the links beside k and c, of each row; 0 without a link."""
+    return steepest(p, "spring_displacement", "spring_force"), steepest(p, "damper_velocity", "damper_force")
+
+
+def linked(p: Mapping[str, Any]) -> Any:
+    """Mask of the rows that have a link beside k and c."""
+    masks = [np.any(np.isfinite(np.asarray(p[name])) & (np.asarray(p[name]) != 0.0), axis=-1) for name in LINKS if name in p]
+    return sum(masks, np.False_) > 0
