@@ -337,7 +337,7 @@ def branches(
     """Follow the branches of periodic motions of many oscillators in one parameter.
 
     Args:
-        model: a model with steady windows (rigid or penalised friction, a stop, or both). columns: parameter name -> value of all rows, or
+        model: a model with steady windows (rigid or penalised friction, stops, or both). columns: parameter name -> value of all rows, or
             (rows,) (SI units), without the parameter itself; x0 and v0 are where runs to steady motions begin.
         parameter: what changes along branches. bounds: where they end, low < high.
         logarithmic: whether steps are those of the parameter's logarithm.

@@ -186,9 +186,10 @@ class SectionMap:
         return np.broadcast_to(self._resolved(values, which)["omega"], len(which))
 
     def clearance(self, which: np.ndarray, values: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """How far points (N, n) are from the wall, in times omega [m/s]; without a wall the speed. Arguments: see `__call__`."""
+        """How far points (N, n) are from the nearest wall, in times omega [m/s]; without a wall the speed. Arguments: see `__call__`."""
         resolved = self._resolved(values, which)
         if not self.key.walls:
             return np.asarray(np.abs(y[:, 0]))
-        x = np.where(resolved["sides"] > 1.0, np.abs(y[:, 1]), y[:, 1])
-        return np.asarray(resolved["gap"] * resolved["omega"] - x)
+        left = resolved["left_gap"] if "left_gap" in resolved else np.where(resolved["sides"] > 1.0, resolved["gap"], np.inf)
+        x = y[:, 1]
+        return np.asarray(np.minimum(resolved["gap"] * resolved["omega"] - x, left * resolved["omega"] + x))

@@ -99,7 +99,8 @@ def nearest_touch(p: dict[str, Any], observed: dict[str, Array], sums: Any) -> A
     nearest: Array = scale + jnp.inf
     if impacting is None:
         return nearest
-    farthest = jnp.where(p["sides"] > 1.0, jnp.maximum(observed["x_max"], -observed["x_min"]), observed["x_max"])
-    clear = jnp.where(impacting.inside > 0.0, jnp.inf, (p["gap"] - farthest) * p["omega"])
+    left = p["left_gap"] if "left_gap" in p else jnp.where(p["sides"] > 1.0, p["gap"], jnp.inf)
+    apart = jnp.minimum(p["gap"] - observed["x_max"], left + observed["x_min"])
+    clear = jnp.where(impacting.inside > 0.0, jnp.inf, apart * p["omega"])
     usable = jnp.where(scale > 0.0, scale, 1.0)
     return jnp.where(scale > 0.0, jnp.minimum(impacting.slowest, clear) / usable, nearest)

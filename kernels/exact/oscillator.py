@@ -115,7 +115,7 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
         return EventSums(
             None if sums.rubbing is None or before.friction is None else rub(sums.rubbing, before.friction, now),
             tuple(hit(*each, now) for each in zip(sums.shocks, walls, before.walls, after.walls, strict=True)),
-            None if sums.impacting is None else strike(sums.impacting, before.walls[0], after.walls[0], now, period),
+            None if sums.impacting is None else strike(sums.impacting, before.walls, after.walls, now, period),
             None if sums.blocks is None or instants is None else block_means.update(sums.blocks, instants, now.time, _wear(p, before, now)),
             None if sums.statistics is None else quadrature.look(sums.statistics, _curves(friction, walls, before, now), now),
         )
@@ -198,10 +198,17 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
     )
 
 
-def strike(seen: impact_pattern.Impacting, before: Pressed, after: Pressed, now: Stretch, period: Array) -> impact_pattern.Impacting:
-    """The pattern of impacts after a stretch. `before` and `after` are the memory of the wall during and after the stretch."""
-    inside, entered = before.phase != OFF, (before.phase == OFF) & (after.phase != OFF)
-    return impact_pattern.update(seen, now.duration, inside, entered, after.side * now.before, after.side, period)
+def strike(
+    seen: impact_pattern.Impacting, before: tuple[Pressed, ...], after: tuple[Pressed, ...], now: Stretch, period: Array
+) -> impact_pattern.Impacting:
+    """The pattern of impacts after a stretch. `before` and `after` are the memory of the walls during and after the stretch."""
+    inside, entered = before[0].phase != OFF, (before[0].phase == OFF) & (after[0].phase != OFF)
+    side = after[0].side
+    for was, now_is in zip(before[1:], after[1:], strict=True):
+        enters = (was.phase == OFF) & (now_is.phase != OFF)
+        side = jnp.where(enters, now_is.side, side)
+        inside, entered = inside | (was.phase != OFF), entered | enters
+    return impact_pattern.update(seen, now.duration, inside, entered, side * now.before, side, period)
 
 
 def _wear(p: dict[str, Any], before: Contacts, now: Stretch) -> Array:
@@ -257,11 +264,7 @@ def finish(setup: EventSetup, last: EventState[Any, EventSums], status: Array, p
     if last.sums.statistics is not None:
         found |= observed.finish(last.sums.statistics)
     x, v = last.x, last.anchor.v
-    pressed = last.memory.walls
-    ends = [
-        WallEnd(wall.plastic_set(each, x), wall.reached(each, x), each.buckled) for wall, each in zip(setup.walls, pressed, strict=True)
-    ]
-    crushed, status = wall_outcome.finish(setup.kind.walls, setup.walls, ends, last.sums.shocks, p, status)
+    crushed, status = wall_outcome.finish(setup.kind.walls, setup.walls, wall_ends(setup, last), last.sums.shocks, p, status)
     found |= crushed
     if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(p, setup.excitation, x, v)
@@ -274,6 +277,12 @@ def finish(setup: EventSetup, last: EventState[Any, EventSums], status: Array, p
         "accepted_steps": zero,
         "rejected_steps": zero,
     }, status
+
+
+def wall_ends(setup: EventSetup, last: EventState[Any, EventSums]) -> list[WallEnd]:
+    """The walls at the end of a run with this last state."""
+    x, walls = last.x, zip(setup.walls, last.memory.walls, strict=True)
+    return [WallEnd(wall.plastic_set(each, x), wall.reached(each, x), each.buckled) for wall, each in walls]
 
 
 def begin(setup: EventSetup) -> event_loop.Turn[Any, EventSums]:

@@ -1,8 +1,8 @@
 """Poincare sections of the oscillators: the states at the instants t = n T, T = 2 pi / omega.
 
 The coordinates y of a state are in units of velocity. The first is the velocity. With a spring or a wall the displacement is the second.
-With penalised friction the stretch of a sticking contact is the third. The direction of slip is kept beside y. An elastic stop has no
-memory: its force follows from displacement and velocity.
+With penalised friction the stretch of a sticking contact is the third. The direction of slip is kept beside y. Elastic stops have no
+memory: their force follows from displacement and velocity.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from kernels.contact import wall_outcome
 from kernels.contact.combined import Contacts
 from kernels.contact.friction_phases import FrictionState
 from kernels.contact.law import Instant
@@ -120,13 +121,13 @@ def rigid(p: dict[str, Any], free: bool) -> Section:
 
 
 def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
-    """The section of an oscillator that `event_loop` runs: with penalised friction, an elastic stop, or friction and a stop."""
+    """The section of an oscillator that `event_loop` runs: with penalised friction, elastic stops, or friction and stops."""
     made = oscillator.setup(p, kind)
     machine = oscillator.build(made)
-    friction, wall = made.friction, made.walls[0] if made.walls else None
+    friction, walls = made.friction, made.walls
     k_t = None if friction is None else friction.spring
     omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
-    held = p["k"] > 0.0 if wall is None else jnp.ones_like(zero, dtype=bool)
+    held = jnp.ones_like(zero, dtype=bool) if walls else p["k"] > 0.0
 
     def rubs(s: Any) -> FrictionState:
         contact: FrictionState = s.memory.friction
@@ -142,10 +143,9 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
         v, x = y[0], jnp.where(held, y[1] / omega, p["x0"])
         sine, _ = sincos(wrap(p["phase"] + zero))
         needed = made.excitation.force(sine) - p["k"] * x
-        pressed, push = None, zero
-        if wall is not None:
-            free = Instant(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
-            pressed, push = wall.start(free)
+        free = Instant(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
+        started = [wall.start(free) for wall in walls]
+        pressed, push = tuple(memory for memory, _ in started), sum((force for _, force in started), zero)
         if friction is None:
             contact = None
             a = (needed + push - p["c"] * v) / p["m"]
@@ -161,28 +161,31 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             a = jnp.where(slips & (v == 0.0), s.anchor.a, a)
             rising = jnp.where(v == 0.0, contact.rising, jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0))
             contact = contact._replace(direction=direction, rising=rising, force=force, last=jnp.where(slips, direction, contact.last))
-            pressed = None if wall is None or pressed is None else wall.refreshed(pressed, x, v, a)
-        placed = machine.place(s, x, v, a, Contacts(contact, () if pressed is None else (pressed,)))
+        if friction is not None or len(walls) > 1:  # what `start` saw was not the whole acceleration
+            pressed = tuple(wall.refreshed(each, x, v, a) for wall, each in zip(walls, pressed, strict=True))
+        placed = machine.place(s, x, v, a, Contacts(contact, pressed))
         rubbed = None if friction is None else rubbing.established(zero, slips & (v != 0.0))
-        hits = () if wall is None else (impacts.nothing(zero),)
-        seen = None if wall is None else impact_pattern.init(zero) if s.sums.impacting is None else impact_pattern.window(s.sums.impacting)
+        hits = tuple(impacts.nothing(zero) for _ in walls)
+        seen = None
+        if walls:
+            seen = impact_pattern.init(zero) if s.sums.impacting is None else impact_pattern.window(s.sums.impacting)
         sums = oscillator.EventSums(rubbed, hits, seen, statistics=made.sums.statistics)
         return placed._replace(stage=jnp.where(made.finite, placed.stage, 3.0), sums=sums)
 
     def scale(s: Any, y: Array, speed: Array) -> Array:
-        if wall is None:
+        if not walls:
             return _slipped(s.sums.rubbing.slip, y, speed, omega)
         return jnp.full_like(y, speed + jnp.max(jnp.abs(y)))
 
     def observe(s: Any, lasts: dict[str, Any], periodic: Array) -> dict[str, Array]:
         found = rubbing.nothing(zero) if friction is None else _rubbed(s.sums.rubbing, lasts)
-        if wall is not None:
+        if walls:
             speed = jnp.abs(made.excitation.amplitude) / (p["m"] * omega)
-            found |= _struck(s.sums, lasts, speed, periodic)
+            found |= _struck(made, s, lasts, speed, periodic)
         return found if s.sums.statistics is None else found | statistics.finish(s.sums.statistics)
 
     start = machine.start
-    if wall is not None:
+    if walls:
         start = start._replace(sums=start.sums._replace(impacting=impact_pattern.init(zero)))
     direction, turned = (_direction, _turned) if friction is not None else (lambda s: jnp.zeros_like(s.t), lambda s, _: s)
     return Section(start, made.finite, machine.next_event, read, write, direction, turned, scale, observe)
@@ -199,11 +202,11 @@ def _turned(s: Any, direction: Array) -> Any:
     return s._replace(memory=s.memory._replace(friction=s.memory.friction._replace(direction=direction, last=direction)))
 
 
-def _struck(sums: oscillator.EventSums, lasts: dict[str, Any], speed: Array, periodic: Array) -> dict[str, Array]:
-    """The observables of a stop, and the regime. `speed`: that which the excitation alone would give the mass [m/s]."""
-    zero = jnp.zeros_like(speed)
-    found = impacts.finish(sums.shocks[0], lasts) | dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
-    del found["buckling_time"]
+def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: Array, periodic: Array) -> dict[str, Array]:
+    """The observables of stops, and the regime. `speed`: that which the excitation alone would give the mass [m/s]."""
+    zero, sums = jnp.zeros_like(speed), s.sums
+    found, _ = wall_outcome.finish(made.kind.walls, made.walls, oscillator.wall_ends(made, s), sums.shocks, lasts, zero)
+    found |= dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
     found["regime"] = zero if sums.impacting is None else impact_pattern.finish(sums.impacting, speed, periodic)
     return found | {"x_end_2": zero, "v_end_2": zero}
 

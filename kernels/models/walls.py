@@ -93,17 +93,14 @@ BUCKLING_OBSERVABLES = (
              "past it, beyond the last node of its table", kind="word", words=WALL_REGIMES),
 )  # fmt: skip
 
-# words for a steady window of the stop; a given window has those of friction, which come first. Codes: `observables/impact_pattern.py`
+# words for a steady window with stops; a given window has those of friction, which come first. Codes: `observables/impact_pattern.py`
 STOP_REGIMES = ("no contact", "permanent contact", "grazing", "periodic impacts", "chatter", "aperiodic")
 
-_STOP_REGIME = (
+REGIME_AT_STOPS = Quantity("regime", "",
     "what happened in the window: no slip, slip with sticking, slip without (rest before the first slip does not count); in a steady "
     "window, whatever friction does: the stop is never touched, is never left, has a slowest impact below 1 % of |f0 - m a0| / (m omega), "
-    "has impacts, has trains of 5 or more impacts within a period that come ever slower and sooner, or the motion has no period up to 16"
-)
-_OF_THE_STOP = {
-    "regime": Quantity("regime", "", _STOP_REGIME, kind="word", words=(*REGIMES, *STOP_REGIMES)),
-}
+    "has impacts, has trains of 5 or more impacts within a period that come ever slower and sooner, or the motion has no period up to 16",
+    kind="word", words=(*REGIMES, *STOP_REGIMES))  # fmt: skip
 
 WALL_STATISTICS = (*RUBBING_STATISTICS, *statistics_of("wall_force", "N", "force of the wall (0 where it does not push)", r"F_\mathrm{*}"))
 
@@ -242,7 +239,7 @@ STOP = Model(
     parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
     observables=(
         *SHOCK_OBSERVABLES,
-        *(_OF_THE_STOP.get(q.name, q) for q in WEAR_OBSERVABLES),
+        *(REGIME_AT_STOPS if q.name == REGIME_AT_STOPS.name else q for q in WEAR_OBSERVABLES),
         *WORN_OBSERVABLES,
         *WALL_STATISTICS,
         *links.OBSERVABLES,

@@ -109,6 +109,7 @@ LIMITS = (
     Limit(BASINS, "is of steady motions, and {model} has none", models=lambda model: not model.steady),
     Limit(BASINS, f"is of the scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
     Limit(BASINS, "is of starts that settle by themselves: give end in s, long enough for most", uses=(STEADY,)),
+    Limit(BASINS, "is of walls that do not buckle, for one that does remembers", parameters=kernels_limits.BUCKLING),
     Limit(BASINS, "is of steady motions under one sine, with constant friction", parameters=(*DRIVES, *VARIED)),
 )  # fmt: skip
 

@@ -130,7 +130,16 @@ def test_a_mass_that_rests_is_told_from_one_that_slips(tmp_path: Path) -> None:
     [
         ({"time": {"window": "steady"}}, "time.window", "of starts that settle by themselves"),
         ({"study": {"name": "starts", "model": "stop", "scheme": "rk54"}}, "study.scheme", "of the scheme 'exact'"),
-        ({"study": {"name": "starts", "model": "two_walls"}, "parameters": {}}, "study.model", "of steady motions, and two_walls has none"),
+        (
+            {"study": {"name": "starts", "model": "buckling_wall"}, "parameters": {"k_post": 1.0}},
+            "study.model",
+            "of steady motions, and buckling_wall has none",
+        ),
+        (
+            {"study": {"name": "starts", "model": "two_walls"}, "parameters": {"f_crit": 1.0, "f_post": 0.5, "k_post": 1.0}},
+            "parameters.f_crit",
+            "do not buckle",
+        ),
         ({"output": {"columns": ["impacts"]}}, "output.columns", "x_end and v_end"),
         ({"parameters": {**STOP, "tone_a0": [1.0], "tone_omega": [2.0]}}, "parameters.tone_a0", "under one sine"),
     ],
