@@ -15,6 +15,7 @@ from kernels.models import Model
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
 from kernels.models.features import DRIVEN, FEATURES, HARMONIC, VARIED, varied
 from kernels.models.links import LINKS
+from kernels.models.loads import SHAPES
 from kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
 from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, STEADY
 from kernels.models.structures import StructureKey
@@ -76,7 +77,12 @@ class ProgramKey:
         words = [self.engine if self.engine in (EXACT, STEADY, IMAGE) else f"{self.scheme} in {lanes}"]
         if self.structure is not None:
             count, supports = self.structure.coordinates, len(self.structure.contacts)
-            words += [f"{count} coordinates", f"{supports} supports", *["record"] * self.structure.recorded]
+            words += [
+                f"{count} coordinates",
+                f"{supports} supports",
+                *["record"] * self.structure.recorded,
+                *["shaped loads"] * self.structure.shaped,
+            ]
             return ", ".join(words + [self.precision] * (self.precision != DOUBLE))
         words += [f"{self.friction or 'no'} friction", *self.varied]
         words += [f"{wall.prefix.replace('_', ' ')}{_LAWS[wall.law]}" for wall in self.walls]
@@ -119,7 +125,8 @@ class ProgramKey:
             angles = () if self.structure.turned else [named("angle", kind.name) for kind in contacts]
             places = [named("position", kind.name) for kind in contacts if kind.name not in self.structure.moved]
             curves = [named(name, kind.name) for name in ("curve", "places") for kind in contacts if kind.name not in self.structure.moved]
-            return {*model.implied, *steps, *angles, *places, *curves, *(() if self.structure.recorded else FEATURES["record"])}
+            shapes = [] if self.structure.shaped else [named(name, load) for load in self.structure.loads for name in SHAPES]
+            return {*model.implied, *steps, *angles, *places, *curves, *shapes, *(() if self.structure.recorded else FEATURES["record"])}
         constant = {name for law, names in VARIED.items() if law not in self.varied for name in names}
         silent = {name for feature, names in FEATURES.items() if feature not in self.features for name in names}
         penalty = () if self.friction == PENALISED else model.penalty
@@ -192,11 +199,13 @@ def _groups_of_structures(
     recorded = any_of([~np.isnan(np.asarray(rows.get("record", np.nan)))])
     places = {support.name: named("position", support.name) for support in structure.supports if structure.stands_along(support)}
     elsewhere = any_of([rows[column] != structure.place_of(name) for name, column in places.items()])
-    code = 4 * elsewhere + 2 * turned + recorded
+    tabled = [~np.isnan(rows[named("table_time", load.name)]).all(axis=-1) for load in structure.loads]
+    shaped = any_of([*tabled, *(rows[named("pulse", load.name)] != 0.0 for load in structure.loads)])
+    code = 8 * shaped + 4 * elsewhere + 2 * turned + recorded
     shared = SCHEMES[scheme].fixed_step and not any(np.ndim(rows[name]) for name in PACE)
     engine, found = LOCKSTEP if shared else QUEUE, {}
     for each in np.unique(code):
-        key = structure.key(bool(each & 2), bool(each & 1), tuple(places) if each & 4 else ())
+        key = structure.key(bool(each & 2), bool(each & 1), tuple(places) if each & 4 else (), bool(each & 8))
         found[ProgramKey(engine, scheme, PENALISED, precision=precision, structure=key)] = good[code == each]
     return found
 
@@ -215,7 +224,8 @@ def key_of(
         places = {support.name: named("position", support.name) for support in model.structure.supports}
         moved = any(name in params for name in places.values())
         every = tuple(name for name in places if model.structure.stands_along(model.structure.support(name)))
-        key = model.structure.key(turned, "record" in params, every if moved else ())
+        shaped = any(name.partition("[")[0] in SHAPES for name in params)
+        key = model.structure.key(turned, "record" in params, every if moved else (), shaped)
         return ProgramKey(QUEUE, scheme, PENALISED, structure=key)
 
     def known_zero(*names: str) -> bool:
@@ -282,6 +292,8 @@ def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
         "sweep": harmonic & (rows.get("sweep_rate", 0.0) != 0.0),
         "tones": np.any(np.nan_to_num(rows.get("tone_a0", np.zeros(1))) != 0.0, axis=-1),
         "record": ~np.isnan(rows.get("record", np.nan)),
+        "table": np.any(~np.isnan(rows.get("table_time", np.full(1, np.nan))), axis=-1),
+        "pulse": np.asarray(rows.get("pulse", 0.0)) != 0.0,
         **varied(rows),
         PENALISED: np.isfinite(rows["k_t"]),
         _FREE: (rows["k"] == 0.0) & (rows["c"] == 0.0),

@@ -103,8 +103,9 @@ class Combined(NamedTuple):
         # not: where two of them coincide each has its own event, or they would undo each other for ever
         jumps = [(now.phase != was.phase) | (now.piece != was.piece) for now, was in zip(walls, memory.walls, strict=True)]
         slip = [] if friction is None or memory.friction is None else [friction.direction != memory.friction.direction]
+        outside = [] if at.jumped is None else [at.jumped]
         for i, wall in enumerate(self.walls):
-            if elsewhere := [*slip, *_others(jumps, i)]:
+            if elsewhere := [*slip, *_others(jumps, i), *outside]:
                 here, turned = walls[i], wall.refreshed(walls[i], at.x, v, a)
                 changed = functools.reduce(operator.or_, elsewhere)
                 walls[i] = Pressed(*(jnp.where(changed, new, old) for new, old in zip(turned, here, strict=True)))

@@ -140,7 +140,11 @@ class FrictionPhases(NamedTuple):
         law, side = self.law, memory.direction
         first, second = crossed
         sticks, rising = side == 0.0, memory.rising > 0.0
-        released = sticks & (first | second)
+        held = self.holding_force(memory, at.moved, at.v - v0, at.needed)
+        breaks = jnp.zeros_like(sticks)
+        if at.jumped is not None:  # the jump asks for more than the limit
+            breaks = sticks & at.jumped & ~(first | second) & (jnp.abs(held) > law.static_limit)
+        released = sticks & (first | second) | breaks
         peaked, valley, stopped = ~sticks & rising & first, ~sticks & second & ~first, ~sticks & ~rising & first
         stop = self.at_stop(memory, at)
         stuck = stopped & stop.sticks
@@ -148,19 +152,22 @@ class FrictionPhases(NamedTuple):
 
         v = jnp.where(stopped, 0.0, at.v)
         against = jnp.where(first, -1.0, 1.0)  # away from the friction, which has reached +limit at the first guard
+        against = against if at.jumped is None else jnp.where(breaks, -jnp.sign(held), against)
         away = jnp.where(v != 0.0, jnp.sign(v), against)
         direction = jnp.where(released, away, jnp.where(stuck, 0.0, jnp.where(turned, stop.direction, side)))
         starts = released | turned
-        held = self.holding_force(memory, at.moved, at.v - v0, at.needed)
         force = jnp.where(starts, -law.dynamic_force * direction, jnp.where(stuck, stop.force, jnp.where(sticks, held, memory.force)))
         fresh = (at.needed - at.drag * v + force) / self.m
         if self.spring is None:  # exact, because its sign decides the direction of motion
             excess = jnp.maximum(law.static_limit - law.dynamic_force, 0.0)
-            fresh = jnp.where(stuck, 0.0, jnp.where(released, direction * excess / self.m, fresh))
+            fresh = jnp.where(stuck, 0.0, jnp.where(released & ~breaks, direction * excess / self.m, fresh))
         a = jnp.where(peaked | valley, 0.0, jnp.where(starts | stuck, fresh, at.a))
         rising_now = jnp.where(
             starts, jnp.where(direction * a >= 0.0, 1.0, 0.0), jnp.where(peaked | stuck, 0.0, jnp.where(valley, 1.0, memory.rising))
         )
+        if at.jumped is not None:
+            onward = jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0)
+            rising_now = jnp.where(at.jumped & ~sticks & ~stopped, onward, rising_now)
         begins = starts & ((memory.resting > 0.0) | (direction * memory.last < 0.0))
         within = jnp.abs(at.needed) <= law.static_limit
         resting = jnp.where(stuck, jnp.where(within, 1.0, 0.0), jnp.where(starts, 0.0, memory.resting))

@@ -56,6 +56,7 @@ class Instant(NamedTuple):
         x: displacement [m]. moved: displacement since the anchor [m]. v, a, jerk, snap: velocity [m/s] and its time derivatives.
         needed: all other forces on the mass if it were at rest there [N]: excitation, load, -k x, other contacts.
         drag: damping of the mass without that of this contact [N s/m].
+        jumped: whether the external force has just jumped; `needed` and `a` are those after it. None if it never does (compile-time).
     """
 
     x: Array
@@ -66,6 +67,7 @@ class Instant(NamedTuple):
     snap: Array
     needed: Array
     drag: Array
+    jumped: Array | None = None
 
 
 class ContactLaw(Protocol[Memory]):

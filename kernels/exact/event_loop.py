@@ -20,7 +20,8 @@ from kernels.exact.search import first_guard, first_guard_taylor
 from kernels.exact.search.first_guard import MOST_LOOKS, GuardCrossing, Walk
 from kernels.exact.search.roots import guard_time
 from kernels.excitation.harmonic import wrap
-from kernels.excitation.multi_tone import Driven, Excitation, SampledForce
+from kernels.excitation.multi_tone import Driven, Excitation
+from kernels.excitation.table import PiecewiseForce
 from kernels.models.status import Status
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
@@ -46,7 +47,7 @@ class EventState(NamedTuple, Generic[Memory, Sums]):
         x: displacement [m]. anchor: velocity, acceleration and excitation angle.
         memory: of the law. sums: observables. events: number so far. rapid: number of successive rapid events (see `MOST_RAPID`).
         kind: that of the event, as `ContactLaw.kind` (0 for no event), or -1 to -3 if a stage ended; None if no log is kept.
-        sample: number of the last sample reached in the record of base acceleration; None without a record.
+        pieces: number of the piece of each force that is linear between instants (record, table, pulse).
     """
 
     t: Array
@@ -58,7 +59,7 @@ class EventState(NamedTuple, Generic[Memory, Sums]):
     events: Array
     rapid: Array
     kind: Array | None = None
-    sample: Array | None = None
+    pieces: tuple[Array, ...] = ()
 
 
 class Stretch(NamedTuple):
@@ -93,16 +94,18 @@ class Piece(NamedTuple):
 
     Attributes:
         limit: the latest end [s] since the event. target: the same as a time of the run [s].
-        sampled: whether that is a sample of the record; within: whether it is one of `instants` and not the end of a stage; else None.
-        zeta, w2: of `Damped`. ramp: of the load over the mass [m/s^3]; None without a record.
+        sampled: for each piecewise force, whether that is the end of its piece.
+        within: whether it is one of `instants` and not the end of a stage; None without such instants.
+        alpha, zeta, w2: of `Damped`. ramp: of the load over the mass [m/s^3]; None without piecewise forces.
         slope: growth of the damping with the displacement [N s/m^2]; None if no phase of the law has any.
         guards, moves: see `law.Phase`.
     """
 
     limit: Array
     target: Array
-    sampled: Array | None
+    sampled: tuple[Array, ...]
     within: Array | None
+    alpha: Array
     zeta: Array
     w2: Array
     ramp: Array | None
@@ -157,9 +160,9 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
     start: EventState[Memory, Sums]
 
     @property
-    def record(self) -> SampledForce | None:
-        """The record that the mass follows."""
-        return self.excitation.record if isinstance(self.excitation, Driven) else None
+    def piecewise(self) -> tuple[PiecewiseForce, ...]:
+        """The forces that are linear between instants."""
+        return piecewise_of(self.excitation)
 
     def place(self, s: EventState[Memory, Sums], x: Array, v: Array, a: Array, memory: Memory) -> EventState[Memory, Sums]:
         """The state with this displacement [m], velocity, acceleration and memory, at t = 0 and in the window."""
@@ -168,27 +171,25 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
 
     def _piece(self, s: EventState[Memory, Sums]) -> Piece:
         """The motion from a state on."""
-        p, record = self.p, self.record
-        target, sampled, within = _target(s, p, self.instants, record)
+        p = self.p
+        target, sampled, within = _target(s, p, self.instants, self.piecewise)
         phase = self.law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
         moves = 1.0 if phase.moves is None else phase.moves
         # for a held mass this is a fictitious motion, which gives its guards the external force
         zeta, w2 = fusion_barrier(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
-        ramp = None if record is None or s.sample is None else record.slope(s.sample) / p["m"]
+        ramp, alpha = ramp_of(self.excitation, s.pieces, p["m"]), amplitude_of(self.excitation, s.pieces) / p["m"]
         slope = None if phase.damping_slope is None else moves * phase.damping_slope
-        return Piece(target - s.t, target, sampled, within, zeta, w2, ramp, slope, phase.guards, phase.moves)
+        return Piece(target - s.t, target, sampled, within, alpha, zeta, w2, ramp, slope, phase.guards, phase.moves)
 
     def _segment(self, piece: Piece) -> Damped:
         """The closed form of a piece whose damping is constant."""
-        pace = None if self.record is None else 1.0 / self.record.interval
-        return Damped(self.excitation.amplitude / self.p["m"], self.excitation.omega, piece.zeta, piece.w2, piece.ramp, pace)
+        return Damped(piece.alpha, self.excitation.omega, piece.zeta, piece.w2, piece.ramp, pace_of(self.excitation, piece.limit))
 
     def _taylor(self, piece: Piece) -> TaylorSegment | None:
         """The segment of a piece whose damping varies; None if no phase of the law has such a damping."""
         if piece.slope is None:
             return None
-        alpha, omega = self.excitation.amplitude / self.p["m"], self.excitation.omega
-        return TaylorSegment(alpha, omega, piece.zeta, piece.w2, piece.slope / self.p["m"], piece.ramp)
+        return TaylorSegment(piece.alpha, self.excitation.omega, piece.zeta, piece.w2, piece.slope / self.p["m"], piece.ramp)
 
     def _by_steps(self, s: EventState[Memory, Sums], piece: Piece, found: GuardCrossing) -> GuardCrossing:
         """The crossing, or the end of a step, where the damping varies; else as it was found."""
@@ -217,8 +218,8 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         tau, crossed, given_up, m, area = found
         happens = functools.reduce(operator.or_, crossed)
         passes = ~happens & ~given_up
-        arrives = None if piece.sampled is None else passes & piece.sampled  # the stretch ends at the next sample
-        ends = _without(passes, piece.sampled, piece.within)
+        arrives = tuple(passes & each for each in piece.sampled)  # the stretch ends with a piece of a force
+        ends = _without(passes, *piece.sampled, piece.within)
         moves = 1.0 if piece.moves is None else piece.moves
         segment = self._segment(piece)
         if piece.moves is not None:
@@ -226,9 +227,11 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         x = s.x + m.d
         angle = wrap(s.anchor.angle + segment.omega * tau)
         sine, cosine = sincos(angle)
-        force, sample = _recorded(s, self.record, self.excitation.force(sine), s.t + tau, arrives)
-        needed = force - p["k"] * x
+        force, pieces, jump = _passed(s, self.piecewise, arrives, s.t + tau)
+        needed = moving_force(self.excitation, sine, s.pieces) + force - p["k"] * x
         at = Instant(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
+        if jump is not None:
+            at = at._replace(a=m.a + moves * jump / p["m"], jumped=decide(jump != 0.0)[0])
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
         # where events accumulate (Zeno), the motion takes its limit
         rapid = jnp.where(happens & (tau * segment.rate < _NO_TIME), s.rapid + 1.0, 0.0)
@@ -252,7 +255,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
             events=s.events + jnp.where(given_up & ~piece.varies, float(MOST_LOOKS), _counted(arrives)),
             rapid=rapid,
             kind=jnp.where(ends, -1.0 - s.stage, law.kind(s.memory, crossed, memory)) if self.log else None,
-            sample=sample,
+            pieces=pieces,
         )
 
     def next_event(self, s: EventState[Memory, Sums]) -> EventState[Memory, Sums]:
@@ -353,40 +356,44 @@ def machine(
         stiff: see `first_guard.first_crossing` (compile-time).
         nested: whether derivatives of `next_event` are exact to any order. Else they are to order 3, by a shorter program (compile-time).
     """
-    alpha, omega = excitation.amplitude / p["m"], excitation.omega
-    record = excitation.record if isinstance(excitation, Driven) else None
+    piecewise = piecewise_of(excitation)
+    pieces = tuple(each.begin() for each in piecewise)
+    alpha, omega = amplitude_of(excitation, pieces) / p["m"], excitation.omega
     zero = jnp.zeros_like(p["m"])
     angle = wrap(excitation.phase + jnp.zeros_like(alpha))
     sine, cosine = sincos(angle)
     x, v = p["x0"] + zero, p["v0"] + zero
-    first = excitation.force(sine)
-    needed = (first if record is None else first + record.sample(zero)) - p["k"] * x
+    first = moving_force(excitation, sine, pieces)
+    needed = sum((each.force(number, zero) for each, number in zip(piecewise, pieces, strict=True)), start=first) - p["k"] * x
     free_a = (needed - p["c"] * v) / p["m"]
     free_jerk = over_sines(alpha * omega * cosine) - (p["c"] * free_a + p["k"] * v) / p["m"]
-    free_jerk = free_jerk if record is None else free_jerk + record.slope(zero) / p["m"]
+    ramp = ramp_of(excitation, pieces, p["m"])
+    free_jerk = free_jerk if ramp is None else free_jerk + ramp
     free_snap = over_sines(-alpha * omega**2 * sine) - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
     memory, force = law.start(Instant(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"]))
     a = (needed - p["c"] * v + force) / p["m"]
     start = EventState(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
-    start = start._replace(kind=zero if log else None, sample=None if record is None else zero)
+    start = start._replace(kind=zero if log else None, pieces=pieces)
 
     return EventMachine(law, excitation, p, observe, log, instants, stiff, nested, start)
 
 
 def _target(
-    s: EventState[Any, Any], p: dict[str, Any], instants: Array | None, record: SampledForce | None
-) -> tuple[Array, Array | None, Array | None]:
-    """The latest end of a stretch [s]; whether it is a sample of the record; whether it is one of `instants` and not the end of a stage."""
+    s: EventState[Any, Any], p: dict[str, Any], instants: Array | None, piecewise: tuple[PiecewiseForce, ...]
+) -> tuple[Array, tuple[Array, ...], Array | None]:
+    """The latest end of a stretch [s]; which pieces of forces end there; whether it is one of `instants` and not the end of a stage."""
     target = _stage_end(s, p)
-    sampled = within = None  # without a record and without instants nothing is compiled for them
+    within = None  # without piecewise forces and without instants nothing is compiled for them
     if instants is not None:
         within = (s.stage == 1.0) & (s.t < instants[-2])
         target = jnp.where(within, following(instants, s.t), target)
-    if record is not None and s.sample is not None:  # the force is linear between samples and continuous at them
-        sample = record.time(s.sample + 1.0)
-        (sampled,) = decide(sample <= target)
-        target = jnp.where(sampled, sample, target)
-    return target, sampled, within
+    if not piecewise:
+        return target, (), within
+    ends = [each.until(number) for each, number in zip(piecewise, s.pieces, strict=True)]
+    for end in ends:
+        (sooner,) = decide(end <= target)
+        target = jnp.where(sooner, end, target)
+    return target, decide(*(end <= target for end in ends)), within
 
 
 def _stage_end(s: EventState[Any, Any], p: dict[str, Any]) -> Array:
@@ -401,19 +408,58 @@ def _without(mask: Array, *others: Array | None) -> Array:
     return mask
 
 
-def _counted(arrives: Array | None) -> Array | float:
-    """Number of events at the end of a stretch: 0 if it ends at a sample, else 1."""
-    return 1.0 if arrives is None else jnp.where(arrives, 0.0, 1.0)
+def _counted(arrives: tuple[Array, ...]) -> Array | float:
+    """Number of events at the end of a stretch: 0 if it ends with a piece of a force, else 1."""
+    return jnp.where(functools.reduce(operator.or_, arrives), 0.0, 1.0) if arrives else 1.0
 
 
-def _recorded(
-    s: EventState[Any, Any], record: SampledForce | None, others: Array, time: Array, arrives: Array | None
-) -> tuple[Array, Array | None]:
-    """External force [N] at the end of a stretch, `others` plus the record, and the number of the last sample reached there."""
-    if record is None or s.sample is None or arrives is None:
-        return others, s.sample
-    ramped = record.sample(s.sample) + record.slope(s.sample) * (time - record.time(s.sample))
-    return others + jnp.where(arrives, record.sample(s.sample + 1.0), ramped), jnp.where(arrives, s.sample + 1.0, s.sample)
+def _passed(
+    s: EventState[Any, Any], piecewise: tuple[PiecewiseForce, ...], arrives: tuple[Array, ...], time: Array
+) -> tuple[Array | float, tuple[Array, ...], Array | None]:
+    """The piecewise forces at the end of a stretch [N], their pieces from there on, and how much they jump there [N]."""
+    force: Array | float = 0.0
+    jump: Array | None = None
+    pieces = []
+    for each, number, there in zip(piecewise, s.pieces, arrives, strict=True):
+        force = force + jnp.where(there, each.at_end(number), each.force(number, time))
+        jumps = each.jump(number)
+        if jumps is not None:
+            jumps = jnp.where(there, jumps, 0.0)
+            jump = jumps if jump is None else jump + jumps
+        pieces.append(jnp.where(there, each.after(number), number))
+    return force, tuple(pieces), jump
+
+
+def piecewise_of(excitation: Excitation) -> tuple[PiecewiseForce, ...]:
+    """The forces of an excitation that are linear between instants."""
+    return excitation.pieces if isinstance(excitation, Driven) else ()
+
+
+def amplitude_of(excitation: Excitation, pieces: tuple[Array, ...]) -> Array:
+    """The amplitudes of its sines [N] in these pieces of the piecewise forces."""
+    return excitation.amplitudes(pieces) if isinstance(excitation, Driven) else excitation.amplitude
+
+
+def moving_force(excitation: Excitation, sine: Array, pieces: tuple[Array, ...]) -> Array:
+    """Its force without the piecewise ones [N], where its sines are `sine`."""
+    return excitation.moving(sine, pieces) if isinstance(excitation, Driven) else excitation.force(sine)
+
+
+def ramp_of(excitation: Excitation, pieces: tuple[Array, ...], m: Array) -> Array | None:
+    """The rate of the piecewise forces over the mass [m/s^3]; None if there are none."""
+    piecewise = piecewise_of(excitation)
+    rates = [each.slope(number) for each, number in zip(piecewise, pieces, strict=True)]
+    return functools.reduce(operator.add, rates) / m if rates else None
+
+
+def pace_of(excitation: Excitation, limit: Array) -> Array | None:
+    """How often the piecewise forces change [1/s], for `Damped`; None if there are none. `limit`: the end of the stretch [s]."""
+    if not isinstance(excitation, Driven) or not excitation.pieces:
+        return None
+    if excitation.record is not None:
+        return 1.0 / excitation.record.interval
+    limit = jax.lax.stop_gradient(limit)
+    return 1.0 / jnp.where(limit > 0.0, limit, 1.0)
 
 
 def end_of(made: EventMachine[Memory, Sums]) -> EventState[Memory, Sums]:

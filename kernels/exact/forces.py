@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 
 from kernels.exact import event_loop, oscillator
-from kernels.excitation.multi_tone import Driven
 from kernels.numerics.elementary import sincos
 from kernels.numerics.numbers import Array
 from kernels.segments.damped import Damped
@@ -38,11 +37,11 @@ def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment
     p, law = made.p, made.law
     phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
     moves = 1.0 if phase.moves is None else phase.moves
-    alpha, omega = made.excitation.amplitude / p["m"], made.excitation.omega
-    record = made.excitation.record if isinstance(made.excitation, Driven) else None
+    excitation = made.excitation
+    alpha, omega = event_loop.amplitude_of(excitation, s.pieces) / p["m"], excitation.omega
     zeta, w2 = 0.5 * (p["c"] + phase.damping) / p["m"], (p["k"] + phase.stiffness) / p["m"]
-    ramp = None if record is None else record.slope(s.sample) / p["m"]
-    segment = Damped(alpha, omega, zeta, w2, ramp, None if record is None else 1.0 / record.interval)
+    ramp = event_loop.ramp_of(excitation, s.pieces, p["m"])
+    segment = Damped(alpha, omega, zeta, w2, ramp, event_loop.pace_of(excitation, p["end"]))
     contact = s.memory.friction
 
     def moment(tau: jax.Array) -> Moment:
@@ -53,9 +52,9 @@ def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment
             m = jax.tree.map(lambda other, one: jnp.where(slope != 0.0, other, one), taylor, m)
         x, v = s.x + m.d * moves, m.v * moves
         friction = wall = reaction = jnp.zeros_like(x)
-        driven = made.excitation.force(sincos(s.anchor.angle + omega * tau)[0])
-        if record is not None:
-            driven = driven + record.sample(s.sample) + record.slope(s.sample) * (s.t + tau - record.time(s.sample))
+        driven = event_loop.moving_force(excitation, sincos(s.anchor.angle + omega * tau)[0], s.pieces)
+        for force, piece in zip(event_loop.piecewise_of(excitation), s.pieces, strict=True):
+            driven = driven + force.force(piece, s.t + tau)
         for n, (each, pressed) in enumerate(zip(made.walls, s.memory.walls, strict=True)):
             y, side = each.compression(pressed, x), pressed.side
             push = each.force(pressed, y).at(y, side * v)

@@ -22,7 +22,7 @@ from kernels.exact.event_loop import EventState, Stretch
 from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.models.contacts import STOP, VARYING, WallLaw
-from kernels.models.features import FEATURES
+from kernels.models.features import FEATURES, UNBOUNDED
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide
@@ -85,11 +85,11 @@ class EventSetup(NamedTuple):
 def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
     """The oscillator of resolved parameters (see `simulate`)."""
     absent = {wall.prefix + name for wall in kind.walls for name in (*MAY_BE_ABSENT, *(("f_crit",) if len(kind.walls) > 1 else ()))}
-    read = [value for name, value in p.items() if name not in {*MAY_BE_ABSENT, *absent, *FEATURES["tones"], "bank"}]
+    read = [value for name, value in p.items() if name not in {*MAY_BE_ABSENT, *absent, *FEATURES["tones"], *UNBOUNDED, "bank"}]
     centre = None
     if "m_2" in p:
         p, centre = relative(p)
-    excitation = excitation_of(p)
+    excitation = excitation_of(p, by_events=True)
     zero = jnp.zeros_like(p["m"])
     friction = None if kind.friction is None else PHASES[kind.friction].of(p)
     walls = tuple(Wall.of(p, wall.law != STOP, wall.law == VARYING, wall.prefix, wall.sides) for wall in kind.walls)
@@ -136,8 +136,7 @@ def _released(p: dict[str, Any], excitation: Excitation) -> Instant:
     """The motion at t = 0, as far as the walls need it."""
     zero = jnp.zeros_like(p["m"])
     x, v = p["x0"] + zero, p["v0"] + zero
-    force = excitation.force(sincos(excitation.phase + zero)[0])
-    needed = (excitation.with_record(force, zero) if isinstance(excitation, Driven) else force) - p["k"] * x
+    needed = (excitation.at(zero) if isinstance(excitation, Driven) else excitation.force(sincos(excitation.phase + zero)[0])) - p["k"] * x
     return Instant(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
 
 

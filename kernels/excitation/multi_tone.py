@@ -1,17 +1,20 @@
 """Excitation beyond one sine: a sum of sines whose first may sweep, and a record of base acceleration, piecewise linear.
 
     (f0 - m a0) sin(omega t + sweep_rate t^2 / 2 + phase) + load - m [sum of tone_a0 sin(tone_omega t + tone_phase) + record_scale a(t)]
+    + table_scale F(t) + (pulse_f0 - m pulse_a0) s(t),  s the shape of a pulse
 
 The parameters of a program select the parts of its excitation at compile time (`models.features.FEATURES`).
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
 from kernels.excitation.harmonic import Harmonic, Turn, wrap
+from kernels.excitation.table import PiecewiseForce, TabledForce
 from kernels.models.features import DRIVEN, FEATURES
 from kernels.numerics.elementary import chord, sincos
 from kernels.numerics.numbers import Array
@@ -48,6 +51,30 @@ class SampledForce(NamedTuple):
         """Rate of the force between sample `number` and the next [N/s]."""
         return (self.sample(number + 1.0) - self.sample(number)) / self.interval
 
+    def begin(self) -> Array:
+        """See `table.PiecewiseForce`; the piece of a number is that after the sample of this number."""
+        return jnp.zeros_like(self.factor)
+
+    def until(self, piece: Array) -> Array:
+        """See `table.PiecewiseForce`."""
+        return self.time(piece + 1.0)
+
+    def after(self, piece: Array) -> Array:
+        """See `table.PiecewiseForce`."""
+        return piece + 1.0
+
+    def force(self, piece: Array, time: Array) -> Array:
+        """See `table.PiecewiseForce`."""
+        return self.sample(piece) + self.slope(piece) * (time - self.time(piece))
+
+    def at_end(self, piece: Array) -> Array:
+        """See `table.PiecewiseForce`."""
+        return self.sample(piece + 1.0)
+
+    def jump(self, _piece: Array) -> None:
+        """See `table.PiecewiseForce`."""
+        return
+
     def at(self, time: Array) -> Array:
         """Force [N] at a time [s], which is float64 whatever the type of the others. Before t = 0 it is extrapolated linearly."""
         place = jnp.minimum(time / self.interval, float(self.last))
@@ -64,6 +91,8 @@ class Driven(NamedTuple):
         amplitude, omega, phase: of the sines (n,) [N], [rad/s], [rad]. The harmonic excitation, if there is one, is the first.
         load: constant force [N].
         sweep: rate of change of the first frequency [rad/s^2]; None if it is constant. record: force of a record; None without one.
+        tables: forces of a table and of a pulse, as far as there are any.
+        arches: whether the last of the sines is that of a pulse, which acts only while the pulse lasts (compile-time).
     """
 
     amplitude: Array
@@ -72,10 +101,15 @@ class Driven(NamedTuple):
     load: Array
     sweep: Array | None
     record: SampledForce | None
+    tables: tuple[TabledForce, ...] = ()
+    arches: bool = False
 
     @classmethod
-    def of(cls, p: dict[str, Any]) -> Driven:
-        """The excitation of resolved parameters (scalars; tones (n,) padded with NaN; the bank)."""
+    def of(cls, p: dict[str, Any], by_events: bool = False) -> Driven:
+        """The excitation of resolved parameters (scalars; tones (n,) padded with NaN; the bank).
+
+        `by_events`: the half sine of a pulse is the last of the sines, for an event loop that knows the piece (`amplitudes`).
+        """
         sines = []
         if "a0" in p:
             sines.append(tuple(jnp.asarray(value)[None] for value in (p["f0"] - p["m"] * p["a0"], p["omega"], p["phase"])))
@@ -83,6 +117,17 @@ class Driven(NamedTuple):
             a0, omega, phase = (p[name] for name in FEATURES["tones"])
             there = ~jnp.isnan(a0)
             sines.append((-p["m"] * jnp.where(there, a0, 0.0), jnp.where(there, omega, 1.0), jnp.where(there, phase, 0.0)))
+        tables, arches = [], False
+        if "table_time" in p:
+            tables.append(TabledForce.of(p["table_time"], p["table_force"], p["table_scale"]))
+        if "pulse" in p:
+            height = p["pulse_f0"] - p["m"] * p["pulse_a0"]
+            pulse = TabledForce.pulse(p["pulse"], height, p["pulse_start"], p["pulse_duration"])
+            tables.append(pulse)
+            arches = by_events and pulse.length is not None
+            if arches and pulse.arch is not None and pulse.length is not None:
+                omega = jnp.pi / pulse.length
+                sines.append((pulse.arch * height[None], omega[None], (-omega * p["pulse_start"])[None]))
         nothing = [jnp.zeros((0,), jnp.result_type(p["m"]))]
         amplitude, omega, phase = (jnp.concatenate([each[i] for each in sines] or nothing) for i in range(3))
         record = None
@@ -90,7 +135,22 @@ class Driven(NamedTuple):
             none, most = jnp.isnan(p["record"]), p["bank"].shape[0] - 1.0
             row = jnp.clip(jnp.where(none, 0.0, p["record"]), 0.0, most)  # nothing outside the bank is ever read
             record = SampledForce(p["bank"], row, p["interval"], jnp.where(none, 0.0, -p["m"] * p["record_scale"]))
-        return cls(amplitude, omega, phase, p["load"], p.get("sweep_rate"), record)
+        return cls(amplitude, omega, phase, p["load"], p.get("sweep_rate"), record, tuple(tables), arches)
+
+    @property
+    def pieces(self) -> tuple[PiecewiseForce, ...]:
+        """The forces that are linear between instants."""
+        return (*([] if self.record is None else [self.record]), *self.tables)
+
+    def amplitudes(self, pieces: tuple[Array, ...]) -> Array:
+        """The amplitudes of the sines [N] in these pieces of `pieces`."""
+        if not self.arches:
+            return self.amplitude
+        return self.amplitude.at[-1].multiply(self.tables[-1].gate(pieces[-1]))
+
+    def moving(self, sine: Array, pieces: tuple[Array, ...]) -> Array:
+        """`force` in these pieces of `pieces`."""
+        return jnp.sum(self.amplitudes(pieces) * sine) + self.load
 
     @property
     def largest(self) -> Array:
@@ -98,31 +158,37 @@ class Driven(NamedTuple):
         most = jnp.sum(jnp.abs(self.amplitude)) + jnp.abs(self.load)
         if self.record is not None:
             most = most + jnp.abs(self.record.factor) * jnp.max(jnp.abs(self.record.bank))
-        return most
+        return sum((table.largest for table in self.tables), start=most)
 
     def turn(self, time: Array) -> Turn:
         """The rotation of the sines in a time [s], where all frequencies are constant."""
         return Turn(*chord(self.omega * time))
 
     def force(self, sine: Array) -> Array:
-        """Force [N] without that of the record, where the sines (n,) are `sine`."""
+        """Force [N] without those of record, table and pulse, where the sines (n,) are `sine`."""
         return jnp.sum(self.amplitude * sine) + self.load
 
-    def at(self, time: Array) -> Array:
-        """Force [N] at a time [s], which may be of a wider type than the other numbers."""
+    def at(self, time: Array, before: bool = False) -> Array:
+        """Force [N] at a time [s], which may be of a wider type than the other numbers; where it jumps, that after or `before` the jump."""
         angle = self.omega.astype(time.dtype) * time + self.phase.astype(time.dtype)
         if self.sweep is not None:
             angle = jnp.concatenate([angle[:1] + (0.5 * self.sweep).astype(time.dtype) * time * time, angle[1:]])
-        return self.with_record(self.force(sincos(wrap(angle).astype(self.amplitude.dtype))[0]), time)
+        return self.with_pieces(self.force(sincos(wrap(angle).astype(self.amplitude.dtype))[0]), time, before)
 
-    def with_record(self, force: Array, time: Array) -> Array:
-        """A force [N], plus that of the record at a time [s] if there is a record."""
-        return force if self.record is None else force + self.record.at(time)
+    def with_pieces(self, force: Array, time: Array, before: bool = False) -> Array:
+        """A force [N], plus those of record, table and pulse at a time [s]. `before`: see `at`."""
+        if self.record is not None:
+            force = force + self.record.at(time)
+        return sum((table.at(time, before) for table in self.tables), start=force)
+
+    def next_after(self, time: Array) -> Array:
+        """The first instant of a table or pulse after a time [s]; inf if there is none."""
+        return functools.reduce(jnp.minimum, [table.next_after(time) for table in self.tables], jnp.inf * jnp.ones_like(time))
 
 
 Excitation = Harmonic | Driven
 
 
-def excitation_of(p: dict[str, Any]) -> Excitation:
-    """The excitation of resolved parameters (scalars): `Driven` if one of its own parameters is given, else `Harmonic`."""
-    return Driven.of(p) if any(name in p for feature in DRIVEN for name in FEATURES[feature]) else Harmonic.of(p)
+def excitation_of(p: dict[str, Any], by_events: bool = False) -> Excitation:
+    """The excitation of resolved parameters (scalars): `Driven` if one of its own parameters is given, else `Harmonic`. See `Driven.of`."""
+    return Driven.of(p, by_events) if any(name in p for feature in DRIVEN for name in FEATURES[feature]) else Harmonic.of(p)

@@ -85,7 +85,8 @@ def is_traced(value: Any) -> bool:
 
 def features_of(params: Mapping[str, Any]) -> set[str]:
     """The names in FEATURES of the excitation of given parameters. A traced parameter counts as not 0. There is at least one name."""
-    found = {name for name, key in (("tones", "tone_a0"), ("record", "record")) if key in params}
+    switches = {"tones": "tone_a0", "record": "record", "table": "table_time", "pulse": "pulse"}
+    found = {name for name, key in switches.items() if key in params}
     if not is_zero(params.get("sweep_rate", 0.0)):
         return found | {"sweep", "harmonic"}
     return found if found and is_zero(params.get("a0", 0.0)) and is_zero(params.get("f0", 0.0)) else found | {"harmonic"}

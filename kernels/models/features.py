@@ -17,9 +17,12 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "sweep": ("sweep_rate",),
     "tones": ("tone_a0", "tone_omega", "tone_phase"),
     "record": ("record", "record_scale", "bank", "interval"),
+    "table": ("table_time", "table_force", "table_scale"),
+    "pulse": ("pulse", "pulse_start", "pulse_duration", "pulse_f0", "pulse_a0"),
 }
 HARMONIC = "harmonic"
-DRIVEN = ("sweep", "tones", "record")  # those beyond one sine
+UNBOUNDED = ("table_time", "table_force", "pulse_duration")  # padded with NaN, or infinite by default
+DRIVEN = ("sweep", "tones", "record", "table", "pulse")  # those beyond one sine
 DRIVES = tuple(name for feature in DRIVEN for name in FEATURES[feature])  # a steady motion has none of them: it repeats with its one sine
 # ways in which friction varies, and links beside k and c: the parameter that switches each on (see `varied`) -> the parameters that only
 # such programs read

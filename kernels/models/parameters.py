@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from kernels.models.links import PARAMETERS as LINK_PARAMETERS
+from kernels.models.loads import PULSES_OF_A_MASS, TABLES, fastest_of_pulse, is_none
 from kernels.models.presliding import PARAMETERS as PRESLIDING_PARAMETERS
 from kernels.models.quantity import Quantity
 
@@ -53,6 +54,8 @@ EXCITATION = (
     Quantity("record", "", "which record of base acceleration is added, counted from 0", kind="integer", default_rule="absent: none",
              lower=0.0),
     Quantity("record_scale", "1", "factor of the record", default=1.0),
+    *TABLES,
+    *PULSES_OF_A_MASS,
 )  # fmt: skip
 
 WEAR_LAW = (
@@ -75,7 +78,8 @@ TIME = (
     Quantity("step", "s", "largest step of the fixed-step schemes, which divide the run into equal steps; first step of the others",
              "h", default=1e-4, lower=0.0, lower_open=True),
     Quantity("largest_step", "s", "largest step of the schemes that choose their steps",
-             default_rule="a twentieth of the shortest period, pi / (10 omega); with a record at most its interval",
+             default_rule="a twentieth of the shortest period, pi / (10 omega); with a record at most its interval, with a pulse at "
+             "most a tenth of its duration",
              lower=0.0, lower_open=True),
     Quantity("smallest_step", "s", "smallest step of the schemes that choose their steps; a run that needs a smaller one fails "
              "(adapt1 and adapt2 start from rest with 1e-4 step)",
@@ -127,5 +131,7 @@ def derive_time(p: dict[str, Any], xp: Any) -> None:
             fastest = xp.maximum(fastest, xp.abs(fastest + p["sweep_rate"] * p["end"]))
         if tones.shape[-1]:
             fastest = xp.maximum(fastest, xp.max(xp.where(xp.isnan(tones), 0.0, tones), axis=-1))
+        if not is_none(p["pulse"]):
+            fastest = xp.maximum(fastest, fastest_of_pulse(p, xp))
         p["largest_step"] = math.pi / (10.0 * fastest)
     p.setdefault("smallest_step", 1e-6 * p["step"])

@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels.models import links
 from kernels.models.features import used
+from kernels.models.loads import LOAD_RULES
 from kernels.models.model import Rule
 from kernels.models.presliding import PRESLIDING, presliding
 from kernels.models.quantity import Values
@@ -57,7 +58,9 @@ def _unequal_tones(p: Values) -> Any:
 
 def driven(p: Values) -> Any:
     """Mask of the rows whose excitation is more than one sine of constant frequency."""
-    return ~np.isnan(p.get("record", math.nan)) | (np.asarray(p.get("sweep_rate", 0.0)) != 0.0) | (links.entries(p, "tone_a0") > 0)
+    loads = (np.asarray(p.get("pulse", 0.0)) != 0.0) | (links.entries(p, "table_time") > 0)
+    others = (np.asarray(p.get("sweep_rate", 0.0)) != 0.0) | (links.entries(p, "tone_a0") > 0)
+    return loads | others | ~np.isnan(p.get("record", math.nan))
 
 
 EXCITATION_RULES = (
@@ -67,6 +70,7 @@ EXCITATION_RULES = (
     Rule(("sweep_rate",), "scheme 'exact' needs a constant frequency: leave out sweep_rate, or choose a time scheme",
          lambda p, s: (s == EXACT) & (np.asarray(p.get("sweep_rate", 0.0)) != 0.0),
          lambda p, _s: f"sweep_rate = {p['sweep_rate']:g} rad/s^2"),
+    *LOAD_RULES,
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from kernels.models import structure_stability
 from kernels.models.basis import AXES
+from kernels.models.loads import OF_A_LOAD, fastest_of_pulse, is_none, pulse_rules, table_rules
 from kernels.models.model import Model, Rule
 from kernels.models.parameters import TIME, WEAR_LAW, derive_wear_law
 from kernels.models.quantity import Quantity, Values
@@ -85,7 +86,12 @@ def _parameters(structure: Any) -> tuple[Quantity, ...]:
         ]
     for load in structure.loads:
         found += [
-            replace(q, name=named(q.name, load.name), unit=q.unit or load.unit, description=f"{q.description} {load.name}")
+            replace(
+                q,
+                name=named(q.name, load.name),
+                unit=q.unit or ("" if q.kind == "word" else load.unit),
+                description=f"{q.description} {load.name}",
+            )
             for q in _OF_LOAD
         ]
     if structure.loads:
@@ -178,6 +184,8 @@ def _fastest(structure: Any, p: Values, xp: Any) -> Any:
         natural = p["frequency_factor"] * own
     found = xp.maximum(natural, 2.0 * math.pi / p["end"])
     for load in structure.loads:
+        if not is_none(p[named("pulse", load.name)]):
+            found = xp.maximum(found, fastest_of_pulse(p, xp, f"[{load.name}]"))
         amplitude = p[named("amplitude", load.name)]
         found = xp.maximum(found, xp.where(xp.asarray(amplitude) != 0.0, p[named("omega", load.name)], 0.0))
     return found
@@ -203,6 +211,9 @@ def _rules(structure: Any) -> tuple[Rule, ...]:
             largest,
         )
     )
+    for load in structure.loads:
+        names = [named(name, load.name) for name in ("table_time", "table_value", "pulse", "pulse_duration", "pulse_amplitude")]
+        found += [*table_rules(*names[:2]), *pulse_rules(names[2], names[3], names[4:])]
     return tuple(found)
 
 
@@ -235,6 +246,7 @@ _OF_LOAD = (
     Quantity("omega", "rad/s", "circular frequency of load", r"\omega", default=2.0 * math.pi, lower=0.0, lower_open=True),
     Quantity("phase", "rad", "phase at t = 0 of load", r"\varphi", default=0.0),
     Quantity("constant", "", "constant part of load", default=0.0),
+    *(replace(q, description=f"{q.description}; of load") for q in OF_A_LOAD),
 )  # fmt: skip
 _OF_RECORDS = (
     Quantity("record", "", "which record the loads follow, counted from 0", kind="integer", default_rule="absent: none", lower=0.0),

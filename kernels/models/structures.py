@@ -33,7 +33,7 @@ class StructureKey(NamedTuple):
         own_modes: coordinates whose frequency and damping are parameters.
         contacts: the supports, those of one kind side by side. points: observed points, each with an axis.
         loads: their names. based: the places in `loads` of base accelerations. channels: those of loads that follow a record.
-        recorded: whether rows follow records.
+        recorded: whether rows follow records. shaped: whether loads have tables or pulses.
         peak_edges: bounds of the classes of impact peaks [N]; () for none. modal_energies: whether energies of modes are observed.
     """
 
@@ -52,6 +52,7 @@ class StructureKey(NamedTuple):
     bases: int = 1
     moved: tuple[str, ...] = ()
     own_modes: tuple[int, ...] = ()
+    shaped: bool = False
 
     @property
     def groups(self) -> list[list[ContactKind]]:
@@ -61,7 +62,7 @@ class StructureKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A load: amplitude sin(omega t + phase) + constant, plus a channel of the record that the parameter `record` numbers.
+    """A load: amplitude sin(omega t + phase) + constant, plus a table and a pulse, and a channel of the record that `record` numbers.
 
     Attributes:
         name: of the load, in names of parameters.
@@ -256,8 +257,11 @@ class Structure:
             if any(basis.at(point)[row].any() for basis in self.bases.values())
         )
 
-    def key(self, turned: bool, recorded: bool, moved: Sequence[str] = ()) -> StructureKey:
-        """The key of programs; `turned`: whether `angle` is given, `recorded`: whether `record` is, `moved`: supports with a `position`."""
+    def key(self, turned: bool, recorded: bool, moved: Sequence[str] = (), shaped: bool = False) -> StructureKey:
+        """The key of programs; `turned`: whether `angle` is given, `recorded`: whether `record` is, `moved`: supports with a `position`.
+
+        `shaped`: whether a load has a table or a pulse.
+        """
         channels = tuple(place for place, load in enumerate(self.loads) if load.channel is not None)
         return StructureKey(
             body=self.body,
@@ -275,6 +279,7 @@ class Structure:
             bases=len(self.bases),
             moved=tuple(moved),
             own_modes=tuple(self.own_modes),
+            shaped=shaped,
         )
 
     @property

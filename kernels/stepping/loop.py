@@ -21,7 +21,7 @@ from kernels.contact.wall_outcome import WallEnd
 from kernels.excitation.harmonic import Rotation, Turn
 from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.models.contacts import STOP, WallLaw
-from kernels.models.features import FEATURES
+from kernels.models.features import FEATURES, UNBOUNDED
 from kernels.models.links import PARAMETERS as LINK_PARAMETERS
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.schemes import MOST_STEPS
@@ -49,7 +49,7 @@ STEPPERS: dict[str, Stepper] = {
 }
 CHUNK = 512  # attempts between two checks of which runs are over
 _NEARLY = 1.0 + 1e-6
-_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], *(q.name for q in LINK_PARAMETERS), "bank"}
+_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], *UNBOUNDED, *(q.name for q in LINK_PARAMETERS), "bank"}
 
 
 class Even(NamedTuple):
@@ -358,7 +358,7 @@ def turn(
         length = setup.p["end"] / even.whole  # in float64, whatever the type of the others
         times = [(number + fraction) * length for fraction in stepper.fractions]
         steady = setup.excitation.sweep is None
-        forces = [setup.excitation.with_record(f, t) if steady else setup.excitation.at(t) for f, t in zip(forces, times, strict=True)]
+        forces = [setup.excitation.with_pieces(f, t) if steady else setup.excitation.at(t) for f, t in zip(forces, times, strict=True)]
     normals: list[Array | None] = [None] * len(forces)
     swings = None
     if pressing is not None and swing is not None:
@@ -423,6 +423,9 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], within, p["end"]))
     if setup.pressing is not None:  # the normal force is not smooth where contact is lost or made
         target = jnp.minimum(target, clock.t + setup.pressing.until_zero(clock.t))
+    bends = setup.excitation if isinstance(setup.excitation, Driven) and setup.excitation.tables else None
+    if bends is not None:
+        target = jnp.minimum(target, bends.next_after(clock.t))
     left = (target - clock.t) - clock.rest
     (lands,) = decide(left <= clock.h * _NEARLY, like=clock.h)
     h = jnp.where(lands, left.astype(clock.h.dtype), clock.h)
@@ -432,7 +435,11 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         normals = [pressing.swing.at(moment) for moment in moments]
         begin, middle = (pressing.swing.at(clock.t + (clock.rest + fraction * h)) for fraction in (0.0, 0.5))
         swings = Swings(begin, middle, cast("Array", normals[-1]))
-    loads = _loads(stepper, setup, [setup.excitation.at(moment) for moment in moments], normals, h)
+    if bends is None:
+        forces = [setup.excitation.at(moment) for moment in moments]
+    else:  # a step that lands where the force jumps sees the force before the jump
+        forces = [bends.at(jnp.minimum(moment, target), before=True) for moment in moments]
+    loads = _loads(stepper, setup, forces, normals, h)
     trial = stepper.step(setup.body, loads, run.state, h)
 
     fixed = jax.lax.stop_gradient
@@ -461,6 +468,9 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         sums = sums._replace(
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies)
         )
+    if bends is not None:
+        jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
+        trial = trial._replace(state=trial.state._replace(a=trial.state.a + jump * setup.body.by_mass))
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector
 from kernels.excitation.harmonic import Rotation
+from kernels.excitation.table import TabledForce
 from kernels.models.structures import StructureKey
 from kernels.models.supports import named
 from kernels.numerics.fusion import fusion_barrier
@@ -185,6 +186,7 @@ class Loads(NamedTuple):
         channels: the places in `vectors` of the loads that follow a record (compile-time). record: number of the record, NaN for none.
         bank: (R, C, samples + 2) records, one channel for each of `channels`. interval: of the records [s].
         scale: factor of the record. gain: factor of all loads.
+        shaped: for each load its table, if there is one in any row, and its pulse; () without any.
     """
 
     vectors: Array
@@ -198,6 +200,7 @@ class Loads(NamedTuple):
     bank: Array | None = None
     interval: Array | None = None
     scale: Array | None = None
+    shaped: tuple[tuple[TabledForce, ...], ...] = ()
 
     @property
     def largest(self) -> Array:
@@ -206,21 +209,31 @@ class Loads(NamedTuple):
         if self.bank is not None and self.scale is not None:
             peaks = jnp.max(jnp.abs(self.bank), axis=(0, 2))[: len(self.channels)]
             sizes = sizes.at[jnp.asarray(self.channels)].add(jnp.abs(self.scale) * peaks)
+        if self.shaped:
+            sizes = sizes + jnp.stack([sum((each.largest for each in load), start=0.0 * sizes[0]) for load in self.shaped])
         return jnp.abs(self.gain) * (sizes @ jnp.abs(self.vectors))
 
-    def at(self, time: Array) -> Acting:
-        """What acts at a time [s] (float64)."""
-        return self.acting(Rotation.at(self, time).sine, time)
+    def next_after(self, time: Array) -> Array:
+        """The first instant of a table or a pulse after a time [s]; inf if there is none."""
+        instants = [each.next_after(time) for load in self.shaped for each in load]
+        return functools.reduce(jnp.minimum, instants, jnp.full_like(time, jnp.inf))
 
-    def acting(self, sines: Array, time: Array) -> Acting:
-        """What acts at a time [s] (float64), where the sines of all loads are known, (L,)."""
+    def at(self, time: Array, before: bool = False) -> Acting:
+        """What acts at a time [s] (float64); where a load jumps, after the jump, or `before` it."""
+        return self.acting(Rotation.at(self, time).sine, time, before)
+
+    def acting(self, sines: Array, time: Array, before: bool = False) -> Acting:
+        """What acts at a time [s] (float64), where the sines of all loads are known, (L,). `before`: see `at`."""
         sizes = self.constant + self.amplitude * sines
+        if self.shaped:
+            now = [sum((each.at(time, before) for each in load), start=size) for load, size in zip(self.shaped, sizes, strict=True)]
+            sizes = jnp.stack(jnp.broadcast_arrays(*now))
         if self.bank is not None and self.interval is not None and self.record is not None and self.scale is not None:
             place = time / self.interval
             last = self.bank.shape[-1] - 2
-            before = jnp.clip(jnp.floor(place), 0, last)
-            part = jnp.clip(place - before, 0.0, 1.0).astype(sizes.dtype)
-            index, number = before.astype(int), jnp.nan_to_num(self.record).astype(int)
+            sample = jnp.clip(jnp.floor(place), 0, last)
+            part = jnp.clip(place - sample, 0.0, 1.0).astype(sizes.dtype)
+            index, number = sample.astype(int), jnp.nan_to_num(self.record).astype(int)
             scale = jnp.where(jnp.isnan(self.record), 0.0, self.scale)
             found = list(sizes)
             for channel, load in enumerate(self.channels):
@@ -310,6 +323,18 @@ def loads_of(key: StructureKey, p: dict[str, Any], vectors: Array, one: Array) -
         jnp.stack([p[named(name, load)] for load in key.loads]) for name in ("amplitude", "omega", "phase", "constant")
     )
     plain = Loads(vectors, amplitude, omega, phase, constant, p["load_factor"])
+    if key.shaped:
+        plain = plain._replace(shaped=tuple(_shapes_of(load, p) for load in key.loads))
     if not key.recorded:
         return plain
     return plain._replace(channels=key.channels, record=p["record"], bank=p["bank"], interval=p["interval"], scale=p["record_scale"])
+
+
+def _shapes_of(load: str, p: dict[str, Any]) -> tuple[TabledForce, ...]:
+    """The table of a load, if there is one, and its pulse."""
+    times, values, scale, shape, start, duration, height = (
+        p[named(name, load)]
+        for name in ("table_time", "table_value", "table_scale", "pulse", "pulse_start", "pulse_duration", "pulse_amplitude")
+    )
+    table = (TabledForce.of(times, values, scale),) if times.shape[0] else ()
+    return (*table, TabledForce.pulse(shape, height, start, duration))

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from kernels.contact.impact_sliding import Touch, anew, size
 from kernels.models.basis import AXES
+from kernels.models.features import UNBOUNDED
 from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
 from kernels.models.structures import StructureKey
@@ -136,7 +137,7 @@ class StructureRun(NamedTuple):
 
 def prepare(stepper: Stepper, p: dict[str, Any], key: StructureKey) -> StructureSetup:
     """What does not change during a run, from resolved parameters (scalars) and the arrays of the structure."""
-    absent = {*_ARRAYS, "record", "interval"}
+    absent = {*_ARRAYS, "record", "interval", "table_value", *UNBOUNDED}
     finite = all_finite([value for name, value in p.items() if name.partition("[")[0] not in absent])
     p = {**p, **of_row(key, p)}
     body, loads = build(key, p)
@@ -322,10 +323,16 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     """One attempt at a chosen step. It is cut at the ends of window and run. See `loop`, whose rules are the same."""
     p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
     target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
+    if setup.loads.shaped:
+        target = jnp.minimum(target, setup.loads.next_after(clock.t))
     left = (target - clock.t) - clock.rest
     (lands,) = decide(left <= clock.h * _NEARLY, like=clock.h)
     h = jnp.where(lands, left.astype(clock.h.dtype), clock.h)
-    loads = tuple(setup.loads.at(clock.t + (clock.rest + fraction * h)) for fraction in stepper.fractions)
+    moments = [clock.t + (clock.rest + fraction * h) for fraction in stepper.fractions]
+    if setup.loads.shaped:  # a step that lands where a load jumps sees the load before the jump
+        loads = tuple(setup.loads.at(jnp.minimum(moment, target), before=True) for moment in moments)
+    else:
+        loads = tuple(setup.loads.at(moment) for moment in moments)
     trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
     fixed = jax.lax.stop_gradient
     changed, moved = fixed(cast("tuple[Array, Array]", trial.doubt))
@@ -344,6 +351,9 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     seen = see(setup, trial.state, loads[-1])
     sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
+    if setup.loads.shaped:
+        jump = setup.loads.at(target).force - setup.loads.at(target, before=True).force
+        trial = trial._replace(state=trial.state._replace(a=trial.state.a + jnp.where(lands, jump, 0.0) * setup.body.by_mass))
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(

@@ -32,6 +32,7 @@ from sweep.design.distributions import DISTRIBUTIONS
 from sweep.excitation.envelope import SHAPES
 from sweep.io.units import in_unit
 from sweep.io.values import DEFAULT, written
+from sweep.study.load_tables import OF_A_FILE, TABLE
 from sweep.study.random_excitation import INTERPOLATIONS
 from sweep.study.response_spectra import ACROSS
 from sweep.study.schema import TIME_KEYS, WINDOW, Document, Range
@@ -138,7 +139,7 @@ FORMS: dict[str, dict[str, Schema]] = {
         "axis": DIRECTION,
         "axes": {**list_of(DIRECTION, 3), "maxItems": 3},
     },
-    "LoadTable": {"kind": one_of(KINDS), "direction": DIRECTION},
+    "LoadTable": {"kind": one_of(KINDS), "direction": DIRECTION, "table": {**TEXT, "description": OF_A_FILE}},
 }
 
 
@@ -257,6 +258,7 @@ def study_schema() -> Schema:
     models = listed_models()
     shapes["Study"]["properties"]["model"] |= one_of(models)
     given = {name: described(known[name], form) for name, form in forms.items() if name not in TIME_KEYS}
+    given |= {name: {**TEXT, "description": OF_A_FILE} for name in (TABLE, f"{TABLE}[LOAD]")}
     shapes |= {
         name_of(unit): {"type": "string", "pattern": pattern_of(unit)} for unit in sorted({q.unit for q in known.values() if q.unit})
     }

@@ -26,7 +26,7 @@ from sweep.io.toml import apply_overrides, read_source
 from sweep.io.values import Value, read_number, read_value, written
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study import excitation as excitations
-from sweep.study import structures
+from sweep.study import load_tables, structures
 from sweep.study.builder import Study
 from sweep.study.capabilities import check_asked, check_columns, check_precision, check_uses, uses_of
 from sweep.study.config import Config
@@ -128,6 +128,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     fixed: dict[str, Value] = {}
     paths: dict[str, str] = {}
     raw_parameters, homes = structures.with_parameters(document, problems)
+    load_tables.expand(raw_parameters, homes, model, folder, problems)
     check_parameters(raw_parameters, homes, model, fixed, paths, problems)
     check_time(document.time, model, fixed, paths, problems)
     swept_points = read_sweep(document.sweep, model, scheme, fixed, folder, problems)

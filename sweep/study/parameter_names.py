@@ -47,6 +47,14 @@ class Parameters(TypedDict, total=False):
     tone_phase: Any  # rad
     record: Any
     record_scale: Any
+    table_time: Any  # s
+    table_force: Any  # N
+    table_scale: Any
+    pulse: Any
+    pulse_start: Any  # s
+    pulse_duration: Any  # s
+    pulse_f0: Any  # N
+    pulse_a0: Any  # m/s^2
     service_time: Any  # s
     archard_k: Any  # 1/Pa
     contact_area: Any  # m^2

@@ -305,6 +305,14 @@ class LoadTable(TableSchema):
     omega: Any = None
     phase: Any = None
     constant: Any = None
+    table: Any = None
+    table_time: Any = None
+    table_value: Any = None
+    table_scale: Any = None
+    pulse: Any = None
+    pulse_start: Any = None
+    pulse_duration: Any = None
+    pulse_amplitude: Any = None
 
 
 class Document(TableSchema):

@@ -1,9 +1,10 @@
 """An event code in numba that shares nothing with the kernels: one oscillator after the other, each phase by its Taylor series.
 
-    m x'' + c x' + k x = sum_i A_i sin(w_i t + phi_i) + load + T - sum over walls of side F(y, y'),    y = side x - gap
+    m x'' + c x' + k x = sum_i A_i sin(w_i t + phi_i) + load + F(t) + T - sum over walls of side F(y, y'),    y = side x - gap
 
-T is rigid or penalised Coulomb friction with constant normal force; F an elastic stop, or a wall that buckles. Between events the equation
-is linear (quadratic where an added damping varies with the compression), and the series of x follows from it by recurrence, without any
+F(t) is linear between given instants, and may jump there; half sines may begin and end there. T is rigid or penalised Coulomb friction with
+constant normal force; F(y, y') an elastic stop, or a wall that buckles. Between events the equation is linear (quadratic where an added
+damping varies with the compression), and the series of x follows from it by recurrence, without any
 closed form of the motion. The guards are polynomials in the time since the step began: leading coefficients that are rounding errors are
 dropped, so that a guard that starts at 0 is judged by its first rate that is not 0, and the first root of the rest is bracketed on a mesh
 whose extrema are looked at. One event is processed at a time; what follows at the same instant is found as an event after 0 s.
@@ -188,7 +189,7 @@ def settled(pieces, state, y):
 
 
 @_jit
-def integrate(p, tones, walls, pieces, out, of_walls):  # noqa: C901 (numba: one function, no objects)
+def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (numba: one function, no objects)
     """One oscillator. Writes into `out` and `of_walls`."""
     m, hold, slide = p[M], p[HOLD], p[SLIDE]
     kind, count = int(p[FRICTION]), int(p[WALLS])
@@ -231,14 +232,21 @@ def integrate(p, tones, walls, pieces, out, of_walls):  # noqa: C901 (numba: one
         direction = last = math.copysign(1.0, v)
     counted_slip, counted_rest = False, False
     starts = True  # of rigid friction: whether it holds is to be decided
+    bent = -1  # the last bend passed
     idle = 0
     for _ in range(MOST_EVENTS * 1000):
         if t >= end:
             break
         within = p[START] <= t < p[STOP]
         until = p[START] if t < p[START] else p[STOP] if t < p[STOP] else end
+        while bent + 1 < lines.shape[0] and lines[bent + 1, 0] <= t:
+            bent, starts = bent + 1, starts or (kind == RIGID and slips == HELD)
+            tones[-1] = lines[bent, 3:]
+        if bent + 1 < lines.shape[0]:
+            until = min(until, lines[bent + 1, 0])
+        pull = p[LOAD] + lines[bent, 1] + lines[bent, 2] * (t - lines[bent, 0])
         # the equation: m x'' = drive + constant - K x - (C + Q x) v
-        constant, stiff, damp, quadratic = p[LOAD], p[K], p[C], 0.0
+        constant, stiff, damp, quadratic = pull, p[K], p[C], 0.0
         for i in range(count):
             f0, f1, f2, f3 = law(walls[i], pieces[i], phase[i], state[i])
             s, gap = walls[i, SIDE], walls[i, GAP]
@@ -282,6 +290,8 @@ def integrate(p, tones, walls, pieces, out, of_walls):  # noqa: C901 (numba: one
                     drive[j] += factor * part
                     drive_sizes[j] += abs(factor)
                     factor *= tones[i, 1] * h / (j + 1.0)
+        drive[1] += lines[bent, 2] * h
+        drive_sizes[1] += abs(lines[bent, 2] * h)
         for j in range(ORDER + 1):
             xs[j] = sizes[j] = 0.0
         xs[0], sizes[0], xs[1], sizes[1] = x, abs(x), v * h, abs(v * h)
@@ -296,7 +306,7 @@ def integrate(p, tones, walls, pieces, out, of_walls):  # noqa: C901 (numba: one
                 total_size = drive_sizes[j] + abs(stiff) * sizes[j] + (abs(damp) * sizes[j + 1] * (j + 1) + abs(quadratic) * bends) / h
                 if j == 0:
                     total += constant
-                    total_size += abs(constant) + abs(p[LOAD]) + slide + abs(spring_0)
+                    total_size += abs(constant) + abs(pull) + slide + abs(spring_0)
                 xs[j + 2] = total * h * h / (m * (j + 1) * (j + 2))
                 sizes[j + 2] = total_size * h * h / (m * (j + 1) * (j + 2))
         # the first guard that is reached
@@ -439,7 +449,7 @@ def integrate(p, tones, walls, pieces, out, of_walls):  # noqa: C901 (numba: one
         if element < 0:  # friction
             if slips == SLIP:
                 v, slips, starts = 0.0, HELD, kind == RIGID
-                needed = p[LOAD]
+                needed = p[LOAD] + lines[bent, 1] + lines[bent, 2] * (t - lines[bent, 0])
                 for i in range(tones.shape[0]):
                     needed += tones[i, 0] * math.sin(tones[i, 1] * t + tones[i, 2])
                 needed -= p[K] * x
@@ -530,10 +540,39 @@ def integrate(p, tones, walls, pieces, out, of_walls):  # noqa: C901 (numba: one
 
 
 @numba.njit(parallel=True)
-def integrate_all(p, tones, walls, pieces, out, of_walls):
+def integrate_all(p, tones, lines, walls, pieces, out, of_walls):
     """Every oscillator of a table of them."""
     for i in numba.prange(p.shape[0]):
-        integrate(p[i], tones[i], walls[i], pieces[i], out[i], of_walls[i])
+        integrate(p[i], tones[i], lines[i], walls[i], pieces[i], out[i], of_walls[i])
+
+
+def _lines(p: Mapping[str, Any]) -> list[tuple[float, ...]]:
+    """Instants from which a row's table and pulse have another line: time, force and its rate there, and a half sine (A, w, phi)."""
+    height = p.get("pulse_f0", 0.0) - p.get("m", 1.0) * p.get("pulse_a0", 0.0)
+    start, long = p.get("pulse_start", 0.0), p.get("pulse_duration", math.inf)
+    lines: list[tuple[float, float, float, float, float]] = []  # from, until, force at `from`, rate, half sine
+    shape = ("none", "rectangle", "triangle", "half-sine", "ramp")[int(p.get("pulse", 0))]
+    if shape == "rectangle":
+        lines.append((start, start + long, height, 0.0, 0.0))
+    elif shape == "triangle":
+        half = 0.5 * long
+        lines += [(start, start + half, 0.0, height / half, 0.0), (start + half, start + long, height, -height / half, 0.0)]
+    elif shape == "half-sine":
+        lines.append((start, start + long, 0.0, 0.0, height))
+    elif shape == "ramp":
+        lines += [(start, start + long, 0.0, height / long, 0.0), (start + long, math.inf, height, 0.0, 0.0)]
+    table = [(t, p.get("table_scale", 1.0) * f) for t, f in zip(p.get("table_time", ()), p.get("table_force", ()), strict=True) if t == t]
+    if table:
+        lines += [(-1.0, table[0][0], table[0][1], 0.0, 0.0), (table[-1][0], math.inf, table[-1][1], 0.0, 0.0)]
+        lines += [(t0, t1, f0, (f1 - f0) / (t1 - t0), 0.0) for (t0, f0), (t1, f1) in pairwise(table) if t1 > t0]
+    found = []
+    for t in sorted({-1.0, *(edge for line in lines for edge in line[:2] if math.isfinite(edge))}):
+        now = [line for line in lines if line[0] <= t < line[1]]
+        sines = [line for line in now if line[4] != 0.0]
+        w = math.pi / long
+        sine = (sines[0][4], w, -w * start) if sines else (0.0, 0.0, 0.0)
+        found.append((t, sum(line[2] + line[3] * (t - line[0]) for line in now), sum(line[3] for line in now), *sine))
+    return found
 
 
 def _pieces(p: Mapping[str, Any]) -> list[tuple[float, ...]]:
@@ -564,7 +603,9 @@ def solve(rows: Sequence[Mapping[str, Any]], nudge: float = 0.0) -> dict[str, np
         nudge: relative change of m, x0 and v0, to see how much a row's results depend on rounding.
     """
     n = len(rows)
-    p, tones = np.zeros((n, 15)), np.zeros((n, 3, 3))
+    p, tones = np.zeros((n, 15)), np.zeros((n, 4, 3))
+    lines = np.zeros((n, max(len(_lines(r)) for r in rows), 6))
+    lines[:, :, 0] = math.inf
     walls, pieces = np.zeros((n, 2, 6)), np.zeros((n, 2, PIECES, 8))
     for i, r in enumerate(rows):
         mu, normal = r.get("mu", 0.0), r.get("normal_force", r.get("m", 1.0) * r.get("g", 10.0))
@@ -579,6 +620,8 @@ def solve(rows: Sequence[Mapping[str, Any]], nudge: float = 0.0) -> dict[str, np
         tones[i, 0] = r.get("f0", 0.0) - r.get("m", 1.0) * r.get("a0", 0.0), r["omega"], r.get("phase", 0.0)
         for j, (a, w, phi) in enumerate(zip(r.get("tone_a0", ()), r.get("tone_omega", ()), r.get("tone_phase", ()), strict=True)):
             tones[i, j + 1] = -r.get("m", 1.0) * a, w, phi
+        for j, line in enumerate(_lines(r)):
+            lines[i, j] = line
         if "k_n" not in r:
             continue
         own = {name: value for name, value in r.items() if not name.startswith("left_")}
@@ -593,7 +636,7 @@ def solve(rows: Sequence[Mapping[str, Any]], nudge: float = 0.0) -> dict[str, np
                 table = _pieces(q)
                 pieces[i, j, : len(table)] = table
     out, of_walls = np.zeros((n, 10)), np.zeros((n, 2, OF_WALL))
-    integrate_all(p, tones, walls, pieces, out, of_walls)
+    integrate_all(p, tones, lines, walls, pieces, out, of_walls)
     return _named(p, out, of_walls)
 
 
