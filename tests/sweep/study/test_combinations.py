@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kernels.models import MODELS
+from kernels.models.loads import PULSES
 from kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
 from kernels.models.schemes import SINGLE, STEADY
 from sweep import ConfigError, load
@@ -72,6 +73,8 @@ def study_of(features: tuple[str, ...], model: str, scheme: str) -> dict[str, An
     if STEADY in asked:
         document["time"] = {"step": TIME["step"], "window": STEADY}
     output |= {"multipliers": True} if MULTIPLIERS in asked else {}
+    known = document["parameters"]
+    known |= {key: PULSES[int(value)] for key, value in known.items() if key.partition("[")[0] == "pulse"}
     output |= {"statistics": True} if STATISTICS in asked else {}
     if BLOCKS in asked:
         document["time"]["blocks"] = 4
