@@ -17,7 +17,7 @@ import pytest
 from tests.sweep.report.browser import PHONE, Browser, open_browser
 
 pytest.importorskip("zensical")
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 PAGES = ("index", "tutorials/regime_map", "explanations/exact_engine", "reference/parameters", "reference/python")
 

@@ -9,7 +9,7 @@ import sweep
 
 S0 = 3.0**2 / 39.5  # (m/s^2)^2/Hz, of the band
 M, K, C, STEP = 1.0, 987.0, 1.885, 0.005
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("signals")]
+pytestmark = pytest.mark.slow
 
 
 def density_of(frequency):

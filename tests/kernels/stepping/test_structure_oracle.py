@@ -19,7 +19,7 @@ from tests.oracle.contact_code import ring_under_records
 from tests.oracle.structure_code import PLANE, structure
 from tests.oracle.structure_code import RING as ROUND
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("structure oracle")]
+pytestmark = pytest.mark.slow
 RING = {"m": 0.5, "k": 3e4, "c": 3.0, "gap": 1e-3, "k_n": 5e5, "c_n": 30.0, "mu": 0.3, "k_t": 5e5, "c_t": 200.0}
 INTERVAL, DRAWS, END, START = 5e-4, 64, 0.5, 0.2
 PACES = {

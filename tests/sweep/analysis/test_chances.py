@@ -20,7 +20,6 @@ from sweep.cli import main
 from sweep.study.event import Event, read_events
 
 CONFIG = Path(__file__).parents[3] / "configs" / "chance_of_buckling.toml"
-pytestmark = pytest.mark.xdist_group("chances")
 
 
 @pytest.fixture(scope="module")

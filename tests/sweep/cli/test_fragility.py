@@ -16,7 +16,6 @@ from sweep.cli import main
 from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS
 
 Captured = pytest.CaptureFixture[str]
-pytestmark = pytest.mark.xdist_group("fragility")
 FORCES = [0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6]  # at which the walls buckle; v0 is that force here, for m = k_n = 1
 
 

@@ -17,7 +17,6 @@ from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS
 from sweep.report.content import read_content
 
 Captured = pytest.CaptureFixture[str]
-pytestmark = pytest.mark.xdist_group("rare")
 STUDY: dict[str, Any] = {
     "study": {"name": "stop", "model": "stop"},
     "parameters": {"m": 1.0, "k_n": 100.0},

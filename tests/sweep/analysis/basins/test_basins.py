@@ -22,7 +22,6 @@ STOP = {"k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "gap": 0.5, "omega": 1.7}
 AMPLITUDE = 1.0 / abs(1.0 - 1.7**2 + 0.1j * 1.7)  # of the linear response, over a0
 COUNT = 12
 Captured = pytest.CaptureFixture[str]
-pytestmark = pytest.mark.xdist_group("basins")
 
 
 def study(model: str = "stop", axes: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:

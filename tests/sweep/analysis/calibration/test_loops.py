@@ -19,7 +19,6 @@ from sweep.analysis.calibration.results import CalibrationRequest, CalibrationRe
 from sweep.cli import main
 
 CONFIGS = Path(__file__).parents[4] / "configs"
-pytestmark = pytest.mark.xdist_group("loops")
 
 
 def cycle(amplitude: float, samples: int = 80) -> np.ndarray:

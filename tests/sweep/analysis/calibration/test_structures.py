@@ -141,7 +141,6 @@ def test_all_is_said_at_once_with_status_2(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("calibration of structures")
 def test_intervals_of_stiffness_and_gap_hold_the_truth_as_often_as_they_say() -> None:
     exact = exact_force()
     pd.DataFrame({"time": np.minimum(exact[:, 0], END), "force": exact[:, 3]}).to_csv("force.csv", index=False, float_format="%.17g")
@@ -165,7 +164,6 @@ def test_intervals_of_stiffness_and_gap_hold_the_truth_as_often_as_they_say() ->
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("calibration of structures")
 def test_the_example_finds_the_support_again(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["calibrate", str(CONFIGS / "calibrate_support.toml"), "--set", "calibration.starts=2", "--picture", "support.png"]
     assert main(arguments) == 0

@@ -18,7 +18,7 @@ from sweep.analysis.calibration.optima import optima_of
 from sweep.analysis.calibration.system import System
 from sweep.analysis.calibration.uncertainty import knowledge
 
-pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.xdist_group("calibration")]
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 CONFIGS = Path(__file__).parents[4] / "configs"
 FACTOR = 3.0
 

@@ -24,7 +24,6 @@ from sweep.analysis.sensitivity.derivatives import differentiate, elasticities, 
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
 from sweep.api import run
 
-pytestmark = pytest.mark.xdist_group("sensitivity")
 NODES = 24
 CONFIGS = Path(__file__).parents[4] / "configs"
 RANGES = {

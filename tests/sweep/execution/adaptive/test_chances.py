@@ -20,7 +20,6 @@ from sweep.execution.adaptive.chances import classify
 from sweep.execution.adaptive.quadtree import FAILED
 from sweep.execution.dataset import Dataset
 
-pytestmark = pytest.mark.xdist_group("chance_boundaries")
 SPREAD, CHANCE_SOUGHT = 0.2, 0.1  # of f_crit, whose mean is 1; chance on the line
 
 
