@@ -13,7 +13,7 @@ import numpy as np
 from kernels.excitation.record import features_of, is_traced, is_zero
 from kernels.models import Model
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
-from kernels.models.features import DRIVEN, FEATURES, HARMONIC, VARIED, varied
+from kernels.models.features import DRIVEN, EXPONENTS, FEATURES, HARMONIC, VARIED, varied
 from kernels.models.links import LINKS
 from kernels.models.loads import SHAPES
 from kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
@@ -231,9 +231,8 @@ def key_of(
     def known_zero(*names: str) -> bool:
         return all(is_zero(params.get(name, 0.0)) for name in names)
 
-    has = features_of(params) | {name for name in VARIED if name != "stribeck_exponent" and not known_zero(name)}
-    if "stribeck_speed" in has and not is_zero(params.get("stribeck_exponent", 1.0) - 1.0):
-        has.add("stribeck_exponent")
+    has = features_of(params) | {name for name in VARIED if name not in EXPONENTS and not known_zero(name)}
+    has |= {exponent for exponent, law in EXPONENTS.items() if law in has and not is_zero(params.get(exponent, 1.0) - 1.0)}
     if not is_infinite(params.get("k_t", np.inf)):
         has.add(PENALISED)
     if any(is_traced(value) for value in params.values()):

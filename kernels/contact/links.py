@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.link_law import LinkLaw, Travel
+from kernels.contact.maxwell import Maxwell
 from kernels.contact.path import Path
 from kernels.contact.tabulated import NonlinearDamper, NonlinearSpring
 from kernels.models.links import LINKS
@@ -17,6 +18,7 @@ from kernels.numerics.numbers import Array
 LAWS: Mapping[str, Any] = {
     "spring_force": NonlinearSpring,
     "damper_force": NonlinearDamper,
+    "maxwell_stiffness": Maxwell,
 }
 
 

@@ -32,7 +32,9 @@ VARIED: Mapping[str, tuple[str, ...]] = {
     "stribeck_exponent": ("stribeck_exponent",),
     "belt_speed": ("belt_speed",),
     **{switch: tuple(quantity.name for quantity in law) for switch, law in {**PRESLIDING, **LINKS}.items()},
+    "maxwell_exponent": ("maxwell_exponent",),
 }
+EXPONENTS = {"stribeck_exponent": "stribeck_speed", "maxwell_exponent": "maxwell_stiffness"}  # and the law that each is of
 
 
 def used(value: Any) -> Any:
@@ -45,4 +47,4 @@ def varied(values: Values) -> dict[str, Any]:
     """Name in VARIED -> mask, of any shape, of the rows that vary that way. An exponent of 1 needs no law of its own."""
     found = {name: used(values.get(name, 0.0)) for name in VARIED}
     found |= {name: np.any(used(np.atleast_1d(values.get(name, 0.0))), axis=-1) for name in LINKS}
-    return found | {"stribeck_exponent": found["stribeck_speed"] & (np.asarray(values.get("stribeck_exponent", 1.0)) != 1.0)}
+    return found | {exponent: found[law] & (np.asarray(values.get(exponent, 1.0)) != 1.0) for exponent, law in EXPONENTS.items()}

@@ -23,10 +23,23 @@ LINKS: Mapping[str, tuple[Quantity, ...]] = {
         Quantity("damper_force", "N", "its resisting force at these velocities, linear between them; it acts beside c",
                  kind="list", default=()),
     ),
+    "maxwell_stiffness": (
+        Quantity("maxwell_stiffness", "N/m", "stiffnesses of Maxwell branches, each a spring in series with a dashpot, which act beside k",
+                 kind="list", default=(), lower=0.0, lower_open=True),
+        Quantity("maxwell_damping", "N s/m", "dampings of the dashpots of the Maxwell branches; N (s/m)^maxwell_exponent", kind="list",
+                 default=(), lower=0.0, lower_open=True),
+    ),
 }  # fmt: skip
-PARAMETERS = tuple(quantity for law in LINKS.values() for quantity in law)
+MAXWELL_EXPONENT = Quantity("maxwell_exponent", "1", "exponent a of the dashpots of the Maxwell branches: force = maxwell_damping |v|^a, "
+                            "by its sign", "a", default=1.0, lower=0.0, upper=1.0, lower_open=True)  # fmt: skip
+PARAMETERS = (*(quantity for law in LINKS.values() for quantity in law), MAXWELL_EXPONENT)
 # tables that go together: abscissa, ordinate, and the number of nodes that they need
-PAIRS = (("spring_displacement", "spring_force", 2), ("damper_velocity", "damper_force", 2))
+PAIRS = (
+    ("spring_displacement", "spring_force", 2),
+    ("damper_velocity", "damper_force", 2),
+    ("maxwell_damping", "maxwell_stiffness", 1),
+)
+ASCENDING = ("spring_displacement", "damper_velocity")
 
 _ANY = ("|".join(LINKS),)  # one of them
 OBSERVABLES = (
@@ -54,7 +67,8 @@ def steepest(p: Mapping[str, Any], abscissa: str, ordinate: str) -> Any:
 
 def stiffness_and_damping(p: Mapping[str, Any]) -> tuple[Any, Any]:
     """Largest stiffness [N/m] and damping [N s/m] of the links beside k and c, of each row; 0 without a link."""
-    return steepest(p, "spring_displacement", "spring_force"), steepest(p, "damper_velocity", "damper_force")
+    branches = np.nansum(np.asarray(p.get("maxwell_stiffness", ()), float), axis=-1)
+    return steepest(p, "spring_displacement", "spring_force") + branches, steepest(p, "damper_velocity", "damper_force")
 
 
 def linked(p: Mapping[str, Any]) -> Any:

@@ -99,7 +99,7 @@ LINK_RULES = (
     Rule((*_LINKED, "m_2"), "two bodies move as one only with the same linear spring each: leave out m_2, or the links beside k and c",
          lambda p, _s: links.linked(p) & np.isfinite(p.get("m_2", np.inf))),
     *(
-        Rule((ordinate, abscissa), f"the tables {abscissa} and {ordinate} must have the same number of nodes, {least} at least",
+        Rule((ordinate, abscissa), f"the tables {abscissa} and {ordinate} must have the same number of entries, {least} at least",
              functools.partial(lambda p, _s, names, least: _unequal(p, names, least), names=(abscissa, ordinate), least=least),
              _counts_in_words((abscissa, ordinate)))
         for abscissa, ordinate, least in links.PAIRS
@@ -107,7 +107,7 @@ LINK_RULES = (
     *(
         Rule((abscissa,), f"the nodes of {abscissa} must ascend",
              functools.partial(lambda p, _s, name: _descends(p, name), name=abscissa))
-        for abscissa, _, _ in links.PAIRS
+        for abscissa in links.ASCENDING
     ),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Published values of links beyond a linear spring and damper: SDND103."""
+"""Published values of links beyond a linear spring and damper: SDND103 and SDND107."""
 
 from __future__ import annotations
 
@@ -37,18 +37,67 @@ def _softening_spring() -> dict[str, Any]:
 _SDND103 = _softening_spring()
 _STEPS_103: dict[str, dict[str, float]] = {"euler": {"step": 2e-3}, "devogelaere": {"step": 0.02}, "rk54": {}}
 
-CASES: tuple[Case, ...] = tuple(
-    Case(
-        f"SDND103, nonlinear spring, t = {end:g} s",
-        scheme,
-        "x_end",
-        _UNITS["x_end"],
-        sign * _AMPLITUDE,
-        1e-3,
-        "SDND103, V5.01.103, closed form",
-        {**_SDND103, **steps, "end": end},
-        "The document prints 9.99988e-3 m by its schemes: below 1e-6 m its spring does not soften, which the closed form leaves out.",
-    )
-    for scheme, steps in _STEPS_103.items()
-    for end, sign in ((2.0, 1.0), (6.0, -1.0), (10.0, 1.0), (14.0, -1.0), (18.0, 1.0))
+# SDND107: k1 in series with k2, beside which are k3 and a dashpot C in series; a mass pulled by its foot (A) or shaken (B, C)
+_K1, _K2, _K3, _C = 120.0, 10.0, 60.0, 1.7
+
+
+def zener(k1: float, k2: float, k3: float, c: float, exponent: float) -> dict[str, float]:
+    """The parameters k, maxwell_stiffness, maxwell_damping and maxwell_exponent of the link DIS_VISC with K1, K2, K3, C, PUIS_ALPHA."""
+    total, ratio = k1 + k2 + k3, (k1 + k2) / k1
+    return {
+        "k": k1 * k2 / (k1 + k2),
+        "maxwell_stiffness": k1 * k1 * k3 / (total * (k1 + k2)),
+        "maxwell_damping": c / ratio ** (1.0 + exponent),
+        "maxwell_exponent": exponent,
+    }
+
+
+def released(t: float) -> float:
+    """SDND107 A in closed form: displacement [m] of the mass against its foot, which jumps by 0.1 m at t = 0."""
+    slow, omega = math.exp(-1573.0 / 2072.0 * t), 14593.0 / 4792.0
+    swing = 5516.0 / 214807.0 * math.sin(omega * t) - 3137.0 / 29305.0 * math.cos(omega * t)
+    return slow * swing + 413.0 / 58610.0 * math.exp(-38132.0 / 1685.0 * t)
+
+
+def _viscoelastic(exponent: float) -> dict[str, Any]:
+    """The link of SDND107 as parameters of the rubbing mass."""
+    found: dict[str, Any] = zener(_K1, _K2, _K3, _C, exponent)
+    tables = {name: (found[name],) for name in ("maxwell_stiffness", "maxwell_damping")}
+    return {"m": 1.0, "mu": 0.0, **found, **tables}
+
+
+_SDND107_A = {**_viscoelastic(1.0), "x0": -0.1}
+_SDND107_C = {**_viscoelastic(0.5), "a0": 1.0, "omega": 10.0 * math.pi}
+_SDND107_C["k"] += 1.0  # a spring of 1 N/m to a support that moves along
+_SHAKEN = {0.1: -3.09076712e-3, 0.2: -4.90498885e-3, 0.4: -3.33665136e-3, 0.6: 1.09544323e-3, 0.8: 1.76840310e-3}
+_STEPS_107: dict[str, dict[str, float]] = {"euler": {"step": 1e-4}, "devogelaere": {"step": 1e-3}, "rk54": {"tolerance": 1e-9}}
+
+
+def _sdnd107(name: str, source: str, config: dict[str, Any], values: dict[float, float], tolerance: float) -> list[Case]:
+    """The cases of displacements [m] at times [s]."""
+    return [
+        Case(f"SDND107 {name}, t = {end:g} s", scheme, "x_end", _UNITS["x_end"], value, tolerance, source, {**config, **steps, "end": end})
+        for scheme, steps in _STEPS_107.items()
+        for end, value in values.items()
+    ]
+
+
+CASES: tuple[Case, ...] = (
+    *(
+        Case(
+            f"SDND103, nonlinear spring, t = {end:g} s",
+            scheme,
+            "x_end",
+            _UNITS["x_end"],
+            sign * _AMPLITUDE,
+            1e-3,
+            "SDND103, V5.01.103, closed form",
+            {**_SDND103, **steps, "end": end},
+            "The document prints 9.99988e-3 m by its schemes: below 1e-6 m its spring does not soften, which the closed form leaves out.",
+        )
+        for scheme, steps in _STEPS_103.items()
+        for end, sign in ((2.0, 1.0), (6.0, -1.0), (10.0, 1.0), (14.0, -1.0), (18.0, 1.0))
+    ),
+    *_sdnd107("A, Zener", "SDND107, V5.01.107, closed form", _SDND107_A, {t: released(t) for t in (0.876, 1.904, 2.936, 3.968)}, 1e-4),
+    *_sdnd107("C, dashpot of exponent 0.5", "SDND107, V5.01.107, Runge-Kutta", _SDND107_C, _SHAKEN, 1e-5),
 )

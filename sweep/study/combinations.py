@@ -65,6 +65,9 @@ SETTINGS: Mapping[str, Setting] = {
                                 {"spring_displacement": (-0.1, 0.0, 0.1), "spring_force": (-2.0, 0.0, 1.0)}),
     "nonlinear damper": Setting("a damper whose force is a table",
                                 {"damper_velocity": (-1.0, 0.0, 1.0), "damper_force": (-2.0, 0.0, 1.0)}),
+    "Maxwell branches": Setting("springs in series with dashpots", {"maxwell_stiffness": (50.0, 20.0), "maxwell_damping": (5.0, 10.0)}),
+    "power law dashpots": Setting("dashpots whose force is a power of the velocity",
+                                  {"maxwell_stiffness": (50.0,), "maxwell_damping": (5.0,), "maxwell_exponent": 0.5}),
     "two bodies": Setting("a second body that is hit", {"m_2": 2.0}),
 }  # fmt: skip
 FEATURES = (*SETTINGS, *USES)

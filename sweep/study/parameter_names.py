@@ -36,6 +36,9 @@ class Parameters(TypedDict, total=False):
     spring_force: Any  # N
     damper_velocity: Any  # m/s
     damper_force: Any  # N
+    maxwell_stiffness: Any  # N/m
+    maxwell_damping: Any  # N s/m
+    maxwell_exponent: Any
     a0: Any  # m/s^2
     omega: Any  # rad/s
     phase: Any  # rad
