@@ -1,11 +1,11 @@
-"""The motion and the forces of a structure with supports at given times, with derivatives: `samples`."""
+"""The motion and the forces of a structure, or of an oscillator by a time scheme, at given times, with derivatives: `samples`."""
 
 from __future__ import annotations
 
 import functools
 import operator
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,49 +13,51 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernels.batch.finish import as_codes, finish
-from kernels.batch.program_key import key_of
+from kernels.batch.program_key import ProgramKey, key_of
 from kernels.batch.solve import check, shared_arguments
 from kernels.excitation.record import Records, check_record
 from kernels.models import Model
 from kernels.models.arguments import check_given, nearest
+from kernels.models.schemes import EXACT
 from kernels.models.status import RESULTS, SENTENCES, Status
-from kernels.models.structures import StructureKey
 from kernels.numerics.numbers import Array
-from kernels.stepping import structure_at_times, structure_loop
+from kernels.observables import impact_classes
+from kernels.stepping import at_times, loop, structure_at_times, structure_loop
 from kernels.stepping.loop import STEPPERS
-from kernels.stepping.structure_at_times import Reached
 
 
 def samples(
     model: Model, params: Mapping[str, Any], times: ArrayLike, scheme: str = "devogelaere", records: Records | None = None
 ) -> dict[str, jax.Array]:
-    """Motion and forces of one structure at given times, and its observables.
+    """Motion and forces of one structure or oscillator at given times, and its observables.
 
     Args:
-        model: of a structure (`kernels.models.structures.Structure.model`). params: see `kernels.simulate`; single numbers.
+        model: of a structure (`kernels.models.structures.Structure.model`) or of `kernels.MODELS`, of one body.
+        params: see `kernels.simulate`; single numbers.
         times: (n,) [s], ascending, within the run. scheme: a time scheme. records: what the parameter `record` numbers.
 
     Returns:
-        The names of `kernels.models.structure_columns.sampled`, (n,) each, linear between the ends of steps; every observable of a run that
-        does not need further parameters, and `status`, as `kernels.simulate` returns them. A run that fails has NaN.
+        The names of `kernels.models.structure_columns.sampled`, or of an oscillator x, v, a, friction_force and wall_force, (n,) each,
+        linear between the ends of steps; every observable of a run that does not need further parameters, and `status`, as
+        `kernels.simulate` returns them. A run that fails has NaN.
 
     Raises:
-        KeyError: unknown scheme or parameter. TypeError: `params` is no mapping. ValueError: no structure, values that are no numbers, out
-            of bounds or contradictory, or times that do not ascend within the run.
+        KeyError: unknown scheme or parameter. TypeError: `params` is no mapping. ValueError: scheme exact or two bodies, values that are no
+            numbers, out of bounds or contradictory, or times that do not ascend within the run.
 
     Derivatives by jvp and jacfwd, also under jit and vmap, are those of the steps taken, not of how a scheme chooses them. The samples need
     memory for themselves alone, whatever the number of steps. A force of contact is continuous only without c_n, and its slope in time
     jumps where contact begins: its derivatives hold between the instants at which an entry moves past a step.
     While numbers are traced, callers must check bounds and rules, and the times.
     """
-    if model.structure is None:
-        raise ValueError(f"{model.name} is no structure with supports: see kernels.trace")
+    if model.structure is None and (scheme == EXACT or "m_2" in params):
+        raise ValueError("two bodies have no samples of one" if scheme != EXACT else f"{EXACT!r} is no time scheme: see kernels.trace")
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; {nearest(scheme, model.schemes)}it has {', '.join(model.schemes)}")
     check_given(model, params, one=True)
     if "record" in params:
         check_record(params["record"], records)
-    if model.structure.lists:
+    if model.structure is not None and model.structure.lists:
         model = model.structure.scalars.model
     _check(model, params, times, scheme)
     program = key_of(model, params, scheme)
@@ -66,7 +68,7 @@ def samples(
     if "interval" in shared and "largest_step" in p and "largest_step" not in params:
         p["largest_step"] = jnp.minimum(p["largest_step"], shared["interval"])
     arguments = {**p, **{name: jnp.asarray(value) for name, value in shared.items() if name not in unread}}
-    found = _sampled(cast("StructureKey", program.structure), scheme, arguments, jnp.asarray(times, float))
+    found = _sampled(program, arguments, jnp.asarray(times, float))
     codes = {"status", *(q.name for q in model.observables if q.kind in ("integer", "word"))}
     return {name: as_codes(value, jnp.int32, jnp) if name in codes else value for name, value in found.items()}
 
@@ -75,35 +77,45 @@ def _check(model: Model, params: Mapping[str, Any], times: ArrayLike, scheme: st
     """ValueError for plain numbers that break a rule, and for plain times that do not ascend within the run."""
     if any(isinstance(value, jax.core.Tracer) for value in params.values()):
         return
-    flat = {name: np.asarray(value, np.float64).reshape(1) for name, value in params.items()}
-    resolved = {name: np.asarray(value, np.float64).reshape(-1)[:1] for name, value in model.resolve(flat).items()}
+    flat = {name: np.asarray(value, np.float64)[np.newaxis] for name, value in params.items()}
+    resolved = {name: np.asarray(value, np.float64) for name, value in model.resolve(flat).items()}
     status = int(check(model, scheme, resolved, flat, {}, 1)[0])
     if status != Status.OK:
-        one = {name: float(value[0]) for name, value in resolved.items()}
+        rows = {name: value[0] if value.ndim > (name in model.tables) else value for name, value in resolved.items()}
+        one = {name: value if value.ndim else float(value) for name, value in rows.items()}
         broken = [rule for rule in model.rules if np.any(rule.broken(resolved, scheme))]
         raise ValueError("; ".join([broken[0].sentence, broken[0].advice(one, scheme)]) if broken else SENTENCES[status])
     if isinstance(times, jax.core.Tracer):
         return
-    given, end = np.asarray(times, float), float(resolved["end"][0])
+    given, end = np.asarray(times, float), float(resolved["end"].reshape(-1)[0])
     if given.ndim != 1 or not np.isfinite(given).all() or np.any(np.diff(given) < 0.0):
         raise ValueError("times must be a list of finite numbers [s] that ascend")
     if given.size and not 0.0 <= given[0] <= given[-1] <= end:
         raise ValueError(f"times must lie within the run, from 0 to {end:g} s, not from {given[0]:g} to {given[-1]:g} s")
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _sampled(key: StructureKey, scheme: str, p: dict[str, Any], times: Array) -> dict[str, Array]:
+@functools.partial(jax.jit, static_argnums=0)
+def _sampled(key: ProgramKey, p: dict[str, Any], times: Array) -> dict[str, Array]:
     """The samples and observables of one run, which steps up to the first time, then up to the next, and then up to its end."""
-    stepper = STEPPERS[scheme]
-    setup = structure_loop.prepare(stepper, p, key)
+    stepper = STEPPERS[key.scheme]
+    driver: Any = structure_loop if key.structure is not None else loop
+    sampler: Any = structure_at_times if key.structure is not None else at_times
+    if key.structure is not None:
+        setup: Any = structure_loop.prepare(stepper, p, key.structure)
+        start: Any = structure_at_times.begin(stepper, setup)
+    else:
+        setup = loop.prepare(stepper, p, laws=key.walls)
+        none = jnp.zeros(0)
+        start = at_times.begin(stepper, setup, impact_classes.init(none, none, 0.0 * p["end"], p["end"], 1, 0))  # no impacts are counted
 
-    def at(reached: Reached, moment: Array) -> tuple[Reached, dict[str, Array]]:
-        reached = structure_at_times.advance(stepper, setup, reached, moment)
-        return reached, structure_at_times.sample(setup, reached, moment)
+    def at(reached: Any, moment: Array) -> tuple[Any, dict[str, Array]]:
+        reached = sampler.advance(stepper, setup, reached, moment)
+        return reached, sampler.sample(setup, reached, moment)
 
     # the end of the run is one more time: a program with one copy of a step compiles in half the time
-    reached, seen = jax.lax.scan(at, structure_at_times.begin(stepper, setup), jnp.append(times, 2.0 * p["end"]))
+    reached, seen = jax.lax.scan(at, start, jnp.append(times, 2.0 * p["end"]))
     found = {name: values[:-1] for name, values in seen.items()}
-    observables, status = finish(*structure_loop.finish(setup, reached.run), jnp)
+    results, code = driver.finish(setup, reached.run)
+    observables, status = finish(results, code, jnp)
     good = functools.reduce(operator.or_, (status == int(each) for each in RESULTS))
     return {**observables, **{name: jnp.where(good, value, jnp.nan) for name, value in found.items()}, "status": status}

@@ -19,7 +19,8 @@ class Records:
 
     Attributes:
         samples: accelerations [m/s^2], (R, L) float64, or (L,) for a single one; shorter records end in zeros. Records of a structure may
-            have C channels: (R, C, L) accelerations [m/s^2] or forces [N].
+            have C channels: (R, C, L) accelerations [m/s^2] or forces [N]. Within a function that JAX traces they may be traced, (R, L) or
+            (R, C, L).
         interval: time from one sample to the next [s].
 
     Raises:
@@ -36,7 +37,9 @@ class Records:
     interval: float
 
     def __post_init__(self) -> None:
-        """Check the samples and the interval, and convert them to float64."""
+        """Check the samples and the interval, and convert them to float64; samples that JAX traces are taken as they are."""
+        if is_traced(self.samples):
+            return
         try:
             samples = np.atleast_2d(np.asarray(self.samples, dtype=np.float64))
             interval = float(self.interval)
@@ -66,8 +69,9 @@ class Records:
 
     def arguments(self, dtype: type[np.floating[Any]] = np.float64) -> dict[str, np.ndarray]:
         """Arguments of programs: `bank`, (R, L + 2) or (R, C, L + 2), with two zeros behind each record, and `interval` (float64)."""
+        xp: Any = sys.modules["jax"].numpy if is_traced(self.samples) else np
         return {
-            "bank": np.pad(self.samples, [(0, 0)] * (self.samples.ndim - 1) + [(0, 2)]).astype(dtype),
+            "bank": xp.pad(self.samples, [(0, 0)] * (self.samples.ndim - 1) + [(0, 2)]).astype(dtype),
             "interval": np.asarray(self.interval),
         }
 

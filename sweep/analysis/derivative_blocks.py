@@ -10,19 +10,22 @@ import numpy as np
 from kernels.runtime import program_cache
 
 Columns = Mapping[str, np.ndarray]
+Shared = Callable[[np.ndarray], tuple[Columns, Any]]
 Place = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 # these programs are long but run briefly: with less effort the program of a wall compiles in 2/3 of the time and runs as fast. A loop over
 # blocks within the program makes it compile up to twice as long.
 EFFORT = {"xla_backend_optimization_level": 1}
 
 
-def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...], others: tuple[str, ...]) -> Any:
+def compiled(run: Callable[..., dict[str, Any]], place: Place, observables: tuple[str, ...], others: tuple[str, ...]) -> Any:
     """Compile a program that differentiates a block of rows.
 
-    The program takes (along, other columns), each (width, ...). It returns derivatives by observable and name, and values.
+    The program takes (along, other columns), each (width, ...), and what all rows of a block share. It returns derivatives by observable
+    and name, and values.
 
     Args:
-        run: row parameters -> observables, including `status`. place: (numbers to differentiate by, other columns) -> row parameters.
+        run: row parameters, and what rows share if they share anything -> observables, including `status`.
+        place: (numbers to differentiate by, other columns) -> row parameters.
         observables: differentiated. others: computed without derivatives.
     """
     import jax
@@ -32,15 +35,15 @@ def compiled(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, obse
     jax_setup.prepare()
     program_cache.use()
 
-    def one(along: dict[str, Any], columns: dict[str, Any]) -> Any:
+    def one(along: dict[str, Any], columns: dict[str, Any], shared: tuple[Any, ...]) -> Any:
         def values(along: dict[str, Any]) -> Any:
-            found = run(place(along, columns))
+            found = run(place(along, columns), *shared)
             wanted = {name: found[name] for name in observables}
             return wanted, {**wanted, **{name: found[name] for name in (*others, "status")}}
 
         return jax.jacfwd(values, has_aux=True)(along)
 
-    return jax.jit(jax.vmap(one), compiler_options=EFFORT)
+    return jax.jit(jax.vmap(one, in_axes=(0, 0, None)), compiler_options=EFFORT)
 
 
 def compiled_values(run: Callable[[dict[str, Any]], dict[str, Any]], place: Place, observables: tuple[str, ...]) -> Any:
@@ -52,15 +55,26 @@ def compiled_values(run: Callable[[dict[str, Any]], dict[str, Any]], place: Plac
     jax_setup.prepare()
     program_cache.use()
 
-    def one(along: dict[str, Any], columns: dict[str, Any]) -> Any:
+    def one(along: dict[str, Any], columns: dict[str, Any], _shared: tuple[Any, ...]) -> Any:
         found = run(place(along, columns))
         return {}, {name: found[name] for name in (*observables, "status")}
 
-    return jax.jit(jax.vmap(one), compiler_options=EFFORT)
+    return jax.jit(jax.vmap(one, in_axes=(0, 0, None)), compiler_options=EFFORT)
 
 
-def in_blocks(program: Any, along: Columns, columns: Columns, count: int, width: int) -> dict[Any, np.ndarray]:
+def in_blocks(
+    program: Any,
+    along: Columns,
+    columns: Columns,
+    count: int,
+    width: int,
+    shared: Shared | None = None,
+) -> dict[Any, np.ndarray]:
     """Run `count` rows through a program of `compiled` or `compiled_values`, `width` lanes a call; the last row fills unused ones.
+
+    Args:
+        program: compiled. along, columns: (count, ...) each. count: number of rows. width: lanes of a call.
+        shared: the rows of a call -> more columns of these rows, and what the program takes besides; None where it takes nothing.
 
     Returns:
         Observable -> (count, ...) values, including "status"; (observable, name) -> (count, ...) derivatives. The further axes are those of
@@ -69,7 +83,9 @@ def in_blocks(program: Any, along: Columns, columns: Columns, count: int, width:
     calls = []
     for start in range(0, count, width):
         rows = np.minimum(np.arange(start, start + width), count - 1)
-        calls.append(program(*({name: each[rows] for name, each in some.items()} for some in (along, columns))))
+        own, others = ({name: each[rows] for name, each in some.items()} for some in (along, columns))
+        more, besides = ({}, ()) if shared is None else shared(rows)
+        calls.append(program(own, {**others, **more}, besides))
     found = [{name: np.asarray(each) for name, each in flatten(results).items()} for results in calls]
     return {name: np.concatenate([block[name] for block in found])[:count] for name in found[0]}
 

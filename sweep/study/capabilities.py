@@ -12,7 +12,6 @@ from kernels.models.limits import Conflict, Limit, conflicts, is_oscillator, is_
 from kernels.models.outputs import BLOCKS, MULTIPLIERS, OBSERVED, STATISTICS, Asked
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.schemes import DOUBLE, EXACT, PAIR, SCHEMES, SINGLE, STEADY
-from sweep.design.axis import DRAW, RECORD
 from sweep.design.boundary import Boundary
 from sweep.design.designs import Adaptive, Design
 from sweep.design.refinement import Convergence, refined_by
@@ -80,7 +79,7 @@ _ALONE = {
 }
 USES: Mapping[str, Use] = {**_OF_STUDIES, **{name: replace(use, alone=True) for name, use in _ALONE.items()}}
 
-NO_DERIVATIVES = "follows the derivatives of the steps taken, which must be fixed"
+NO_DERIVATIVES = f"follows the derivatives of {EXACT!r}, or of the steps taken where they are fixed ({', '.join(FIXED_STEP)})"
 LIMITS = (
     *kernels_limits.LIMITS,
     Limit(SIGNALS, "needs a window [start, end] in s, of a fixed number of samples", uses=(STEADY,)),
@@ -93,19 +92,13 @@ LIMITS = (
           models=is_structure),
     Limit(FLOOR, "is of one body", parameters=PAIR),
     *(Limit(use, "is of runs over a window [start, end], from t = 0 on", uses=(STEADY,)) for use in (EVENTS, IMPACTS, FLOOR)),
-    Limit(DERIVATIVES, "needs oscillators that a sine shakes", parameters=(RECORD, DRAW)),
     *(
         Limit(use, f"follows derivatives, which are {DOUBLE}", uses=(SINGLE,)) for use in (CALIBRATION, OPTIMISATION)
     ),
     *(
-        limit
+        Limit(use, NO_DERIVATIVES, schemes=tuple(name for name in kernels_limits.TIME_SCHEMES if name not in FIXED_STEP))
         for use in (CALIBRATION, OPTIMISATION)
-        for limit in (
-            Limit(use, f"follows the derivatives of {EXACT!r}", models=is_oscillator, schemes=kernels_limits.TIME_SCHEMES),
-            Limit(use, NO_DERIVATIVES, models=is_structure, schemes=tuple(name for name in SCHEMES if name not in FIXED_STEP)),
-        )
     ),
-    Limit(CALIBRATION, "needs oscillators that a sine shakes", parameters=(RECORD, DRAW)),
     Limit(BASINS, "is of steady motions, and {model} has none", models=lambda model: not model.steady),
     Limit(BASINS, f"is of the scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
     Limit(BASINS, "is of starts that settle by themselves: give end in s, long enough for most", uses=(STEADY,)),

@@ -95,5 +95,7 @@ def test_what_is_wrong_is_said() -> None:
         samples(model, FLAT, TIMES[::-1])
     with pytest.raises(ValueError, match="it must be less than"):
         samples(model, FLAT | {"step": 1e-2}, TIMES)
-    with pytest.raises(ValueError, match="no structure"):
-        samples(kernels.MODELS["stop"], {}, TIMES)
+    with pytest.raises(ValueError, match="'exact' is no time scheme"):
+        samples(kernels.MODELS["stop"], {}, TIMES, "exact")
+    with pytest.raises(ValueError, match="two bodies"):
+        samples(kernels.MODELS["stop"], {"m_2": 1.0}, TIMES)

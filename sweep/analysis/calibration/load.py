@@ -23,6 +23,7 @@ from sweep.design.axis import RECORD
 from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
 from sweep.io.toml import apply_overrides, read_source
 from sweep.io.values import read_number
+from sweep.study import excitation as excitations
 from sweep.study import load as studies
 from sweep.study import structures
 from sweep.study.capabilities import CALIBRATION, KEYS_OF_ASKED, problems_of
@@ -120,8 +121,9 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     if model is None:  # the check of the study gives a better message
         studies.check(study, source, folder, stem, problems)
         return None
+    if isinstance(study.get("excitation"), dict) and RECORD in by_name(model.parameters):
+        model = excitations.model_with(model, study["excitation"])
     check_derivatives(study, model, problems)
-    study.pop("excitation", None)
     unknown = [key for key in section if key not in KEYS]
     problems += first_of(unknown, lambda key: Problem(f"calibration.{key}", f"unknown key; {advise(key, KEYS)}"), "calibration", "keys")
     starts = whole(section, "starts", 16, 1, MOST_STARTS, "fits from different starts", problems)
@@ -199,8 +201,7 @@ def check_derivatives(study: Mapping[str, Any], model: Model, problems: list[Pro
     """Add the problems of a study that has no derivatives which the `use` can follow."""
     head = study.get("study", {})
     scheme = [head["scheme"]] if isinstance(head.get("scheme"), str) else []
-    paths = {} if "excitation" not in study else {RECORD: "excitation"}
-    problems += problems_of(use, model, scheme, paths, [SINGLE] if head.get("precision", DOUBLE) == SINGLE else [])
+    problems += problems_of(use, model, scheme, {}, [SINGLE] if head.get("precision", DOUBLE) == SINGLE else [])
 
 
 def at_home(problem: Problem, homes: Mapping[str, str]) -> Problem:

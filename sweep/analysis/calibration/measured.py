@@ -12,7 +12,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.loops import check_loop
 from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import STEADY
+from kernels.models.schemes import EXACT, STEADY
 from sweep.analysis.calibration.data import Histories, ImposedPaths, Measurements
 from sweep.analysis.calibration.sheet import (
     Sheet,
@@ -126,6 +126,7 @@ def read_data(
     """
     before = len(problems)
     rows, parts = MeasuredRows(), []
+    stepped = model.structure is not None or study.get("study", {}).get("scheme") not in (None, EXACT)
     skipped = runs = 0
     for source in sources:
         named = {column for each in source.compared for column in each.columns}
@@ -138,8 +139,8 @@ def read_data(
         known = {name for each in source.compared for name in (*each.columns, f"{each.column}_sd")}
         known |= {name for each in measurable for name in (each, f"{each}_sd")}
         if source.traced:
-            part, keep = read_trace(source, sheet, model, free, known, problems)
-            if model.structure is not None and all(each.traced for each in sources):
+            part, keep = read_trace(source, sheet, model, free, known, stepped, problems)
+            if stepped and all(each.traced for each in sources):
                 check_end(sheet, part.times, np.flatnonzero(keep), model, study, problems)
         elif loop:
             part = read_loop(source, sheet, model, free, known, study, problems)
@@ -176,7 +177,7 @@ def read_data(
         weight=np.concatenate(rows.weight),
         skipped=skipped,
         paths=paths_of(parts),
-        histories=histories_of(parts) if model.structure is not None and any(source.traced for source in sources) else None,
+        histories=histories_of(parts) if stepped and any(source.traced for source in sources) else None,
     )
     return (data, designs_of(parts, model)) if len(problems) == before else None
 
@@ -193,11 +194,11 @@ def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], prob
 
 
 def read_trace(
-    source: Source, sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]
+    source: Source, sheet: Sheet, model: Model, free: set[str], known: set[str], stepped: bool, problems: list[Problem]
 ) -> tuple[SourceRuns, np.ndarray]:
     """The runs of a trace, one per sample, and the positions of these samples; samples at t = 0 are skipped.
 
-    Each run of an oscillator ends at its sample; those of a structure share the run that ends at the last sample.
+    Each run of the exact engine ends at its sample; those of a time scheme (`stepped`) share the run that ends at the last sample.
     """
     check_columns(sheet, [TIME_COLUMN, *known], problems)
     path = source.path.removesuffix(".file")
@@ -216,7 +217,7 @@ def read_trace(
     keep = times > 0.0
     settings = settings_of(source, path, model, free, int(keep.sum()), problems)
     kept = times[keep]
-    ends = kept if model.structure is None else np.full(len(kept), np.max(kept, initial=0.0))
+    ends = kept if not stepped else np.full(len(kept), np.max(kept, initial=0.0))
     settings |= {"end": ends, "window_start": np.zeros(len(kept)), "window_end": ends}
     return SourceRuns(settings, [f"{source.file.name}, {time:g} s" for time in kept], kept), keep
 

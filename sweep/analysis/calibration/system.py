@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,13 @@ from kernels.runtime import stderr_filter
 from sweep.analysis.calibration.data import TRACED, Measurements
 from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.derivative_blocks import compiled, in_blocks
+from sweep.design.axis import RECORD
+from sweep.execution.record_bank import choice
 from sweep.study.config import Config
+from sweep.study.excitation import Excitation, kernel_model
+
+if TYPE_CHECKING:
+    from kernels.excitation.record import Records
 
 # lanes of a block; a fit has few rows (rows/s of the wall with seven derivatives on one core: 2100 at 8 lanes, 1200 at 16, 960 at 32)
 WIDTH = 8
@@ -89,23 +95,27 @@ class System:
 
     Attributes:
         space, data: see `load.Calibration`. words: names of the observed regimes and counts. parts: the programs and their runs.
+        model, columns, constants: of the study, for its rules; columns are (runs, ...), without free parameters.
+        runs_model, run_columns, run_constants, records: the same as programs read them, and the records that shake the runs.
     """
 
     def __init__(self, config: Config, space: Space, data: Measurements) -> None:
         """Choose the programs; the first call compiles them."""
         self.space, self.data, self.model = space, data, config.model
+        self.runs_model = config.model if config.excitation is None else kernel_model(config.model)
         self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives) if data.paths is None else ()
         self.window, self.asked = config.window, config.asked
         swept = set(data.settings)
         self.fixed = {name: value for name, value in config.fixed.items() if name not in swept}
         self.scheme = config.scheme
-        self.columns = columns_of(config.model, self.fixed, data, space)
+        self.columns = columns_of(config.model, self.fixed, data, space, self.stepped)
         free = {free.name for free in space.frees}
         words = {q.name for q in config.model.parameters if q.kind != "float"}
         # zeros and words select the program; other numbers are columns, so that one program serves them all
         self.constants = {
             name: value for name, value in self.fixed.items() if name not in {*self.columns, *free} and (name in words or value == 0.0)
         }
+        self.run_constants, self.run_columns, self.records = shaken(self, config.excitation)
         self.parts = parts_of(self)
         self.distinct = np.unique(np.concatenate([part.shared[part.mine] for part in self.parts]))
         self.evaluations = 0
@@ -146,7 +156,7 @@ class System:
             each, back = np.unique(np.column_stack([shared, computed]), axis=0, return_inverse=True)
             shared, computed, back = each[:, 0].astype(int), each[:, 1:], back.reshape(-1)
         along = {name: np.ascontiguousarray(computed[:, place]) for place, name in enumerate(self.space.names)}
-        columns = {name: each[shared] for name, each in {**self.columns, **part.columns}.items()}
+        columns = {name: each[shared] for name, each in {**self.run_columns, **part.columns}.items()}
         if step != 1.0:
             columns["step"] = step * columns["step"]
         first = part.program is None
@@ -191,7 +201,7 @@ class System:
         repeated = {name: np.tile(each[self.distinct], (lanes,) + (1,) * (each.ndim - 1)) for name, each in self.columns.items()}
         columns = placed(repeated, {name: np.repeat(values[:, place], runs) for place, name in enumerate(self.space.names)}, self.space)
         with np.errstate(all="ignore"):
-            resolved = self.model.resolve({**self.constants, **columns})
+            resolved = self.model.resolve({**({} if self.records is None else {RECORD: 0.0}), **self.constants, **columns})
             broken = [np.broadcast_to(np.asarray(rule.broken(resolved, self.scheme)), (lanes * runs,)) for rule in self.model.rules]
         outside = [free.quantity.out_of_bounds(values[:, place]) for place, free in enumerate(self.space.frees)]
         return np.asarray(~np.any(broken, axis=0).reshape(lanes, runs).any(axis=1) & ~np.any(outside, axis=0))
@@ -205,7 +215,7 @@ def parts_of(system: System) -> list[Part]:
     if data.paths is not None:
         path = dict(zip(PATH, (data.paths.x, data.paths.times), strict=True))
         return [Part(LOOPS, every, dict(enumerate(data.names)), first[test], data.paths.at, columns=path)]
-    if data.forces:
+    if data.forces and not system.stepped:
         return [Part(MOMENTS, every, dict(enumerate(data.names)), itself)]
     if data.histories is None:
         return [Part(ENDS, every, {place: TRACED.get(name, name) for place, name in enumerate(data.names)}, itself)]
@@ -223,7 +233,7 @@ def parts_of(system: System) -> list[Part]:
     return [replace(shared, mine=traced, names=histories), Part(ENDS, ~traced, ends, itself)]
 
 
-def columns_of(model: Model, fixed: Mapping[str, Any], data: Measurements, space: Space) -> dict[str, np.ndarray]:
+def columns_of(model: Model, fixed: Mapping[str, Any], data: Measurements, space: Space, stepped: bool) -> dict[str, np.ndarray]:
     """The columns of every run except the free parameters: settings, fixed numbers other than 0, and tables."""
     runs = len(data.runs)
     columns = dict(data.settings)
@@ -232,9 +242,27 @@ def columns_of(model: Model, fixed: Mapping[str, Any], data: Measurements, space
         if name in columns or name in whole or model.parameter(name).kind == "word" or (np.ndim(value) == 0 and value == 0.0):
             continue
         columns[name] = np.broadcast_to(np.asarray(value, dtype=float), (runs, *np.shape(value)))
-    if model.structure is not None and "step" not in columns:
+    if stepped and "step" not in columns:
         columns["step"] = np.full(runs, model.parameter("step").default)
     return columns
+
+
+def shaken(system: System, excitation: Excitation | None) -> tuple[dict[str, Any], dict[str, np.ndarray], Records | None]:
+    """The constants and columns of runs in which `record` is a position in the bank, and the bank; loops follow no record."""
+    if excitation is None:
+        return system.constants, system.columns, None
+    from kernels.excitation.record import Records
+
+    name, default = choice(excitation)
+    runs = len(system.data.runs)
+    given = system.columns.get(name, system.constants.get(name, default))
+    numbers = np.broadcast_to(np.asarray(given, float), (runs,))
+    positions, bank = excitation.take(numbers, len(np.unique(numbers)))
+    constants = {key: value for key, value in system.constants.items() if key != name}
+    columns = {key: each for key, each in system.columns.items() if key != name}
+    if system.data.paths is None:
+        columns[RECORD] = positions
+    return constants, columns, Records(bank, excitation.interval)
 
 
 def placed(columns: Mapping[str, Any], along: Mapping[str, Any], space: Space) -> dict[str, Any]:
@@ -266,7 +294,7 @@ def runner_of(system: System, part: Part) -> tuple[Any, Any]:
     from kernels.imposed_path import along_path
     from kernels.structure_samples import samples
 
-    model, constants, space = system.model, system.constants, system.space
+    model, constants, space, records = system.runs_model, system.run_constants, system.space, system.records
 
     def place(along: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
         return {**constants, **placed({key: jnp.asarray(each) for key, each in columns.items()}, along, space)}
@@ -277,14 +305,14 @@ def runner_of(system: System, part: Part) -> tuple[Any, Any]:
 
     def history(parameters: dict[str, Any]) -> dict[str, Any]:
         times = parameters.pop(SAMPLES)
-        return samples(model, parameters, times, system.scheme)
+        return samples(model, parameters, times, system.scheme, records)
 
     def end(parameters: dict[str, Any]) -> dict[str, Any]:
         chosen = model.name if model.structure is None else model
-        return simulate(chosen, parameters, system.scheme, system.window, **system.asked.keywords)
+        return simulate(chosen, parameters, system.scheme, system.window, records=records, **system.asked.keywords)
 
     timed = system.data.paths is not None and system.data.paths.timed
-    run = {LOOPS: loop, MOMENTS: lambda parameters: moment(model.name, parameters), HISTORIES: history, ENDS: end}[part.kind]
+    run = {LOOPS: loop, MOMENTS: lambda parameters: moment(model.name, parameters, records), HISTORIES: history, ENDS: end}[part.kind]
     return run, place
 
 

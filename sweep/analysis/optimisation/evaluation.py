@@ -92,7 +92,7 @@ class Evaluator:
                for name, value in left.items() if name not in self.constants},
             **points.columns,
         }  # fmt: skip
-        if self.model.structure is not None and "step" not in self.columns:
+        if self.stepped and "step" not in self.columns:
             self.columns["step"] = np.full(self.count, self.model.parameter("step").default)
         self.runs, self.plain = 0, 0
         self._program: Any = None

@@ -12,11 +12,8 @@ from sweep.analysis.sensitivity import indices
 from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Line, SensitivityRequest, SensitivityResult
 from sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
 from sweep.analysis.sensitivity.uncertainty import LEAST, chance, propagate
-from sweep.design.axis import RECORD
 from sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
 from sweep.io.errors import ConfigError, Problem
-from sweep.study.capabilities import DERIVATIVES as OF_DERIVATIVES
-from sweep.study.capabilities import problems_of
 from sweep.study.config import Config
 from sweep.study.event import Event
 
@@ -49,9 +46,6 @@ def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
         problems.append(Problem("--resamples", f"{request.resamples} is out of bounds: must be >= 2 and <= 100000"))
     if request.derivatives < 0:
         problems.append(Problem("--derivatives", f"{request.derivatives} is out of bounds: must be >= 0 (points)"))
-    if request.derivatives:
-        given = {} if config.excitation is None else {RECORD: "--derivatives"}
-        problems += problems_of(OF_DERIVATIVES, config.model, sorted(config.schemes), given)
     if request.seed < 1:
         problems.append(Problem("--seed", f"{request.seed} is out of bounds: must be >= 1"))
     known = by_name(config.model.observables)

@@ -19,13 +19,15 @@ from sweep.analysis.derivative_blocks import compiled, in_blocks
 from sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
 from sweep.analysis.sensitivity.results import Line, SensitivityRequest
 from sweep.analysis.sensitivity.sample import Kept, Sample
-from sweep.design.axis import SCHEME, Axis, Continuous
+from sweep.design.axis import RECORD, SCHEME, Axis, Continuous
 from sweep.design.distributions import LOG_NORMAL, NORMAL, TRUNCATED, Drawn, Scaled, log_normal_scale
 from sweep.design.points import Points
 from sweep.design.sampling import points_at
 from sweep.design.sensitivity import Fast, Morris, Saltelli
+from sweep.execution.record_bank import choice, numbers_of, rows_without_draw
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.config import Config
+from sweep.study.excitation import kernel_model
 
 METHOD, POINT_METHOD = "exact derivatives", "derivatives at one point"
 
@@ -96,12 +98,23 @@ def differentiate(
         message = f'derivatives need one {SCHEME} for all points, and no value "default" among them'
         raise ConfigError(config.source, [Problem("sweep.axes", message)])
     tables = {axis.name: axis.table for axis in smooth if isinstance(axis, Scaled)}
-    others = {name: values for name, values in points.columns.items() if name not in drawn}
+    excitation, selects = config.excitation, () if config.excitation is None else (choice(config.excitation)[0],)
+    others = {name: values for name, values in points.columns.items() if name not in (*drawn, *selects)}
+    shared = None
+    if excitation is not None:
+        numbers = np.broadcast_to(numbers_of(config, excitation, points), (points.count,))
+
+        def shared(rows: np.ndarray) -> tuple[dict[str, np.ndarray], tuple[Any, ...]]:
+            positions, bank = excitation.take(numbers[rows], WIDTH)
+            return {RECORD: positions}, (bank,)
+
     key = (config.digest, tuple(observables), tuple(drawn))
     if key not in PROGRAMS:
         PROGRAMS[key] = program_of(config, tables, tuple(observables))
     with stderr_filter.without_false_alarm():
-        return in_blocks(PROGRAMS[key], drawn, others, points.count, WIDTH)
+        found = in_blocks(PROGRAMS[key], drawn, others, points.count, WIDTH, shared)
+    missed = rows_without_draw(config, points)
+    return {name: np.where(missed, np.nan, values) if name != "status" else values for name, values in found.items()}
 
 
 PROGRAMS: dict[Any, Any] = {}  # the compiled programs, by study, observables and axes
@@ -110,19 +123,20 @@ PROGRAMS: dict[Any, Any] = {}  # the compiled programs, by study, observables an
 def program_of(config: Config, tables: Mapping[str, tuple[float, ...]], observables: tuple[str, ...]) -> Any:
     """The compiled program that differentiates blocks of points; `tables` are multiplied by a random factor."""
     from kernels import simulate
+    from kernels.excitation.record import Records
+
+    excitation = config.excitation
+    model = config.model if excitation is None else kernel_model(config.model)
+    fixed = {name: value for name, value in config.fixed.items() if excitation is None or name != choice(excitation)[0]}
 
     def place(drawn: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
         scaled = {name: each * np.asarray(tables[name]) if name in tables else each for name, each in drawn.items()}
-        return {**config.fixed, **others, **scaled}
+        return {**fixed, **others, **scaled}
 
-    def run(parameters: dict[str, Any]) -> dict[str, Any]:
-        return simulate(
-            config.model if config.model.structure is not None else config.model.name,
-            parameters,
-            config.scheme,
-            config.window,
-            **config.asked.keywords,
-        )
+    def run(parameters: dict[str, Any], bank: Any = None) -> dict[str, Any]:
+        records: dict[str, Any] = {} if excitation is None else {"records": Records(bank, excitation.interval)}
+        chosen = model if model.structure is not None else model.name
+        return simulate(chosen, parameters, config.scheme, config.window, **config.asked.keywords, **records)
 
     return compiled(run, place, observables, ())
 

@@ -21,9 +21,8 @@ from scipy import signal, stats
 from scipy.integrate import quad
 
 from sweep import ConfigError, load, resume, run
-from sweep.analysis.calibration import load as calibration
 from sweep.analysis.regime_map import read_map, theory_of
-from sweep.analysis.sensitivity import analysis, results
+from sweep.analysis.sensitivity import derivatives
 from sweep.cli import main
 from sweep.design.designs import most_draws
 from sweep.excitation.spectrum import Spectrum
@@ -238,12 +237,23 @@ def test_draws_and_records_do_not_mix() -> None:
         assert said in str(caught.value)
 
 
-def test_what_follows_derivatives_takes_no_records() -> None:
-    raw = {**study(design="sobol", count=8, axes={"mu": {"from": 0.1, "to": 0.2}, "draw": [0, 1]}), "study": {"name": "some"}}
-    with pytest.raises(ConfigError, match="--derivatives needs oscillators that a sine shakes"):
-        analysis.check(results.SensitivityRequest(derivatives=4), load(raw))
-    with pytest.raises(ConfigError, match="excitation: a calibration needs oscillators that a sine shakes"):
-        calibration.load({"excitation": {"random": RANDOM}, "calibration": {"data": "a.csv"}})
+@pytest.mark.slow
+def test_derivatives_along_draws_are_those_of_differences(tmp_path: Path) -> None:
+    """Each block of rows has a bank of its own draws; values are those of the run."""
+    axes = {"mu": {"from": 0.05, "to": 0.2}, "draw": {"from": 0, "to": 99, "spacing": "integer"}}
+    raw = {**study(design="sobol", count=40, axes=axes), "study": {"name": "some", "scheme": "devogelaere"}}
+    raw |= {"time": {"end": 1.0, "step": 1e-3}, "parameters": {"k": 50.0, "c": 1.0, "k_t": 1e4, "c_t": 50.0}}
+    config = load(raw)
+    points, smooth = config.design.points(0, 40), derivatives.smooth_axes(config, config.design.axes)
+    assert len(np.unique(points.columns["draw"])) > derivatives.WIDTH
+    mu = points.columns["mu"]
+    found, ahead, behind = (
+        derivatives.differentiate(config, smooth, points, {"mu": mu + shift}, ["max_slip_speed"]) for shift in (0.0, 1e-8, -1e-8)
+    )
+    slopes = (ahead["max_slip_speed"] - behind["max_slip_speed"]) / 2e-8
+    np.testing.assert_allclose(found["max_slip_speed", "mu"], slopes, rtol=0.0, atol=1e-6 * np.abs(slopes).max())
+    rows = run(config, tmp_path / "run").to_pandas().sort_values("point")
+    np.testing.assert_allclose(found["max_slip_speed"], rows["max_slip_speed"], rtol=1e-9)
 
 
 AXES = {"a0": [1.0, 2.0], "draw": {"from": 0, "to": 4, "spacing": "integer"}, "mu": [0.1, 0.3]}

@@ -59,7 +59,8 @@ class NormalErrors:
         distinct = np.unique(part.shared[part.mine])
         along = {name: np.repeat(frees[:, place], len(distinct)) for place, name in enumerate(system.space.names)}
         columns = {
-            name: np.tile(each[distinct], (points,) + (1,) * (each.ndim - 1)) for name, each in {**system.columns, **part.columns}.items()
+            name: np.tile(each[distinct], (points,) + (1,) * (each.ndim - 1))
+            for name, each in {**system.run_columns, **part.columns}.items()
         }
         with stderr_filter.without_false_alarm() if first else nullcontext():
             flat = in_blocks(self._programs[number], along, columns, points * len(distinct), WIDTH)

@@ -196,7 +196,7 @@ CASES: list[tuple[str, Any, str]] = [
     ("calibration/noise", "loud", r"calibration.noise: 'loud' is none of known, estimated"),
     ("calibration/stats", 3, r"calibration.stats: unknown key; did you mean 'starts'"),
     ("sweep", {"axes": {"v0": [1.0]}}, r"sweep: a calibration has no design"),
-    ("study/scheme", "euler", r"study.scheme: a calibration follows the derivatives of 'exact'"),
+    ("study/scheme", "rk54", r"study.scheme: a calibration follows the derivatives of 'exact'"),
     ("study/precision", "float32", r"study.precision: a calibration follows derivatives, which are float64: leave precision out"),
     ("study/model", "wall", r"study.model: 'wall' is not a model"),
     ("parameters/mass", 1.0, r"parameters.mass: unknown parameter"),

@@ -112,8 +112,8 @@ def test_what_is_wrong_with_a_support_is_said(changes: dict[str, Any], said: str
 @pytest.mark.parametrize(
     ("section", "key", "value", "said"),
     [
-        ("study", "scheme", "exact", "study.scheme: a calibration of a body follows the derivatives of the steps taken, which must"),
-        ("study", "scheme", "rk54", "which must be fixed: 'euler' or 'devogelaere', not 'rk54'"),
+        ("study", "scheme", "exact", "study.scheme: scheme 'exact' does not run bodies"),
+        ("study", "scheme", "rk54", "where they are fixed \\(euler, devogelaere\\), not 'rk54'"),
         ("time", "end", 0.003, r"force.csv, column time, row 4: 0.004 s is after the end of the run, time.end = 0.003 s"),
         ("time", "step", 1e-2, "a fixed step must be stable"),
         ("supports", "stop", {"obstacle": "rnig", "k_n": 1.0}, "supports.stop.obstacle: 'rnig' is none; did you mean 'ring'"),

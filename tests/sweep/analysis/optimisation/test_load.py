@@ -80,5 +80,5 @@ def test_other_commands_name_the_one_that_is_meant() -> None:
         sweep.load(study())
     with pytest.raises(sweep.ConfigError, match=r"an optimisation has a table \[optimise\]"):
         load({"parameters": {"a0": 5.0}})
-    with pytest.raises(sweep.ConfigError, match="an optimisation follows the derivatives of 'exact', not 'euler'"):
-        load({**study(), "study": {"scheme": "euler"}})
+    with pytest.raises(sweep.ConfigError, match=r"an optimisation follows the derivatives of 'exact', or of the steps .*, not 'rk54'"):
+        load({**study(), "study": {"scheme": "rk54"}})
