@@ -19,7 +19,7 @@ class Case:
         source: who published it.
         config: parameters of the run (SI units), a word as its code, a table as a tuple.
         note: what a reader should know; empty when nothing.
-        model: name of the model.
+        model: name of the model in `checks.REFERENCE_MODELS`.
     """
 
     case: str

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
+from kernels.models import MODELS
 from kernels.models.model import Model
 from kernels.models.quantity import by_name
 from kernels.models.walls import BUCKLING_WALL, CRITERIA, STOP
-from kernels.reference import links
+from kernels.reference import links, two_masses
 from kernels.reference.case import Case
 from kernels.reference.closed_forms import DenHartog, damped_impact, den_hartog_limit, slip_slip_phase, slip_slip_wear_power
 
+# by the names that cases have
+REFERENCE_MODELS: Mapping[str, Model] = {**MODELS, two_masses.NAME: two_masses.TWO_MASSES}
 _WINDOWS_NOTE = (
     "The document captions its table [4 s, 11.99 s], but the numbers printed there are those of [4 s, 12 s]: for a0 = 15 the table's "
     "15.2671 W is the mean over [4, 12] and the running text's 15.2575 W the mean over [4, 11.99]."
@@ -369,4 +373,5 @@ CASES: tuple[Case, ...] = (
         {"contact_time": _DAMPED_IMPACT[0], "rebound_velocity": -3.0 * _DAMPED_IMPACT[1], "impulse": 6.0 * (1.0 + _DAMPED_IMPACT[1])},
     ),
     *links.CASES,
+    *two_masses.CASES,
 )

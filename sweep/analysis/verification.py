@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import MODELS, Model
+from kernels.models import Model
 from sweep.io.values import padded
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ def verify() -> list[Verdict]:
 
     jax_setup.prepare()
     program_cache.use()
-    from kernels.reference.checks import CASES
+    from kernels.reference.checks import CASES, REFERENCE_MODELS
 
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, case in enumerate(CASES):
         groups[case.model, case.scheme].append(position)
     computed: dict[int, float] = {}
     for (model, scheme), positions in groups.items():
-        computed |= dict(zip(positions, compute(MODELS[model], scheme, [CASES[position] for position in positions]), strict=True))
+        computed |= dict(zip(positions, compute(REFERENCE_MODELS[model], scheme, [CASES[position] for position in positions]), strict=True))
     return [judge(case, computed[position]) for position, case in enumerate(CASES)]
 
 

@@ -104,7 +104,7 @@ WISHES = {
     "sdnd105d": ("this run varies only damping_criterion, which holds no numbers", []),
 }
 # a report shows them over one parameter, a map does not
-ONE_AXIS = {"impact_bifurcation": [], "sdnd104": [], "sdnd105a": [], "sdnd105b": [], "bouncing_ball": ["--at", "x0=0"]}
+ONE_AXIS = {"impact_bifurcation": [], "sdnd104": [], "sdnd105a": [], "sdnd105b": [], "sdnd106": [], "bouncing_ball": ["--at", "x0=0"]}
 
 
 def check_report(directory: Path, *options: str) -> None:
