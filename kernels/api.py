@@ -20,6 +20,7 @@ from kernels.batch.solve import check, shared_arguments
 from kernels.excitation.record import Records, check_record, is_zero
 from kernels.models import MODELS, Model, wear_laws
 from kernels.models.arguments import check_given, nearest
+from kernels.models.features import LINEAR
 from kernels.models.limits import check_uses
 from kernels.models.links import COLUMNS as LINK_COLUMNS
 from kernels.models.observables import MOTION
@@ -160,8 +161,8 @@ def _run(
     chosen: Model, params: Mapping[str, Any], key: ProgramKey, records: Records | None, window: str | None = None
 ) -> dict[str, jax.Array]:
     """Run rows of any common shape through one program."""
-    if key.scheme == EXACT and key.varied:
-        raise ValueError(f"scheme {EXACT!r} has no {key.varied[0]}: choose a time scheme")
+    if key.scheme == EXACT and (foreign := [name for name in key.varied if name not in LINEAR]):
+        raise ValueError(f"scheme {EXACT!r} has no {foreign[0]}: choose a time scheme")
     codes = {"status", *(q.name for q in chosen.observables if q.kind in ("integer", "word"))}
     if "record" in key.features or (chosen.structure is not None and "record" in params):
         check_record(params["record"], records)

@@ -19,7 +19,7 @@ from kernels.exact.forces import Moment, between
 from kernels.excitation.record import Records, check_record
 from kernels.models import MODELS
 from kernels.models.arguments import check_given, nearest
-from kernels.models.features import FEATURES, VARIED, varied
+from kernels.models.features import FEATURES, LINEAR, VARIED, varied
 from kernels.models.observables import MOTION
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import EXACT
@@ -264,7 +264,7 @@ def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> 
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
     params = check_given(MODELS[model], params, one=True)
-    if has := [name for name, rows in varied(params).items() if np.any(rows)]:
+    if has := [name for name, rows in varied(params).items() if np.any(rows) and name not in LINEAR]:
         raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {has[0]}")
     resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}
     if "record" in params:
@@ -272,7 +272,7 @@ def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> 
         resolved |= {} if records is None else records.arguments()
     (key,) = groups(MODELS[model], EXACT, None, resolved, np.zeros(1, dtype=int))
     unread = {name for feature, names in FEATURES.items() if feature not in key.features for name in names}
-    unread |= {name for names in VARIED.values() for name in names}
+    unread |= {name for law, names in VARIED.items() if law not in key.varied for name in names}
     return contacts_of(key), {name: value for name, value in resolved.items() if name not in unread}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from kernels.excitation.record import features_of, is_traced, is_zero
 from kernels.models import Model
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
-from kernels.models.features import DRIVEN, EXPONENTS, FEATURES, HARMONIC, VARIED, varied
+from kernels.models.features import DRIVEN, EXPONENTS, FEATURES, HARMONIC, VARIED, used, varied
 from kernels.models.links import LINKS
 from kernels.models.loads import SHAPES
 from kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
@@ -95,7 +95,7 @@ class ProgramKey:
     @property
     def rigid_loop(self) -> bool:
         """Whether the event loop of rigid friction alone runs the rows; the event loop of all laws runs any row."""
-        alone = self.friction == RIGID and not self.walls and self.features == (HARMONIC,)
+        alone = self.friction == RIGID and not self.walls and not self.varied and self.features == (HARMONIC,)
         return self.engine in (EXACT, STEADY) and alone and not self.asked.names - {MULTIPLIERS} and not self.forces
 
     @property
@@ -114,7 +114,7 @@ class ProgramKey:
             return self.engine
         if self.rigid_loop:
             return "rigid, k = c = 0" if self.free else "rigid"
-        driven = self.features != (HARMONIC,)
+        driven = self.features != (HARMONIC,) or bool(self.varied)
         return "penalised" if self.friction == PENALISED and not self.walls and not driven else "other"
 
     def unread(self, model: Model) -> set[str]:
@@ -296,7 +296,7 @@ def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
         **varied(rows),
         PENALISED: np.isfinite(rows["k_t"]),
         _FREE: (rows["k"] == 0.0) & (rows["c"] == 0.0),
-        _BARE: rows["normal_force"] == 0.0,
+        _BARE: (rows["normal_force"] == 0.0) & ~used(rows.get("normal_amplitude", 0.0)),
         _SOFT: soft,
         _STIFF: _stiff(model, rows, harmonic),
         **{wall.prefix + _BUCKLES: np.isfinite(rows[f"{wall.prefix}f_crit"]) for wall in model.walls if wall.buckles},
@@ -344,7 +344,7 @@ def cost(key: ProgramKey, rows: Mapping[str, np.ndarray], count: int) -> np.ndar
     # rounded to powers of 2^(1/4): small differences are not worth a new order
     periods = rows["end"] * (rows["omega"] + np.sqrt(stiffness / rows["m"]))
     found = everywhere(np.round(4.0 * np.log2(periods)), count)
-    if key.engine == EXACT and key.friction == RIGID and not key.walls and key.features == (HARMONIC,):
+    if key.engine == EXACT and key.friction == RIGID and not key.walls and not key.varied and key.features == (HARMONIC,):
         # a mass that is never released costs next to nothing
         largest = np.abs(rows["f0"] - rows["m"] * rows["a0"]) + np.abs(rows["load"] - rows["k"] * rows["x0"])
         found = np.where((rows["v0"] == 0.0) & (largest <= rows["mu_s"] * rows["normal_force"]), -np.inf, found)

@@ -9,14 +9,12 @@ from typing import NamedTuple, TypeVar
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_phases import FRICTION_EVENTS, FrictionPhases, FrictionState
-from kernels.contact.law import Instant, Phase, choose, idle
+from kernels.contact.friction_phases import FrictionPhases, FrictionState
+from kernels.contact.law import Instant, Phase, alike, choose, idle
 from kernels.contact.wall import WALL_EVENTS, Pressed, Wall
 from kernels.numerics.numbers import Array
 
 Each = TypeVar("Each")
-
-_SLIP_GUARDS = 2
 
 
 class Contacts(NamedTuple):
@@ -43,7 +41,7 @@ class Combined(NamedTuple):
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of their events."""
-        slips = FRICTION_EVENTS[1:] if self.friction is not None else ()
+        slips = self.friction.kinds[1:] if self.friction is not None else ()
         hits = (name + event for _, name in zip(self.walls, self.names, strict=False) for event in WALL_EVENTS[1:])
         return ("", *slips, *hits)
 
@@ -64,7 +62,7 @@ class Combined(NamedTuple):
             walls = tuple(wall.refreshed(each, at.x, at.v, at.a + force / wall.m) for wall, each in zip(self.walls, walls, strict=True))
         free = at._replace(a=at.a + force / self.walls[0].m) if self.walls else at
         if friction is not None and self.friction is not None and self.friction.spring is None:
-            free = free._replace(a=jnp.where(friction.direction == 0.0, 0.0, free.a))  # rigid friction holds the mass
+            free = free._replace(a=jnp.where(friction.holds, 0.0, free.a))  # rigid friction holds the mass
         walls = tuple(wall.touched(each, free) for wall, each in zip(self.walls, walls, strict=True))
         return Contacts(friction, walls), force
 
@@ -72,17 +70,17 @@ class Combined(NamedTuple):
         """The present phase (see `law.ContactLaw`)."""
         phases = [wall.phase(each, x, v, a) for wall, each in zip(self.walls, memory.walls, strict=True)]
         guards = tuple(guard for phase in phases for guard in phase.guards)
-        moves = None
+        moves = on_n = carries = own = None
         if self.friction is not None and memory.friction is not None:
             friction = self.friction.phase(memory.friction, x, v, a)
-            moves = friction.moves
+            moves, on_n, carries, own = friction.moves, friction.on_n, friction.carries, friction.own_stiffness
             if moves is not None:
                 free = moves > 0.0
                 guards = tuple(choose(free, guard, idle(x)) for guard in guards)
             phases, guards = [friction, *phases], (*friction.guards, *guards)
         slopes = [phase.damping_slope for phase in phases if phase.damping_slope is not None]
         stiffness, damping = _total([phase.stiffness for phase in phases]), _total([phase.damping for phase in phases])
-        return Phase(stiffness, damping, guards, moves, _total(slopes) if slopes else None)
+        return Phase(stiffness, damping, alike(*guards), moves, _total(slopes) if slopes else None, on_n, carries, own)
 
     def transition(self, memory: Contacts, crossed: tuple[Array, ...], v0: Array, at: Instant) -> tuple[Contacts, Array, Array]:
         """The memory and the motion after an event (see `law.ContactLaw`)."""
@@ -123,7 +121,7 @@ class Combined(NamedTuple):
         slips, hits = self._split(crossed)
         code, before = jnp.zeros_like(crossed[0], dtype=float), 0
         if self.friction is not None and memory.friction is not None and after.friction is not None:
-            code, before = self.friction.kind(memory.friction, slips, after.friction), len(FRICTION_EVENTS) - 1
+            code, before = self.friction.kind(memory.friction, slips, after.friction), len(self.friction.kinds) - 1
         for i, wall in enumerate(self.walls):
             hit = wall.kind(memory.walls[i], hits[i], after.walls[i])
             code = jnp.where(hit > 0.0, hit + before, code)
@@ -132,7 +130,7 @@ class Combined(NamedTuple):
 
     def _split(self, crossed: tuple[Array, ...]) -> tuple[tuple[Array, ...], list[tuple[Array, ...]]]:
         """The masks of the crossing guards: those of friction, and those of each wall."""
-        place = 0 if self.friction is None else _SLIP_GUARDS
+        place = 0 if self.friction is None else self.friction.guard_count
         slips, hits = crossed[:place], []
         for wall in self.walls:
             hits.append(crossed[place : place + wall.guard_count])

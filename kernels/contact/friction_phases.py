@@ -9,7 +9,6 @@ import jax.numpy as jnp
 from kernels.contact.coulomb import Coulomb
 from kernels.contact.law import Guard, Instant, Phase, choose, idle
 from kernels.contact.penalised import Penalised
-from kernels.models.contacts import PENALISED, RIGID
 from kernels.numerics.numbers import Array
 
 FRICTION_EVENTS = ("", "release", "stop", "reversal", "largest speed", "least speed")
@@ -25,6 +24,8 @@ class FrictionState(NamedTuple):
         last: direction of the last slip, 0 before the first.
         resting: 1 while the mass rests on its support; not in the brief stuck state in which a penalised contact's spring unloads.
         begins: 1 just after a slip phase has begun, else 0.
+        pressed: sign of a normal force that varies: +1 or -1 for the surface that the mass is pressed on, 0 while it is off its support.
+            normal: that force at the last evaluation [N]. limit: mu_s F_n there [N]. All None where the normal force is constant.
     """
 
     direction: Array
@@ -33,6 +34,20 @@ class FrictionState(NamedTuple):
     last: Array
     resting: Array
     begins: Array
+    pressed: Array | None = None
+    normal: Array | None = None
+    limit: Array | None = None
+
+    @property
+    def slips(self) -> Array:
+        """Whether the contact slips."""
+        return self.direction != 0.0
+
+    @property
+    def holds(self) -> Array:
+        """Whether the contact holds the mass."""
+        still = self.direction == 0.0
+        return still if self.pressed is None else still & (self.pressed != 0.0)
 
 
 class Held(NamedTuple):
@@ -60,7 +75,7 @@ class Stop(NamedTuple):
     direction: Array
 
 
-class FrictionPhases(NamedTuple):
+class FrictionPhases:
     """Friction of one mass as linear phases, for the event loop: the part that rigid and penalised friction share.
 
     stick         until the friction that holds the mass exceeds mu_s F_n
@@ -81,6 +96,20 @@ class FrictionPhases(NamedTuple):
     def kinds(self) -> tuple[str, ...]:
         """Names of its events."""
         return FRICTION_EVENTS
+
+    @property
+    def guard_count(self) -> int:
+        """Number of guards of each phase."""
+        return 2
+
+    @property
+    def belt(self) -> Array | None:
+        """Velocity of the surface [m/s]; None where it rests."""
+        return None
+
+    def following(self, memory: FrictionState) -> Array | None:  # noqa: ARG002 (it is constant)
+        """Growth of the friction on a slipping mass with the normal force; None where that is constant."""
+        return None
 
     @property
     def acts(self) -> Array:
@@ -187,7 +216,12 @@ class FrictionPhases(NamedTuple):
         return jnp.where(sticks, jnp.where(first | second, 1.0, 0.0), slipping)
 
 
-class RigidPhases(FrictionPhases):
+class _Numbers(NamedTuple):
+    m: Array
+    law: Any
+
+
+class RigidPhases(_Numbers, FrictionPhases):
     """Rigid friction. A mass that it holds does not move; where slip stops, it holds if the force needed is within mu_s F_n."""
 
     __slots__ = ()
@@ -215,17 +249,17 @@ class RigidPhases(FrictionPhases):
     def at_start(self, at: Instant) -> tuple[Array, Array, Array]:
         """It slips where the mass moves, or where rest needs more than the limit (see `FrictionPhases.at_start`)."""
         held = -at.needed
-        onward = jnp.where(self.acts & (at.v == 0.0), jnp.sign(at.needed), _way(at, self.acts))
+        onward = jnp.where(self.acts & (at.v == 0.0), jnp.sign(at.needed), way(at, self.acts))
         return (jnp.abs(held) > self.law.static_limit) | ~self.acts | (at.v != 0.0), onward, held
 
     def at_stop(self, state: FrictionState, at: Instant) -> Stop:  # noqa: ARG002
         """It holds within the limit; otherwise the mass follows the force."""
         within = jnp.abs(at.needed) <= self.law.static_limit
         still = at._replace(v=jnp.zeros_like(at.v))
-        return Stop(self.acts & within, -at.needed, jnp.where(self.acts, jnp.sign(at.needed), _way(still, self.acts)))
+        return Stop(self.acts & within, -at.needed, jnp.where(self.acts, jnp.sign(at.needed), way(still, self.acts)))
 
 
-class PenalisedPhases(FrictionPhases):
+class PenalisedPhases(_Numbers, FrictionPhases):
     """Penalised friction: k_t and c_t hold the contact; where slip stops, they hold it with the force of slip."""
 
     __slots__ = ()
@@ -255,23 +289,17 @@ class PenalisedPhases(FrictionPhases):
 
     def at_start(self, at: Instant) -> tuple[Array, Array, Array]:
         """It slips where the mass moves; a mass at rest is held by an unloaded spring (see `FrictionPhases.at_start`)."""
-        return (at.v != 0.0) | ~self.acts, _way(at, self.acts), jnp.zeros_like(at.v)
+        return (at.v != 0.0) | ~self.acts, way(at, self.acts), jnp.zeros_like(at.v)
 
     def at_stop(self, state: FrictionState, at: Instant) -> Stop:
         """It holds, with the force of the slip that ends."""
         still = at._replace(v=jnp.zeros_like(at.v))
-        return Stop(self.acts, -self.law.dynamic_force * state.direction, _way(still, self.acts))
+        return Stop(self.acts, -self.law.dynamic_force * state.direction, way(still, self.acts))
 
 
-def _way(at: Instant, acts: Array) -> Array:
+def way(at: Instant, acts: Array) -> Array:
     """Direction in which a mass moves from an instant on: the sign of its velocity, or without friction of the first rate that is not 0."""
     sign = jnp.sign(at.v)
     for rate in (at.a, at.jerk, at.snap):
         sign = jnp.where(acts | (sign != 0.0), sign, jnp.sign(rate))
     return sign
-
-
-PHASES: dict[str, type[RigidPhases | PenalisedPhases]] = {
-    RIGID: RigidPhases,
-    PENALISED: PenalisedPhases,
-}  # by the kind of friction that a model declares

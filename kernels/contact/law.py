@@ -8,8 +8,10 @@ selects numbers. `combined.Combined` makes one law of the several contacts of a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeVar
 
+import jax
 import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array
@@ -18,17 +20,20 @@ Memory = TypeVar("Memory")
 
 
 class Guard(NamedTuple):
-    """A quantity that must not become negative: value + on_d d + on_v (v - v0) + on_a (a - a0), in any unit.
+    """A quantity that must not become negative: value + on_d d + on_v (v - v0) + on_a (a - a0) + on_n (n - n0) + on_t t, in any unit.
 
     Attributes:
         value: at the anchor, >= 0. A value of 0 is exact: the law sets it and does not compute it.
         on_d, on_v, on_a: its rates with displacement since the anchor, velocity and acceleration.
+        on_n, on_t: its rates with a normal force that varies (`Damped.swing`) and with time; None where no guard of the law has any.
     """
 
     value: Array
     on_d: Array
     on_v: Array
     on_a: Array
+    on_n: Array | None = None
+    on_t: Array | None = None
 
 
 class Phase(NamedTuple):
@@ -40,6 +45,10 @@ class Phase(NamedTuple):
         moves: 1 if the mass moves, 0 if the contact holds it; None if the contact never holds it. For a held mass, a - a0 in the guards
             is the change of the external force divided by the mass; the other terms are 0.
         damping_slope: growth of the damping with the displacement [N s/m^2]; None if the damping is constant in all phases of the law.
+        on_n: growth of the force on the mass with a normal force that varies; None if no phase of the law has any.
+        carries: velocity at which the surface moves [m/s], and the mass with it while the contact holds it; None if the surface rests.
+            The stiffness then acts on the way against the surface.
+        own_stiffness: stiffness of the contact with that surface alone [N/m]; None where `carries` is None.
     """
 
     stiffness: Array
@@ -47,6 +56,9 @@ class Phase(NamedTuple):
     guards: tuple[Guard, ...]
     moves: Array | None = None
     damping_slope: Array | None = None
+    on_n: Array | None = None
+    carries: Array | None = None
+    own_stiffness: Array | None = None
 
 
 class Instant(NamedTuple):
@@ -57,6 +69,8 @@ class Instant(NamedTuple):
         needed: all other forces on the mass if it were at rest there [N]: excitation, load, -k x, other contacts.
         drag: damping of the mass without that of this contact [N s/m].
         jumped: whether the external force has just jumped; `needed` and `a` are those after it. None if it never does (compile-time).
+        elapsed: time since the anchor [s]. swing: the part of the normal force that varies [N] and its rate [N/s]; both None at t = 0
+            and where no contact reads them.
     """
 
     x: Array
@@ -68,6 +82,8 @@ class Instant(NamedTuple):
     needed: Array
     drag: Array
     jumped: Array | None = None
+    elapsed: Array | None = None
+    swing: tuple[Array, Array] | None = None
 
 
 class ContactLaw(Protocol[Memory]):
@@ -103,7 +119,23 @@ class ContactLaw(Protocol[Memory]):
 
 def choose(mask: Array, one: Guard, other: Guard) -> Guard:
     """`one` where the mask holds, else `other`."""
-    return Guard(*(jnp.where(mask, a, b) for a, b in zip(one, other, strict=True)))
+    one, other = alike(one, other)
+    return each_of(lambda a, b: jnp.where(mask, a, b), one, other)
+
+
+def each_of(function: Callable[..., Array], *guards: Guard) -> Guard:
+    """The guard whose every number is a function of the same numbers of other guards, which are `alike`."""
+    made: Guard = jax.tree.map(function, *guards)
+    return made
+
+
+def alike(*guards: Guard) -> tuple[Guard, ...]:
+    """The same guards with rates of 0 where one has a rate and others have none."""
+    for name in ("on_n", "on_t"):
+        if any(getattr(guard, name) is not None for guard in guards):
+            zero = jnp.zeros_like(guards[0].value)
+            guards = tuple(guard if getattr(guard, name) is not None else guard._replace(**{name: zero}) for guard in guards)
+    return guards
 
 
 def idle(like: Array) -> Guard:

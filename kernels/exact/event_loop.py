@@ -27,7 +27,7 @@ from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array
 from kernels.observables.block_means import following
-from kernels.segments.damped import Damped, over_sines
+from kernels.segments.damped import Course, Damped, over_sines
 from kernels.segments.interface import Anchor, Motion
 from kernels.segments.taylor import TaylorSegment
 
@@ -71,6 +71,7 @@ class Stretch(NamedTuple):
         before, v: velocity before and after the event that ends it [m/s].
         area: integral of the displacement since its start [m s].
         motion: time since its start [s] -> the motion. For a held mass, the fictitious motion that its guards are evaluated on.
+        course: time since its start [s] -> see `Damped.course`.
         start: anchor of `motion`. segment: constants of `motion`. damping_slope: see `law.Phase`; 0 for a held mass.
     """
 
@@ -84,6 +85,7 @@ class Stretch(NamedTuple):
     v: Array
     area: Array
     motion: Callable[[Array], Motion]
+    course: Callable[[Array], Course]
     start: Anchor
     segment: Damped
     damping_slope: Array | None
@@ -93,25 +95,27 @@ class Piece(NamedTuple):
     """What the motion from an event on needs, until the next one.
 
     Attributes:
+        alpha: amplitudes of the sines over the mass [m/s^2].
         limit: the latest end [s] since the event. target: the same as a time of the run [s].
         sampled: for each piecewise force, whether that is the end of its piece.
         within: whether it is one of `instants` and not the end of a stage; None without such instants.
-        alpha, zeta, w2: of `Damped`. ramp: of the load over the mass [m/s^3]; None without piecewise forces.
+        zeta, w2: of `Damped`. ramp: of the load over the mass [m/s^3]; None without piecewise forces and on a support at rest.
         slope: growth of the damping with the displacement [N s/m^2]; None if no phase of the law has any.
-        guards, moves: see `law.Phase`.
+        guards, moves, carries: see `law.Phase`.
     """
 
+    alpha: Array
     limit: Array
     target: Array
     sampled: tuple[Array, ...]
     within: Array | None
-    alpha: Array
     zeta: Array
     w2: Array
     ramp: Array | None
     slope: Array | None
     guards: tuple[Guard, ...]
     moves: Array | None
+    carries: Array | None
 
     @property
     def varies(self) -> Array:
@@ -178,18 +182,32 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         # for a held mass this is a fictitious motion, which gives its guards the external force
         zeta, w2 = fusion_barrier(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
         ramp, alpha = ramp_of(self.excitation, s.pieces, p["m"]), amplitude_of(self.excitation, s.pieces) / p["m"]
+        if phase.carries is not None and phase.own_stiffness is not None:
+            # against a rigid contact the spring k winds up; where the contact has a spring of its own, this unwinds with the surface
+            winds = phase.own_stiffness - (1.0 - moves) * p["k"]
+            carried = winds * phase.carries / p["m"]
+            ramp = carried if ramp is None else ramp + carried
         slope = None if phase.damping_slope is None else moves * phase.damping_slope
-        return Piece(target - s.t, target, sampled, within, alpha, zeta, w2, ramp, slope, phase.guards, phase.moves)
+        if phase.on_n is not None and self._swing is not None:
+            (last,) = fusion_barrier(phase.on_n * self._swing / p["m"])
+            alpha = jnp.concatenate([alpha[..., :-1], last[..., None]], axis=-1)
+        return Piece(alpha, target - s.t, target, sampled, within, zeta, w2, ramp, slope, phase.guards, phase.moves, phase.carries)
+
+    @property
+    def _swing(self) -> Array | None:
+        """Amplitude of a normal force that varies [N]."""
+        return self.excitation.swing if isinstance(self.excitation, Driven) else None
 
     def _segment(self, piece: Piece) -> Damped:
         """The closed form of a piece whose damping is constant."""
-        return Damped(piece.alpha, self.excitation.omega, piece.zeta, piece.w2, piece.ramp, pace_of(self.excitation, piece.limit))
+        pace = pace_of(self.excitation, piece.limit)
+        return Damped(piece.alpha, self.excitation.omega, piece.zeta, piece.w2, piece.ramp, pace, self._swing)
 
     def _taylor(self, piece: Piece) -> TaylorSegment | None:
         """The segment of a piece whose damping varies; None if no phase of the law has such a damping."""
         if piece.slope is None:
             return None
-        return TaylorSegment(piece.alpha, self.excitation.omega, piece.zeta, piece.w2, piece.slope / self.p["m"], piece.ramp)
+        return TaylorSegment(piece.alpha, self.excitation.omega, piece.zeta, piece.w2, piece.slope / self.p["m"], piece.ramp, self._swing)
 
     def _by_steps(self, s: EventState[Memory, Sums], piece: Piece, found: GuardCrossing) -> GuardCrossing:
         """The crossing, or the end of a step, where the damping varies; else as it was found."""
@@ -210,6 +228,12 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
 
         return motion
 
+    def course(self, s: EventState[Memory, Sums]) -> tuple[Callable[[Array], Motion], Callable[[Array], Course]]:
+        """Time since a state [s] -> the motion up to the next event, that of the mass; and what guards know of time itself."""
+        piece = self._piece(s)
+        motion, segment = self._motion(s, piece), self._segment(piece)
+        return lambda tau: _of_mass(piece, motion(tau), tau), lambda tau: segment.course(s.anchor, tau)
+
     def _arrive(
         self, s: EventState[Memory, Sums], piece: Piece, found: Found, motion: Callable[[Array], Motion]
     ) -> EventState[Memory, Sums]:
@@ -222,14 +246,14 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         ends = _without(passes, *piece.sampled, piece.within)
         moves = 1.0 if piece.moves is None else piece.moves
         segment = self._segment(piece)
-        if piece.moves is not None:
-            m = Motion(*(jnp.where(piece.moves > 0.0, value, 0.0) for value in m))
+        m = _of_mass(piece, m, tau)
         x = s.x + m.d
         angle = wrap(s.anchor.angle + segment.omega * tau)
         sine, cosine = sincos(angle)
         force, pieces, jump = _passed(s, self.piecewise, arrives, s.t + tau)
         needed = moving_force(self.excitation, sine, s.pieces) + force - p["k"] * x
-        at = Instant(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"])
+        swing = _swing_at(self.excitation, sine, cosine)
+        at = Instant(x, m.d, m.v, m.a, m.jerk, m.snap, needed, p["c"], elapsed=tau, swing=swing)
         if jump is not None:
             at = at._replace(a=m.a + moves * jump / p["m"], jumped=decide(jump != 0.0)[0])
         memory, v, a = law.transition(s.memory, crossed, s.anchor.v, at)
@@ -242,8 +266,12 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         v, a = fusion_barrier(v, a)
         memory = jax.tree.map(lambda value: fusion_barrier(value)[0], memory)
         time = jnp.where(passes, piece.target, s.t + tau)
+        area = area * moves
+        if piece.carries is not None and piece.moves is not None:
+            area = area + (1.0 - moves) * piece.carries * (0.5 * tau * tau)
         stretch = Stretch(
-            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area * moves, motion, s.anchor, segment, piece.slope
+            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area, motion, lambda tau: segment.course(s.anchor, tau), s.anchor,
+            segment, piece.slope,
         )  # fmt: skip
         return EventState(
             t=time,
@@ -268,7 +296,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         crossed = _masks(piece, found, found.happens)
         reached = _fixed(jnp.where(found.tau < piece.limit, found.tau, piece.limit))
         m, area = motion(reached), _area(segment, taylor, piece, s.anchor, reached)  # the compiler drops what is not used
-        guard = Guard(*(first_guard.picked(found.which, [each[i] for each in piece.guards]) for i in range(4)))
+        guard = first_guard.guard_of(found.which, piece.guards)
         crossing = guard_time(reached, segment, s.anchor, guard)
         if taylor is not None:
             crossing = jnp.where(piece.varies, guard_time(reached, taylor, s.anchor, guard), crossing)
@@ -314,6 +342,21 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
 def _fixed(tree: Any) -> Any:
     """The same numbers without derivatives."""
     return jax.tree.map(jax.lax.stop_gradient, tree)
+
+
+def _of_mass(piece: Piece, m: Motion, tau: Array) -> Motion:
+    """The motion of the mass: where a rigid contact holds it, that of the surface."""
+    if piece.moves is None:
+        return m
+    held = [jnp.zeros_like(m.d)] * len(m) if piece.carries is None else [piece.carries * tau, piece.carries, *[jnp.zeros_like(m.d)] * 4]
+    return Motion(*(jnp.where(piece.moves > 0.0, value, still) for value, still in zip(m, held, strict=True)))
+
+
+def _swing_at(excitation: Excitation, sine: Array, cosine: Array) -> tuple[Array, Array] | None:
+    """The part of the normal force that varies [N], and its rate [N/s]; None where it is constant."""
+    if not isinstance(excitation, Driven) or excitation.swing is None:
+        return None
+    return excitation.swing * sine[..., -1], excitation.swing * excitation.omega[..., -1] * cosine[..., -1]
 
 
 def _where_varies(piece: Piece, other: Motion, one: Motion) -> Motion:
@@ -370,7 +413,7 @@ def machine(
     ramp = ramp_of(excitation, pieces, p["m"])
     free_jerk = free_jerk if ramp is None else free_jerk + ramp
     free_snap = over_sines(-alpha * omega**2 * sine) - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
-    memory, force = law.start(Instant(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"]))
+    memory, force = law.start(Instant(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"], swing=_swing_at(excitation, sine, cosine)))
     a = (needed - p["c"] * v + force) / p["m"]
     start = EventState(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
     start = start._replace(kind=zero if log else None, pieces=pieces)

@@ -11,8 +11,6 @@ import jax.numpy as jnp
 from kernels.exact import event_loop, oscillator
 from kernels.numerics.elementary import sincos
 from kernels.numerics.numbers import Array
-from kernels.segments.damped import Damped
-from kernels.segments.taylor import TaylorSegment
 
 
 class Moment(NamedTuple):
@@ -34,23 +32,15 @@ class Moment(NamedTuple):
 
 def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment]:
     """A function tau -> `Moment`, with tau the time since the state `s` of the event loop [s]. It holds up to the next event."""
-    p, law = made.p, made.law
-    phase = law.phase(s.memory, s.x, s.anchor.v, s.anchor.a)
-    moves = 1.0 if phase.moves is None else phase.moves
-    excitation = made.excitation
-    alpha, omega = event_loop.amplitude_of(excitation, s.pieces) / p["m"], excitation.omega
-    zeta, w2 = 0.5 * (p["c"] + phase.damping) / p["m"], (p["k"] + phase.stiffness) / p["m"]
-    ramp = event_loop.ramp_of(excitation, s.pieces, p["m"])
-    segment = Damped(alpha, omega, zeta, w2, ramp, event_loop.pace_of(excitation, p["end"]))
-    contact = s.memory.friction
+    p, excitation = made.p, made.excitation
+    motion, course = oscillator.build(made).course(s)
+    contact, law, omega = s.memory.friction, made.friction, excitation.omega
+    follows = None if law is None or contact is None else law.following(contact)
+    belt = None if law is None else law.belt
 
     def moment(tau: jax.Array) -> Moment:
-        m = segment.motion(s.anchor, tau)
-        if phase.damping_slope is not None:
-            slope = moves * phase.damping_slope
-            taylor = TaylorSegment(alpha, omega, zeta, w2, slope / p["m"], ramp).motion(s.anchor, jnp.where(slope != 0.0, tau, 0.0))
-            m = jax.tree.map(lambda other, one: jnp.where(slope != 0.0, other, one), taylor, m)
-        x, v = s.x + m.d * moves, m.v * moves
+        m = motion(tau)
+        x, v = s.x + m.d, m.v
         friction = wall = reaction = jnp.zeros_like(x)
         driven = event_loop.moving_force(excitation, sincos(s.anchor.angle + omega * tau)[0], s.pieces)
         for force, piece in zip(event_loop.piecewise_of(excitation), s.pieces, strict=True):
@@ -59,9 +49,16 @@ def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment
             y, side = each.compression(pressed, x), pressed.side
             push = each.force(pressed, y).at(y, side * v)
             wall, reaction = (push, side * push) if n == 0 else (wall + push, reaction + side * push)
-        if contact is not None and made.friction is not None:
-            holds = made.friction.holding_force(contact, m.d, m.v - s.anchor.v, -(p["k"] * x + reaction - driven))
-            friction = jnp.where(contact.direction == 0.0, holds, contact.force + wall * 0.0)
+        if contact is not None and law is not None:
+            needed = -(p["k"] * x + reaction - driven)
+            moved = m.d if belt is None else m.d - belt * tau
+            if belt is not None and law.spring is None:
+                needed = needed - p["c"] * belt
+            holds = law.holding_force(contact, moved, m.v - s.anchor.v, needed)
+            slides, normal = contact.force, course(tau).normal
+            if follows is not None and normal is not None:
+                slides = slides + follows * normal[0]
+            friction = jnp.where(contact.holds, holds, slides + wall * 0.0)
         return Moment(x, v, driven, friction, wall, reaction)
 
     return moment

@@ -13,14 +13,16 @@ import jax.numpy as jnp
 
 from kernels.contact import wall_outcome
 from kernels.contact.combined import Combined, Contacts
-from kernels.contact.friction_phases import PHASES, FrictionPhases, FrictionState
+from kernels.contact.friction_phases import FrictionPhases, FrictionState
 from kernels.contact.law import Instant
+from kernels.contact.normal_force import Pressing
+from kernels.contact.varied_phases import phases_of
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
 from kernels.contact.wall_outcome import WallEnd
 from kernels.exact import event_loop, quadrature
 from kernels.exact.event_loop import EventState, Stretch
 from kernels.exact.forward_sensitivity import forward_sensitivity
-from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
+from kernels.excitation.multi_tone import Driven, Excitation, beside, excitation_of
 from kernels.models.contacts import STOP, VARYING, WallLaw
 from kernels.models.features import FEATURES, UNBOUNDED
 from kernels.models.outputs import NOTHING_ELSE, Asked
@@ -52,13 +54,17 @@ class Kind(NamedTuple):
 
 
 class EventSums(NamedTuple):
-    """Sums of a run: of friction, each wall, the impacts of steady motion, the blocks and the statistics. None if not observed."""
+    """Sums of a run: of friction, each wall, the impacts of steady motion, the blocks and the statistics. None if not observed.
+
+    `worn` is the wear energy in the window [J] where the normal force varies.
+    """
 
     rubbing: rubbing.Rubbing | None
     shocks: tuple[impacts.Shock, ...]
     impacting: impact_pattern.Impacting | None = None
     blocks: Array | None = None
     statistics: observed.Statistics | None = None
+    worn: Array | None = None
 
 
 class EventSetup(NamedTuple):
@@ -91,7 +97,10 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
         p, centre = relative(p)
     excitation = excitation_of(p, by_events=True)
     zero = jnp.zeros_like(p["m"])
-    friction = None if kind.friction is None else PHASES[kind.friction].of(p)
+    friction = None if kind.friction is None else phases_of(p, kind.friction)
+    varies = friction is not None and "normal_amplitude" in p
+    if varies:
+        excitation = beside(excitation, Pressing.of(p).swing)
     walls = tuple(Wall.of(p, wall.law != STOP, wall.law == VARYING, wall.prefix, wall.sides) for wall in kind.walls)
     if friction is not None:
         read += friction.law.constants
@@ -112,15 +121,17 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
 
     def observe(sums: EventSums, before: Contacts, after: Contacts, now: Stretch) -> EventSums:
         period = 2.0 * math.pi / p["omega"]
+        wear = _wear(p, friction, before, now) if varies or sums.blocks is not None else zero
         return EventSums(
-            None if sums.rubbing is None or before.friction is None else rub(sums.rubbing, before.friction, now),
+            None if sums.rubbing is None or before.friction is None else rub(sums.rubbing, before.friction, now, p.get("belt_speed")),
             tuple(hit(*each, now) for each in zip(sums.shocks, walls, before.walls, after.walls, strict=True)),
             None if sums.impacting is None else strike(sums.impacting, before.walls, after.walls, now, period),
-            None if sums.blocks is None or instants is None else block_means.update(sums.blocks, instants, now.time, _wear(p, before, now)),
+            None if sums.blocks is None or instants is None else block_means.update(sums.blocks, instants, now.time, wear),
             None if sums.statistics is None else quadrature.look(sums.statistics, _curves(friction, walls, before, now), now),
+            None if sums.worn is None else sums.worn + wear,
         )
 
-    sums = EventSums(rubs, hits, None, worn, seen)
+    sums = EventSums(rubs, hits, None, worn, seen, zero if varies else None)
     return EventSetup(p, law, excitation, observe, sums, decide(all_finite(read))[0], friction, walls, centre, instants, kind)
 
 
@@ -140,18 +151,19 @@ def _released(p: dict[str, Any], excitation: Excitation) -> Instant:
     return Instant(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
 
 
-def rub(sums: rubbing.Rubbing, contact: FrictionState, now: Stretch) -> rubbing.Rubbing:
-    """The sums of friction after a stretch. `contact` is the memory of friction during it."""
-    slipping, lasts = contact.direction != 0.0, now.duration > 0.0
+def rub(sums: rubbing.Rubbing, contact: FrictionState, now: Stretch, belt: Array | None = None) -> rubbing.Rubbing:
+    """The sums of friction after a stretch. `contact` is the memory of friction during it, `belt` the speed of its surface [m/s]."""
+    slipping, lasts = contact.slips, now.duration > 0.0
+    slid, first, last = (now.moved, now.v0, now.v) if belt is None else (now.moved - belt * now.duration, now.v0 - belt, now.v - belt)
     interval = Interval(
         duration=jnp.where(now.inside, now.duration, 0.0),
         displacement=jnp.where(now.inside, now.moved, 0.0),
-        slip=jnp.where(now.inside, jnp.abs(now.moved), 0.0),
+        slip=jnp.where(now.inside, jnp.abs(slid), 0.0),
         slipping=slipping & lasts,
         resting=(contact.resting > 0.0) & lasts,
-        sticking=~slipping,
+        sticking=contact.holds,
         begins=contact.begins > 0.0,
-        top_speed=jnp.maximum(jnp.abs(now.v0), jnp.abs(now.v)),  # a peak of the speed is an event, so it ends a stretch
+        top_speed=jnp.maximum(jnp.abs(first), jnp.abs(last)),  # a peak of the speed is an event, so it ends a stretch
     )
     return rubbing.update(sums, interval)
 
@@ -210,12 +222,17 @@ def strike(
     return impact_pattern.update(seen, now.duration, inside, entered, side * now.before, side, period)
 
 
-def _wear(p: dict[str, Any], before: Contacts, now: Stretch) -> Array:
+def _wear(p: dict[str, Any], friction: FrictionPhases | None, before: Contacts, now: Stretch) -> Array:
     """Wear energy of a stretch [J]; 0 outside the window."""
-    if before.friction is None:
+    contact = before.friction
+    if friction is None or contact is None:
         return jnp.zeros_like(now.moved)
-    slips = now.inside & (before.friction.direction != 0.0)
-    energy: Array = jnp.where(slips, p["normal_force"] * jnp.abs(now.moved), 0.0)
+    slips = now.inside & contact.slips
+    if contact.normal is not None and contact.pressed is not None:
+        signs = contact.pressed * contact.direction  # neither n nor the velocity against the support changes its sign in a stretch
+        return jnp.where(slips, jnp.maximum(signs * quadrature.rubbed(slips, contact.normal, friction.belt, now), 0.0), 0.0)
+    slid = now.moved if friction.belt is None else now.moved - friction.belt * now.duration
+    energy: Array = jnp.where(slips, p["normal_force"] * jnp.abs(slid), 0.0)
     return energy
 
 
@@ -223,12 +240,18 @@ def _curves(friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Co
     """Displacement, friction and wall force along a stretch; the wall force is a sum of magnitudes. `before`: memory during the stretch."""
     zero = jnp.zeros_like(now.moved)
     moves, force, spring, damper, inertia = zero + 1.0, zero, zero, zero, zero
+    on_n = on_t = carried = None
     if friction is not None and before.friction is not None:
         contact = before.friction
-        holds, force = contact.direction == 0.0, contact.force
+        holds, force = contact.holds, contact.force
+        if (follows := friction.following(contact)) is not None:
+            on_n = _of_friction(follows, bool(walls))
         spring, damper, inertia = (jnp.where(holds, -rate, 0.0) for rate in friction.held)
         if friction.spring is None:
             moves = jnp.where(holds, 0.0, 1.0)
+        if friction.belt is not None:
+            carried = friction.belt
+            on_t = _of_friction(-spring * carried, bool(walls)).at[0].set((1.0 - moves) * carried)
     x = now.x - now.moved
     curves = [(x, moves, zero, zero, zero), (force, spring, damper, inertia, zero)]
     pushes = []
@@ -238,7 +261,13 @@ def _curves(friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Co
     if pushes:
         curves.append(_sum(pushes))
     value, on_d, on_v, on_a, on_dv = (jnp.stack(each) for each in zip(*curves, strict=True))
-    return quadrature.Curves(value, on_d, on_v, on_a, on_dv, moves)
+    return quadrature.Curves(value, on_d, on_v, on_a, on_dv, moves, on_n, on_t, carried)
+
+
+def _of_friction(rate: Array, wall: bool) -> Array:
+    """A rate of the friction force as one of the quantities of statistics (q,), the others being 0."""
+    zero = jnp.zeros_like(rate)
+    return jnp.stack([zero, rate, zero] if wall else [zero, rate])
 
 
 def _push(wall: Wall, pressed: Pressed, y0: Array, now: Stretch) -> _Curve:
@@ -257,7 +286,10 @@ def _sum(curves: list[_Curve]) -> _Curve:
 def finish(setup: EventSetup, last: EventState[Any, EventSums], status: Array, period: Array) -> tuple[dict[str, Array], Array]:
     """Observables by name (scalars) of a run with this last state, and its status."""
     p, zero = setup.p, jnp.zeros_like(last.t)
-    found = rubbing.nothing(zero) if last.sums.rubbing is None else rubbing.finish(last.sums.rubbing, p)
+    found = rubbing.nothing(zero)
+    if last.sums.rubbing is not None:
+        worn = last.sums.worn
+        found = rubbing.finish(last.sums.rubbing, p, worn, None if worn is None else p["mu_d"] * worn)
     if last.sums.blocks is not None:
         found |= block_means.finish(last.sums.blocks, p)
     if last.sums.statistics is not None:

@@ -17,7 +17,7 @@ from kernels.exact.event_loop import Stretch
 from kernels.numerics.fusion import for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array
 from kernels.observables.statistics import Statistics, add, widen
-from kernels.segments.damped import Damped
+from kernels.segments.damped import Course, Damped
 from kernels.segments.interface import Motion
 
 _NODES = 9
@@ -40,9 +40,10 @@ NODES, WEIGHTS = _lobatto(_NODES)
 
 
 class Curves(NamedTuple):
-    """Quantities along a stretch, (q,) each: value + on_d d + on_v (v - v0) + on_a (a - a0) + on_dv d v, with d from its start.
+    """Quantities along a stretch, (q,) each: value + on_d d + on_v (v - v0) + on_a (a - a0) + on_dv d v + on_n (n - n0) + on_t t.
 
-    `moves` is 1 if the mass moves. It is 0 if the mass is held; v is then not its velocity.
+    d is counted from the start of the stretch. `on_n` and `on_t` are as in `law.Guard`. `moves` is 1 if the mass moves. It is 0 if a rigid
+    contact holds the mass; v is then not its velocity, which is `carried` [m/s] (None: 0).
     """
 
     value: Array
@@ -51,17 +52,30 @@ class Curves(NamedTuple):
     on_a: Array
     on_dv: Array
     moves: Array
+    on_n: Array | None = None
+    on_t: Array | None = None
+    carried: Array | None = None
 
-    def at(self, m: Motion, v0: Array, a0: Array) -> tuple[Array, Array, Array, Array]:
-        """Values and first three time derivatives, (q, n), for a motion whose entries are (n,) or (q, n)."""
+    def at(self, m: Motion, v0: Array, a0: Array, course: Course) -> tuple[Array, Array, Array, Array]:
+        """Values and first three time derivatives, (q, n), for a motion and a course whose entries are (n,) or (q, n)."""
         value, on_d, on_v, on_a, on_dv = (each[:, None] for each in self[:5])
         d, v, a, jerk, snap, crackle = m
-        return (
+        found = [
             value + on_d * d + on_v * (v - v0) + on_a * (a - a0) + on_dv * d * v,
             on_d * v + on_v * a + on_a * jerk + on_dv * (v * v + d * a),
             on_d * a + on_v * jerk + on_a * snap + on_dv * (3.0 * v * a + d * jerk),
             on_d * jerk + on_v * snap + on_a * crackle + on_dv * (3.0 * a * a + 4.0 * v * jerk + d * snap),
-        )
+        ]
+        if self.on_t is not None:
+            found[:2] = found[0] + self.on_t[:, None] * course.time, found[1] + self.on_t[:, None]
+        if self.on_n is not None and course.normal is not None:
+            found = [one + self.on_n[:, None] * n for one, n in zip(found, course.normal, strict=True)]
+        return found[0], found[1], found[2], found[3]
+
+    def speed(self, v: Array) -> Array:
+        """Velocity of the mass [m/s]."""
+        moving = v * self.moves
+        return moving if self.carried is None else moving + self.carried * (1.0 - self.moves)
 
 
 def _to_extreme(sign: Array, first: Array, second: Array, third: Array, most: Array) -> Array:
@@ -93,8 +107,8 @@ def peak(curve: tuple[Array, Array, Array, Array, Array], now: Stretch) -> Array
     v0, a0, most = now.start.v, now.start.a, fixed(now.duration)
 
     def at(time: Array) -> tuple[Array, Array, Array, Array]:
-        near = jax.tree.map(lambda each: jnp.reshape(each, (1, 1)), now.motion(time))
-        value, first, second, third = (each[0, 0] for each in curves.at(near, v0, a0))
+        near, course = jax.tree.map(lambda each: jnp.reshape(each, (1, 1)), (now.motion(time), now.course(time)))
+        value, first, second, third = (each[0, 0] for each in curves.at(near, v0, a0, course))
         return value, first, second, third
 
     time = 0.5 * most
@@ -102,6 +116,30 @@ def peak(curve: tuple[Array, Array, Array, Array, Array], now: Stretch) -> Array
         _, first, second, third = (fixed(each) for each in at(time))
         time = jnp.clip(time + _to_extreme(jnp.ones_like(time), first, second, third, most), 0.0, most)
     return at(time)[0]
+
+
+def rubbed(swings: Array, normal: Array, belt: Array | None, now: Stretch) -> Array:
+    """The integral of n w over a stretch [N m], n being the normal force and w the velocity against the support.
+
+    Args:
+        swings: whether it is asked for; without it the integral is 0 and costs nothing. normal: n at the start of the stretch [N].
+        belt: velocity of the support [m/s]; None where it rests.
+    """
+    segment: Damped = jax.tree.map(jax.lax.stop_gradient, now.segment)
+    length, motion, course = jnp.where(swings, now.duration, 0.0), jax.vmap(now.motion), jax.vmap(now.course)
+
+    def panel(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        t, total = carry
+        h = jnp.maximum(jnp.minimum(jnp.maximum(_PANEL / segment.rate, _GROWTH * t), _longest(segment, t)), length / _MOST_PANELS)
+        end = jnp.where(t + h * (1.0 + 1e-9) >= length, length, t + jax.lax.stop_gradient(h))
+        nodes = t + (end - t) * NODES
+        n = course(nodes).normal
+        speeds = motion(nodes).v if belt is None else motion(nodes).v - belt
+        forces = normal if n is None else normal + n[0]
+        return end, total + jnp.sum((end - t) * WEIGHTS * forces * speeds)
+
+    start = for_every_lane((jnp.zeros_like(length), jnp.zeros_like(length)), length, now.start)
+    return jax.lax.while_loop(lambda carry: carry[0] < length, panel, start)[1]
 
 
 def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
@@ -112,7 +150,7 @@ def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
     v0, a0 = now.start.v, now.start.a
     count = curves.value.shape[0]
     signs = jnp.asarray([[1.0, -1.0]])  # largest, smallest
-    motion = jax.vmap(now.motion)
+    motion, course = jax.vmap(now.motion), jax.vmap(now.course)
 
     def panel(carry: tuple[Array, Statistics]) -> tuple[Array, Statistics]:
         t, sums = carry
@@ -121,8 +159,8 @@ def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
         end = jnp.where(t + h * (1.0 + 1e-9) >= length, length, t + fixed(h))
         nodes = t + (end - t) * NODES
         m = Motion(*fusion_barrier(*motion(nodes)))
-        values, *slopes = fusion_barrier(*curves.at(m, v0, a0))
-        sums = add(sums, (end - t) * WEIGHTS, values, m.v * curves.moves)
+        values, *slopes = fusion_barrier(*curves.at(m, v0, a0, course(nodes)))
+        sums = add(sums, (end - t) * WEIGHTS, values, curves.speed(m.v))
         lasts = end > t
         sums = widen(sums, lasts, values)
 
@@ -133,8 +171,8 @@ def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
         at, first, second, third = (jnp.sum(here * fixed(each)[..., None, :], axis=2) for each in (nodes[None], *slopes))
         most = _BESIDE * fixed(end - t)
         (beside,) = fusion_barrier(jnp.clip(at + _to_extreme(signs, first, second, third, most), 0.0, fixed(length)))
-        near = jax.tree.map(lambda each: each.reshape(count, 2), motion(beside.reshape(-1)))
-        value, first, second, third = fusion_barrier(*curves.at(Motion(*fusion_barrier(*near)), v0, a0))
+        near, then = jax.tree.map(lambda each: each.reshape(count, 2), (motion(beside.reshape(-1)), course(beside.reshape(-1))))
+        value, first, second, third = fusion_barrier(*curves.at(Motion(*fusion_barrier(*near)), v0, a0, then))
         step = _to_extreme(signs, fixed(first), fixed(second), fixed(third), most)
         step = jnp.where((beside + step >= 0.0) & (beside + step <= fixed(length)), step, 0.0)
         found = value + step * (first + step * (0.5 * second + step * third / 6.0))

@@ -92,7 +92,8 @@ class Driven(NamedTuple):
         load: constant force [N].
         sweep: rate of change of the first frequency [rad/s^2]; None if it is constant. record: force of a record; None without one.
         tables: forces of a table and of a pulse, as far as there are any.
-        arches: whether the last of the sines is that of a pulse, which acts only while the pulse lasts (compile-time).
+        arches: whether the last of the sines but that of `swing` is that of a pulse, which acts only while it lasts (compile-time).
+        swing: amplitude of a normal force [N] that varies with the last of the sines, which then has no amplitude of its own; else None.
     """
 
     amplitude: Array
@@ -103,6 +104,7 @@ class Driven(NamedTuple):
     record: SampledForce | None
     tables: tuple[TabledForce, ...] = ()
     arches: bool = False
+    swing: Array | None = None
 
     @classmethod
     def of(cls, p: dict[str, Any], by_events: bool = False) -> Driven:
@@ -146,7 +148,7 @@ class Driven(NamedTuple):
         """The amplitudes of the sines [N] in these pieces of `pieces`."""
         if not self.arches:
             return self.amplitude
-        return self.amplitude.at[-1].multiply(self.tables[-1].gate(pieces[-1]))
+        return self.amplitude.at[-1 if self.swing is None else -2].multiply(self.tables[-1].gate(pieces[-1]))
 
     def moving(self, sine: Array, pieces: tuple[Array, ...]) -> Array:
         """`force` in these pieces of `pieces`."""
@@ -187,6 +189,16 @@ class Driven(NamedTuple):
 
 
 Excitation = Harmonic | Driven
+
+
+def beside(excitation: Excitation, normal: Harmonic) -> Driven:
+    """An excitation whose last sine is that of a normal force that varies."""
+    amplitude, omega, phase = (
+        jnp.concatenate([jnp.atleast_1d(own), jnp.atleast_1d(last)])
+        for own, last in zip(excitation[:3], (jnp.zeros_like(normal.amplitude), normal.omega, normal.phase), strict=True)
+    )
+    whole = excitation if isinstance(excitation, Driven) else Driven(amplitude, omega, phase, excitation.load, None, None)
+    return whole._replace(amplitude=amplitude, omega=omega, phase=phase, swing=normal.amplitude)
 
 
 def excitation_of(p: dict[str, Any], by_events: bool = False) -> Excitation:

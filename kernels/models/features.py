@@ -35,6 +35,8 @@ VARIED: Mapping[str, tuple[str, ...]] = {
     "maxwell_exponent": ("maxwell_exponent",),
 }
 EXPONENTS = {"stribeck_exponent": "stribeck_speed", "maxwell_exponent": "maxwell_stiffness"}  # and the law that each is of
+# the ways in which friction varies from one linear phase to the next, which scheme "exact" has too
+LINEAR = ("normal_amplitude", "belt_speed")
 
 
 def used(value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from kernels.models.features import DRIVES
+from kernels.models.features import DRIVES, LINEAR
 from kernels.models.links import LINKS
 from kernels.models.model import Model
 from kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS, Asked
@@ -87,6 +87,7 @@ LIMITS = (
     Limit(STEADY, "is of one body", parameters=PAIR),
     Limit(STEADY, "is of walls that do not buckle, for one that does remembers", parameters=BUCKLING),
     Limit(STEADY, "is of motion that repeats with one sine", parameters=DRIVES),
+    Limit(STEADY, "is of a constant normal force and a support at rest", parameters=LINEAR),
     *(
         Limit(use, "is not of a {model}: observables of supports and points have means, root mean squares and extremes as they are",
               models=is_structure)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models.contacts import WallContact
-from kernels.models.features import DRIVEN, FEATURES, VARIED, varied
+from kernels.models.features import DRIVEN, FEATURES, LINEAR, VARIED, varied
 from kernels.models.quantity import Quantity, Values, by_name
 from kernels.models.schemes import EXACT, SCHEMES, STEADY
 
@@ -90,9 +90,8 @@ class Model:
     def unread(self, scheme: str, values: Values | None = None) -> set[str]:
         """The parameters that no program of a scheme reads. With `values`, only programs for these resolved parameters are meant."""
         steps = {name for other in SCHEMES.values() for name in other.reads if name not in SCHEMES[scheme].reads}
-        idle = (
-            VARIED if scheme == EXACT else [name for name, rows in varied(values).items() if not rows.any()] if values is not None else []
-        )
+        idle = {name for name in VARIED if scheme == EXACT and name not in LINEAR}
+        idle |= set() if values is None else {name for name, rows in varied(values).items() if not rows.any()}
         return {*self.implied, *steps, *(name for switch in idle for name in VARIED[switch])}
 
     def resolve(self, values: Values, absent: Mapping[str, np.ndarray] | None = None, xp: Any = np) -> dict[str, Any]:

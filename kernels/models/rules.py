@@ -27,16 +27,13 @@ FRICTION_RULES = (
     Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
          lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & rubs(p) & ~presliding(p),
          lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
-    Rule(("normal_amplitude",), "scheme 'exact' has a constant normal force: choose a time scheme, or leave out normal_amplitude",
-         lambda p, s: (s == EXACT) & used(p.get("normal_amplitude", 0.0)),
-         lambda p, _s: f"normal_amplitude = {p['normal_amplitude']:g} N"),
     Rule(("stribeck_speed",), "scheme 'exact' has no Stribeck friction, whose phases are not linear: choose a time scheme, or leave out "
          "stribeck_speed",
          lambda p, s: (s == EXACT) & used(p.get("stribeck_speed", 0.0)),
          lambda p, _s: f"stribeck_speed = {p['stribeck_speed']:g} m/s"),
-    Rule(("belt_speed",), "scheme 'exact' has a support at rest: choose a time scheme, or leave out belt_speed",
-         lambda p, s: (s == EXACT) & used(p.get("belt_speed", 0.0)),
-         lambda p, _s: f"belt_speed = {p['belt_speed']:g} m/s"),
+    Rule(("belt_speed", "k_t"), "scheme 'exact' needs a penalised contact where a belt carries the mass to a wall: give k_t, or choose a "
+         "time scheme",
+         lambda p, s: (s == EXACT) & ("k_n" in p) & used(p.get("belt_speed", 0.0)) & np.isposinf(p["k_t"]) & rubs(p)),
     Rule(tuple(PRESLIDING), "scheme 'exact' has no presliding friction (LuGre, Dahl), whose phases are not linear: choose a time scheme, "
          f"or leave out {' and '.join(PRESLIDING)}",
          lambda p, s: (s == EXACT) & presliding(p),
@@ -67,7 +64,8 @@ EXCITATION_RULES = (
     Rule(TONES, "every tone needs an amplitude and a frequency: tone_a0, tone_omega and tone_phase (if given) must be of one length",
          lambda p, _s: _unequal_tones(p),
          lambda p, _s: ", ".join(f"{name} has {int(links.entries(p, name))}" for name in TONES)),
-    Rule(("sweep_rate",), "scheme 'exact' needs a constant frequency: leave out sweep_rate, or choose a time scheme",
+    Rule(("sweep_rate",), "scheme 'exact' needs a constant frequency, as the response to a sine that sweeps has no closed form in "
+         "elementary functions: leave out sweep_rate, or choose a time scheme",
          lambda p, s: (s == EXACT) & (np.asarray(p.get("sweep_rate", 0.0)) != 0.0),
          lambda p, _s: f"sweep_rate = {p['sweep_rate']:g} rad/s^2"),
     *LOAD_RULES,

@@ -35,6 +35,34 @@ def highest(omega: Array) -> Array:
     return omega if omega.ndim == 0 else jnp.max(omega, axis=-1, initial=0.0)
 
 
+class Course(NamedTuple):
+    """What guards know of time itself.
+
+    Attributes:
+        time: since the anchor [s]. normal: growth of the normal force since the anchor [N], and its first three rates; None where it is
+            constant.
+    """
+
+    time: Array
+    normal: tuple[Array, Array, Array, Array] | None
+
+
+def course(swing: Array | None, omega: Array, anchor: Anchor, tau: Array, at: tuple[Array, Array] | None = None) -> Course:
+    """See `Damped.course`. The normal force is `swing` times the last sine of the excitation, of frequency `omega` [rad/s]."""
+    if swing is None:
+        return Course(tau, None)
+    rate = omega[..., -1]
+    sine, cosine = anchor.sine[..., -1], anchor.cosine[..., -1]
+    if at is None:
+        turned, versine = chord(rate * tau)
+        grown = cosine * turned - sine * versine
+        later, ahead = sine + grown, cosine - (cosine * versine + sine * turned)
+    else:
+        later, ahead = at[0][..., -1], at[1][..., -1]
+        grown = later - sine
+    return Course(tau, (swing * grown, swing * rate * ahead, -swing * rate**2 * later, -swing * rate**3 * ahead))
+
+
 class Damped(NamedTuple):
     """Constants of one oscillator.
 
@@ -45,6 +73,7 @@ class Damped(NamedTuple):
         w2: k / m [1/s^2]; negative where the stiffness softens.
         ramp: rate of change of the load over the mass [m/s^3]; None if the load is constant, which costs less.
         pace: how often the ramp changes [1/s], a time scale where there is no other; None if it does not change.
+        swing: amplitude of a normal force that varies with the last of several sines, as guards need it [N]; None where it is constant.
     """
 
     alpha: Array
@@ -53,6 +82,7 @@ class Damped(NamedTuple):
     w2: Array
     ramp: Array | None = None
     pace: Array | None = None
+    swing: Array | None = None
 
     @property
     def rate(self) -> Array:
@@ -101,7 +131,7 @@ class Damped(NamedTuple):
     @traced_once
     def _early(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array]:
         """Whether `tau` is short, and displacement and velocity by Taylor series, accurate there where `state` loses digits in float32."""
-        alpha, omega, zeta, w2, *_ = self
+        alpha, omega, zeta, w2 = self[:4]
         near = self.rate * tau < _EARLY
         h = jnp.where(near, tau, 0.0)
         # terms of d / tau, and derivatives of the excitation
@@ -114,10 +144,14 @@ class Damped(NamedTuple):
             d, v = d + term, v + (n + 2.0) * term
         return near, d * h, v
 
+    def course(self, anchor: Anchor, tau: Array, at: tuple[Array, Array] | None = None) -> Course:
+        """What guards know of time itself `tau` [s] after `anchor`; `at`: sine and cosine of the sines there, if they are known."""
+        return course(self.swing, self.omega, anchor, tau, at)
+
     @traced_once
     def state(self, anchor: Anchor, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Displacement since `anchor` [m], velocity and acceleration `tau` [s] after it, and sine and cosine of the excitation's angle."""
-        alpha, omega, zeta, w2, ramp, _ = self
+        alpha, omega, zeta, w2, ramp = self[:5]
         r = responses(zeta, w2, tau)
         C, S, H, frequency = fusion_barrier(r.C, r.S, r.H, r.damped_frequency)
         r = Responses(C, S, H, r.G, r.oscillates, frequency)
@@ -161,7 +195,7 @@ class Damped(NamedTuple):
     @traced_once
     def motion(self, anchor: Anchor, tau: Array) -> Motion:
         """The motion `tau` [s] after `anchor` (see `interface.Segment`)."""
-        alpha, omega, zeta, w2, ramp, _ = self
+        alpha, omega, zeta, w2, ramp = self[:5]
         d, v, a, later_sine, later_cosine = self.state(anchor, tau)
         jerk = over_sines(alpha * omega * later_cosine) - 2.0 * zeta * a - w2 * v + (0.0 if ramp is None else ramp)
         snap = over_sines(-alpha * omega**2 * later_sine) - 2.0 * zeta * jerk - w2 * a
@@ -171,7 +205,7 @@ class Damped(NamedTuple):
     @traced_once
     def area(self, anchor: Anchor, tau: Array) -> Array:
         """Integral of the displacement since `anchor` over the `tau` [s] after it [m s]: impulse of a spring over its stiffness."""
-        alpha, omega, zeta, w2, ramp, _ = self
+        alpha, omega, zeta, w2, ramp = self[:5]
         r = responses(zeta, w2, tau)
         sine, versine = chord(omega * tau)
         _, _, less_re, less_im = self._harmonic(tau, r, sine, versine)

@@ -54,7 +54,7 @@ class Series(NamedTuple):
 @traced_once
 def series(segment: Damped, at: Point, h: Array) -> Series:
     """The series that starts at an instant of a segment and lasts `h` [s]."""
-    alpha, omega, zeta, w2, ramp, _ = segment
+    alpha, omega, zeta, w2, ramp = segment[:5]
     turn = omega * h
     squared = -(turn * turn)
     damping, stiffness = -2.0 * zeta * h, -w2 * h * h

@@ -17,7 +17,7 @@ import numpy as np
 
 from kernels.numerics.fusion import traced_once
 from kernels.numerics.numbers import Array
-from kernels.segments.damped import highest, over_sines
+from kernels.segments.damped import Course, course, highest, over_sines
 from kernels.segments.interface import Anchor, Motion
 
 TERMS = 22
@@ -50,6 +50,11 @@ class TaylorSegment(NamedTuple):
     w2: Array
     damping_slope: Array
     ramp: Array | None = None
+    swing: Array | None = None
+
+    def course(self, anchor: Anchor, tau: Array) -> Course:
+        """What guards know of time itself (see `Damped.course`)."""
+        return course(self.swing, self.omega, anchor, tau)
 
     @traced_once
     def series(self, anchor: Anchor) -> Array:

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.law import Guard
+from kernels.contact.law import Guard, each_of
 from kernels.exact.search.motion_bounds import Bounds, Pace, bounds_of, pace_of, response_of, slow_of
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
 from kernels.numerics.numbers import Array
-from kernels.segments.damped import Damped, highest
+from kernels.segments.damped import Course, Damped, highest
 from kernels.segments.interface import Anchor, Motion, Point
 from kernels.segments.series import Series, series
 
@@ -78,13 +78,17 @@ class Walk(NamedTuple):
         return GuardCrossing(self.low, self.which >= 0.0, jnp.maximum(self.which, 0.0))
 
 
-def _values(guard: Guard, anchor: Anchor, x: tuple[Array, ...]) -> tuple[Array, Array, Array]:
-    """A guard and its first two derivatives, from displacement, velocity, acceleration, jerk and snap."""
-    return (
-        guard.value + guard.on_d * x[0] + guard.on_v * (x[1] - anchor.v) + guard.on_a * (x[2] - anchor.a),
-        guard.on_d * x[1] + guard.on_v * x[2] + guard.on_a * x[3],
-        guard.on_d * x[2] + guard.on_v * x[3] + guard.on_a * x[4],
-    )
+def _values(guard: Guard, anchor: Anchor, x: tuple[Array, ...], course: Course) -> tuple[Array, Array, Array]:
+    """A guard and its first two derivatives, from displacement, velocity, acceleration, jerk and snap, and what it knows of time."""
+    value = guard.value + guard.on_d * x[0] + guard.on_v * (x[1] - anchor.v) + guard.on_a * (x[2] - anchor.a)
+    slope = guard.on_d * x[1] + guard.on_v * x[2] + guard.on_a * x[3]
+    bend = guard.on_d * x[2] + guard.on_v * x[3] + guard.on_a * x[4]
+    if guard.on_t is not None:
+        value, slope = value + guard.on_t * course.time, slope + guard.on_t
+    if guard.on_n is not None and course.normal is not None:
+        n = course.normal
+        value, slope, bend = value + guard.on_n * n[0], slope + guard.on_n * n[1], bend + guard.on_n * n[2]
+    return value, slope, bend
 
 
 def _bernstein(low: tuple[Array, ...], high: tuple[Array, ...], h: Array) -> tuple[Array, ...]:
@@ -124,12 +128,13 @@ def _zero_of(b: tuple[Array, ...], place: Array) -> Array:
 
 
 @traced_once
-def _crossing_of(guard: Guard, start: Array, path: Series, place: Array, shortest: Array) -> Array:
+def _crossing_of(guard: Guard, start: Array, path: Series, place: Array, shortest: Array, course: Course, omega: Array) -> Array:
     """Where a guard falls through zero, near `place`, by Newton steps on the series of the motion; -1 if they do not settle.
 
     Args:
         guard: the guard. start: its value where the series starts. path: the motion. place: first guess; shortest: step that
             counts as none; both in units of the stretch.
+        course: what the guard knows of time where the series starts. omega: frequency of the normal force [rad/s].
     """
     by_h = 1.0 / path.h
     on_v, on_a = guard.on_v * by_h, guard.on_a * by_h * by_h
@@ -142,6 +147,13 @@ def _crossing_of(guard: Guard, start: Array, path: Series, place: Array, shortes
         + on_a * ((n + 1.0) * (n + 2.0) * x[n + 2] if n + 2 < count else 0.0)
         for n in range(1, count)
     ]
+    if guard.on_t is not None:
+        terms[0] = terms[0] + guard.on_t * path.h
+    if guard.on_n is not None and course.normal is not None:
+        swing = [guard.on_n * path.h * course.normal[1], guard.on_n * 0.5 * path.h**2 * course.normal[2]]
+        for n in range(3, count):
+            swing.append(swing[-2] * (omega * path.h) ** 2 * (-1.0 / (n * (n - 1.0))))
+        terms = [one + other for one, other in zip(terms, swing, strict=True)]
     change = place
     for _ in range(_FINAL_STEPS):
         value, slope = terms[-1], (count - 1.0) * terms[-1]
@@ -153,7 +165,9 @@ def _crossing_of(guard: Guard, start: Array, path: Series, place: Array, shortes
     return jnp.where(jnp.abs(change) <= jnp.maximum(_SETTLED * jnp.abs(place), shortest), place, -1.0)
 
 
-def _at_once(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], x5: Array, pace: Pace) -> tuple[Array, Array]:
+def _at_once(
+    guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], x5: Array, pace: Pace, course: Course
+) -> tuple[Array, Array]:
     """The first guard that falls from zero at once, or is below it by more than rounding, or -1; and whether one falls a little later.
 
     In the last case, within the shortest stretch, the sign of a derivative that should be 0 is rounding. After that stretch it is clear.
@@ -161,8 +175,10 @@ def _at_once(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], 
     shortest = pace.shortest
     now, unclear = jnp.full_like(shortest, -1.0), jnp.zeros_like(shortest, dtype=bool)
     for n in reversed(range(len(guards))):
-        f0, f1, f2 = _values(guards[n], anchor, low)
+        f0, f1, f2 = _values(guards[n], anchor, low, course)
         f3 = guards[n].on_d * low[3] + guards[n].on_v * low[4] + guards[n].on_a * x5
+        if (rate := guards[n].on_n) is not None and course.normal is not None:
+            f3 = f3 + rate * course.normal[3]
         falls = (f0 <= 0.0) & (f1 + shortest / 2.0 * (f2 + shortest / 3.0 * f3) < 0.0)
         at_once = (f1 < 0.0) | ((f1 == 0.0) & ((f2 < 0.0) | ((f2 == 0.0) & (f3 < 0.0))))
         # a mass that has just been released has neither velocity nor acceleration
@@ -194,12 +210,15 @@ class _Cut(NamedTuple):
     share: Array
 
 
-def _cut(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], path: Series, shortest: Array) -> _Cut:
+def _cut(
+    segment: Damped, guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], path: Series, shortest: Array, s: Walk
+) -> _Cut:
     """Where the first guard comes to zero within a stretch, as far as polynomials of degree five tell; the zero is exact to rounding."""
+    here, there = segment.course(anchor, s.low, (s.at.sine, s.at.cosine)), segment.course(anchor, s.low + path.h)
     by_h = 1.0 / path.h
     high = fusion_barrier(*(path.at_end(order) * by_h**order for order in range(5)))
-    lows = [_from_zero(_values(guard, anchor, low)) for guard in guards]
-    polynomials = [_bernstein(first, _values(guard, anchor, high), path.h) for first, guard in zip(lows, guards, strict=True)]
+    lows = [_from_zero(_values(guard, anchor, low, here)) for guard in guards]
+    polynomials = [_bernstein(first, _values(guard, anchor, high, there), path.h) for first, guard in zip(lows, guards, strict=True)]
     which, place = jnp.zeros_like(path.h), jnp.full_like(path.h, jnp.inf)
     for n in reversed(range(len(guards))):
         zero = _first_zero(polynomials[n])
@@ -209,8 +228,9 @@ def _cut(guards: tuple[Guard, ...], anchor: Anchor, low: tuple[Array, ...], path
     (falls,) = decide(place < jnp.inf)
     polynomial = tuple(picked(which, [each[i] for each in polynomials]) for i in range(6))
     (guess,) = fusion_barrier(_zero_of(polynomial, jnp.where(falls, jnp.clip(place, 0.0, 1.0), 1.0)))
-    guard = Guard(*(picked(which, [each[i] for each in guards]) for i in range(4)))
-    (root,) = fusion_barrier(_crossing_of(guard, picked(which, [each[0] for each in lows]), path, guess, shortest * by_h))
+    guard, omega = guard_of(which, guards), segment.omega if segment.swing is None else segment.omega[..., -1]
+    start = picked(which, [each[0] for each in lows])
+    (root,) = fusion_barrier(_crossing_of(guard, start, path, guess, shortest * by_h, here, omega))
     (cuts,) = decide(falls & (root > 0.0) & (root <= 1.0))
     return _Cut(cuts, which, fusion_barrier(jnp.where(cuts, root, 1.0))[0])
 
@@ -225,6 +245,11 @@ def picked(which: Array, values: list[Array]) -> Array:
     return functools.reduce(lambda found, n: jnp.where(which == float(n), values[n], found), range(1, len(values)), values[0])
 
 
+def guard_of(which: Array, guards: tuple[Guard, ...]) -> Guard:
+    """The guard of a number."""
+    return each_of(lambda *values: picked(which, list(values)), *guards)
+
+
 def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array, s: Walk, stiff: bool = True) -> tuple[Walk, Motion]:
     """The search after one more look, and the motion where it has come to. Arguments: those of `first_crossing`, and the search."""
     pace, response = pace_of(segment), response_of(segment)
@@ -233,18 +258,19 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     slopes = fusion_barrier(slopes[0])[0], fusion_barrier(slopes[1])[0]
     low: tuple[Array, ...] = (s.at.d, s.at.v, s.at.a, *slopes)
     x5, x6, x7, x8 = fusion_barrier(*segment.further_slopes(s.at, slopes))
-    now, unclear = _at_once(guards, anchor, low, x5, pace)
+    here = segment.course(anchor, s.low, (s.at.sine, s.at.cosine))
+    now, unclear = _at_once(guards, anchor, low, x5, pace, here)
     h = jnp.minimum(jnp.minimum(s.h, pace.reach), left)
     h = jnp.where(unclear, jnp.minimum(h, pace.shortest), h)
     slow, long, farthest = None, jnp.zeros_like(left, dtype=bool), h
     if stiff:
         longest = _LONG / jnp.maximum(highest(pace.omega), 1e-300)
         slow, farthest = slow_of(segment, pace, response, s.at, longest), jnp.minimum(jnp.minimum(s.h, left), longest)
-        calm = functools.reduce(operator.and_, (_values(guard, anchor, slow.motion)[0] > slow.swing_of(guard) for guard in guards))
+        calm = functools.reduce(operator.and_, (_values(guard, anchor, slow.motion, here)[0] > slow.swing_of(guard) for guard in guards))
         (long,) = decide((s.pause[0] <= 0.0) & (farthest > pace.reach) & calm & ~unclear)
     (empty,) = decide(h <= 0.0)
     path = series(segment, s.at, jnp.where(empty, 1.0, h))
-    cut = _cut(guards, anchor, low, path, pace.shortest)
+    cut = _cut(segment, guards, anchor, low, path, pace.shortest, s)
     (cuts,) = decide(cut.cuts & ~long & ~empty)
     (share,) = fusion_barrier(jnp.where(empty, 0.0, cut.share))
 
@@ -259,7 +285,8 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     end = Point(*fusion_barrier(*end))
     end_slopes = segment.slopes(end)
     high: tuple[Array, ...] = (end.d, end.v, end.a, *end_slopes)
-    falls = picked(cut.which, [_values(guard, anchor, high)[1] for guard in guards]) < 0.0
+    there = segment.course(anchor, s.low + step, (end.sine, end.cosine))
+    falls = picked(cut.which, [_values(guard, anchor, high, there)[1] for guard in guards]) < 0.0
     bounds, slow_bounds = bounds_of(segment, pace, response, s.at, (x5, x6, x7, x8), step)
     bounds = Bounds(*fusion_barrier(*bounds))
     if slow is not None:
@@ -270,14 +297,14 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     stays, nearest = jnp.ones_like(long), jnp.full_like(h, jnp.inf)
     for n, guard in enumerate(guards):
         own = cuts & (cut.which == float(n))
-        first = _values(guard, anchor, low)
+        first = _values(guard, anchor, low, here)
         first = (jnp.where(long, first[0], jnp.maximum(first[0], 0.0)), *first[1:])
-        g0, g1, g2 = _values(guard, anchor, high)
+        g0, g1, g2 = _values(guard, anchor, high, there)
         # at the crossing its guard is zero; another one that crosses there as well may be negative by rounding
         g0 = jnp.where(own, 0.0, jnp.where(cuts & (g0 >= pace.shortest * g1), jnp.maximum(g0, 0.0), g0))
         b = _bernstein(first, (g0, g1, g2), step)
         swing = 0.0 if slow is None else jnp.where(long, slow.swing_of(guard), 0.0)
-        stays = stays & (_least(b, bounds.of(guard) * step**6 / 720.0) >= 6.0 * swing)
+        stays = stays & (_least(b, (bounds.of(guard) + _of_swing(segment, guard)) * step**6 / 720.0) >= 6.0 * swing)
         nearest = jnp.minimum(nearest, _first_zero(b)) if stiff else nearest
     (stays, tiny, at_once) = decide(stays, ~long & (step <= pace.shortest), (now >= 0.0) & (left > 0.0))
     (found,) = decide(cuts & (stays | tiny) & falls & ~at_once)
@@ -304,6 +331,13 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     )
     jerk, snap = (jnp.where(advances, a, b) for a, b in zip(end_slopes, slopes, strict=True))
     return after, Motion(after.at.d, after.at.v, after.at.a, jerk, snap, segment.further_slopes(after.at, (jerk, snap))[0])
+
+
+def _of_swing(segment: Damped, guard: Guard) -> Array | float:
+    """Upper bound of the sixth derivative of the part of a guard that follows the normal force."""
+    if guard.on_n is None or segment.swing is None:
+        return 0.0
+    return jnp.abs(guard.on_n * segment.swing) * segment.omega[..., -1] ** 6
 
 
 def _choose(mask: Array, one: Point, other: Point) -> Point:

@@ -29,7 +29,12 @@ def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, 
     """First crossing of a guard in one step of at most `limit` [s] (see `first_guard.first_crossing`). If none, `tau` is the step."""
     z = segment.series(anchor)
     d, v, a = z, derivative(z, 1), derivative(z, 2)
-    polynomials = jnp.stack([(each.on_d * d + each.on_v * v + each.on_a * a).at[0].set(jnp.maximum(each.value, 0.0)) for each in guards])
+    polynomials = jnp.stack(
+        [
+            (each.on_d * d + each.on_v * v + each.on_a * a + _own(segment, anchor, each)).at[0].set(jnp.maximum(each.value, 0.0))
+            for each in guards
+        ]
+    )
     longest = jnp.maximum(jnp.minimum(limit, segment.longest(anchor)), 0.0)
 
     def attempt(n: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -49,6 +54,18 @@ def first_crossing(segment: TaylorSegment, anchor: Anchor, guards: tuple[Guard, 
     first = jnp.min(roots)
     happens = (first <= step) & (limit > 0.0)
     return GuardCrossing(jnp.where(happens, first, step), happens, which.astype(step.dtype))
+
+
+def _own(segment: TaylorSegment, anchor: Anchor, guard: Guard) -> Array:
+    """The terms (TERMS,) of a guard that follow time itself and the normal force."""
+    terms = jnp.zeros((TERMS,)) if guard.on_t is None else jnp.zeros((TERMS,)).at[1].set(guard.on_t)
+    normal = segment.course(anchor, jnp.zeros_like(anchor.v)).normal
+    if guard.on_n is None or normal is None:
+        return terms
+    swing = [0.0 * normal[1], normal[1], 0.5 * normal[2]]
+    for n in range(3, TERMS):
+        swing.append(swing[-2] * segment.omega[..., -1] ** 2 * (-1.0 / (n * (n - 1.0))))
+    return terms + guard.on_n * jnp.stack(swing)
 
 
 @traced_once

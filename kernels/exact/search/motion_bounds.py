@@ -37,7 +37,10 @@ class Pace(NamedTuple):
 @traced_once
 def pace_of(segment: Damped) -> Pace:
     """The time scales of a segment (scalars)."""
-    omega = jnp.where(segment.alpha != 0.0, segment.omega, 0.0)
+    heard = segment.alpha != 0.0
+    if segment.swing is not None:  # guards hear the last sine even where it does not push the mass
+        heard = heard.at[..., -1].set(heard[..., -1] | (segment.swing != 0.0))
+    omega = jnp.where(heard, segment.omega, 0.0)
     own, friction = jnp.sqrt(jnp.abs(segment.w2)), 2.0 * jnp.abs(segment.zeta)
     fastest = jnp.maximum(jnp.maximum(highest(omega), own), friction)
     growth = jnp.sqrt(jnp.maximum(-segment.w2, 0.0)) + 2.0 * jnp.maximum(-segment.zeta, 0.0)

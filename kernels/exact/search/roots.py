@@ -11,7 +11,9 @@ import jax.numpy as jnp
 from kernels.contact.law import Guard
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
 from kernels.numerics.numbers import Array, by_width
+from kernels.segments.damped import Damped
 from kernels.segments.interface import Anchor, Motion, Moving
+from kernels.segments.taylor import TaylorSegment
 
 # A Householder step below this fraction of the shortest time scale leaves an error of the order of the fifth power of it, below rounding.
 CLOSE = 1e-3
@@ -75,7 +77,13 @@ def _guard_time_jvp(primals: tuple[Array, Moving, Anchor, Guard], tangents: tupl
     def value(segment: Moving, anchor: Anchor, guard: Guard) -> tuple[Array, Array]:
         m = segment.motion(anchor, tau)
         g = guard.value + guard.on_d * m.d + guard.on_v * (m.v - anchor.v) + guard.on_a * (m.a - anchor.a)
-        return g, guard.on_d * m.v + guard.on_v * m.a + guard.on_a * m.jerk
+        slope = guard.on_d * m.v + guard.on_v * m.a + guard.on_a * m.jerk
+        if guard.on_t is not None:
+            g, slope = g + guard.on_t * tau, slope + guard.on_t
+        normal = segment.course(anchor, tau).normal if isinstance(segment, Damped | TaylorSegment) else None
+        if guard.on_n is not None and normal is not None:
+            g, slope = g + guard.on_n * normal[0], slope + guard.on_n * normal[1]
+        return g, slope
 
     (_, slope), (rate, _) = jax.jvp(value, (segment, anchor, guard), tangents[1:])
     return tau, jnp.where(slope != 0.0, -rate / jnp.where(slope != 0.0, slope, 1.0), 0.0)

@@ -15,11 +15,18 @@ from sweep.io.errors import ConfigError
 CONFIGS = Path(__file__).parents[3] / "configs"
 
 
-@pytest.mark.parametrize("name", ["stribeck", "fretting"])
-def test_events_of_friction_that_varies_are_refused(name: str) -> None:
-    config = load(CONFIGS / f"{name}.toml")
+def test_events_of_friction_whose_phases_are_not_linear_are_refused() -> None:
+    config = load(CONFIGS / "stribeck.toml")
     with pytest.raises(ConfigError, match="choose a time scheme"):
         events_of(config, [config.design.count - 1], impacts=False, most=10)
+
+
+def test_a_steady_window_needs_constant_friction(tmp_path: Path) -> None:
+    path = tmp_path / "steady.toml"
+    path.write_text('[parameters]\nbelt_speed = 0.1\nnormal_amplitude = 1.0\n[time]\nwindow = "steady"\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"parameters.belt_speed: .*is of a constant normal force and a support at rest") as refused:
+        load(path)
+    assert "parameters.normal_amplitude: " in str(refused.value)
 
 
 @pytest.mark.parametrize(
