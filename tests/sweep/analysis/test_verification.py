@@ -12,6 +12,7 @@ import pytest
 
 from kernels.models import MODELS
 from kernels.reference.checks import CASES as PUBLISHED
+from kernels.reference.checks import REFERENCE_MODELS
 from sweep.analysis.verification import verify
 from sweep.cli import main
 from tests.sweep.conftest import FakeKernels
@@ -45,7 +46,7 @@ def cases(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> types.ModuleTyp
     """Stands in for `kernels.reference.checks`; `CASES` may be replaced."""
     assert fake.calls == []
     checks = types.ModuleType("kernels.reference.checks")
-    checks.__dict__["CASES"] = CASES
+    checks.__dict__["CASES"], checks.__dict__["REFERENCE_MODELS"] = CASES, MODELS
     monkeypatch.setitem(sys.modules, "kernels.reference.checks", checks)
     return checks
 
@@ -56,7 +57,7 @@ def test_no_reference_case_is_dropped_or_loosened_unnoticed() -> None:
     assert names == known
     assert len(set(names)) == len(names)
     for case in PUBLISHED:
-        assert case.unit == {q.name: q.unit for q in MODELS[case.model].observables}[case.quantity]
+        assert case.unit == {q.name: q.unit for q in REFERENCE_MODELS[case.model].observables}[case.quantity]
         assert case.tolerance <= 1e-3
         if case.model != "rubbing_mass" and case.scheme == "exact":
             assert case.tolerance <= 1e-9
