@@ -246,7 +246,8 @@ def _left_out(chosen: Model, params: Mapping[str, Any], flat: Mapping[str, np.nd
     for name in params:
         if name not in chosen.tables and not np.isfinite(flat[name]).all():
             others = {other: np.asarray(value, np.float64) for other, value in params.items() if other != name}
-            default = np.broadcast_to(np.asarray(chosen.resolve(others)[name]), shape).reshape(-1)
+            # an excitation or a friction that nothing else asks for is absent: NaN
+            default = np.broadcast_to(np.asarray(chosen.resolve(others).get(name, np.nan)), shape).reshape(-1)
             found[name] = ~np.isfinite(default) & ((flat[name] == default) | (np.isnan(flat[name]) & np.isnan(default)))
     return found
 

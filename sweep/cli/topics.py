@@ -234,6 +234,10 @@ ABOUT: dict[Topic, str] = {
 }  # topic -> what it lists
 
 
+# topics that take some seconds, each with its number of entries: listed only where they are named, or where everything is asked for
+LONG = {Topic.combinations: len(combined.FEATURES)}
+
+
 def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:
     """The distinct things of all models, each with the names of its models."""
     found: dict[Thing, list[str]] = {}
@@ -294,14 +298,15 @@ def print_topics(words: Sequence[str], model: str | None, scheme: str | None, as
         print_table(
             "",
             ["topic", "entries", "what it lists"],
-            [(t.value, str(len(rows_of(t))), ABOUT[t]) for t in ABOUT],
+            [(t.value, str(LONG.get(t) or len(rows_of(t))), ABOUT[t]) for t in ABOUT],
             ["entries"],
             ["what it lists"],
         )
         say("tribosweep list TOPIC shows one, tribosweep list WORD searches in all of them, --model NAME and --scheme NAME keep to one.")
         return
     wanted = words[1:] if named else words
-    listed = {topic.value: search(rows_of(topic, model, scheme), wanted, model, scheme) for topic in (named or Topic)}
+    everywhere = [topic for topic in Topic if topic not in LONG or not (wanted or model or scheme)]
+    listed = {topic.value: search(rows_of(topic, model, scheme), wanted, model, scheme) for topic in named or everywhere}
     if wanted or model is not None or scheme is not None:
         listed = {title: rows for title, rows in listed.items() if rows}
     if not listed:

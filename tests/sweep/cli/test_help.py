@@ -90,7 +90,7 @@ def test_a_model_keeps_to_itself(capsys: Captured) -> None:
     for name, model in listed_models().items():
         found = listed(capsys, "parameters", "--model", name)["parameters"]
         assert {row["parameter"] for row in found} == {quantity.name for quantity in model.parameters}
-    assert set(listed(capsys, "--model", "stop")) == {"models", "parameters", "observables", "rules", "combinations"}
+    assert set(listed(capsys, "--model", "stop")) == {"models", "parameters", "observables", "rules"}
     assert main(["list", "--model", "stopp"]) == 2
     assert "did you mean 'stop' (" in capsys.readouterr().err
 

@@ -123,7 +123,7 @@ def measured(study: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", [pytest.param("exact", marks=pytest.mark.long), "devogelaere"])
+@pytest.mark.parametrize("scheme", [pytest.param("exact", marks=pytest.mark.long), "euler"])
 def test_friction_is_found_under_records_and_draws(scheme: str) -> None:
     """Records by exact, random draws by a time scheme; each at two scales."""
     study: dict[str, Any] = {**SHAKEN, "study": {"scheme": scheme}}

@@ -1,0 +1,108 @@
+"""What the table of combinations says works gives numbers, and those of another scheme.
+
+Rows are all settings, and all pairs of them, that work on a model with a scheme. Rows that share the law of their friction and their links
+share a program (`kernels.simulate`). `rk54` runs the same rows.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernels import simulate
+from kernels.excitation.record import Records
+from kernels.models import MODELS
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import EXACT, SCHEMES
+from kernels.models.status import RESULTS
+from sweep.design.axis import DRAW
+from sweep.study.combinations import SETTINGS, combinations, example_of
+
+RECORD = Records(2.0 * np.sin(0.2 * np.arange(200.0)), 0.01)
+LAWS = (
+    "Stribeck friction", "LuGre friction", "Dahl friction", "nonlinear spring", "nonlinear damper", "Maxwell branches",
+    "power law dashpots", "two bodies",
+)  # fmt: skip
+REFERENCE = "rk54"
+# how far a scheme may be from the reference, relative to the largest number of its column: of order 1 at steps of 1e-4 s; with steps that
+# follow the apparent frequency; of order 4, with error control, exact
+TOLERANCE = {"euler": 5e-3, "devogelaere": 1e-3, "adapt1": 5e-2, "adapt2": 2e-2, "rk32": 1e-3, "exact": 1e-3}
+COMPARED = ("x_end", "wear_power", "peak_force", "plastic_set")
+KICK = {"v0": 0.3, "k": 100.0, "c": 1.0, "end": 0.5, "step": 1e-4}
+WALL = {"k_n": 1e3, "gap": 0.01}  # of models with walls
+
+
+@functools.cache
+def rows_of(model: str, scheme: str, law: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The settings, alone or in pairs, that work and have exactly these laws."""
+    found = combinations({model: MODELS[model]}, [scheme])
+    fit = [each.features for each in found if not each.why and set(each.features) <= set(SETTINGS)]
+    return tuple(each for each in fit if {*each} & {*LAWS} == {*law} and "rigid friction" not in each)
+
+
+@functools.cache
+def results(model: str, scheme: str, rows: tuple[tuple[str, ...], ...]) -> dict[str, np.ndarray]:
+    """The observables of some rows, from one program."""
+    chosen = MODELS[model]
+    given = [{**KICK, **(WALL if chosen.walls else {}), **(example_of(row, chosen, REFERENCE) or {})} for row in rows]
+    for each in given:
+        each.pop(DRAW, None)
+    names = dict.fromkeys(itertools.chain.from_iterable(given))
+    names |= {"record_scale": None} if "record" in names else {}
+    columns: dict[str, Any] = {}
+    for name in names:
+        values = [each.get(name, resolved(model, each, name)) for each in given]
+        columns[name] = np.array(padded(values) if name in chosen.tables else values)
+    found = simulate(model, columns, scheme, records=RECORD if "record" in names else None)
+    return {name: np.asarray(found[name]) for name in ("status", *COMPARED) if name in found}
+
+
+def padded(tables: list[Any]) -> list[np.ndarray]:
+    """Tables padded with NaN to the same length."""
+    width = max(np.size(table) for table in tables)
+    return [np.pad(np.asarray(table, float), (0, width - np.size(table)), constant_values=np.nan) for table in tables]
+
+
+def resolved(model: str, given: dict[str, Any], name: str) -> Any:
+    """The value that a row has of a parameter which it does not give."""
+    quantity: Quantity = MODELS[model].parameter(name)
+    if name == "record":
+        return np.zeros(())  # the record, times 0
+    if name == "record_scale":
+        return np.asarray(float("record" in given))
+    plain = {key: np.asarray(value, float) for key, value in given.items()}
+    found = MODELS[model].resolve(plain).get(name, quantity.default)
+    return np.asarray(np.nan if found is None else found, float)
+
+
+def cases() -> list[Any]:
+    """(model, scheme, laws) with rows; all but one are for releases."""
+    laws: list[tuple[str, ...]] = [(), *((law,) for law in LAWS)]
+    found = []
+    for model, scheme, law in itertools.product(MODELS, SCHEMES, laws):
+        if scheme != REFERENCE:
+            quick = (model, scheme, law) == ("rubbing_mass", "euler", ())
+            marks = [pytest.mark.slow] if quick else [pytest.mark.slow, pytest.mark.long]
+            found.append(pytest.param(model, scheme, law, id=f"{model}-{scheme}-{'-'.join(law) or 'penalised'}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("model", "scheme", "law"), cases())
+def test_what_works_agrees_with_another_scheme(model: str, scheme: str, law: tuple[str, ...]) -> None:
+    rows = rows_of(model, scheme, law)
+    if not rows:
+        assert scheme == EXACT or law == ("two bodies",)  # refused
+        return
+    found, reference = results(model, scheme, rows), results(model, REFERENCE, rows)
+    for name, values in found.items():
+        if name == "status":
+            assert set(values.tolist()) <= {int(each) for each in RESULTS}, [row for row, code in zip(rows, values, strict=True) if code]
+            continue
+        scale = np.nanmax(np.abs(reference[name]), initial=1e-12)
+        away = np.abs(values - reference[name]) / scale
+        worst = int(np.nanargmax(away))
+        assert away[worst] < TOLERANCE[scheme], (name, rows[worst], values[worst], reference[name][worst])
