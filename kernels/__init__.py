@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernels.excitation.record import Records
 from kernels.models import MODELS, REGIMES
+from kernels.models.kwu_epri import kwu_epri
 from kernels.models.schemes import SCHEMES
 from kernels.runtime import jax_setup
 
@@ -21,7 +22,20 @@ if TYPE_CHECKING:
 
 jax_setup.prepare()
 
-__all__ = ["MODELS", "REGIMES", "SCHEMES", "Records", "Results", "event_log", "hysteresis", "impacts", "moment", "simulate", "trace"]
+__all__ = [
+    "MODELS",
+    "REGIMES",
+    "SCHEMES",
+    "Records",
+    "Results",
+    "event_log",
+    "hysteresis",
+    "impacts",
+    "kwu_epri",
+    "moment",
+    "simulate",
+    "trace",
+]
 _STARTS_JAX = {
     "moment": "api", "simulate": "api", "hysteresis": "imposed_path",
     "Results": "results", "event_log": "time_history", "impacts": "time_history", "trace": "time_history",

@@ -203,13 +203,16 @@ def _resolve(
     if "record" in params:
         check_record(params["record"], records)
     key = key_of(model, params, scheme)
-    flat = {name: np.asarray(value, np.float64).reshape(1) for name, value in params.items()}
-    resolved = {name: np.asarray(value, np.float64).reshape(-1)[:1] for name, value in model.resolve(flat).items()}
+    flat = {name: np.asarray(value, np.float64).reshape(1, *(-1,) * (name in model.tables)) for name, value in params.items()}
+    resolved = {
+        name: np.atleast_2d(value)[:1] if name in model.tables else np.asarray(value, np.float64).reshape(-1)[:1]
+        for name, value in model.resolve(flat).items()
+    }
     statuses = check(model, scheme, resolved, flat, {}, 1)
     check_records(resolved, flat, records, statuses)
     status = int(statuses[0])
     if status != Status.OK:
-        one = {name: float(value[0]) for name, value in resolved.items()}
+        one = {name: value[0] if name in model.tables else float(value[0]) for name, value in resolved.items()}
         broken = [rule for rule in model.rules if np.any(rule.broken(resolved, scheme))]
         raise ValueError("; ".join([broken[0].sentence, broken[0].advice(one, scheme)]) if broken else SENTENCES[status])
     unread = key.unread(model)

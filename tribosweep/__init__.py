@@ -9,10 +9,10 @@
 
 Studies: `Study` with `linspace`, `geomspace`, `integers`, `between`, `distribution`; `load` checks one, `run` runs it. Runs: `Run`,
 `resume`, `open_run`, `runs`, `compare`. Measurements: `calibrate`. Design: `optimise`. Periodic motions: `branches`. Single oscillators:
-`simulate`, `moment`, `trace`, `event_log`, `impacts`, `hysteresis`, with `Records` of base acceleration; `response_spectrum`, `intensities`
-and `spectra` tell how strong these are. `MODELS` maps the name of a model to its parameters and observables, `SCHEMES` the name of a scheme
-to what it reads, `REGIMES` are the words of the regime of friction, and `__version__` is the version. `ConfigError` with its `Problem`s,
-`RowError` and `RunError` are raised.
+`simulate`, `moment`, `trace`, `event_log`, `impacts`, `hysteresis`, with `Records` of base acceleration; `response_spectrum`,
+`intensities` and `spectra` tell how strong these are, `kwu_epri` what a course of normal force and sliding speed wears. `MODELS` maps the
+name of a model to its parameters and observables, `SCHEMES` the name of a scheme to what it reads, `REGIMES` are the words of the regime
+of friction, and `__version__` is the version. `ConfigError` with its `Problem`s, `RowError` and `RunError` are raised.
 
 Import it before other code starts JAX: it sets float64, one CPU device per core, and options of XLA. It imports neither JAX nor pandas;
 what needs them does, at its first use. The names are those of the packages `sweep` (studies and runs) and `kernels` (the physics).
@@ -27,7 +27,7 @@ import sweep as _sweep
 from sweep import __version__
 
 if TYPE_CHECKING:
-    from kernels import MODELS, REGIMES, SCHEMES, Records, Results, event_log, hysteresis, impacts, moment, simulate, trace
+    from kernels import MODELS, REGIMES, SCHEMES, Records, Results, event_log, hysteresis, impacts, kwu_epri, moment, simulate, trace
     from sweep import (
         Attractors,
         Branched,
@@ -104,6 +104,7 @@ __all__ = [
     "impacts",
     "integers",
     "intensities",
+    "kwu_epri",
     "linspace",
     "load",
     "moment",

@@ -7,9 +7,8 @@
 The wear rate of EDF-MZ falls from V0 to S. At small powers with V0 < S it would grow instead, which the law does not cover: V is then NaN,
 but the row does not fail. Without power V = 0.
 
-KWU-EPRI, the third law of the tool that SDND104 validates, is not here. It weights the histories of normal force and sliding speed with
-separate coefficients for impacts and for sliding, so that it is not a function of the wear power. That tool has no defaults for the
-coefficients, and there is no published value to compare an implementation with.
+KWU-EPRI, the third law of the tool that SDND104 validates, is in `kwu_epri`. It weights the courses of normal force and sliding speed with
+separate coefficients for impacts and for sliding, so that it is not a function of the wear power.
 
 Source: the manuals of that tool; EDF-MZ with its constants in the documentation of its post-processing of wear.
 """

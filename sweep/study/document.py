@@ -27,6 +27,7 @@ from sweep.study.schema import (
     Time,
 )  # fmt: skip
 
+OF_FILE = "table"  # of a load: a file in place of two of its parameters
 NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
@@ -151,9 +152,10 @@ def prune(tables: dict[str, Any], location: list[Any]) -> None:
 
 
 def parameter_keys(table: TableSchema) -> dict[str, Any]:
-    """The parameters that a table of [supports] or [loads] gives: those of its keys that have no description."""
+    """The parameters that a table of [supports] or [loads] gives: those of its keys that have no description, and the file of some."""
     fields = type(table).model_fields
-    return {name: value for name in fields if not fields[name].description and (value := getattr(table, name)) is not None}
+    own = [name for name in fields if not fields[name].description or name == OF_FILE]
+    return {name: value for name in own if (value := getattr(table, name)) is not None}
 
 
 def home_of(name: str) -> str:

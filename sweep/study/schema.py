@@ -305,7 +305,11 @@ class LoadTable(TableSchema):
     omega: Any = None
     phase: Any = None
     constant: Any = None
-    table: Any = None
+    table: Any = Field(
+        default=None,
+        description="CSV or Parquet file with the columns time and force (acceleration, of a load that is one), in place of table_time and "
+        "table_value",
+    )
     table_time: Any = None
     table_value: Any = None
     table_scale: Any = None
