@@ -92,3 +92,8 @@ class Curve(NamedTuple):
     def at(self, x: Array) -> Array:
         """Value of the curve at a number."""
         return self.y + self.slope * (x - self.x) + jnp.sum(self.changes * jnp.maximum(x - self.nodes, 0.0))
+
+    def area(self, x: Array) -> Array:
+        """Integral of the curve from its first node to a number."""
+        way = x - self.x
+        return (self.y + 0.5 * self.slope * way) * way + 0.5 * jnp.sum(self.changes * jnp.maximum(x - self.nodes, 0.0) ** 2)

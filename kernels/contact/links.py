@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from kernels.contact.hardening import Hardening
 from kernels.contact.link_law import LinkLaw, Travel
 from kernels.contact.maxwell import Maxwell
 from kernels.contact.path import Path
@@ -19,6 +20,7 @@ LAWS: Mapping[str, Any] = {
     "spring_force": NonlinearSpring,
     "damper_force": NonlinearDamper,
     "maxwell_stiffness": Maxwell,
+    "hardening_force": Hardening,
 }
 
 

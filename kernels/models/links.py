@@ -29,6 +29,12 @@ LINKS: Mapping[str, tuple[Quantity, ...]] = {
         Quantity("maxwell_damping", "N s/m", "dampings of the dashpots of the Maxwell branches; N (s/m)^maxwell_exponent", kind="list",
                  default=(), lower=0.0, lower_open=True),
     ),
+    "hardening_force": (
+        Quantity("hardening_displacement", "m", "displacements at the nodes of an elasto-plastic link's curve, loaded in one direction: "
+                 f"0, that at its elastic limit, and larger ones; {_BEYOND}", kind="list", default=()),
+        Quantity("hardening_force", "N", "force of the elasto-plastic link at these displacements, linear between them; it hardens "
+                 "isotropically and acts beside k", kind="list", default=()),
+    ),
 }  # fmt: skip
 MAXWELL_EXPONENT = Quantity("maxwell_exponent", "1", "exponent a of the dashpots of the Maxwell branches: force = maxwell_damping |v|^a, "
                             "by its sign", "a", default=1.0, lower=0.0, upper=1.0, lower_open=True)  # fmt: skip
@@ -38,16 +44,21 @@ PAIRS = (
     ("spring_displacement", "spring_force", 2),
     ("damper_velocity", "damper_force", 2),
     ("maxwell_damping", "maxwell_stiffness", 1),
+    ("hardening_displacement", "hardening_force", 3),
 )
-ASCENDING = ("spring_displacement", "damper_velocity")
+ASCENDING = ("spring_displacement", "damper_velocity", "hardening_displacement")
 
 _ANY = ("|".join(LINKS),)  # one of them
+_PLASTIC = ("hardening_force",)
 OBSERVABLES = (
     Quantity("link_peak_force", "N", "largest force of the links beside k and c in the window, without sign", r"F_\mathrm{link,max}",
              needs=_ANY),
     Quantity("link_force_end", "N", "force of the links beside k and c at the end of the run, which pulls the mass back where it is "
              "positive", r"F_\mathrm{link}", needs=_ANY),
     Quantity("link_dissipation", "J", "energy that the links beside k and c dissipate in the window", r"W_\mathrm{link}", needs=_ANY),
+    Quantity("link_plastic_set", "m", "displacement at which the elasto-plastic link has no force at the end of the run", needs=_PLASTIC),
+    Quantity("link_plastic_way", "m", "plastic displacement of the elasto-plastic link, accumulated over the run without sign",
+             needs=_PLASTIC),
 )  # fmt: skip
 COLUMNS = tuple(quantity.name for quantity in OBSERVABLES)
 
@@ -65,10 +76,23 @@ def steepest(p: Mapping[str, Any], abscissa: str, ordinate: str) -> Any:
     return np.max(np.where(np.isfinite(slopes), slopes, 0.0), axis=-1, initial=0.0)
 
 
+def unfit(p: Mapping[str, Any]) -> Any:
+    """Mask of the rows whose curve of an elasto-plastic link does not begin at (0, 0), falls, or has a slope greater than its first."""
+    x, y = (np.asarray(p.get(f"hardening_{name}", ()), float) for name in ("displacement", "force"))
+    if min(x.shape[-1], y.shape[-1]) < 2:  # another rule finds too few nodes
+        return np.False_
+    with np.errstate(all="ignore"):
+        slopes = np.diff(y, axis=-1) / np.diff(x, axis=-1)
+    first = slopes[..., :1]
+    bent = np.any((slopes < 0.0) | (slopes > first * (1.0 + 1e-9)), axis=-1)  # false where NaN pads
+    return bent | (x[..., 0] != 0.0) & ~np.isnan(x[..., 0]) | (y[..., 0] != 0.0) & ~np.isnan(y[..., 0]) | (first[..., 0] <= 0.0)
+
+
 def stiffness_and_damping(p: Mapping[str, Any]) -> tuple[Any, Any]:
     """Largest stiffness [N/m] and damping [N s/m] of the links beside k and c, of each row; 0 without a link."""
     branches = np.nansum(np.asarray(p.get("maxwell_stiffness", ()), float), axis=-1)
-    return steepest(p, "spring_displacement", "spring_force") + branches, steepest(p, "damper_velocity", "damper_force")
+    springs = (steepest(p, f"{name}_displacement", f"{name}_force") for name in ("spring", "hardening"))
+    return sum(springs, branches), steepest(p, "damper_velocity", "damper_force")
 
 
 def linked(p: Mapping[str, Any]) -> Any:

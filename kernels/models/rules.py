@@ -107,6 +107,9 @@ LINK_RULES = (
              functools.partial(lambda p, _s, name: _descends(p, name), name=abscissa))
         for abscissa in links.ASCENDING
     ),
+    Rule(("hardening_force", "hardening_displacement"),
+         "the curve of an elasto-plastic link must begin at 0, 0 with its greatest slope and never fall",
+         lambda p, _s: links.unfit(p)),
 )  # fmt: skip
 
 WINDOW_RULES = (

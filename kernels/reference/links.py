@@ -1,4 +1,4 @@
-"""Published values of links beyond a linear spring and damper: SDND103 and SDND107."""
+"""Published values of links beyond a linear spring and damper: SDND103, SDND107 and SDND124."""
 
 from __future__ import annotations
 
@@ -82,6 +82,29 @@ def _sdnd107(name: str, source: str, config: dict[str, Any], values: dict[float,
     ]
 
 
+# SDND124: a mass between a linear spring and an elasto-plastic link whose feet move along, by the document's Runge-Kutta scheme (B)
+_YIELD, _HIGHEST, _ELASTIC, _BEND = 200.0, 450.0, 400.0, 1.5
+
+
+def hardening_curve(most: float, step: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Displacements [m] and forces [N] of the link of SDND124 up to a displacement beyond its elastic limit."""
+    beyond = [step * n for n in range(round(most / step) + 1)]
+    forces = [_YIELD + _ELASTIC * x / (1.0 + (_ELASTIC * x / (_HIGHEST - _YIELD)) ** _BEND) ** (1.0 / _BEND) for x in beyond]
+    return (0.0, *(x + _YIELD / _ELASTIC for x in beyond)), (0.0, *forces)
+
+
+_CURVE = hardening_curve(5.0, 0.02)
+_SDND124: dict[str, Any] = {"m": 200.0, "mu": 0.0, "k": 400.0, "a0": -6.0, "omega": math.pi, "tolerance": 1e-8}
+_SDND124 |= {"hardening_displacement": _CURVE[0], "hardening_force": _CURVE[1]}
+_YIELDED = {  # time -> force of the link [N], displacement [m], energy dissipated [J]
+    1.275: (404.88913151, 1.7698015185, 277.61584657),
+    2.525: (-435.61384847, -2.0647488879, 1014.8609295),
+    3.625: (439.22358796, 0.77296791458, 1299.613046),
+    9.5: (228.50594731, 0.87186811306, 1716.7488224),
+    31.5: (378.00091336, 0.94341885317, 1949.9811116),
+}
+_OF_THE_LINK = ("link_force_end", "x_end", "link_dissipation")
+
 CASES: tuple[Case, ...] = (
     *(
         Case(
@@ -100,4 +123,19 @@ CASES: tuple[Case, ...] = (
     ),
     *_sdnd107("A, Zener", "SDND107, V5.01.107, closed form", _SDND107_A, {t: released(t) for t in (0.876, 1.904, 2.936, 3.968)}, 1e-4),
     *_sdnd107("C, dashpot of exponent 0.5", "SDND107, V5.01.107, Runge-Kutta", _SDND107_C, _SHAKEN, 1e-5),
+    *(
+        Case(
+            f"SDND124 B, {name}, t = {end:g} s",
+            "rk54",
+            name,
+            _UNITS[name],
+            value,
+            1e-3,
+            "SDND124, V5.01.124, model B by RUNGE_KUTTA_54",
+            {**_SDND124, "end": end},
+            "The document's run interpolates the acceleration between samples 0.0125 s apart; with the same samples ours differs by 2e-4.",
+        )
+        for end, values in _YIELDED.items()
+        for name, value in zip(_OF_THE_LINK, values, strict=True)
+    ),
 )

@@ -68,6 +68,8 @@ SETTINGS: Mapping[str, Setting] = {
     "Maxwell branches": Setting("springs in series with dashpots", {"maxwell_stiffness": (50.0, 20.0), "maxwell_damping": (5.0, 10.0)}),
     "power law dashpots": Setting("dashpots whose force is a power of the velocity",
                                   {"maxwell_stiffness": (50.0,), "maxwell_damping": (5.0,), "maxwell_exponent": 0.5}),
+    "elasto-plastic link": Setting("a link that yields and hardens",
+                                   {"hardening_displacement": (0.0, 0.01, 0.1), "hardening_force": (0.0, 1.0, 2.0)}),
     "two bodies": Setting("a second body that is hit", {"m_2": 2.0}),
 }  # fmt: skip
 FEATURES = (*SETTINGS, *USES)

@@ -38,6 +38,8 @@ class Parameters(TypedDict, total=False):
     damper_force: Any  # N
     maxwell_stiffness: Any  # N/m
     maxwell_damping: Any  # N s/m
+    hardening_displacement: Any  # m
+    hardening_force: Any  # N
     maxwell_exponent: Any
     a0: Any  # m/s^2
     omega: Any  # rad/s

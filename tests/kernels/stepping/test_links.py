@@ -12,7 +12,8 @@ import pytest
 
 import kernels
 from kernels.batch.solve import solve
-from kernels.contact.link_law import Travel
+from kernels.contact.hardening import Hardening
+from kernels.contact.link_law import Curve, Travel
 from kernels.contact.maxwell import Maxwell
 from kernels.contact.path import Path
 from kernels.models import MODELS
@@ -29,6 +30,8 @@ def rows_of(count: int, seed: int) -> list[dict[str, Any]]:
     rows = []
     for _ in range(count):
         springs, dampers, branches = rng.integers([2, 2, 1], [7, 7, 4])
+        stretch = np.cumsum(rng.uniform(0.02, 0.1, rng.integers(2, 6)))
+        slopes = np.sort(rng.uniform(0.0, 60.0, len(stretch)))[::-1]
         rows.append(
             {
                 "m": rng.uniform(0.5, 2.0),
@@ -42,6 +45,8 @@ def rows_of(count: int, seed: int) -> list[dict[str, Any]]:
                 "damper_velocity": np.cumsum(rng.uniform(0.1, 0.5, dampers)) - 0.6,
                 "damper_force": np.cumsum(rng.uniform(0.0, 1.0, dampers)) - 1.0,
                 "maxwell_stiffness": rng.uniform(5.0, 40.0, branches),
+                "hardening_displacement": np.r_[0.0, stretch],
+                "hardening_force": np.r_[0.0, np.cumsum(slopes * np.diff(stretch, prepend=0.0))],
                 "maxwell_damping": 10.0 ** rng.uniform(-1.0, 1.0, branches),
             }
         )
@@ -70,7 +75,7 @@ def agree(found: dict[str, np.ndarray], rows: list[dict[str, Any]], allowed: flo
     """Every row is that of the independent integration."""
     for n, row in enumerate(rows):
         for name, value in integrate(row, END).items():
-            scale = {"x_end": 0.1, "v_end": 1.0, "link_force_end": 10.0, "link_dissipation": 10.0}[name]
+            scale = {"x_end": 0.1, "v_end": 1.0, "link_force_end": 10.0, "link_dissipation": 10.0, "link_plastic_way": 0.5}[name]
             assert found[name][n] == pytest.approx(value, abs=allowed * scale), (n, name)
 
 
@@ -158,9 +163,51 @@ def test_a_dashpot_of_exponent_1_is_a_linear_one_and_relaxation_has_its_closed_f
     assert float(linear.dissipated(force, rest, linear.along(force, rest))) == pytest.approx((1.0 - np.exp(-6.0)) * 25.0 / 60.0, rel=1e-14)
 
 
+def test_cycles_of_an_elasto_plastic_link_are_their_closed_form() -> None:
+    stiffness, hard, limit, amplitude = 400.0, 100.0, 200.0, 1.5
+    law = Hardening(Curve.of(jnp.array([0.0, 0.5, 1.0, jnp.nan]), jnp.array([0.0, limit, limit + 0.5 * hard, jnp.nan])))
+    modulus = hard * stiffness / (stiffness - hard)  # force over plastic displacement
+    state, x = law.at_start(jnp.float64(0.0)), 0.0
+    force, way, energy = limit, 0.0, 0.0
+    for cycle in range(12):
+        target = amplitude * (-1.0) ** cycle
+        moved = target - x
+        # the second half of the first way and of every later one: the force goes from -force to the new one
+        slid = (
+            (stiffness * amplitude - limit) / (stiffness + modulus)
+            if cycle == 0
+            else (stiffness * 2.0 * amplitude - 2.0 * force) / (stiffness + modulus)
+        )
+        slid = max(slid, 0.0)
+        energy += slid * (force + 0.5 * modulus * slid)
+        force, way = force + modulus * slid, way + slid
+        for part in range(3):  # in unequal parts: a way gives the same however it is divided
+            piece = moved * (0.2, 0.5, 0.3)[part]
+            travel = Travel(
+                jnp.float64(x), Path.of(jnp.float64(0.1), jnp.float64(piece / 0.1), jnp.float64(piece / 0.1), jnp.float64(piece))
+            )
+            after = law.along(state, travel)
+            energy -= float(law.dissipated(state, travel, after))
+            state, x = after, x + piece
+        assert float(state.way) == pytest.approx(way, rel=1e-12)
+        assert float(state.limit) == pytest.approx(force, rel=1e-12)
+        if slid > 0.0:
+            assert float(law.force(state, jnp.float64(x), jnp.float64(0.0))) == pytest.approx(np.sign(target) * force, rel=1e-12)
+        assert energy == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_step_in_which_the_mass_turns_back_yields_up_to_its_turn() -> None:
+    law = Hardening(Curve.of(jnp.array([0.0, 0.1, 1.0]), jnp.array([0.0, 40.0, 40.0])))
+    there_and_back = Travel(jnp.float64(0.0), Path.of(jnp.float64(1.0), jnp.float64(1.0), jnp.float64(-1.0), jnp.float64(0.0)))
+    state = law.along(law.at_start(jnp.float64(0.0)), there_and_back)
+    assert float(state.way) == pytest.approx(0.15 + 0.05, rel=1e-12)  # it turns at x = 1/4, and yields again on the way back
+    assert float(state.set) == pytest.approx(0.1, rel=1e-12)
+    assert float(law.at_start(jnp.float64(-0.3)).set) == pytest.approx(-0.2, rel=1e-12)
+
+
 def test_rows_without_a_link_have_none() -> None:
     row = rows_of(1, 3)[0] | {"mu": 0.0}
-    none = {name: value for name, value in row.items() if not name.startswith("maxwell")}
+    none = {name: value for name, value in row.items() if not name.startswith(("maxwell", "hardening"))}
     none |= {name: np.zeros_like(row[name]) for name in ("spring_force", "damper_force")}
     alone = kernels.simulate("rubbing_mass", none | {"end": END}, "rk54")
     assert [float(alone[name]) for name in ("link_peak_force", "link_force_end", "link_dissipation")] == [0.0, 0.0, 0.0]
@@ -180,6 +227,13 @@ SPRING = {"spring_displacement": [-1.0, 0.0, 1.0], "spring_force": [-2.0, 0.0, 1
         ("rubbing_mass", "euler", SPRING | {"spring_displacement": [-1.0, 1.0, 0.0]}, "the nodes of spring_displacement must ascend"),
         ("rubbing_mass", "euler", SPRING | {"step": 2.0}, "it must be less than 1.414 s for links of up to 2 N/m and 0 N s/m"),
         ("rubbing_mass", "rk54", {"mu": 0.0, "maxwell_stiffness": [1.0, 2.0], "maxwell_damping": [1.0]}, "maxwell_damping has 1"),
+        ("rubbing_mass", "rk54", {"mu": 0.0, "hardening_displacement": [0.0, 1.0], "hardening_force": [0.0, 1.0]}, "entries, 3 at least"),
+        (
+            "rubbing_mass",
+            "rk54",
+            {"mu": 0.0, "hardening_displacement": [0.0, 1.0, 2.0], "hardening_force": [0.0, 1.0, 3.0]},
+            "must begin at 0, 0 with its greatest slope and never fall",
+        ),
     ],
 )
 def test_what_is_not_possible_is_said_in_one_line(model: str, scheme: str, params: dict[str, Any], said: str) -> None:
