@@ -1,0 +1,123 @@
+"""Two bodies that meet on a base that sines and a record shake, against the integration of both bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import kernels
+from kernels.batch import solve as batch
+from kernels.excitation.record import Records
+from kernels.models import STOP
+from kernels.models.status import Status
+from tests.kernels.compiling import hastily
+
+ACCELERATIONS, INTERVAL = np.array([0.5, 2.3, -3.1, 1.4, 4.0, -2.7, -0.6, 3.2]), 0.11  # m/s^2, s
+RECORDS = Records(ACCELERATIONS[None], INTERVAL)
+
+
+def rows_at_random(count: int) -> list[dict[str, Any]]:
+    """Bodies that fly towards each other or hang in springs; of some the record ends within the run."""
+    rng = np.random.default_rng(28)
+    rows = []
+    for i in range(count):
+        m, k = rng.uniform(0.5, 3.0), (0.0, 0.0, 30.0, 200.0)[i % 4]
+        rows.append(
+            {
+                "m": m, "m_2": rng.uniform(0.3, 5.0), "k": k * m, "c": (0.0, 0.4 * m)[i % 2], "x0": rng.uniform(-0.05, 0.0),
+                "v0": rng.uniform(0.2, 1.0), "x0_2": rng.uniform(0.0, 0.05), "v0_2": rng.uniform(-0.5, 0.1), "gap": 0.03,
+                "k_n": rng.uniform(200.0, 3000.0), "c_n": (0.0, 5.0, 20.0)[i % 3], "f0": rng.uniform(-3.0, 3.0),
+                "a0": rng.uniform(-3.0, 3.0), "omega": rng.uniform(3.0, 9.0), "phase": rng.uniform(-3.0, 3.0), "record": 0.0,
+                "load": rng.choice([0.0, 0.7]), "record_scale": rng.uniform(-1.5, 1.5), "tone_a0": [rng.uniform(-2.0, 2.0), 1.0],
+                "tone_omega": [11.0, rng.uniform(2.0, 20.0)], "tone_phase": [0.4, -1.0], "end": (0.7, 1.2)[i % 2],
+            }
+        )  # fmt: skip
+    return rows
+
+
+def integrated(row: dict[str, Any]) -> dict[str, float]:
+    """Both bodies, from sample to sample and from contact to contact."""
+    ratio = row["m_2"] / row["m"]
+
+    def shaken(t: float, n: int) -> float:
+        here, there = (float(ACCELERATIONS[j]) if j < ACCELERATIONS.size else 0.0 for j in (n, n + 1))
+        base = row["record_scale"] * (here + (there - here) * (t / INTERVAL - n)) + row["a0"] * np.sin(row["omega"] * t + row["phase"])
+        return base + sum(a * np.sin(w * t + f) for a, w, f in zip(row["tone_a0"], row["tone_omega"], row["tone_phase"], strict=True))
+
+    def wall(y: np.ndarray) -> float:
+        return float(row["k_n"] * (y[0] - y[2] - row["gap"]) + row["c_n"] * (y[1] - y[3]))
+
+    def pushes(y: np.ndarray) -> float:
+        return wall(y) if y[0] - y[2] > row["gap"] else 0.0
+
+    state = np.array([row["x0"], row["v0"], row["x0_2"], row["v0_2"]])
+    t, impacts = 0.0, 0
+    within = lambda _t, y: y[0] - y[2] - row["gap"]  # noqa: E731
+    pushing = lambda _t, y: wall(y)  # noqa: E731
+    within.terminal = pushing.terminal = True  # type: ignore[attr-defined]
+    mode = "off"
+    stops = [*(n * INTERVAL for n in range(1, ACCELERATIONS.size + 1) if n * INTERVAL < row["end"]), row["end"]]
+    for n, stop in enumerate(stops):
+        while t < stop:
+
+            def rates(t: float, y: np.ndarray, n: int = n, mode: str = mode) -> list[float]:
+                base, force = shaken(t, n), wall(y) if mode == "pushes" else 0.0
+                driven = row["f0"] * np.sin(row["omega"] * t + row["phase"]) + row["load"] - row["k"] * y[0] - row["c"] * y[1] - force
+                other = -ratio * (row["k"] * y[2] + row["c"] * y[3]) + force
+                return [y[1], driven / row["m"] - base, y[3], other / row["m_2"] - base]
+
+            # of a state at an event the event is not looked for again in the direction in which it was passed
+            within.direction = 1.0 if mode == "off" else -1.0  # type: ignore[attr-defined]
+            pushing.direction = -1.0 if mode == "pushes" else 1.0  # type: ignore[attr-defined]
+            events = {"off": [within], "pushes": [pushing, within], "inside": [within, pushing]}[mode]
+            path = solve_ivp(rates, (t, stop), state, events=events, method="DOP853", rtol=1e-13, atol=1e-15)
+            t, state = path.t[-1], path.y[:, -1]
+            if path.status == 1:
+                first = next(i for i, times in enumerate(path.t_events) if times.size)
+                came = events[first] is within or (mode == "pushes" and row["c_n"] == 0.0)
+                impacts += mode == "off"
+                mode = ("pushes" if mode == "off" else "off") if came else ("inside" if mode == "pushes" else "pushes")
+    return {"x_end": state[0], "v_end": state[1], "x_end_2": state[2], "v_end_2": state[3], "impacts": impacts}
+
+
+@pytest.mark.slow
+def test_two_shaken_bodies_are_those_of_an_independent_integration() -> None:
+    rows = rows_at_random(44)
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    solution = batch.solve(STOP, "exact", columns, {}, len(rows), records=RECORDS)
+    assert not solution.status.any()
+    expected = [integrated(row) for row in rows]
+    assert sum(each["impacts"] > 0 for each in expected) > 20
+    for name in ("x_end", "v_end", "x_end_2", "v_end_2", "impacts"):
+        values = np.array([each[name] for each in expected])
+        np.testing.assert_allclose(solution.observables[name], values, rtol=1e-9, atol=1e-9 * np.max(np.abs(values)), err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_derivatives_of_two_shaken_bodies_are_those_of_differences() -> None:
+    rows = [row for row in rows_at_random(12) if row["k"] > 0.0][:4]
+    at: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    moving = ("m", "m_2", "k", "x0", "v0_2", "a0", "f0", "omega", "record_scale", "tone_a0", "end")
+
+    def told(size: Any) -> Any:
+        found = kernels.simulate("stop", at | {name: at[name] * (1.0 + size[i]) for i, name in enumerate(moving)}, records=RECORDS)
+        return {name: found[name] for name in ("x_end", "v_end", "x_end_2", "v_end_2")}
+
+    rates = hastily(jax.jacfwd(told))(np.zeros(len(moving)))
+    steps = 1e-6 * np.eye(len(moving))
+    up, down = ([told(sign * step) for step in steps] for sign in (1.0, -1.0))
+    for name, rate in rates.items():
+        slope = np.stack([np.asarray(a[name] - b[name]) for a, b in zip(up, down, strict=True)], axis=-1) / 2e-6
+        np.testing.assert_allclose(np.asarray(rate), slope, rtol=1e-6, atol=1e-6 * np.max(np.abs(slope)), err_msg=name)
+
+
+def test_what_two_bodies_cannot_be_driven_by_is_said() -> None:
+    pair = {"m_2": 2.0, "k_n": 100.0, "a0": 1.0, "sweep_rate": 1.0, "k_t": 1.0}
+    assert batch.solve(STOP, "euler", pair, {}, 1).status.tolist() == [Status.RULE_BROKEN]
+    with pytest.raises(ValueError, match="closed form under sines and records"):
+        kernels.simulate("stop", {"m_2": 2.0, "pulse": 1.0, "pulse_duration": 0.1, "pulse_f0": 1.0})
