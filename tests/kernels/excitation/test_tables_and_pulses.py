@@ -50,6 +50,7 @@ def test_random_rows_are_those_of_the_event_code(friction: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_random_stops_are_those_of_the_event_code() -> None:
     rng = np.random.default_rng(70)
     c = oscillators(rng, 400, "rigid")
@@ -101,7 +102,7 @@ def spring(height: float, shape: str, duration: float, start: float, time: float
     return height * (sine(s) + sine(s - duration))
 
 
-@pytest.mark.parametrize("scheme", ["exact", "rk54", "devogelaere"])
+@pytest.mark.parametrize("scheme", ["exact", pytest.param("rk54", marks=pytest.mark.slow), "devogelaere"])
 def test_pulses_on_a_spring_have_the_closed_form(scheme: str) -> None:
     shapes, duration, start, height, end = PULSES[1:], 0.37, 0.21, 1.7, 1.3
     tolerance = {"exact": 1e-13, "rk54": 2e-7, "devogelaere": 2e-4}[scheme]
