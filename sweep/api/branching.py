@@ -71,6 +71,27 @@ class Branched:
 
         return draw(self.result, None if out is None else Path(out), observable)
 
+    def report(self, out: str | os.PathLike[str] | None = None, color: str | None = None) -> Path:
+        """Write the branches as one file to pass on: summary, pictures to read, curves, tables, study; needs `tribosweep[report]`.
+
+        Args:
+            out: .html or .pdf file; default `report.html` in the directory of the branches. color: observable shown first; default x_max.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            ConfigError: there is no such observable, `out` ends in neither .html nor .pdf, or no browser prints a PDF.
+        """
+        from sweep.report import branches as content
+        from sweep.report import paper
+
+        file = self.directory / "report.html" if out is None else Path(out)
+        with in_python():
+            write = paper.prepare(file)
+            write(content.read_branches(self.directory, color))
+        return file
+
 
 def branches(
     config: Study | Mapping[str, Any] | str | os.PathLike[str],

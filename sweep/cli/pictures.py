@@ -138,11 +138,24 @@ def write_report(
         Path | None, typer.Option(help="File to write, .html, or .pdf where Chromium is installed; default DIRECTORY/report.html.")
     ] = None,
 ) -> None:
-    """Write a run as one file to pass on: summary, map, points, traces, draws, signals, indices, chances, boundaries, study, origin."""
-    from sweep.report import content, paper
+    """Write a run, or branches, as one file to pass on: summary, map, points, traces, draws, signals, indices, chances, study, origin."""
+    from sweep.analysis.branching import results
+    from sweep.report import branches, content, paper
 
     file = out if out is not None else directory / "report.html"
     write = paper.prepare(file)
+    if results.holds_branches(directory):
+        given = {"--x": x, "--y": y, "--at": at, "--areas": areas, "--support": support, "--over": over}
+        refused = [Problem(name, "is of runs: the report of branches has none") for name, value in given.items() if value]
+        if refused:
+            raise ConfigError(str(directory), refused)
+        drawn = branches.read_branches(directory, color, log)
+        size = write(drawn)
+        for note in drawn.facts["notes"]:
+            say(note)
+        say(f"{', '.join(drawn.facts['state'])}, {size / 1e6:.1f} MB.")
+        emit(str(file))
+        return
     found = content.read_content(directory, x, y, color, at or [], traces, log, areas, support, over or ())
     size = write(found)
     for note in found.facts["notes"]:

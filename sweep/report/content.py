@@ -66,7 +66,7 @@ class Content:
     Attributes:
         title: title of the page. facts: everything except the columns, ready for JSON.
         columns: name -> packed numbers of every row. left_out: names of columns for which there was no room.
-        traced: number of points with a trace.
+        traced: number of points with a trace. page: what draws it: one of `page.PAGES`.
     """
 
     title: str
@@ -74,6 +74,7 @@ class Content:
     columns: dict[str, str]
     left_out: tuple[str, ...]
     traced: int
+    page: str = "run"
 
 
 def read_content(

@@ -15,7 +15,10 @@ from sweep.io.errors import ConfigError, Problem
 from sweep.io.text import visible
 from sweep.report.content import Content
 
-SCRIPTS = ("data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "page.js")
+PAGES = {
+    "run": ("page.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "page.js")),
+    "branches": ("branches.html", ("shared.js", "data.js", "charts.js", "branches.js")),
+}  # kind of content -> template, scripts
 
 
 def write_page(content: Content, out: Path) -> int:
@@ -50,7 +53,8 @@ def is_pdf(out: Path) -> bool:
 
 def render(content: Content) -> str:
     """The HTML file as text."""
-    plotly, script = plotly_script(), "\n".join(['"use strict";', *(read(name) for name in SCRIPTS)])
+    template, scripts = PAGES[content.page]
+    plotly, script = plotly_script(), "\n".join(['"use strict";', *(read(name) for name in scripts)])
     places = {
         "policy": policy(plotly, script),
         "title": html.escape(visible(content.title)),
@@ -64,7 +68,7 @@ def render(content: Content) -> str:
     }
     # the template is cut at its places before they are filled, so that "{{" in a filled-in part is not taken for a place
     pieces = []
-    for piece in read("page.html").split("{{"):
+    for piece in read(template).split("{{"):
         name, closed, rest = piece.partition("}}")
         pieces += [places[name], rest] if closed else [piece]
     return "".join(pieces)

@@ -14,7 +14,7 @@ import numpy as np
 from kernels.models.outputs import STATISTICS
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import STEADY
-from sweep.analysis.branching.load import BRANCHES, Branching
+from sweep.analysis.branching.load import BRANCHES, Branching, load
 from sweep.execution.directory import BRANCHED
 from sweep.io.atomic import make_folders, write_together
 from sweep.io.errors import ConfigError, Problem
@@ -289,7 +289,17 @@ def write_block(directory: Path, number: int, tables: Mapping[str, pa.Table]) ->
 
 
 def finish(branching: Branching, directory: Path) -> Branches:
-    """Write the table of branches, when all blocks are there, and read everything."""
+    """Write the tables of branches and of curves, when all blocks are there, and read everything."""
+    from sweep.io import sealed_parquet
+
+    found = finished(branching, directory)
+    tables = {BRANCHED: found.branches} | ({} if found.curves is None else {CURVED: found.curves})
+    write_together({directory / name: sealed_parquet.to_bytes(table) for name, table in tables.items()})
+    return found
+
+
+def finished(branching: Branching, directory: Path, branches: pa.Table | None = None) -> Branches:
+    """All blocks together; `branches`: the table with a row for each branch, None to make it."""
     import pyarrow as pa
 
     from sweep.io import sealed_parquet
@@ -299,10 +309,38 @@ def finish(branching: Branching, directory: Path) -> Branches:
         pa.concat_tables([sealed_parquet.read(block_file(directory, number, folder)) for number in range(count)])
         for folder in branching_folders(branching)
     )
-    branches = of_branches(points, branching.along.name).replace_schema_metadata({"config_hash": digest(branching)})
-    files = zip((BRANCHED, CURVED), (branches, *curves), strict=False)
-    write_together({directory / name: sealed_parquet.to_bytes(table) for name, table in files})
+    if branches is None:
+        branches = of_branches(points, branching.along.name).replace_schema_metadata({"config_hash": digest(branching)})
     return Branches(branching, branches, points, directory, *curves)
+
+
+def holds_branches(directory: Path) -> bool:
+    """Whether a directory is that of a study of branches, complete or not."""
+    return not (directory / MANIFEST).exists() and ((directory / BRANCHED).is_file() or (directory / FOLDER).is_dir())
+
+
+def read(directory: Path) -> Branches:
+    """The branches in a directory.
+
+    Raises:
+        ConfigError: there are none, some are missing, a file is damaged, or another version computed them.
+    """
+    from sweep.io import sealed_parquet
+
+    if not (directory / BRANCHED).is_file():
+        what = "its branches are not complete: tribosweep branches goes on" if (directory / FOLDER).is_dir() else "holds no branches"
+        raise ConfigError(str(directory), [Problem("", what)])
+    branching = load(directory / "config.toml")
+    count = -(-branching.config.design.count // BLOCK)
+    missing = [number for number in range(count) if not is_there(branching, directory, number)]
+    if missing:
+        name = block_file(directory, missing[0]).name
+        message = f"{name} is missing, damaged, or of another version: tribosweep branches computes it again"
+        raise ConfigError(str(directory), [Problem("", message)])
+    try:
+        return finished(branching, directory, sealed_parquet.read(directory / BRANCHED))
+    except (OSError, sealed_parquet.DamageError) as error:
+        raise ConfigError(str(directory / BRANCHED), [Problem("", f"{error}: tribosweep branches writes it again")]) from None
 
 
 def check_directory(directory: Path) -> None:

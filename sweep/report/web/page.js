@@ -1,48 +1,6 @@
 // The page: the chosen shade, the row under the cursor, and everything that is shown of them.
 
-const element = (id) => document.getElementById(id);
 const state = { rows: null, row: -1, shade: null, values: null, range: null, regimes: null, trace: -1, waiting: false };
-
-const LONG = 22;  // letters; longer values do not stand beside a name
-
-function digits(value, count) {
-  if (!Number.isFinite(value)) return "–";
-  const text = value.toPrecision(count), size = Math.abs(value);
-  if (value === 0) return "0";
-  if (size < 1e-4 || size >= 10 ** Math.max(count, 6)) return value.toExponential(count - 1).replace(/\.?0+e/, "e");
-  return text.includes("e") ? String(Math.round(value)) : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-}
-
-function table(target, rows) {
-  const body = document.createElement("tbody");
-  for (const [name, value, unit, kind] of rows) {
-    const line = body.insertRow();
-    if (kind) line.className = kind;
-    const head = line.insertCell();
-    head.textContent = name.replace("[", "\u200b[");  // a long name may break there
-    if (unit !== undefined && String(value).length > LONG) {  // words, or a table of numbers: below the name, over the whole width
-      head.colSpan = 3;
-      head.className = "long";
-      head.append(Object.assign(document.createElement("div"), { textContent: `${value} ${unit}` }));
-      continue;
-    }
-    const cell = line.insertCell();
-    cell.textContent = value;
-    if (unit !== undefined) {
-      cell.className = /[a-z]{3}/.test(value) ? "number word" : "number";
-      const last = line.insertCell();
-      last.className = "unit";
-      last.textContent = unit.replace(/\^2/g, "²").replace(/\^3/g, "³");
-    }
-  }
-  const made = document.createElement("table");
-  made.append(body);
-  target.replaceChildren(made);
-}
-
-function list(target, items) {
-  target.replaceChildren(...items.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
-}
 
 // ---- facts that do not change
 
@@ -325,7 +283,7 @@ async function drawAnalyses() {
   for (const draw of [drawGroups, drawSignals, drawFragility, drawRare]) await draw();
 }
 
-// Plotly takes a second to start, so the areas are painted before.
+// Areas are painted before Plotly is there.
 async function begin() {
   showFacts();
   const [rows, regimes, shade] = await Promise.all([layRows(), column(content.areas), shadeOf(content.shade)]);
@@ -335,9 +293,7 @@ async function begin() {
   showLegend();
   repaint();
   document.body.dataset.painted = seconds();
-  await new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 200); });
-  document.head.append(Object.assign(document.createElement("script"), { textContent: element("plotly").textContent }));
-  element("plotly").remove();
+  await startPlotly();
   await shadeBy(content.shade);
   await drawAnalyses();
   listen();
@@ -348,8 +304,6 @@ async function begin() {
   for (const facts of content.columns) await column(facts.name);
   document.body.dataset.complete = seconds();
 }
-
-const seconds = () => (performance.now() / 1000).toFixed(3);
 
 function fail(error) {
   console.error(error);

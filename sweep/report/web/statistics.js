@@ -1,22 +1,6 @@
 // Statistics over draws and over rows: quantiles and chances at every place, and signals. Plotly draws them.
 
-const HUES = ["#17568c", "#c2601a", "#6b3d80", "#3d7a4a", "#9a8c1f", "#7a4030", "#4a7f8c", "#8c4a6b"];
-const LIGHT_HUES = ["#8dbde0", "#e6a368", "#c39ad6", "#8fcb9d", "#d8cc6a", "#d39a86", "#93c6d2", "#d69ab8"];  // on a dark page
-const hues = () => (parseInt(token("paper").slice(1, 3), 16) < 128 ? LIGHT_HUES : HUES);
-const legendAbove = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
 const whole = (values) => Array.from(values, (value) => (Number.isFinite(value) ? value : null));
-
-// Words of a table: a line for each row, numbers from column `words` on.
-function numbersTable(names, rows, words) {
-  const made = document.createElement("table"), head = made.createTHead().insertRow(), body = made.createTBody();
-  made.className = "indices";
-  for (const [n, name] of names.entries()) head.append(Object.assign(document.createElement("th"), { textContent: name, className: n < words ? "" : "number" }));
-  for (const cells of rows) {
-    const line = body.insertRow();
-    for (const [n, textContent] of cells.entries()) Object.assign(line.insertCell(), { textContent, className: n < words ? "" : "number" });
-  }
-  return made;
-}
 
 // The band between two curves, without the places where one of them is missing.
 function band(x, low, high, color, more = {}) {

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import sweep
+import tribosweep
 from sweep.analysis.branching import analysis, results
 from sweep.analysis.branching.load import load
 from sweep.cli import main
+from tests.sweep.report.browser import open_browser
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
 
@@ -114,6 +117,60 @@ def test_the_command_lists_draws_and_writes(found: results.Branches, tmp_path: P
     assert "x_max" in capsys.readouterr().err
     assert main(["map", str(found.directory)]) == 2
     assert "holds branches, not a run" in capsys.readouterr().err
+
+
+def test_the_report_draws_every_motion(found: results.Branches, tmp_path: Path, capsys: Captured) -> None:
+    page = tmp_path / "branches.html"
+    assert main(["report", str(found.directory), "--color", "peak_force", "--out", str(page)]) == 0
+    assert "3 branches, " in capsys.readouterr().err
+    points = found.points.to_pandas()
+    with open_browser() as browser:
+        browser.open(page)
+        assert browser.complaints() == []
+        assert browser.text("study") == "gaps"
+        assert browser.text("sentences").startswith("Branches\n3 branches of 3 points of the study, followed in a0 from 0.2 to 3 m/s²")
+
+        def drawn(name: str) -> list[dict[str, Any]]:
+            script = (
+                "return element(arguments_[0]).data.map(({ mode, name, x, y, line, type }) => ({ mode, name, x, y, dash: line?.dash }))"
+            )
+            traces: list[dict[str, Any]] = browser.run(script, name)
+            return traces
+
+        lines = drawn("branches-chart")
+        for kind, dash in ((True, "solid"), (False, "dash")):
+            shown = {(x, y) for each in lines if each["dash"] == dash for x, y in zip(each["x"], each["y"], strict=True) if x is not None}
+            for row in points[points["stable"] == kind].itertuples():
+                assert (np.float32(row.a0), np.float32(row.peak_force)) in shown
+        marks = {each["name"]: sorted(each["x"]) for each in lines if each["mode"] == "markers"}
+        for kind in ("fold", "grazing"):
+            np.testing.assert_allclose(marks[kind], sorted(points["a0"][points["special"] == kind]), rtol=1e-7)
+        browser.run("element('point').value = '1'; element('observable').value = 'multiplier'; await drawBranches()")
+        lines = drawn("branches-chart")
+        assert max(y for each in lines if each["dash"] == "dash" for y in each["y"] if y is not None) > 1.0
+        assert max(y for each in lines if each["dash"] == "solid" for y in each["y"] if y is not None) < 1.0001
+        assert found.curves is not None
+        curves = [each for each in drawn("curves-chart") if each["name"] in ("fold", "grazing")]
+        assert sum(len(each["x"]) for each in curves) == found.curves.num_rows
+        cells = browser.run(
+            "return [...element('specials').querySelectorAll('tbody tr')].map((line) => [...line.cells].map((cell) => cell.textContent))"
+        )
+        assert [(row[0], row[2]) for row in cells] == [
+            (f"gap = {GAPS[row.point]:g} m", row.special) for row in points[points["special"] != ""].itertuples()
+        ]
+        browser.picture("report_branches")
+    assert tribosweep.branches(STUDY, found.directory, progress=False).report(tmp_path / "again.html").read_text() != ""
+    assert main(["report", str(found.directory), "--color", "peak", "--out", str(page)]) == 2
+    assert "peak_force" in capsys.readouterr().err
+    assert main(["report", str(found.directory), "--x", "gap", "--out", str(page)]) == 2
+    assert "--x: is of runs: the report of branches has none" in capsys.readouterr().err
+
+
+def test_only_whole_branches_have_a_report(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "points").mkdir()
+    assert main(["report", str(tmp_path)]) == 2
+    assert "its branches are not complete: tribosweep branches goes on" in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_branches_do_not_go_into_a_run(tmp_path: Path) -> None:
