@@ -161,7 +161,7 @@ def together(excitation: Excitation | None, given: Sequence[Mapping[str, Any]]) 
 
 def last_part(model: Model, given: Mapping[str, Any]) -> float:
     """When the trace of a structure begins [s]: SWINGS periods before its end, of its slowest load or, without one, its slowest mode."""
-    p = {name: float(np.ravel(value)[0]) for name, value in model.resolve(given).items()}
+    p = {name: float(np.ravel(value)[0]) for name, value in model.resolve(given).items() if np.size(value)}
     loads = [load.name for load in model.structure.loads if p[named("amplitude", load.name)] != 0.0]
     paces = [p[named("omega", name)] for name in loads]
     if not paces:

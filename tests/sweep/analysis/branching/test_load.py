@@ -66,7 +66,11 @@ def test_what_is_wrong_is_said_with_its_key(changed: dict[str, Any], said: str) 
             "sweep.axes.k: changes along curves: it is no axis",
         ),
         ({"study": {"scheme": "euler"}, "time": {"step": 1e-3}}, "scheme"),
-        ({"study": {"model": "two_walls"}}, "two_walls"),
+        ({"study": {"model": "buckling_wall"}}, "buckling_wall"),
+        (
+            {"study": {"model": "two_walls"}, "sweep": {"axes": {"left_f_crit": [1.0, 2.0]}}},
+            "walls that do not buckle",
+        ),
         ({"sweep": {"axes": {"omega": ["default", 2.0]}}}, 'no "default"'),
     ],
 )
