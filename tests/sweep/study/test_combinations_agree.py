@@ -32,7 +32,7 @@ REFERENCE = "rk54"
 # follow the apparent frequency; of order 4, with error control, exact
 TOLERANCE = {"euler": 5e-3, "devogelaere": 1e-3, "adapt1": 5e-2, "adapt2": 2e-2, "rk32": 1e-3, "exact": 1e-3}
 COMPARED = ("x_end", "wear_power", "peak_force", "plastic_set")
-KICK = {"v0": 0.3, "k": 100.0, "c": 1.0, "end": 0.5, "step": 1e-4}
+KICK = {"v0": 0.3, "k": 100.0, "c": 1.0, "end": 0.5, "step": 1e-4, "largest_step": 2e-3}  # steps that see a peak of force
 WALL = {"k_n": 1e3, "gap": 0.01}  # of models with walls
 
 
