@@ -43,6 +43,11 @@ class Hardening(_Numbers, LinkLaw):
         """The numbers of the law that must be finite."""
         return self.curve.constants
 
+    @property
+    def _divisor(self) -> Array:
+        """Its stiffness [N/m]; 1 in a row without such a link, whose table is empty."""
+        return jnp.where(self.curve.slope > 0.0, self.curve.slope, 1.0)
+
     def at_start(self, x: Array) -> Yielded:
         """The state of a link that was stretched to a displacement [m] from rest, monotonically."""
         zero = 0.0 * x
@@ -61,8 +66,8 @@ class Hardening(_Numbers, LinkLaw):
 
     def dissipated(self, before: Yielded, travel: Travel, after: Yielded) -> Array:  # noqa: ARG002 (of the states alone)
         """Integral of the yielding force over the plastic displacement [J]."""
-        first, last = (state.way + state.limit / self.curve.slope for state in (before, after))
-        stored = 0.5 * (after.limit**2 - before.limit**2) / self.curve.slope
+        first, last = (state.way + state.limit / self._divisor for state in (before, after))
+        stored = 0.5 * (after.limit**2 - before.limit**2) / self._divisor
         return self.curve.area(last) - self.curve.area(first) - stored
 
     def finish(self, state: Yielded) -> dict[str, Array]:
@@ -75,6 +80,6 @@ class Hardening(_Numbers, LinkLaw):
         trial = stiffness * (x - state.set)
         size = jnp.abs(trial)
         yields = size > state.limit
-        limit = jnp.where(yields, self.curve.at(state.way + size / stiffness), state.limit)
-        slid = jnp.where(yields, (size - limit) / stiffness, 0.0)
+        limit = jnp.where(yields, self.curve.at(state.way + size / self._divisor), state.limit)
+        slid = jnp.where(yields, (size - limit) / self._divisor, 0.0)
         return Yielded(state.set + jnp.sign(trial) * slid, state.way + slid, limit)

@@ -25,7 +25,7 @@ from sweep.study.combinations import SETTINGS, combinations, example_of
 RECORD = Records(2.0 * np.sin(0.2 * np.arange(200.0)), 0.01)
 LAWS = (
     "Stribeck friction", "LuGre friction", "Dahl friction", "nonlinear spring", "nonlinear damper", "Maxwell branches",
-    "power law dashpots", "two bodies",
+    "power law dashpots", "elasto-plastic link", "two bodies",
 )  # fmt: skip
 REFERENCE = "rk54"
 # how far a scheme may be from the reference, relative to the largest number of its column: of order 1 at steps of 1e-4 s; with steps that
