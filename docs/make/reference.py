@@ -206,8 +206,9 @@ def combinations_page() -> str:
     parts = [
         (
             "# What goes together\n\nEvery model, scheme and feature, as the checks of a study judge them: this page and `tribosweep list "
-            "combinations` are made from what they read. What works runs in the tests; what does not is refused with the reason "
-            "below. Two features that the last table does not name together go together wherever each of them works.\n"
+            "combinations` are made from what they read. Tests hold that what works is accepted, and what does not "
+            "is refused with the reason below. Two features that the last table does not name together go together wherever each of them "
+            "works.\n"
         ),
         "## Features\n",
     ]
