@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -12,7 +14,9 @@ import kernels
 from kernels.batch import solve as batch
 from kernels.excitation.record import Records
 from kernels.models import MODELS, RUBBING_MASS
+from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.models.status import Status
+from tests.kernels.compiling import hastily
 from tests.oracle import generate_varied, varied_surface
 from tests.oracle.generate import as_text
 
@@ -49,6 +53,84 @@ MASS = {"m": 1.3, "k": 25.0, "c": 0.4, "mu_s": 0.3, "mu_d": 0.25, "a0": 6.0, "om
         "normal_force": 9.0, "normal_amplitude": 5.0, "normal_omega": 7.0, "normal_phase": 0.6, "belt_speed": 0.15}  # fmt: skip
 CASES = [{}, {"normal_amplitude": 14.0}, {"normal_amplitude": 16.0, "friction_sides": 2.0, "a0": 2.0}]
 TIMES = {"end": 2.2, "window_start": 0.4, "window_end": 2.0}
+
+
+HELD = {"k_t": 3e4, "c_t": 250.0}
+
+
+def solved(
+    rows: list[dict[str, Any]], scheme: str = "exact", asked: Asked = NOTHING_ELSE, model: str = "rubbing_mass"
+) -> dict[str, np.ndarray]:
+    """Observables and status of rows that have the same parameters."""
+    records = RECORDS if "record" in rows[0] else None
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    solution = batch.solve(MODELS[model], scheme, columns, {}, len(rows), asked=asked, records=records)
+    assert not solution.status.any()
+    return dict(solution.observables)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("held", [{}], ids=["rigid"])
+def test_derivatives_are_those_of_central_differences(held: dict[str, float]) -> None:
+    wanted = ("wear_power", "friction_power", "slip_distance", "stick_fraction", "x_end", "v_end", "max_slip_speed")
+    rows = [MASS | {"friction_sides": 1.0} | held | case for case in CASES]
+    at = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    moving = [name for name in at if name not in ("friction_sides", "c")]
+
+    def told(size: Any) -> Any:
+        found = kernels.simulate("rubbing_mass", at | {name: at[name] * (1.0 + size[i]) for i, name in enumerate(moving)} | TIMES)
+        return {name: found[name] for name in wanted}
+
+    rates = hastily(jax.jacfwd(told))(np.zeros(len(moving)))
+    h = 1e-6
+    steps = h * np.eye(len(moving))
+    up, down = ([told(sign * step) for step in steps] for sign in (1.0, -1.0))
+    for name in wanted:
+        slope = np.stack([np.asarray(a[name] - b[name]) for a, b in zip(up, down, strict=True)], axis=-1) / (2.0 * h)
+        np.testing.assert_allclose(np.asarray(rates[name]), slope, rtol=1e-6, atol=1e-6 * np.max(np.abs(slope)), err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_time_scheme_comes_to_the_same_as_its_steps_become_short() -> None:
+    rows = [MASS | {"friction_sides": 1.0} | HELD | TIMES | case for case in CASES]
+    expected = solved(rows)
+    found = [solved([row | {"step": step} for row in rows], "euler") for step in (4e-5, 1e-5)]
+    for name in ("wear_power", "friction_power", "slip_distance", "stick_fraction", "x_end", "v_end", "drift"):
+        size = np.max(np.abs(expected[name]))
+        coarse, fine = (np.max(np.abs(each[name] - expected[name])) / size for each in found)
+        assert fine < 2e-4, name
+        assert fine < 0.6 * coarse or fine < 1e-5, name
+    np.testing.assert_array_equal(found[1]["regime"], expected["regime"])
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("held", [{}], ids=["rigid"])
+def test_blocks_and_statistics_are_those_of_a_trace(held: dict[str, float]) -> None:
+    rows = [MASS | {"friction_sides": 1.0} | held | TIMES | case for case in CASES]
+    found = solved(rows, asked=Asked(4, statistics=True))
+    np.testing.assert_allclose(np.nanmean(found["wear_power_blocks"], axis=1), found["wear_power"], rtol=1e-12)
+    for i, row in enumerate(rows):
+        path = kernels.trace("rubbing_mass", row, samples=40_000)
+        inside = (path.time >= TIMES["window_start"]) & (path.time <= TIMES["window_end"])
+        time, x, v, force = (np.asarray(each)[inside] for each in (path.time, path.x, path.v, path.friction_force))
+        length = np.ptp(time)
+        for name, values in (("x", x), ("friction_force", force)):
+            mean = np.trapezoid(values, time) / length
+            assert found[f"{name}_mean"][i] == pytest.approx(mean, rel=1e-5, abs=1e-5), name
+            assert found[f"{name}_rms"][i] == pytest.approx(math.sqrt(np.trapezoid(values**2, time) / length), rel=1e-5), name
+            assert found[f"{name}_max"][i] == pytest.approx(values.max(), rel=1e-5, abs=1e-7), name
+        assert found["v_rms"][i] == pytest.approx(math.sqrt(np.trapezoid(v**2, time) / length), rel=1e-5)
+        press = row["normal_force"] + row["normal_amplitude"] * np.sin(row["normal_omega"] * time + row["normal_phase"])
+        press = np.abs(press) if row["friction_sides"] == 2.0 else np.maximum(press, 0.0)
+        assert (np.abs(force) <= row["mu_s"] * press + 1e-6).all()
+        # energy: what friction takes from the mass, and what it takes from the support
+        log = kernels.event_log("rubbing_mass", row)
+        stored = log.kinetic_energy + log.spring_energy
+        gained = log.input_work - log.viscous_work - log.friction_work
+        np.testing.assert_allclose(stored - stored[0], gained, atol=1e-9)
 
 
 def test_the_events_of_a_contact_that_is_lost_are_named() -> None:
