@@ -39,7 +39,7 @@ def shaken(rng: np.random.Generator, n: int, friction: str, c: Columns | None = 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("friction", ["rigid", "penalised"])
+@pytest.mark.parametrize("friction", ["rigid", pytest.param("penalised", marks=pytest.mark.long)])
 def test_random_rows_are_those_of_the_event_code(friction: str) -> None:
     c = shaken(np.random.default_rng(list(friction.encode())), 400, friction)
     worst, differ, turned = compare(RUBBING_MASS, c, True)
