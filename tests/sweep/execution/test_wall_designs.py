@@ -20,6 +20,7 @@ from sweep.analysis.regime_map import read_map
 from sweep.cli import main
 from sweep.design.points import Points
 from sweep.study import load as loading
+from sweep.study.capabilities import EVENTS
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]
@@ -333,8 +334,8 @@ def test_the_study_of_a_run_is_that_of_its_manifest(fake: FakeKernels, tmp_path:
 def test_the_events_of_a_point_are_those_of_its_row() -> None:
     sweeps = [{"axes": {"v0": [2.0]}}, {**ZIP, "axes": {**ZIP["axes"], "k_post": ["default"] * 2}}]
     config = load(study(sweeps, parameters={"k_post": 0.5, "m": 2.0}))
-    assert parameters_of(config, 0) == {"m": 2.0, "k_post": 0.5, "v0": 2.0}
-    found = parameters_of(config, 1)
+    assert parameters_of(config, 0, EVENTS) == {"m": 2.0, "k_post": 0.5, "v0": 2.0}
+    found = parameters_of(config, 1, EVENTS)
     assert found.keys() == {"m", "post_set", "post_stiffness", "damping_criterion"}
     np.testing.assert_array_equal(found["post_set"], [2, 3, NAN])
 
