@@ -104,7 +104,8 @@ def solve(
         raise ValueError(f"dtype must be float64 or float32, not {dtype}")
     precision = np.dtype(dtype).name
     check_asked(asked)
-    check_uses(model, scheme, columns, window, asked, precision)
+    there = [name for name in columns if not (absent and name in absent and np.all(absent[name]))]
+    check_uses(model, scheme, there, window, asked, precision)
     with np.errstate(all="ignore"):
         resolved = model.resolve(columns, absent)
         if window == STEADY:  # the program does not read the end; one period serves to estimate costs
