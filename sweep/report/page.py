@@ -16,9 +16,9 @@ from sweep.io.text import visible
 from sweep.report.content import Content
 
 PAGES = {
-    "run": ("page.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "page.js")),
+    "run": ("run.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "run.js")),
     "branches": ("branches.html", ("shared.js", "data.js", "charts.js", "branches.js")),
-}  # kind of content -> template, scripts
+}  # kind of content -> what stands in the frame, scripts
 
 
 def write_page(content: Content, out: Path) -> int:
@@ -53,10 +53,11 @@ def is_pdf(out: Path) -> bool:
 
 def render(content: Content) -> str:
     """The HTML file as text."""
-    template, scripts = PAGES[content.page]
+    main, scripts = PAGES[content.page]
     plotly, script = plotly_script(), "\n".join(['"use strict";', *(read(name) for name in scripts)])
     places = {
         "policy": policy(plotly, script),
+        "main": read(main),
         "title": html.escape(visible(content.title)),
         "style": read("page.css"),
         "plotly": plotly,
@@ -68,7 +69,7 @@ def render(content: Content) -> str:
     }
     # the template is cut at its places before they are filled, so that "{{" in a filled-in part is not taken for a place
     pieces = []
-    for piece in read(template).split("{{"):
+    for piece in read("frame.html").split("{{"):
         name, closed, rest = piece.partition("}}")
         pieces += [places[name], rest] if closed else [piece]
     return "".join(pieces)
