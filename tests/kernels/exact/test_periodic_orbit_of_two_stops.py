@@ -38,7 +38,7 @@ def steadily(columns: dict[str, Any], count: int) -> dict[str, np.ndarray]:
     "friction",
     [
         {},
-        pytest.param({"mu": 0.01, "g": 10.0}, marks=pytest.mark.long),
+        {"mu": 0.01, "g": 10.0},
         {"mu": 0.01, "g": 10.0, "k_t": 400.0, "c_t": 20.0},
     ],
 )

@@ -81,9 +81,7 @@ def test_a_mass_that_slides_one_way_loses_what_the_normal_force_takes(solve: Sol
     assert found["slip_distance"][0] == pytest.approx(found["x_end"][0], rel=1e-12)
     assert found["slip_distance"][2] == pytest.approx(found["x_end"][2], rel=1e-12)
     assert found["slip_distance"][1] < 0.8 * found["x_end"][1]
-    phases = found["slip_phases"].tolist()
-    assert phases[:2] + phases[3:] == [1, 4, 2]
-    assert phases[2] in (1, 2, 3)  # a step may end where the force passes 0 between the surfaces, by rounding
+    assert found["slip_phases"].tolist() == [1, 4, 1, 2]
     assert not found["stick_fraction"].any()
 
 
