@@ -70,7 +70,7 @@ _SDND107_A = {**_viscoelastic(1.0), "x0": -0.1}
 _SDND107_C = {**_viscoelastic(0.5), "a0": 1.0, "omega": 10.0 * math.pi}
 _SDND107_C["k"] += 1.0  # a spring of 1 N/m to a support that moves along
 _SHAKEN = {0.1: -3.09076712e-3, 0.2: -4.90498885e-3, 0.4: -3.33665136e-3, 0.6: 1.09544323e-3, 0.8: 1.76840310e-3}
-_STEPS_107: dict[str, dict[str, float]] = {"euler": {"step": 1e-4}, "devogelaere": {"step": 1e-3}, "rk54": {"tolerance": 1e-9}}
+_STEPS_107: dict[str, dict[str, float]] = {"euler": {"step": 2e-5}, "devogelaere": {"step": 1e-3}, "rk54": {"tolerance": 1e-9}}
 
 
 def _sdnd107(name: str, source: str, config: dict[str, Any], values: dict[float, float], tolerance: float) -> list[Case]:
