@@ -56,7 +56,7 @@ class Plan:
 
     rows: tuple[int, ...] = (10**3, 10**4, 10**5, 10**6, 10**7)
     batch: int = 1 << 17
-    lanes: tuple[int, ...] = (jax_setup._LANES_OF_ACCELERATOR, 1 << 14, 1 << 17, 1 << 12, 1 << 20)  # noqa: SLF001
+    lanes: tuple[int, ...] = (jax_setup._LANES_OF_ACCELERATOR, 1 << 14, 1 << 16, 1 << 12, 1 << 20)  # noqa: SLF001
     steps: tuple[int, ...] = (jax_setup._STEPS_OF_ACCELERATOR, 5, 30, 1, 60)  # noqa: SLF001
 
 

