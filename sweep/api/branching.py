@@ -112,7 +112,7 @@ def branches(
         The branches. Their tables are in `out` as well.
 
     Raises:
-        ConfigError: the study is wrong, or `out` is the directory of a run.
+        ConfigError: the study is wrong, or `out` holds a run, branches of another study, or other files.
         OSError: `out` cannot be written.
 
     Examples:
@@ -124,12 +124,11 @@ def branches(
         >>> round(touches, 9), round(0.5 * abs(1.0 - 1.7**2 + 0.1j * 1.7), 9)  # where the linear response reaches the stop
         (0.94881505, 0.94881505)
     """
-    from sweep.analysis.branching import analysis, load, results
+    from sweep.analysis.branching import analysis, load
 
     with in_python():
         found = load.load(config.document if isinstance(config, Study) else config, overrides)
         directory = default_directory(found.config) if out is None else Path(out)
-        results.check_directory(directory)
         with shown(progress, "points") as update:
             result = analysis.carry_out(found, directory, update)
     return Branched(result, directory)

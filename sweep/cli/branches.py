@@ -35,7 +35,6 @@ def branches(
         check_suffix(picture)
     study = load.load(config, settings or [])
     directory = out if out is not None else default_directory(study.config)
-    results.check_directory(directory)
     try:
         with progress("points of the study") as update:
             found = analysis.carry_out(study, directory, update)

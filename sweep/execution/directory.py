@@ -39,6 +39,7 @@ SHOWN = 8
 CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run
 OPTIMISED = "optima.parquet"  # the same of an optimisation
 BRANCHED = "branches.parquet"  # the same of branches
+OTHER_STUDY = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
 
 
@@ -129,9 +130,10 @@ class RunDirectory:
             return
         manifest = self.read_run()
         if manifest["config_hash"] != config.digest:
-            heading = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
             hint = [EXTENSION] if may_extend(manifest, config) else []
-            raise ConfigError(str(self.path), [heading, *differences(self.read_document(), config), *hint])
+            lines = differences(self.read_document(), config.document)
+            lines = lines or [Problem("sweep.file", "the content of the file of points has changed")]
+            raise ConfigError(str(self.path), [OTHER_STUDY, *lines, *hint])
 
     def is_free(self) -> bool:
         """Whether the directory is missing or empty; ConfigError if the path is no directory."""
@@ -254,26 +256,24 @@ def count_failed(statuses: Mapping[str, int]) -> int:
     return sum(count for status, count in statuses.items() if status not in results)
 
 
-def differences(there: dict[str, Any], config: Config) -> list[Problem]:
-    """The differences between the study in a directory and this one, key by key."""
-    old, new = flatten(there), flatten(config.document)
+def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[Problem]:
+    """The differences between the study in a directory and the one that is to go there, key by key; empty if they are equal."""
+    old, new = flatten(there), flatten(here)
     lines = [
         Problem(key, f"{shorten(old[key]) if key in old else 'not set'} there, {shorten(new[key]) if key in new else 'not set'} here")
         for key in dict.fromkeys([*new, *old])
         if key not in old or key not in new or old[key] != new[key]
     ]
-    if not lines:
-        lines = [Problem("sweep.file", "the content of the file of points has changed")]
     return lines[:SHOWN] + ([Problem("", f"and {len(lines) - SHOWN} more")] if len(lines) > SHOWN else [])
 
 
-def flatten(tables: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Convert nested tables to dotted paths."""
     flat: dict[str, Any] = {}
     for key, value in tables.items():
         if isinstance(value, dict):
             flat |= flatten(value, f"{prefix}{key}.")
-        elif key == "sweep" and not prefix:
+        elif key == "sweep" and isinstance(value, list) and all(isinstance(each, dict) for each in value):
             for number, each in enumerate(value):
                 flat |= flatten(each, f"sweep[{number}].")
         else:

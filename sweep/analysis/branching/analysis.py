@@ -9,7 +9,6 @@ from pathlib import Path
 from sweep.analysis.branching import results
 from sweep.analysis.branching.load import Branching
 from sweep.analysis.branching.results import BLOCK, Branches
-from sweep.design.designs import Adaptive
 from sweep.io.errors import ConfigError, Problem
 
 
@@ -23,8 +22,9 @@ def carry_out(branching: Branching, directory: Path, tell: Callable[[int, int], 
             of all.
 
     Raises:
-        ConfigError: the directory is that of a run, or points have contacts of several kinds. OSError: a file cannot be written.
+        ConfigError: the directory holds something else, or points have contacts of several kinds. OSError: a file cannot be written.
     """
+    results.begin(branching, directory)
     from kernels.branches.collect import branches
     from kernels.branches.curve_steps import STEPS
     from kernels.branches.curves import curves
@@ -32,14 +32,11 @@ def carry_out(branching: Branching, directory: Path, tell: Callable[[int, int], 
     from kernels.runtime import jax_setup, program_cache
 
     config, along, second = branching.config, branching.along, branching.second
-    if isinstance(config.design, Adaptive):
-        raise ConfigError(config.source, [Problem("sweep.design", "its points follow from results")])
-    results.begin(branching, directory)
     jax_setup.prepare()
     program_cache.use()
     count = config.design.count
     fixed = {name: value for name, value in config.fixed.items() if name != along.name}
-    for number in range(-(-count // BLOCK)):
+    for number in range(results.block_count(branching)):
         start, stop = number * BLOCK, min((number + 1) * BLOCK, count)
         if not results.is_there(branching, directory, number):
             points = config.design.points(start, stop)

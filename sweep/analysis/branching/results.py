@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +17,10 @@ from kernels.models.outputs import STATISTICS
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import STEADY
 from sweep.analysis.branching.load import BRANCHES, Branching, load
-from sweep.execution.directory import BRANCHED
+from sweep.execution.directory import BRANCHED, OTHER_STUDY, RunDirectory, differences
 from sweep.io.atomic import make_folders, write_together
 from sweep.io.errors import ConfigError, Problem
+from sweep.io.files import read_text
 from sweep.io.toml import to_toml
 from sweep.io.version import VERSION
 
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
     from kernels.branches.curves import Curve
     from sweep.design.points import Points
 
-MANIFEST, FOLDER, CURVES, CURVED = "manifest.json", "points", "curves", "curves.parquet"
+MANIFEST, STUDY, FOLDER, CURVES, CURVED = "manifest.json", "config.toml", "points", "curves", "curves.parquet"
+REPORTS = ("report.html", "report.pdf")  # default names of reports, which tell of whole branches
 BLOCK = 256  # points of the study whose branches share a file
 LEFT_OUT = (
     "period",
@@ -267,18 +271,34 @@ def branching_folders(branching: Branching) -> list[str]:
     return [FOLDER] if branching.second is None else [FOLDER, CURVES]
 
 
-def begin(branching: Branching, directory: Path) -> None:
-    """Make the directory and write the study into it; files of another study's branches are removed."""
-    check_directory(directory)
-    for folder in branching_folders(branching):
-        make_folders(directory / folder)
+def document_of(branching: Branching) -> dict[str, Any]:
+    """The study as nested tables, as they are written into its directory."""
     document = {**branching.config.document, BRANCHES: branching.section}
     document["parameters"] = {name: value for name, value in document.get("parameters", {}).items() if name != branching.along.name}
-    count = -(-branching.config.design.count // BLOCK)
+    return document
+
+
+def block_count(branching: Branching) -> int:
+    """The number of blocks of the study's points."""
+    return -(-branching.config.design.count // BLOCK)
+
+
+def begin(branching: Branching, directory: Path) -> None:
+    """Make the directory and write the study into it; damaged blocks are removed, and with them a report of what was there.
+
+    Raises:
+        ConfigError: the directory holds something else; see `check_directory`.
+    """
+    check_directory(branching, directory)
+    for folder in branching_folders(branching):
+        make_folders(directory / folder)
+    count = block_count(branching)
     there = [number for number in range(count) if is_there(branching, directory, number)]
     kept = {block_file(directory, number, folder) for number in there for folder in branching_folders(branching)}
     old = [path for folder in (FOLDER, CURVES) for path in (directory / folder).glob("block-*.parquet") if path not in kept]
-    write_together({directory / "config.toml": to_toml(document).encode()}, [*old, directory / BRANCHED, directory / CURVED])
+    reports = [directory / name for name in REPORTS] if len(there) < count else []
+    study = {directory / STUDY: to_toml(document_of(branching)).encode()}
+    write_together(study, [*old, *reports, directory / BRANCHED, directory / CURVED])
 
 
 def write_block(directory: Path, number: int, tables: Mapping[str, pa.Table]) -> None:
@@ -292,19 +312,19 @@ def finish(branching: Branching, directory: Path) -> Branches:
     """Write the tables of branches and of curves, when all blocks are there, and read everything."""
     from sweep.io import sealed_parquet
 
-    found = finished(branching, directory)
+    found = put_together(branching, directory)
     tables = {BRANCHED: found.branches} | ({} if found.curves is None else {CURVED: found.curves})
     write_together({directory / name: sealed_parquet.to_bytes(table) for name, table in tables.items()})
     return found
 
 
-def finished(branching: Branching, directory: Path, branches: pa.Table | None = None) -> Branches:
+def put_together(branching: Branching, directory: Path, branches: pa.Table | None = None) -> Branches:
     """All blocks together; `branches`: the table with a row for each branch, None to make it."""
     import pyarrow as pa
 
     from sweep.io import sealed_parquet
 
-    count = -(-branching.config.design.count // BLOCK)
+    count = block_count(branching)
     points, *curves = (
         pa.concat_tables([sealed_parquet.read(block_file(directory, number, folder)) for number in range(count)])
         for folder in branching_folders(branching)
@@ -330,21 +350,66 @@ def read(directory: Path) -> Branches:
     if not (directory / BRANCHED).is_file():
         what = "its branches are not complete: tribosweep branches goes on" if (directory / FOLDER).is_dir() else "holds no branches"
         raise ConfigError(str(directory), [Problem("", what)])
-    branching = load(directory / "config.toml")
-    count = -(-branching.config.design.count // BLOCK)
+    branching = load(directory / STUDY)
+    count = block_count(branching)
     missing = [number for number in range(count) if not is_there(branching, directory, number)]
+    if missing and digests_of_blocks(directory) - {digest(branching)}:
+        message = f"{FOLDER} is of another version of tribosweep, or of another study: give tribosweep branches another directory (--out)"
+        raise ConfigError(str(directory), [Problem("", message)])
     if missing:
-        name = block_file(directory, missing[0]).name
-        message = f"{name} is missing, damaged, or of another version: tribosweep branches computes it again"
+        message = f"{block_file(directory, missing[0]).name} is missing or damaged: tribosweep branches computes it again"
         raise ConfigError(str(directory), [Problem("", message)])
     try:
-        return finished(branching, directory, sealed_parquet.read(directory / BRANCHED))
+        return put_together(branching, directory, sealed_parquet.read(directory / BRANCHED))
     except (OSError, sealed_parquet.DamageError) as error:
         raise ConfigError(str(directory / BRANCHED), [Problem("", f"{error}: tribosweep branches writes it again")]) from None
 
 
-def check_directory(directory: Path) -> None:
-    """Raise ConfigError if the directory holds a run, because branches must not be written there."""
+def check_directory(branching: Branching, directory: Path) -> None:
+    """Check that a directory is free or holds branches of this study, complete or not; nothing is written.
+
+    Raises:
+        ConfigError: it holds a run, branches of another study, or files that are none of branches.
+    """
     if (directory / MANIFEST).exists():
         message = f"{directory} is the directory of a run: branches go to one of their own (--out DIR)"
         raise ConfigError("tribosweep branches", [Problem("", message)])
+    if RunDirectory(directory).is_free():
+        return
+    blocks, study = digests_of_blocks(directory), digest_of_study(directory)
+    if {*blocks, *([study] if study else [])} - {digest(branching)}:
+        try:
+            there = tomllib.loads(read_text(directory / STUDY))
+        except (OSError, ValueError):
+            there = {}
+        lines = differences(there, document_of(branching))
+        if not lines:
+            lines = [Problem("", "another version of tribosweep computed its branches, or a file that the study names has changed")]
+        raise ConfigError(str(directory), [OTHER_STUDY, *lines])
+    if not blocks and not study and not is_begun(directory):
+        raise ConfigError(str(directory), [Problem("", "the directory is not empty and holds no branches; give another one with --out")])
+
+
+def is_begun(directory: Path) -> bool:
+    """Whether a directory holds what a call leaves that was killed before it wrote its study: empty folders, temporary files."""
+    there = [path for path in directory.iterdir() if not path.name.endswith(".tmp")]
+    return all(path.name in (FOLDER, CURVES) and path.is_dir() and not any(path.iterdir()) for path in there)
+
+
+def digests_of_blocks(directory: Path) -> set[str]:
+    """The digests of the studies to which the blocks in a directory belong, damaged ones left out."""
+    from sweep.io import sealed_parquet
+
+    found = set()
+    for path in (path for folder in (FOLDER, CURVES) for path in (directory / folder).glob("block-*.parquet")):
+        with suppress(OSError, sealed_parquet.DamageError):
+            found.add((sealed_parquet.read_metadata(path).metadata or {}).get(b"config_hash", b"").decode(errors="replace"))
+    return found
+
+
+def digest_of_study(directory: Path) -> str:
+    """The digest of the study of branches in a directory; empty if there is none that this version can read."""
+    try:
+        return digest(load(directory / STUDY))
+    except (OSError, ConfigError):
+        return ""
