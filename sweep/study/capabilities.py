@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from kernels.models import Model
 from kernels.models import limits as kernels_limits
-from kernels.models.features import DRIVES, VARIED
+from kernels.models.features import DRIVES, LINEAR, VARIED
 from kernels.models.limits import Conflict, Limit, conflicts, is_oscillator, is_structure
+from kernels.models.links import LINKS
 from kernels.models.outputs import BLOCKS, MULTIPLIERS, OBSERVED, STATISTICS, Asked
+from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import DOUBLE, EXACT, PAIR, SCHEMES, SINGLE, STEADY
+from kernels.models.schemes import DOUBLE, EXACT, PAIR, RUN, SCHEMES, SINGLE, STEADY
 from sweep.design.boundary import Boundary
 from sweep.design.designs import Adaptive, Design
 from sweep.design.refinement import Convergence, refined_by
@@ -23,6 +25,7 @@ SIGNALS, BOUNDARY, CONVERGENCE = "signals", "boundary", "convergence"
 EVENTS, IMPACTS, FLOOR, TRACE = "event log", "impacts", "floor spectrum", "trace"
 DERIVATIVES, CALIBRATION, OPTIMISATION, BRANCHES, BASINS = "derivatives", "calibration", "optimisation", "branches", "basins"
 FIXED_STEP = tuple(name for name, scheme in SCHEMES.items() if scheme.fixed_step)
+NAMES_OF_LINKS = (*(quantity.name for law in LINKS.values() for quantity in law), "maxwell_exponent")
 
 
 def by_its_scheme(_model: Model, scheme: str) -> str:
@@ -43,7 +46,8 @@ class Use:
         about: what it is. key: where it is asked for, which messages name.
         stated: how sentences name it. remedy: what to do instead; may be empty.
         alone: whether it is a design or a command, of which a study has one.
-        implies: further uses that it has. engine: (model, scheme of the study) -> the scheme that carries it out.
+        implies: further uses that it has; the limits of a command stand in for theirs.
+        engine: (model, scheme of the study) -> the scheme that carries it out.
     """
 
     about: str
@@ -64,6 +68,7 @@ _OF_STUDIES = {
     STATISTICS: Use("mean, RMS and extremes of displacement and forces", "output.statistics", "output.statistics"),
     SIGNALS: Use("spectra, cycles, crossings and classes of impacts", "output.signals", "output.signals"),
 }  # fmt: skip
+_CHOOSE = f"choose one of them: {', '.join(FIXED_STEP)}"
 _ALONE = {
     BOUNDARY: Use("design boundary: curves in a plane of parameters", "sweep.design", "a boundary study"),
     CONVERGENCE: Use("design convergence: finer and finer steps", "sweep.design", "a convergence study"),
@@ -72,8 +77,8 @@ _ALONE = {
     FLOOR: Use("tribosweep spectrum --point: what stands on the mass", "study.model", "a floor spectrum", "", engine=by_exact),
     TRACE: Use("tribosweep trace: motion and forces in time", "study.model", "a trace", "", engine=by_exact),
     DERIVATIVES: Use("tribosweep sensitivity --derivatives: exact derivatives of a sample", "--derivatives", "--derivatives"),
-    CALIBRATION: Use("tribosweep calibrate: parameters from measurements", "study.scheme", "a calibration"),
-    OPTIMISATION: Use("tribosweep optimise: parameters that are best", "study.scheme", "an optimisation"),
+    CALIBRATION: Use("tribosweep calibrate: parameters from measurements", "study.scheme", "a calibration", _CHOOSE),
+    OPTIMISATION: Use("tribosweep optimise: parameters that are best", "study.scheme", "an optimisation", _CHOOSE),
     BRANCHES: Use("tribosweep branches: motions followed in a parameter", "study.scheme", "a study of branches", implies=(STEADY,)),
     BASINS: Use("tribosweep basins: which motion a start leads to", "study.scheme", "a study of basins"),
 }
@@ -99,6 +104,17 @@ LIMITS = (
         Limit(use, NO_DERIVATIVES, schemes=tuple(name for name in kernels_limits.TIME_SCHEMES if name not in FIXED_STEP))
         for use in (CALIBRATION, OPTIMISATION)
     ),
+    Limit(BRANCHES, "is of periodic motions, and {model} has none", models=lambda model: not model.steady),
+    Limit(BRANCHES, f"needs scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
+    Limit(BRANCHES, f"follows derivatives, which are {DOUBLE}", uses=(SINGLE,)),
+    Limit(BRANCHES, "is of motions that repeat, wherever they begin, and reads no end", parameters=RUN),
+    Limit(BRANCHES, "is of one body", parameters=PAIR),
+    Limit(BRANCHES, "is of walls that do not buckle, for one that does remembers", parameters=kernels_limits.BUCKLING),
+    Limit(BRANCHES, "is of motion that repeats with one sine", parameters=DRIVES),
+    Limit(BRANCHES, "is of a constant normal force and a support at rest", parameters=LINEAR),
+    Limit(BRANCHES, "is of friction with constant coefficients",
+          parameters=(*PRESLIDING, *(name for name in VARIED if name.startswith("stribeck")))),
+    Limit(BRANCHES, "is of a linear spring and a linear damper", parameters=NAMES_OF_LINKS),
     Limit(BASINS, "is of steady motions, and {model} has none", models=lambda model: not model.steady),
     Limit(BASINS, f"is of the scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
     Limit(BASINS, "is of starts that settle by themselves: give end in s, long enough for most", uses=(STEADY,)),
@@ -120,18 +136,25 @@ def problems_of(use: str, model: Model, schemes: Sequence[str], paths: Mapping[s
         uses: everything that the study asks for.
     """
     about, problems = USES[use], list[Problem]()
+    stated = {other: USES[name].stated for name in uses for other in USES[name].implies if USES[name].alone}  # a command stands for them
     short = f'"{STEADY}" ' if use == STEADY else "" if about.stated == about.key else f"{about.stated} "
     for each in found_of(use, model, schemes, paths, uses):
         if each.parameters:
-            problems += [Problem(paths[name], f"{about.stated} {each.reason}: leave it out") for name in each.parameters]
+            problems += [Problem(paths[name], f"{about.stated} {each.reason}: leave {key_in(paths[name])} out") for name in each.parameters]
         elif each.uses and about.alone:  # a command: what the study asks for is to blame
             problems += [Problem(USES[name].key, f"{about.stated} {each.reason}: {USES[name].remedy}") for name in each.uses]
         else:
-            other = f", not {' and '.join(USES[name].stated for name in each.uses)}" if each.uses else ""
-            remedy = f": {about.remedy}" if about.remedy else ""
-            key = "study.model" if about.alone and not each.schemes else about.key
+            other = f", not {' and '.join(stated.get(name, USES[name].stated) for name in each.uses)}" if each.uses else ""
+            of_model = about.alone and not each.schemes
+            key = "study.model" if of_model else paths.get("scheme", about.key) if about.key == "study.scheme" else about.key
+            remedy = f": {about.remedy}" if about.remedy and not of_model else ""
             problems.append(Problem(key, f"{short}{each.reason}{each.detail}{other}{remedy}"))
-    return problems
+    return list(dict.fromkeys(problems))
+
+
+def key_in(path: str) -> str:
+    """The key at the end of a path: "a0" of sweep.axes.a0, "window" of time.window[0]."""
+    return path.rpartition(".")[2].partition("[")[0] or path
 
 
 def uses_of(window: str | None, precision: str, asked: Asked, design: Design, signals: bool) -> tuple[str, ...]:
@@ -148,9 +171,10 @@ def uses_of(window: str | None, precision: str, asked: Asked, design: Design, si
 
 
 def check_uses(model: Model, schemes: Sequence[str], paths: Mapping[str, str], uses: Sequence[str], problems: list[Problem]) -> None:
-    """Add the problems of everything that a study asks for."""
+    """Add the problems of everything that a study asks for; what a command among `uses` implies is looked at as that command."""
     known = [] if any(problem.path == "study.scheme" for problem in problems) else schemes
-    for use in uses:
+    implied = {other for use in uses if USES[use].alone for other in USES[use].implies}
+    for use in (use for use in uses if use not in implied):
         if use == SINGLE:
             problems += precision_problems(model, known, paths, uses)
         elif use != CONVERGENCE:  # whose design looks at each scheme

@@ -110,11 +110,13 @@ def is_below(path: str, changed: list[str]) -> bool:
     return any(path == key or path.startswith((f"{key}.", f"{key}[", f"{key}:")) for key in changed)
 
 
-def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, problems: list[Problem]) -> Config | None:
-    """Check a study and append to `problems`; None if there are any."""
-    for section, (what, command) in OTHER_COMMANDS.items():
+def check(
+    raw: dict[str, Any], source: str, folder: Path, default_name: str, problems: list[Problem], command: str | None = None
+) -> Config | None:
+    """Check a study, for a `command` in `capabilities.USES` if one carries it out, and append to `problems`; None if there are any."""
+    for section, (what, word) in OTHER_COMMANDS.items():
         if section in raw:
-            problems.append(Problem(section, f"this study is {what}: tribosweep {command} carries it out"))
+            problems.append(Problem(section, f"this study is {what}: tribosweep {word} carries it out"))
             raw = {key: value for key, value in raw.items() if key != section}
     document = read_document(raw, problems)
     name = check_name(document.study.name if document.study.name is not None else default_name, problems)
@@ -142,7 +144,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
     check_columns(asked, model.returns(window, given), design, model, problems)
     check_precision(document.study.precision, problems)
     uses = uses_of(window, document.study.precision, asked, design, document.output.signals is not None)
-    check_uses(model, schemes, paths, uses, problems)
+    check_uses(model, schemes, paths, uses if command is None else (command, *uses), problems)
     signals = read_signals(document.output.signals, model, problems)
     check_segment(signals, {name: fixed[name] for name in fixed.keys() - {axis.name for axis in design.axes}}, problems)
     shard_points = check_shards(document.output.shard_points, design, schemes, window, asked, excitation, problems)
@@ -150,6 +152,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, default_name: str, pro
         swept = {str(name) for part in document.sweep for name in part.axes or {}}
         if all(part.file is None for part in document.sweep):
             unsure = {SCHEME} if any(problem.path == "study.scheme" for problem in problems) else set()
+            wrong = {problem.path for problem in problems}
+            unsure |= {name for name, path in paths.items() if path in wrong}
             problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}

@@ -16,6 +16,7 @@ from sweep.analysis.calibration.posterior.settings import whole
 from sweep.design.designs import Adaptive
 from sweep.io.errors import ConfigError, Problem, advise, first_of
 from sweep.io.toml import apply_overrides, read_source
+from sweep.study import capabilities
 from sweep.study import load as studies
 from sweep.study.config import Config
 
@@ -108,7 +109,7 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     started = {**study, "parameters": at_values(study.get("parameters", {}), frees, [free.lower for free in frees])}
     started["time"] = {**study.get("time", {}), "window": STEADY}
     before = len(problems)
-    config = studies.check(started, source, folder, stem, problems)
+    config = studies.check(started, source, folder, stem, problems, capabilities.BRANCHES)
     problems[before:] = [at_home(problem, homes) for problem in problems[before:]]
     if config is None:
         return None

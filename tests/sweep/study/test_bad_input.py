@@ -60,7 +60,7 @@ CASES = {
     ),
     "a steady window knows no end": (
         "[time]\nend = 5.0\nwindow = 'steady'",
-        ['time.end: time.window = "steady" is one period of the motion', "leave it out"],
+        ['time.end: time.window = "steady" is one period of the motion', "leave end out"],
     ),
     "a steady window knows no swept end": (
         "[time]\nwindow = 'steady'\n[sweep.axes]\nend = [5.0]\nwindow_start = [1.0]",

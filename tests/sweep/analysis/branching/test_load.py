@@ -65,11 +65,27 @@ def test_what_is_wrong_is_said_with_its_key(changed: dict[str, Any], said: str) 
             {"branches": {"along": ALONG, "curves": {"k": {"from": 0.5, "to": 2.0}}}, "sweep": {"axes": {"k": [1.0, 2.0]}}},
             "sweep.axes.k: changes along curves: it is no axis",
         ),
-        ({"study": {"scheme": "euler"}, "time": {"step": 1e-3}}, "scheme"),
-        ({"study": {"model": "buckling_wall"}}, "buckling_wall"),
+        (
+            {"study": {"scheme": "euler"}, "time": {"step": 1e-3}},
+            "study.scheme: a study of branches needs scheme 'exact', not 'euler': leave it out",
+        ),
         (
             {"study": {"model": "two_walls"}, "sweep": {"axes": {"left_f_crit": [1.0, 2.0]}}},
-            "walls that do not buckle",
+            "sweep.axes.left_f_crit: a study of branches is of walls that do not buckle, for one that does remembers: leave left_f_crit",
+        ),
+        (
+            {"study": {"model": "stop"}, "sweep": {"axes": {"m_2": [1.0, 2.0]}}},
+            "sweep.axes.m_2: a study of branches is of one body: leave m_2",
+        ),
+        ({"sweep": {"axes": {"scheme": ["exact", "euler"]}}}, "sweep.axes.scheme: a study of branches needs scheme 'exact', not 'euler'"),
+        (
+            {"study": {"precision": "float32"}},
+            "study.precision: a study of branches follows derivatives, which are float64: leave precision out",
+        ),
+        ({"output": {"statistics": True}}, "output.statistics: needs a window [start, end] in s, not a study of branches: leave it out"),
+        (
+            {"time": {"end": 2.0}},
+            "time.end: a study of branches is of motions that repeat, wherever they begin, and reads no end: leave end out",
         ),
         ({"sweep": {"axes": {"omega": ["default", 2.0]}}}, 'no "default"'),
     ],
@@ -78,6 +94,25 @@ def test_what_does_not_go_with_branches_is_said(added: dict[str, Any], said: str
     with pytest.raises(sweep.ConfigError) as error:
         load({**study(), **added})
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "why"),
+    [
+        ({"table_time": [0.0, 1.0], "table_force": [1.0, 0.0]}, "is of motion that repeats with one sine"),
+        ({"tone_a0": [1.0], "tone_omega": [3.0]}, "is of motion that repeats with one sine"),
+        ({"belt_speed": 0.1}, "is of a constant normal force and a support at rest"),
+        ({"stribeck_speed": 0.1}, "is of friction with constant coefficients"),
+        ({"dahl_stiffness": 1e4}, "is of friction with constant coefficients"),
+        ({"spring_displacement": [-1.0, 1.0], "spring_force": [-1.0, 1.0]}, "is of a linear spring and a linear damper"),
+    ],
+)
+def test_each_parameter_that_branches_do_not_have_is_to_be_left_out(parameters: dict[str, Any], why: str) -> None:
+    """No sentence names a window, which the study does not have, or another scheme, which would be refused."""
+    with pytest.raises(sweep.ConfigError) as error:
+        load(study() | {"parameters": {"a0": 5.0, "k": 1.0, **parameters}})
+    told = [str(problem) for problem in error.value.problems]
+    assert told == [f"parameters.{name}: a study of branches {why}: leave {name} out" for name in parameters]
 
 
 def test_other_commands_name_the_one_that_is_meant() -> None:
