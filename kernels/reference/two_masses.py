@@ -37,6 +37,7 @@ _COMMON = {
 STIFF = {**_COMMON, "k_t": 5e9, "c_t": 3.16e5, "step": 1e-5}  # by rk54; as good as rigid friction
 AS_PUBLISHED = {**_COMMON, "k_t": 5e7, "c_t": 3.16e4, "step": 1e-4}  # by adapt2; c_t is critical, as that tool's default
 TOLERANCE = 1e-4  # absolute
+TOLERANCE_OF_LAST = 2e-3  # of the last displacement, which the document grants its own scheme
 PUBLISHED = (
     (0.02, "x_end[rubbing]", 0.0),
     (0.02, "x_end[pulled]", 0.11221),
@@ -53,20 +54,15 @@ CASES = tuple(
         name,
         _UNITS[name],
         value,
-        TOLERANCE / (value or 1.0),
+        tolerance / (value or 1.0),
         "SDND106A, V5.01.106",
         {**config, "end": end},
-        f"{how}. The document asks for 1e-4, absolute.",
+        f"{how}. The document asks for {tolerance:g}, absolute.",
         NAME,
     )
-    for scheme, how, config, values in (
-        ("rk54", "k_t = 5e9 N/m, as good as rigid", STIFF, PUBLISHED),
-        (
-            "adapt2",
-            "k_t = 5e7 N/m and the step of the document",
-            AS_PUBLISHED,
-            PUBLISHED[:5],
-        ),
+    for scheme, how, config, last in (
+        ("rk54", "k_t = 5e9 N/m, as good as rigid", STIFF, TOLERANCE),
+        ("adapt2", "k_t = 5e7 N/m and the step of the document", AS_PUBLISHED, TOLERANCE_OF_LAST),
     )
-    for end, name, value in values
+    for (end, name, value), tolerance in zip(PUBLISHED, (*[TOLERANCE] * 5, last), strict=True)
 )

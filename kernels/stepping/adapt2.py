@@ -33,4 +33,11 @@ def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Tri
     return Trial(StepState(x, v, a, memory, (v_half, h), rest, slack), moved, (jnp.abs(a - s.a), jnp.abs(loads[0].against(moved))))
 
 
-ADAPT2 = Stepper(fractions=(1.0,), start=start, step=step, control=ByFrequency())
+def jumped(s: StepState, change: Array) -> StepState:
+    """The state after a jump of the force. The next step gives the half step behind it the new acceleration: v_half loses that."""
+    v_half, h = s.own
+    v_half, slack = add(v_half, -0.5 * h * change, s.slack)
+    return s._replace(a=s.a + change, own=(v_half, h), slack=slack)
+
+
+ADAPT2 = Stepper(fractions=(1.0,), start=start, step=step, control=ByFrequency(), jumped=jumped)

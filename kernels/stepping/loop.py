@@ -470,7 +470,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         )
     if bends is not None:
         jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
-        trial = trial._replace(state=trial.state._replace(a=trial.state.a + jump * setup.body.by_mass))
+        trial = trial._replace(state=stepper.jumped(trial.state, jump * setup.body.by_mass))
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(

@@ -196,6 +196,11 @@ class Control(Protocol):
         """Judge a trial that ends at `x` and `v`. Its length `tried` [s] is less than `planned` [s] if it was cut to hit an instant."""
 
 
+def from_now_on(state: StepState, change: Array) -> StepState:
+    """The state after a jump of the external force, for a scheme whose next step uses the acceleration from there on alone."""
+    return state._replace(a=state.a + change)
+
+
 class Stepper(NamedTuple):
     """A time scheme.
 
@@ -205,6 +210,7 @@ class Stepper(NamedTuple):
         step: (body, `External` at each of `fractions`, state, h [s]) -> trial.
         control: its step size control; None for a fixed step.
         remembers: True if an evaluation has the contacts' memory of the one before it, False if that of the start of the step.
+        jumped: (state at an instant where the external force jumps, change of the acceleration [m/s^2]) -> state after the jump.
     """
 
     fractions: tuple[float, ...]
@@ -212,6 +218,7 @@ class Stepper(NamedTuple):
     step: Callable[[Body, tuple[External, ...], StepState, Array], Trial]
     control: Control | None = None
     remembers: bool = False
+    jumped: Callable[[StepState, Array], StepState] = from_now_on
 
 
 def evaluate_once(body: Body, force: Callable[[Array], External], x: Array, v: Array, _h: Array) -> StepState:

@@ -353,7 +353,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
     if setup.loads.shaped:
         jump = setup.loads.at(target).force - setup.loads.at(target, before=True).force
-        trial = trial._replace(state=trial.state._replace(a=trial.state.a + jnp.where(lands, jump, 0.0) * setup.body.by_mass))
+        trial = trial._replace(state=stepper.jumped(trial.state, jnp.where(lands, jump, 0.0) * setup.body.by_mass))
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(

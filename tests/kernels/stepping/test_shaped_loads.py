@@ -17,13 +17,22 @@ BODY = Structure(body_basis("x"), [], [Load("pull", FORCE, point=CENTRE), Load("
 SHAPES, HEIGHT, DURATION, START, END = PULSES[1:], 1.7, 0.37, 0.21, 1.3
 TIMES, VALUES = np.array([0.2, 0.5, 0.5, 0.8]), np.array([0.0, 3.0, 1.0, 1.0])
 COMMON = {
-    "k": 9.0, "end": END, "step": 2e-4, "pulse_start[pull]": START, "pulse_duration[pull]": DURATION, "pulse_start[ground]": START,
-    "pulse_duration[ground]": DURATION,
+    "k": 9.0, "end": END, "step": 2e-4, "largest_step": 2e-4, "pulse_start[pull]": START, "pulse_duration[pull]": DURATION,
+    "pulse_start[ground]": START, "pulse_duration[ground]": DURATION,
 }  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("scheme", "tolerance"), [("devogelaere", 1e-4), ("rk54", 2e-7)])
+@pytest.mark.parametrize(
+    ("scheme", "tolerance"),
+    [
+        ("devogelaere", 1e-4),
+        ("adapt2", 5e-8),
+        ("rk54", 2e-7),
+        pytest.param("adapt1", 2e-4, marks=pytest.mark.long),
+        pytest.param("rk32", 2e-7, marks=pytest.mark.long),
+    ],
+)
 def test_pulses_and_tables_have_the_closed_form(scheme: str, tolerance: float) -> None:
     n = len(SHAPES)
     codes = np.array([PULSES.index(shape) for shape in SHAPES], float)
