@@ -13,7 +13,7 @@ from kernels.branches.follow import NOTHING_MORE, Side, Steps, elsewhere, follow
 from kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
 from kernels.branches.section_map import SectionMap
 from kernels.models import Model
-from kernels.models.schemes import EXACT, STEADY
+from kernels.models.schemes import EXACT, PAIR, STEADY
 from kernels.models.status import Status
 
 SEED = "steady motion"
@@ -338,7 +338,8 @@ def branches(
 
     Args:
         model: a model with steady windows (rigid or penalised friction, stops, or both). columns: parameter name -> value of all rows, or
-            (rows,) (SI units), without the parameter itself; x0 and v0 are where runs to steady motions begin.
+            (rows,) (SI units), without the parameter itself; x0 and v0, of two bodies less x0_2 and v0_2, are where runs to steady motions
+            begin.
         parameter: what changes along branches. bounds: where they end, low < high.
         logarithmic: whether steps are those of the parameter's logarithm.
         places: number of values of the parameter, bounds included, at which runs to steady motions begin.
@@ -353,9 +354,16 @@ def branches(
     Raises:
         ValueError: rows whose contacts differ in kind.
     """
-    columns = {name: value for name, value in columns.items() if name != parameter}
+    columns = {name: value for name, value in _relative(columns).items() if name != parameter}
     with np.errstate(all="ignore"):  # guesses that lead nowhere
         return _branches(model, columns, parameter, bounds, logarithmic, places, steps or Steps(), periods, most, rows)
+
+
+def _relative(columns: Mapping[str, np.ndarray | float]) -> dict[str, np.ndarray | float]:
+    """The same columns, of two bodies with the start of their relative motion: branches are of it alone."""
+    second = {name: columns[f"{name}_2"] for name in ("x0", "v0") if f"{name}_2" in columns}
+    kept = {name: value for name, value in columns.items() if name not in PAIR[1:]}
+    return kept | {name: np.asarray(columns.get(name, 0.0)) - np.asarray(value) for name, value in second.items()}
 
 
 def _branches(

@@ -156,6 +156,7 @@ def searcher(build: Build, p: dict[str, Any]) -> Searcher:
     """The iteration that finds the periodic motion of one oscillator. Arguments: see `search`."""
     p = jax.lax.stop_gradient(lasting(p, 1.0))
     section = build(p)
+    p = section.p
     speed = jnp.abs(Harmonic.of(p).amplitude) / (p["m"] * p["omega"])
     start = section.write(section.start, section.read(section.start))
     nothing = jnp.nan * section.read(start)

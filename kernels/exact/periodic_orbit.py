@@ -123,9 +123,9 @@ def _observed(build: Build, p: dict[str, Any], found: OrbitSearch, seen: Passes)
     }
     observed = section.observe(seen.state, lasting(p, _to_observe(found)), periodic)
     if seen.matrix is not None:
-        near = floquet.nearest_touch(p, observed, seen.state.sums) <= GRAZING
+        near = floquet.nearest_touch(section.p, observed, seen.state.sums) <= GRAZING
         observed |= {name: jnp.where(periodic, value, jnp.nan) for name, value in floquet.columns(seen.matrix, near).items()}
-    return {**observed, **ends}, status
+    return {**ends, **observed}, status
 
 
 def _to_observe(found: OrbitSearch) -> Array:
@@ -196,7 +196,8 @@ def simulate(p: dict[str, Any], build: Build, multipliers: bool = False) -> tupl
         rubbing mass may lie anywhere; by convention it begins at x0.
 
     Differentiable in every parameter (forward mode), by the implicit function theorem. Derivatives of motions without a period, and of
-    multipliers, are NaN. Validated by tests/kernels/exact/test_periodic_orbit.py, test_periodic_orbit_of_a_stop.py and test_floquet.py.
+    multipliers, are NaN. Validated by tests/kernels/exact/test_periodic_orbit.py, test_periodic_orbit_of_a_stop.py,
+    test_periodic_orbit_of_two_bodies.py and test_floquet.py.
     """
     found = search(build, p)
     section = build(lasting(p, 1.0))

@@ -2,7 +2,8 @@
 
 The coordinates y of a state are in units of velocity. The first is the velocity. With a spring or a wall the displacement is the second.
 With penalised friction the stretch of a sticking contact is the third. The direction of slip is kept beside y. Elastic stops have no
-memory: their force follows from displacement and velocity.
+memory: their force follows from displacement and velocity. Of two bodies y is the relative motion; their centre of mass, a linear
+oscillator, moves by itself.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Section(NamedTuple):
         direction: state -> +1 or -1 in slip, 0 in stick or without friction. turned: (state, direction) -> the state with that direction.
         scale: (state after some periods, y before them, speed amplitude of the excitation [m/s]) -> scales of y (n,) [m/s].
         observe: (state at the end of the window, parameters of `lasting`, whether the motion is periodic) -> observables by name.
+        p: the parameters of the motion: resolved ones, of two bodies those of their relative motion.
     """
 
     start: Any
@@ -50,6 +52,7 @@ class Section(NamedTuple):
     turned: Callable[[Any, Array], Any]
     scale: Callable[[Any, Array, Array], Array]
     observe: Callable[[Any, dict[str, Any], Array], dict[str, Array]]
+    p: dict[str, Any]
 
     def after(self, s: Any) -> Any:
         """The state at the end of the periods that begin with `s`."""
@@ -116,14 +119,14 @@ def rigid(p: dict[str, Any], free: bool) -> Section:
     return Section(
         machine.start, machine.finite, machine.next_event, read, write,
         lambda s: s.direction, lambda s, direction: s._replace(direction=direction),
-        lambda s, y, speed: _slipped(s.sums.slip, y, speed, omega), lambda s, p, _: _rubbed(s.sums, p),
+        lambda s, y, speed: _slipped(s.sums.slip, y, speed, omega), lambda s, p, _: _rubbed(s.sums, p), p,
     )  # fmt: skip
 
 
 def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
     """The section of an oscillator that `event_loop` runs: with penalised friction, elastic stops, or friction and stops."""
     made = oscillator.setup(p, kind)
-    machine = oscillator.build(made)
+    p, machine = made.p, oscillator.build(made)
     friction, walls = made.friction, made.walls
     k_t = None if friction is None else friction.spring
     omega, zero = p["omega"], jnp.zeros_like(machine.start.t)
@@ -188,7 +191,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
     if walls:
         start = start._replace(sums=start.sums._replace(impacting=impact_pattern.init(zero)))
     direction, turned = (_direction, _turned) if friction is not None else (lambda s: jnp.zeros_like(s.t), lambda s, _: s)
-    return Section(start, made.finite, machine.next_event, read, write, direction, turned, scale, observe)
+    return Section(start, made.finite, machine.next_event, read, write, direction, turned, scale, observe, p)
 
 
 def _direction(s: Any) -> Array:
@@ -208,7 +211,10 @@ def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: A
     found, _ = wall_outcome.finish(made.kind.walls, made.walls, oscillator.wall_ends(made, s), sums.shocks, lasts, zero)
     found |= dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
     found["regime"] = zero if sums.impacting is None else impact_pattern.finish(sums.impacting, speed, periodic)
-    return found | {"x_end_2": zero, "v_end_2": zero}
+    if made.centre is not None:
+        bodies = made.centre.settled(made.p, made.excitation).bodies({**made.p, "end": lasts["end"]}, made.excitation, s.x, s.anchor.v)
+        found |= dict(zip(("x_end", "v_end", "x_end_2", "v_end_2"), bodies, strict=True))
+    return found
 
 
 def _slipped(slip: Slip, y: Array, speed: Array, omega: Array) -> Array:

@@ -13,7 +13,7 @@ from kernels.models.features import DRIVES, LINEAR
 from kernels.models.links import LINKS
 from kernels.models.model import Model
 from kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS, Asked
-from kernels.models.schemes import EXACT, PAIR, RUN, SCHEMES, SINGLE, STEADY
+from kernels.models.schemes import EXACT, RUN, SCHEMES, SINGLE, STEADY
 
 BUCKLING = ("f_crit", "left_f_crit")  # of walls
 TIME_SCHEMES = tuple(name for name in SCHEMES if name != EXACT)
@@ -84,7 +84,6 @@ LIMITS = (
     Limit(STEADY, "is not available for the model {model}", models=lambda model: not model.steady),
     Limit(STEADY, f"needs scheme {EXACT!r}", schemes=TIME_SCHEMES),
     Limit(STEADY, "is one period of the motion, wherever it is reached, and reads neither end nor window", parameters=RUN),
-    Limit(STEADY, "is of one body", parameters=PAIR),
     Limit(STEADY, "is of walls that do not buckle, for one that does remembers", parameters=BUCKLING),
     Limit(STEADY, "is of motion that repeats with one sine", parameters=DRIVES),
     Limit(STEADY, "is of a constant normal force and a support at rest", parameters=LINEAR),

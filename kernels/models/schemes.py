@@ -20,7 +20,7 @@ DOUBLE, SINGLE = "float64", "float32"  # precisions of programs
 STEADY = "steady"  # the window over one period of the motion to which a run tends
 RUN = ("end", "window_start", "window_end")  # parameters that a steady run does not read
 PACE = ("step", *RUN)  # rows that share these run in lockstep
-PAIR = ("m_2", "x0_2", "v0_2")  # parameters that a steady run cannot have: only the relative motion of two bodies is steady
+PAIR = ("m_2", "x0_2", "v0_2")  # parameters of a second body
 MOST_STEPS = 1e8  # of one run, rejected ones included
 
 

@@ -105,8 +105,8 @@ REGIME_AT_STOPS = Quantity("regime", "",
 WALL_STATISTICS = (*RUBBING_STATISTICS, *statistics_of("wall_force", "N", "force of the wall (0 where it does not push)", r"F_\mathrm{*}"))
 
 SECOND_BODY = (
-    Quantity("x_end_2", "m", "displacement of the second body at the end of the run; 0 where there is none"),
-    Quantity("v_end_2", "m/s", "velocity of the second body at the end of the run; 0 where there is none"),
+    Quantity("x_end_2", "m", "displacement of the second body at the end of the run, or of the steady window; 0 where there is none"),
+    Quantity("v_end_2", "m/s", "velocity of the second body at the end of the run, or of the steady window; 0 where there is none"),
 )  # fmt: skip
 
 SIDES_RULE = Rule(("gap", "sides"), "between two walls the gap must not be negative",

@@ -72,6 +72,27 @@ class Centre(NamedTuple):
             centre_x, centre_v = self._shaken(record, p["end"] + zero, start, (amplitude, omega), (zeta, w2, load))
         return centre_x + self.first * x, centre_v + self.first * v, centre_x - self.second * x, centre_v - self.second * v
 
+    def settled(self, p: dict[str, Any], excitation: Excitation) -> Centre:
+        """The centre of mass at the start of a period of its steady motion under one sine.
+
+        Without spring nothing holds the centre: by convention it is where it was at t = 0. Without damper it keeps the velocity that it had
+        then, or, on a spring, a free oscillation, which is left out.
+
+        Args:
+            p: parameters of the relative motion. excitation: the force in its equation; one sine.
+        """
+        alpha = excitation.amplitude / p["m"] * self.second - self.base
+        load = excitation.load / p["m"] * self.second
+        rate, w2, omega = p["c"] / p["m"], p["k"] / p["m"], excitation.omega
+        spring, damper = w2 > 0.0, rate > 0.0
+        detuned, damped = w2 - omega * omega, rate * omega
+        square = detuned * detuned + damped * damped
+        response = jnp.where(square > 0.0, alpha / jnp.where(square > 0.0, square, 1.0), 0.0)  # 0 in an undamped resonance, which grows
+        sine, cosine = sincos(excitation.phase + 0.0 * alpha)
+        x = response * (detuned * sine - damped * cosine) + load / jnp.where(spring, w2, 1.0)
+        v = omega * response * (detuned * cosine + damped * sine) + jnp.where(spring, 0.0, load / jnp.where(damper, rate, 1.0))
+        return self._replace(x=jnp.where(spring, x, self.x), v=jnp.where(spring | damper, v, self.v))
+
     def _shaken(
         self,
         record: SampledForce,

@@ -24,6 +24,7 @@ from sweep.study.rules import check_fixed
 if TYPE_CHECKING:
     import pandas as pd
 
+RESTARTED = ("x_end", "v_end", "x_end_2", "v_end_2", "period")  # what tells where a steady motion begins
 PERIODS = 20  # of the excitation: longer runs show only their last ones where nothing else is asked for
 SETTLING = 50  # periods for a contact with memory to return to its steady motion
 MOST_EVENTS = 1_000_000
@@ -189,7 +190,7 @@ def _of_run(config: Config, point: int, given: Mapping[str, Any], rows: int, wit
 def _of_steady(config: Config, point: int, given: Mapping[str, Any], rows: int, within: tuple[float, float]) -> TimeTrace:
     """The trace of a steady motion over its period, from where the run of its row ends."""
     solution = solve_points(config, config.design.points(point, point + 1))
-    at = {name: float(solution.observables[name][0]) for name in ("x_end", "v_end", "period")}
+    at = {name: float(solution.observables[name][0]) for name in RESTARTED if name in solution.observables}
     found = steady_trace(config.model, given, at, rows, within[1])
     if found is None:
         raise ValueError("it has no steady motion with a period: see the column `status` of its row")
@@ -218,7 +219,7 @@ def steady_trace(
     """Trace a steady motion.
 
     Args:
-        model, given: of the row. at: its `x_end`, `v_end` and `period`. samples: number of instants at equal steps.
+        model, given: of the row. at: its observables in `RESTARTED`, if it has them. samples: number of instants at equal steps.
         longest: length of the trace [s], if it is finite; else one period of the motion.
 
     Returns:
@@ -236,6 +237,8 @@ def steady_trace(
     length = longest if math.isfinite(longest) else length
     timed = {name: value for name, value in given.items() if not name.startswith("window")}
     timed |= {"x0": place, "v0": at["v_end"], "end": settling + length}
+    if "m_2" in given:
+        timed |= {"x0_2": at["x_end_2"], "v0_2": at["v_end_2"]}
     columns = kernels.trace(model.name, timed, settling, samples, MOST_EVENTS)
     columns["time"] -= settling
     return columns, period

@@ -14,7 +14,7 @@ from kernels.models.quantity import by_name
 from kernels.models.schemes import EXACT
 from kernels.models.supports import named
 from sweep.analysis.run_rows import RunRows
-from sweep.analysis.time_trace import PERIODS, clearances_of, excitation_period, steady_trace
+from sweep.analysis.time_trace import PERIODS, RESTARTED, clearances_of, excitation_period, steady_trace
 from sweep.design.axis import SCHEME
 from sweep.execution.record_bank import has_record, record_of_row
 from sweep.io.errors import ConfigError
@@ -56,7 +56,8 @@ def trace_rows(rows: RunRows, chosen: Sequence[int], support: str | None = None)
     """Compute the traces of rows, of structures at a support; returns them with a sentence on their origin.
 
     For a fixed window the trace is the run from t = 0 on, cut to its last PERIODS periods. For a steady window it is one period of the
-    steady motion, which starts from the row's x_end and v_end. Rows that the exact engine cannot run have no trace.
+    steady motion, which starts from the row's x_end and v_end, and of two bodies x_end_2 and v_end_2. Rows that the exact engine cannot run
+    have no trace.
     """
     if rows.model.structure is not None:
         return trace_structures(rows, chosen, support)
@@ -97,7 +98,7 @@ def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | N
 
 def trace_steady(rows: RunRows, given: Mapping[str, Any], row: int) -> tuple[dict[str, np.ndarray], float] | None:
     """Trace one period of a steady motion; None if the row has none."""
-    at = {name: rows.table.column(name)[row].as_py() for name in ("x_end", "v_end", "period")}
+    at = {name: rows.table.column(name)[row].as_py() for name in RESTARTED if name in rows.table.column_names}
     return steady_trace(rows.model, given, at, SAMPLES)
 
 

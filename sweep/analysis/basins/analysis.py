@@ -21,7 +21,7 @@ from kernels.models.outputs import Asked
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import EXACT, STEADY
 from kernels.models.status import Status
-from sweep.analysis.basins.rows import Starts, read
+from sweep.analysis.basins.rows import Starts, read, relative
 from sweep.io.errors import ConfigError, Problem
 
 TOLERANCE = 1e-3
@@ -89,8 +89,9 @@ def find(path: Path, at: Sequence[str] = (), tolerance: float = TOLERANCE, tell:
 
     Args:
         path: directory of the run. at: "name=value" texts that hold parameters at a value.
-        tolerance: distance of a start's section point to one of a motion, relative to the speed |f0 - m a0| / (m omega), within which it
-            counts as having come to the motion; without excitation relative to the largest speed of a start, or displacement times omega.
+        tolerance: distance of a start's section point to one of a motion, relative to the speed |f0 - m a0| / (m omega), of two bodies
+            |f0| / (m omega), within which it counts as having come to the motion; without excitation relative to the largest speed of a
+            start, or displacement times omega.
         tell: called with the number of starts whose motion is known, and of all.
 
     Raises:
@@ -127,7 +128,8 @@ class _Search:
         self.omega = starts.of("omega")
         self.length = self.omega * starts.bound
         self.x, self.v, self.good = starts.x.copy(), starts.v.copy(), starts.good.copy()
-        speed = np.abs(starts.of("f0") - starts.of("m") * starts.of("a0")) / (starts.of("m") * self.omega)
+        apart = np.isfinite(starts.of("m_2")) if "m_2" in starts.parameters else False
+        speed = np.abs(starts.of("f0") - np.where(apart, 0.0, starts.of("m") * starts.of("a0"))) / (starts.of("m") * self.omega)
         begun = np.maximum(np.abs(starts.v0), np.abs(starts.x0) * self.omega)
         top = float(np.max(begun[self.good], initial=0.0)) or 1.0
         self.scale = np.where(speed > 0.0, speed, top)
@@ -160,7 +162,7 @@ class _Search:
         for part in parts:
             rows = {name: of_rows(value, part) for name, value in self.starts.parameters.items()}
             rows |= {"x0": self.x[part], "v0": self.v[part]} | {name: value[part] for name, value in more.items()}
-            asked = ASKED if window else Asked(columns=("x_end", "v_end", REST))
+            asked = ASKED if window else Asked(columns=(*self.starts.ends, REST))
             found.append(solve(self.starts.model, EXACT, rows, count=len(part), window=window, asked=asked))
         names = found[0].observables
         return {n: np.concatenate([each.observables[n] for each in found]) for n in names}, np.concatenate([each.status for each in found])
@@ -193,7 +195,7 @@ class _Search:
     def _move(self, which: np.ndarray, more: Mapping[str, np.ndarray]) -> np.ndarray:
         """Run some rows over a given time; returns how far they slipped [m]."""
         found, status = self.run(which, None, more)
-        self.x[which], self.v[which] = found["x_end"], found["v_end"]
+        self.x[which], self.v[which] = relative(found)
         self.good[which] = status == Status.OK
         return found[REST]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import by_name
-from kernels.models.schemes import RUN, STEADY
+from kernels.models.schemes import PAIR, RUN, STEADY
 from kernels.models.status import Status
 from sweep.analysis.group_statistics import group
 from sweep.analysis.run_rows import slice_at, varying_of
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 STARTS = ("x0", "v0")
+ENDS, ENDS_OF_PAIR = ("x_end", "v_end"), ("x_end_2", "v_end_2")  # columns of the run: of the mass, and of a second body
 COMMAND = "tribosweep basins"
 
 
@@ -37,8 +38,9 @@ class Starts:
 
     Attributes:
         state: state of the run (`run_state.state_of`). config: its study. held: parameter -> value that defines the slice.
-        numbers: points of the design. x0, v0: initial displacement [m] and velocity [m/s]; NaN-free.
-        x, v: displacement and velocity at the end of the run. good: whether the run ended well.
+        numbers: points of the design. x0, v0: initial displacement [m] and velocity [m/s]; NaN-free. Of two bodies all is of their
+            relative motion.
+        x, v: displacement and velocity at the end of the run. ends: its columns that say so. good: whether the run ended well.
         groups: number of the group of starts that share all other parameters, from 0 on. names: those parameters that vary.
         parameters: parameter -> value of all rows, or (n,), resolved as the exact engine reads it, without times of the run.
         time: (n,) end of the run [s].
@@ -52,6 +54,7 @@ class Starts:
     v0: np.ndarray
     x: np.ndarray
     v: np.ndarray
+    ends: tuple[str, ...]
     good: np.ndarray
     groups: np.ndarray
     names: tuple[str, ...]
@@ -93,7 +96,7 @@ def read(path: Path, at: Sequence[str]) -> Starts:
         raise ConfigError(str(path), problems)
     dataset, known = Dataset(path), by_name(config.model.parameters)
     swept = [name for name in dataset.names if name in known]
-    table = dataset.table(["point", *swept, "x_end", "v_end", "status"])
+    table = dataset.table(["point", *swept, *ends_of(config), "status"])
     table, held = slice_at(table, varying_of(table, swept), at, problems)
     varying = varying_of(table, swept)
     if not set(STARTS) & set(varying):
@@ -107,7 +110,18 @@ def read(path: Path, at: Sequence[str]) -> Starts:
     ]
     if problems:
         raise ConfigError(str(path), problems)
-    return starts_of(state, config, held, table, [name for name in varying if name not in STARTS])
+    return starts_of(state, config, held, table, [name for name in varying if name not in (*STARTS, *PAIR[1:])])
+
+
+def ends_of(config: Config) -> tuple[str, ...]:
+    """The columns that say where a run of the study ends."""
+    return ENDS + ENDS_OF_PAIR if {*config.fixed, *config.swept} & {*PAIR} else ENDS
+
+
+def relative(ends: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Displacement [m] and velocity [m/s] at the end of runs from their columns, of two bodies those of the relative motion."""
+    x, v = (np.asarray(ends[one], float) - np.asarray(ends.get(two, 0.0)) for one, two in zip(ENDS, ENDS_OF_PAIR, strict=True))
+    return x, v
 
 
 def refused(config: Config) -> list[Problem]:
@@ -115,7 +129,7 @@ def refused(config: Config) -> list[Problem]:
     given = {name: config.paths.get(name, name) for name in (*config.fixed, *config.swept)}
     given |= {RECORD: config.paths.get(RECORD, RECORD)} if config.excitation is not None else {}
     found = problems_of(BASINS, config.model, sorted(config.schemes), given, [STEADY] * (config.window == STEADY))
-    lacking = [name for name in ("x_end", "v_end") if name not in {quantity.name for quantity in config.returns}]
+    lacking = [name for name in ends_of(config) if name not in {quantity.name for quantity in config.returns}]
     if lacking:
         found.append(Problem("output.columns", f"basins need {' and '.join(lacking)}: name them too, or leave columns out"))
     return found
@@ -132,10 +146,13 @@ def starts_of(state: dict[str, Any], config: Config, held: dict[str, Any], table
     fixed = {name: value for name, value in config.fixed.items() if name not in config.swept}
     given = fixed | {name: column(name) for name in table.column_names if name in by_name(model.parameters)}
     resolved = model.resolve(given)
-    parameters = {name: value for name, value in given.items() if name not in (*RUN, *STARTS, "window_start", "window_end")}
-    ends = [np.broadcast_to(np.asarray(resolved[name], float), (count,)) for name in (*STARTS, "end")]
+    parameters = {name: value for name, value in given.items() if name not in (*RUN, *STARTS, *PAIR[1:])}
+    x0, v0, end = (np.broadcast_to(np.asarray(resolved[name], float), (count,)) for name in (*STARTS, "end"))
+    ends = ends_of(config)
+    if ENDS_OF_PAIR[0] in ends:
+        x0, v0 = x0 - np.asarray(resolved["x0_2"]), v0 - np.asarray(resolved["v0_2"])
     good = pc.equal(table.column("status").cast("string"), Status.OK.sentence).to_numpy(zero_copy_only=False).astype(bool)
-    x, v = column("x_end").astype(float), column("v_end").astype(float)
+    x, v = relative({name: column(name) for name in ends})
     groups = group(table, names) if names else np.zeros(count, int)
-    return Starts(state, config, held, column("point"), ends[0], ends[1], x, v, good & np.isfinite(x) & np.isfinite(v), groups,
-                  tuple(names), parameters, ends[2])  # fmt: skip
+    return Starts(state, config, held, column("point"), x0, v0, x, v, ends, good & np.isfinite(x) & np.isfinite(v), groups,
+                  tuple(names), parameters, end)  # fmt: skip

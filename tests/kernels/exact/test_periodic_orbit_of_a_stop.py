@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-import kernels
 from kernels.batch import solve as batch
 from kernels.exact import orbit_search, periodic_orbit, poincare
 from kernels.exact.oscillator import Kind
@@ -258,16 +257,22 @@ def test_the_words_of_the_stop_are_in_the_order_of_their_codes() -> None:
     assert tuple(WORDS[code] for code in codes) == STOP_REGIMES
 
 
-def test_two_bodies_have_no_steady_window() -> None:
-    with pytest.raises(ValueError, match="is of one body: leave out m_2"):
-        batch.solve(STOP, "exact", {"m_2": 1.0}, window="steady")
-    with pytest.raises(ValueError, match="is of one body: leave out m_2"):
-        kernels.simulate("stop", {"m_2": 1.0}, window="steady")
-
-
 def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> None:
-    names = ("m", "k", "c", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap")
-    wanted = ("x_end", "v_end", "peak_force", "contact_time", "impulse", "max_compression", "rebound_velocity", "poincare_x", "poincare_v")
+    """The last row is of two bodies, which the program of a stop is for as well."""
+    names = ("m", "m_2", "k", "c", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap")
+    wanted = (
+        "x_end",
+        "v_end",
+        "x_end_2",
+        "v_end_2",
+        "peak_force",
+        "contact_time",
+        "impulse",
+        "max_compression",
+        "rebound_velocity",
+        "poincare_x",
+        "poincare_v",
+    )
     build = functools.partial(poincare.contacts, kind=Kind(None, (WallLaw("stop"),)))
 
     def observe(p: dict[str, Any]) -> tuple[Any, Any]:
@@ -276,8 +281,10 @@ def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> No
 
     both = jax.jit(lambda p, along: jax.jvp(observe, (p,), (along,)))
     random = np.random.default_rng(7)
-    for name, period in (("period 1", 1.0), ("period 2, three impacts", 2.0), ("two stops", 1.0)):
-        at = {key: jnp.asarray(float(value)) for key, value in STOP.resolve(PERIODIC[name]).items() if key not in ("mu", "g")}
+    pair = {**SPRING, "omega": 1.5, "f0": -1.0, "m_2": 2.0, "a0": 0.4, "load": 0.1, "v0": 0.2, "v0_2": -0.3}
+    rows = {**PERIODIC, "two bodies": pair}
+    for name, period in (("period 1", 1.0), ("period 2, three impacts", 2.0), ("two stops", 1.0), ("two bodies", 1.0)):
+        at = {key: jnp.asarray(float(value)) for key, value in STOP.resolve(rows[name]).items() if key not in ("mu", "g")}
         along = {key: jnp.asarray(random.uniform(0.3, 1.0) if key in names else 0.0) for key in at}
         (_, found), (rates, _) = both(at, along)
         assert found == period

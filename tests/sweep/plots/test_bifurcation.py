@@ -126,13 +126,6 @@ def test_a_run_over_a_given_window_and_a_directory_without_a_run_have_no_diagram
     assert fake.calls == [30]
 
 
-def test_two_bodies_have_no_steady_window() -> None:
-    with pytest.raises(ConfigError) as caught:
-        load({**STEADY, "study": {"model": "stop"}, "parameters": {"m_2": 1.0}})
-    assert "parameters.m_2" in str(caught.value)
-    assert "is of one body" in str(caught.value)
-
-
 def test_theory_is_drawn_where_it_holds(fake: FakeKernels, tmp_path: Path) -> None:
     ball = {"load": 10.0, "k_n": 4e9, "c_n": 32290.0}
     study = {"study": {"model": "stop"}, "parameters": ball}
