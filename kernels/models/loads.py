@@ -46,7 +46,12 @@ PULSES_OF_A_MASS = (
 )
 
 
-def table_rules(time: str, value: str) -> tuple[Rule, ...]:
+def is_none(value: Any) -> bool:
+    """Whether a value is the plain number 0, of all rows: no pulse, no height. A column that has other values is not."""
+    return isinstance(value, float | int) and value == 0.0
+
+
+def table_rules(time: str, value: str, scale: str) -> tuple[Rule, ...]:
     """The rules of a table with parameters of these names."""
     return (
         Rule((time, value), f"every instant of a table needs a value: {time} and {value} must be of one length",
@@ -54,10 +59,12 @@ def table_rules(time: str, value: str) -> tuple[Rule, ...]:
              lambda p, _s: f"{time} has {int(entries(p, time))}, {value} has {int(entries(p, value))}"),
         Rule((time,), f"the instants of a table must ascend, and two equal ones are a jump: {time}",
              lambda p, _s: np.any(np.diff(np.asarray(p.get(time, ())), axis=-1) < 0.0, axis=-1)),
+        Rule((scale, time, value), f"the factor of a table needs a table: give {time} and {value}, or leave out {scale}",
+             lambda p, _s: (np.asarray(p.get(scale, 1.0)) != 1.0) & (entries(p, time) == 0)),
     )  # fmt: skip
 
 
-def pulse_rules(pulse: str, duration: str, heights: Sequence[str]) -> tuple[Rule, ...]:
+def pulse_rules(pulse: str, start: str, duration: str, heights: Sequence[str]) -> tuple[Rule, ...]:
     """The rules of a pulse with parameters of these names."""
     return (
         Rule((pulse, duration), f"a pulse needs a duration, unless it is a rectangle: give {duration}",
@@ -66,15 +73,18 @@ def pulse_rules(pulse: str, duration: str, heights: Sequence[str]) -> tuple[Rule
         Rule((pulse, *heights), f"a pulse needs a shape: {pulse} = one of {', '.join(PULSES[1:])}",
              lambda p, _s: (np.asarray(p.get(pulse, 0.0)) == 0.0)
              & functools.reduce(operator.or_, (np.asarray(p.get(height, 0.0)) != 0.0 for height in heights))),
+        Rule((pulse, *heights), f"a pulse needs a height: give {' or '.join(heights)}",
+             lambda p, _s: (np.asarray(p.get(pulse, 0.0)) != 0.0) & all(is_none(p.get(height, 0.0)) for height in heights)),
+        Rule((duration, start, pulse), f"a start and a duration need a pulse: give {pulse} and {' or '.join(heights)}, or leave them out",
+             lambda p, _s: is_none(p.get(pulse, 0.0)) & all(is_none(p.get(height, 0.0)) for height in heights)
+             & (np.isfinite(p.get(duration, math.inf)) | (np.asarray(p.get(start, 0.0)) != 0.0))),
     )  # fmt: skip
 
 
-LOAD_RULES = (*table_rules("table_time", "table_force"), *pulse_rules("pulse", "pulse_duration", ("pulse_f0", "pulse_a0")))
-
-
-def is_none(pulse: Any) -> bool:
-    """Whether a shape is the plain number of no pulse."""
-    return isinstance(pulse, float | int) and pulse == 0.0
+LOAD_RULES = (
+    *table_rules("table_time", "table_force", "table_scale"),
+    *pulse_rules("pulse", "pulse_start", "pulse_duration", ("pulse_f0", "pulse_a0")),
+)
 
 
 def fastest_of_pulse(p: Values, xp: Any, of: str = "") -> Any:

@@ -212,8 +212,9 @@ def _rules(structure: Any) -> tuple[Rule, ...]:
         )
     )
     for load in structure.loads:
-        names = [named(name, load.name) for name in ("table_time", "table_value", "pulse", "pulse_duration", "pulse_amplitude")]
-        found += [*table_rules(*names[:2]), *pulse_rules(names[2], names[3], names[4:])]
+        tables = [named(name, load.name) for name in ("table_time", "table_value", "table_scale")]
+        pulse, start, length = (named(name, load.name) for name in ("pulse", "pulse_start", "pulse_duration"))
+        found += [*table_rules(*tables), *pulse_rules(pulse, start, length, [named("pulse_amplitude", load.name)])]
     return tuple(found)
 
 

@@ -120,7 +120,8 @@ PAIR_RULES = (
     Rule(("x0_2", "v0_2", "m_2"), "a second body needs a mass: give m_2",
          lambda p, _s: np.isinf(p["m_2"]) & ((np.asarray(p["x0_2"]) != 0.0) | (np.asarray(p["v0_2"]) != 0.0))),
     Rule(("m_2", "sweep_rate", "table_time", "pulse"),
-         "the centre of mass of two bodies has a closed form under sines and records: leave out m_2, or sweep, table and pulse",
+         "the centre of mass of two bodies has a closed form under sines, tones and records: leave out m_2, or sweep_rate, table_time and "
+         "pulse",
          lambda p, _s: np.isfinite(p["m_2"]) & driven({**p, "record": np.nan, "tone_a0": ()})),
 )  # fmt: skip
 

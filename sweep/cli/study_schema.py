@@ -32,10 +32,9 @@ from sweep.design.distributions import DISTRIBUTIONS
 from sweep.excitation.envelope import SHAPES
 from sweep.io.units import in_unit
 from sweep.io.values import DEFAULT, written
-from sweep.study.load_tables import OF_A_FILE, TABLE
 from sweep.study.random_excitation import INTERPOLATIONS
 from sweep.study.response_spectra import ACROSS
-from sweep.study.schema import TIME_KEYS, WINDOW, Document, Range
+from sweep.study.schema import OF_A_FILE, TABLE, TIME_KEYS, WINDOW, Document, Range
 from sweep.study.structures import KINDS
 
 Schema = dict[str, Any]

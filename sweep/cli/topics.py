@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -26,11 +27,12 @@ from sweep.io import shipped
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.toml import inline
 from sweep.io.values import written
-from sweep.study import combinations as combined
+from sweep.study.load_tables import file_keys
 from sweep.study.schema import EXCITATION, OUTPUT, PARTS, Range, Study, Sweep, TableSchema, Time
 from sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
 
 PROSE = ("why not", "schemes", "description", "default", "parameters", "rule", "models", "status")
+LIKE = 0.7  # similarity of spelling of a word and the name that it may mean
 KINDS = {"float": "number", "integer": "integer", "word": "word", "list": "list"}
 Thing = TypeVar("Thing")
 
@@ -82,7 +84,8 @@ def models() -> list[dict[str, Any]]:
 
 
 def parameters() -> list[dict[str, Any]]:
-    """The parameters of all models."""
+    """The parameters of all models, and the keys that name a file in place of two of them."""
+    files = shared(lambda model: list(file_keys(model).items()))
     return [
         {
             "parameter": q.name,
@@ -94,6 +97,9 @@ def parameters() -> list[dict[str, Any]]:
             "models": models,
         }
         for q, models in shared(lambda model: model.parameters)
+    ] + [
+        {"parameter": name, "unit": "", "kind": "file", "default": "-", "bounds": "", "description": about, "models": models}
+        for (name, about), models in files
     ]
 
 
@@ -177,6 +183,8 @@ def statuses() -> list[dict[str, Any]]:
 
 def combinations(model: str | None = None, scheme: str | None = None) -> list[dict[str, Any]]:
     """Which models, schemes and features go together, of one model or one scheme if it is named."""
+    from sweep.study import combinations as combined
+
     models = {name: each for name, each in listed_models().items() if model in (None, name)}
     return list(combined.summary(combined.combinations(models, [name for name in SCHEMES if scheme in (None, name)])))
 
@@ -234,8 +242,8 @@ ABOUT: dict[Topic, str] = {
 }  # topic -> what it lists
 
 
-# topics that take some seconds, each with its number of entries: listed only where they are named, or where everything is asked for
-LONG = {Topic.combinations: len(combined.FEATURES)}
+LONG = (Topic.combinations,)  # topics that take some seconds: listed only where they are named, or where everything is asked for
+NARROWED = {"model": ("model", "models"), "scheme": ("scheme", "schemes")}  # option -> the columns of topics that it reads
 
 
 def shared(things: Callable[[Model], Sequence[Thing]]) -> list[tuple[Thing, str]]:
@@ -279,6 +287,24 @@ def search(rows: list[dict[str, Any]], words: Sequence[str], model: str | None, 
     ]
 
 
+def check_narrowed(topic: Topic, rows: Sequence[Mapping[str, Any]], model: str | None, scheme: str | None) -> None:
+    """Raise ConfigError if the rows of a topic have no models, or no schemes, to which an option could keep."""
+    for option, name in (("model", model), ("scheme", scheme)):
+        if name is not None and rows and not {*NARROWED[option]} & rows[0].keys():
+            raise ConfigError(f"--{option}", [Problem("", f"the topic {topic.value} has no {option}s: leave --{option} out")])
+
+
+def advice_on(wanted: Sequence[str], named: Sequence[Topic]) -> str:
+    """What the words of a search without result may mean: a topic, or a name in the topics that were searched."""
+    searched = named or [topic for topic in Topic if topic not in LONG]
+    names = [] if named else [topic.value for topic in ABOUT]
+    names += [str(next(iter(row.values()))) for topic in searched if topic not in LONG for row in rows_of(topic)]
+    near = next((close[0] for word in wanted if (close := difflib.get_close_matches(word, names, n=1, cutoff=LIKE))), "")
+    if near:
+        return f"; did you mean {near!r}?"
+    return f"; `tribosweep list {named[0].value}` shows all" if named else f"; the topics are {', '.join(ABOUT)}"
+
+
 def print_topics(words: Sequence[str], model: str | None, scheme: str | None, as_json: bool) -> None:
     """Print on stdout, as tables or as one JSON object, a topic, what a search finds, or an overview.
 
@@ -298,22 +324,26 @@ def print_topics(words: Sequence[str], model: str | None, scheme: str | None, as
         print_table(
             "",
             ["topic", "entries", "what it lists"],
-            [(t.value, str(LONG.get(t) or len(rows_of(t))), ABOUT[t]) for t in ABOUT],
+            [(t.value, "-" if t in LONG else str(len(rows_of(t))), ABOUT[t]) for t in ABOUT],
             ["entries"],
             ["what it lists"],
         )
-        say("tribosweep list TOPIC shows one, tribosweep list WORD searches in all of them, --model NAME and --scheme NAME keep to one.")
+        but = " and ".join(topic.value for topic in LONG)
+        say(
+            f"tribosweep list TOPIC shows one, tribosweep list WORD searches in all of them but {but}, which takes some seconds "
+            f"(tribosweep list {but} WORD), --model NAME and --scheme NAME keep to one."
+        )
         return
     wanted = words[1:] if named else words
     everywhere = [topic for topic in Topic if topic not in LONG or not (wanted or model or scheme)]
     listed = {topic.value: search(rows_of(topic, model, scheme), wanted, model, scheme) for topic in named or everywhere}
+    if named:
+        check_narrowed(named[0], listed[named[0].value] or rows_of(named[0]), model, scheme)
     if wanted or model is not None or scheme is not None:
         listed = {title: rows for title, rows in listed.items() if rows}
     if not listed:
-        known = {topic.value: about for topic, about in ABOUT.items()}
         sought = " and ".join(map(repr, [*wanted, *(each for each in (model, scheme) if each is not None)]))
-        message = f"nothing has {sought}; {advise(words[0] if words else str(scheme), known)}"
-        raise ConfigError("tribosweep list", [Problem("", message)])
+        raise ConfigError("tribosweep list", [Problem("", f"nothing has {sought}{advice_on(wanted, named)}")])
     if as_json:
         print_json(listed)
         return

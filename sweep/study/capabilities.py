@@ -108,7 +108,6 @@ LIMITS = (
     Limit(BRANCHES, f"needs scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
     Limit(BRANCHES, f"follows derivatives, which are {DOUBLE}", uses=(SINGLE,)),
     Limit(BRANCHES, "is of motions that repeat, wherever they begin, and reads no end", parameters=RUN),
-    Limit(BRANCHES, "is of one body", parameters=PAIR),
     Limit(BRANCHES, "is of walls that do not buckle, for one that does remembers", parameters=kernels_limits.BUCKLING),
     Limit(BRANCHES, "is of motion that repeats with one sine", parameters=DRIVES),
     Limit(BRANCHES, "is of a constant normal force and a support at rest", parameters=LINEAR),

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from kernels.models import MODELS, Model
-from kernels.models.naming import SYNONYMS
+from kernels.models.naming import SURE, SYNONYMS
 from sweep.design.axis import DRAW, RECORD
 from sweep.io.errors import Problem, advise, first_of, shorten
+from sweep.study.load_tables import file_keys
 from sweep.study.schema import (
     EXCITATION,
     OUTPUT,
     PARAMETERS,
     PARTS,
     STRUCTURE,
+    TABLE,
     TIME_KEYS,
     Document,
     Excitation,
@@ -27,7 +30,6 @@ from sweep.study.schema import (
     Time,
 )  # fmt: skip
 
-OF_FILE = "table"  # of a load: a file in place of two of its parameters
 NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
@@ -106,6 +108,16 @@ def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Pro
     return Range.model_validate({key: value for key, value in raw.items() if key not in {item["loc"][0] for item in found}})
 
 
+OF_LOADS = {"a0": "amplitude", "f0": "amplitude", "load": "constant", "table_force": "table_value"}
+OF_LOADS |= dict.fromkeys(("pulse_f0", "pulse_a0"), "pulse_amplitude")  # what an oscillator calls the parameters of a load
+
+
+def meant_by(word: str, known: Mapping[str, str]) -> str:
+    """The key of a support or load that a wrong one means: what an oscillator calls it, or one spelled alike; empty if there is none."""
+    alike = difflib.get_close_matches(word, known, n=1, cutoff=SURE)
+    return OF_LOADS[word] if OF_LOADS.get(word) in known else alike[0] if alike else ""
+
+
 def describe(item: Mapping[str, Any], location: list[str]) -> str:
     """Translate an error of pydantic for the author of the file."""
     if item["type"] == "extra_forbidden":
@@ -113,6 +125,8 @@ def describe(item: Mapping[str, Any], location: list[str]) -> str:
         known, topic = keys_of(location[:-1]), TOPICS.get(location[0], "")
         if alias in known:
             return f"unknown key; [sweep] calls it {alias!r}"
+        if len(location) == 3 and location[0] in PARTS and (meant := meant_by(location[-1], known)):
+            return f"unknown key; [{location[0]}.{location[1]}] calls it {meant!r}"
         return home_of(location[-1]) or f"unknown key; {advise(location[-1], known, topic)}"
     expected = TYPES.get(item["type"])
     return f"must be {expected}, not {shorten(item['input'])}" if expected else str(item["msg"])
@@ -154,7 +168,7 @@ def prune(tables: dict[str, Any], location: list[Any]) -> None:
 def parameter_keys(table: TableSchema) -> dict[str, Any]:
     """The parameters that a table of [supports] or [loads] gives: those of its keys that have no description, and the file of some."""
     fields = type(table).model_fields
-    own = [name for name in fields if not fields[name].description or name == OF_FILE]
+    own = [name for name in fields if not fields[name].description or name == TABLE]
     return {name: value for name in own if (value := getattr(table, name)) is not None}
 
 
@@ -171,7 +185,7 @@ def home_of(name: str) -> str:
 
 def belongs(name: str, model: Model) -> str:
     """The problem of an unknown key of [parameters]: its right section, or the nearest parameter."""
-    known = {q.name: q for q in model.parameters if q.name not in TIME_KEYS}
+    known = {q.name: q.description for q in model.parameters if q.name not in TIME_KEYS} | file_keys(model)
     timed = SYNONYMS.get(name.lower(), "")
     home = home_of(name) or (home_of(timed) if timed in TIME_KEYS else "")
     return of_another(name, model) or home or f"unknown parameter; {advise(name, known, PARAMETERS)}"
@@ -179,6 +193,8 @@ def belongs(name: str, model: Model) -> str:
 
 def of_another(name: str, model: Model) -> str:
     """The problem of a name that is an observable, or that only other models or another [excitation] have; empty for any other name."""
+    if name in file_keys(model):
+        return "a file with one table, which [parameters] and [loads] alone can name"
     if name == DRAW and all(q.name != DRAW for q in model.parameters):
         return NEEDED[DRAW]
     if any(name == q.name for q in model.observables):

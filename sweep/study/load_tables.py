@@ -9,12 +9,15 @@ from kernels.models import Model
 from kernels.models.quantity import by_name
 from sweep.io.columns import Wanted, read_columns
 from sweep.io.errors import Problem, shorten
+from sweep.study.schema import OF_A_FILE, TABLE
 
-TABLE = "table"
-OF_A_FILE = (
-    "CSV or Parquet file with the columns time and force (acceleration, of a load that is one), in place of table_time and its values"
-)
 VALUES = ("table_force", "table_value")  # of an oscillator, and of a load of a structure
+
+
+def file_keys(model: Model) -> dict[str, str]:
+    """The keys `table` that [parameters] of a model may have, `table[LOAD]` of a load, with their description."""
+    names = [q.name.partition("[") for q in model.parameters]
+    return {f"{TABLE}{bracket}{of}": OF_A_FILE for value, bracket, of in names if value in VALUES}
 
 
 def expand(parameters: dict[str, Any], homes: dict[str, str], model: Model, folder: Path, problems: list[Problem]) -> None:
@@ -44,6 +47,9 @@ def expand(parameters: dict[str, Any], homes: dict[str, str], model: Model, fold
         wanted = [Wanted("time", "s", "time"), Wanted(what, unit, what)]
         columns = read_columns(folder / file, wanted, where, problems)
         if columns is None:
+            continue
+        if not columns[0].size:
+            problems.append(Problem(where, f"{file} has a header and no row: a table has a row for each instant"))
             continue
         for each, column in zip(lists, columns, strict=True):
             parameters[each], homes[each] = column.tolist(), where

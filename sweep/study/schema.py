@@ -9,6 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from kernels.models import TIME
 from kernels.models.schemes import DOUBLE
 
+TABLE = "table"  # the key of a file in place of two parameters, of [parameters] or of a load
+OF_A_FILE = (
+    "CSV or Parquet file with the columns time and force (acceleration, of a load that is one), in place of table_time and its values"
+)
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as in TOML
 
 
@@ -305,11 +309,7 @@ class LoadTable(TableSchema):
     omega: Any = None
     phase: Any = None
     constant: Any = None
-    table: Any = Field(
-        default=None,
-        description="CSV or Parquet file with the columns time and force (acceleration, of a load that is one), in place of table_time and "
-        "table_value",
-    )
+    table: Any = Field(default=None, description=OF_A_FILE)
     table_time: Any = None
     table_value: Any = None
     table_scale: Any = None

@@ -119,5 +119,5 @@ def test_derivatives_of_two_shaken_bodies_are_those_of_differences() -> None:
 def test_what_two_bodies_cannot_be_driven_by_is_said() -> None:
     pair = {"m_2": 2.0, "k_n": 100.0, "a0": 1.0, "sweep_rate": 1.0, "k_t": 1.0}
     assert batch.solve(STOP, "euler", pair, {}, 1).status.tolist() == [Status.RULE_BROKEN]
-    with pytest.raises(ValueError, match="closed form under sines and records"):
+    with pytest.raises(ValueError, match="closed form under sines, tones and records"):
         kernels.simulate("stop", {"m_2": 2.0, "pulse": 1.0, "pulse_duration": 0.1, "pulse_f0": 1.0})

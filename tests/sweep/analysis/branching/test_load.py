@@ -73,10 +73,6 @@ def test_what_is_wrong_is_said_with_its_key(changed: dict[str, Any], said: str) 
             {"study": {"model": "two_walls"}, "sweep": {"axes": {"left_f_crit": [1.0, 2.0]}}},
             "sweep.axes.left_f_crit: a study of branches is of walls that do not buckle, for one that does remembers: leave left_f_crit",
         ),
-        (
-            {"study": {"model": "stop"}, "sweep": {"axes": {"m_2": [1.0, 2.0]}}},
-            "sweep.axes.m_2: a study of branches is of one body: leave m_2",
-        ),
         ({"sweep": {"axes": {"scheme": ["exact", "euler"]}}}, "sweep.axes.scheme: a study of branches needs scheme 'exact', not 'euler'"),
         (
             {"study": {"precision": "float32"}},
