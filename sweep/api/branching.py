@@ -71,11 +71,12 @@ class Branched:
 
         return draw(self.result, None if out is None else Path(out), observable)
 
-    def report(self, out: str | os.PathLike[str] | None = None, color: str | None = None) -> Path:
+    def report(self, out: str | os.PathLike[str] | None = None, color: str | None = None, log: bool = False) -> Path:
         """Write the branches as one file to pass on: summary, pictures to read, curves, tables, study; needs `tribosweep[report]`.
 
         Args:
             out: .html or .pdf file; default `report.html` in the directory of the branches. color: observable shown first; default x_max.
+            log: whether it is shown over its logarithm.
 
         Returns:
             The path of the file.
@@ -89,7 +90,7 @@ class Branched:
         file = self.directory / "report.html" if out is None else Path(out)
         with in_python():
             write = paper.prepare(file)
-            write(content.read_branches(self.directory, color))
+            write(content.read_branches(self.directory, color, log))
         return file
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from sweep.cli.terminal import say
+
 BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
     "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
 )  # fmt: skip
@@ -76,6 +78,14 @@ def help_of(name: str, documentation: str) -> str:
 
 class Commands(TyperGroup):
     """The commands, listed by task."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry out a command; if a signal ends one that does not say how to go on, say that it did."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say("\nInterrupted.")
+            raise
 
     def list_commands(self, _ctx: Any) -> list[str]:
         """The names of the commands in the order of TASKS."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sweep.analysis.regime_map import RegimeMap
 
 TABLES = (".csv", ".parquet")
+TRACES = 64  # of a report
 
 
 def draw_map(
@@ -133,20 +134,20 @@ def write_report(
         list[str] | None,
         typer.Option(help="Parameter over which means are taken, such as draw. Can be repeated; default random draws."),
     ] = None,
-    traces: Annotated[int, typer.Option(help="How many points, spread over the map, have a time trace.")] = 64,
+    traces: Annotated[int | None, typer.Option(help="How many points, spread over the map, have a time trace; default 64.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="File to write, .html, or .pdf where Chromium is installed; default DIRECTORY/report.html.")
     ] = None,
 ) -> None:
-    """Write a run, or branches, as one file to pass on: summary, map, points, traces, draws, signals, indices, chances, study, origin."""
+    """Write a run, or branches, as one file to pass on: summary, map, boundaries, points, traces, draws, signals, indices, chances."""
     from sweep.analysis.branching import results
     from sweep.report import branches, content, paper
 
     file = out if out is not None else directory / "report.html"
     write = paper.prepare(file)
     if results.holds_branches(directory):
-        given = {"--x": x, "--y": y, "--at": at, "--areas": areas, "--support": support, "--over": over}
-        refused = [Problem(name, "is of runs: the report of branches has none") for name, value in given.items() if value]
+        given = {"--x": x, "--y": y, "--at": at, "--areas": areas, "--support": support, "--over": over, "--traces": traces}
+        refused = [Problem(name, "is of runs: the report of branches has none") for name, value in given.items() if value not in (None, [])]
         if refused:
             raise ConfigError(str(directory), refused)
         drawn = branches.read_branches(directory, color, log)
@@ -156,7 +157,7 @@ def write_report(
         say(f"{', '.join(drawn.facts['state'])}, {size / 1e6:.1f} MB.")
         emit(str(file))
         return
-    found = content.read_content(directory, x, y, color, at or [], traces, log, areas, support, over or ())
+    found = content.read_content(directory, x, y, color, at or [], TRACES if traces is None else traces, log, areas, support, over or ())
     size = write(found)
     for note in found.facts["notes"]:
         say(note)

@@ -15,15 +15,17 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
 from sweep.cli.app import app
 from sweep.cli.shared import BAD_CONFIG, CLOSED_PIPE, INTERRUPTED, NO_RESOURCES, OUR_FAULT, TERMINATED, Terminated, reason, shortage
 from sweep.cli.terminal import say
+from sweep.io import system
 from sweep.io.errors import ConfigError, RunError
 
+STDERR = 2  # its descriptor
 UsageError: Any = typer.BadParameter.__base__  # typer has no public name for the base of its errors
 
 
@@ -62,6 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         with stoppable() as received:
             status = run(arguments)
     except KeyboardInterrupt as error:
+        say("\nInterrupted.")
         status = TERMINATED if isinstance(error, Terminated) else INTERRUPTED
     return 128 + received[0] if received else status  # packages may turn the exception of a signal into another one
 
@@ -119,13 +122,20 @@ def console() -> None:
             say(f"stdout: {error.strerror}")
     with suppress(OSError):
         sys.stderr.flush()
+    leave(status)
+
+
+def leave(status: int) -> NoReturn:
+    """End the process at once, after what was written to stderr has come through."""
     if stderr_filter := sys.modules.get("kernels.runtime.stderr_filter"):
         stderr_filter.flush_stderr()
     os._exit(status)
 
 
 def stop_or_tell(found: Any) -> None:
-    """End the process if a signal arrived where Python cannot raise its exception, as in the clean-up of an object."""
+    """Say so and end the process if a signal arrived where Python cannot raise its exception, as in the clean-up of an object."""
     if isinstance(found.exc_value, KeyboardInterrupt):
-        os._exit(TERMINATED if isinstance(found.exc_value, Terminated) else INTERRUPTED)
+        with suppress(OSError):
+            system.write(STDERR, b"\nInterrupted.\n")  # Python's own stream may be in use where the signal arrived
+        leave(TERMINATED if isinstance(found.exc_value, Terminated) else INTERRUPTED)
     sys.__unraisablehook__(found)

@@ -236,7 +236,7 @@ ABOUT: dict[Topic, str] = {
     Topic.branches: "keys of [branches]",
     Topic.excitation: "keys of [excitation]: records and random accelerations",
     Topic.structures: "keys of [structure], [supports.NAME] and [loads.NAME]",
-    Topic.combinations: "models, schemes and features: what goes together, and why not where it does not",
+    Topic.combinations: "models, schemes and features: what goes together, and if not, why",
     Topic.statuses: "what the column status says of a row",
     Topic.exits: "exit statuses of the commands",
 }  # topic -> what it lists

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 
 from kernels.models.quantity import Quantity
-from sweep.analysis.branching.results import Branches, observables, read
+from sweep.analysis.branching.results import SPECIAL_POINTS, STUDY, Branches, observables, read
 from sweep.analysis.calibration.parameters import Free
 from sweep.analysis.fixed_values import unit_of, value_in_words
 from sweep.analysis.supports import in_words
 from sweep.io.errors import ConfigError, Problem, advise
+from sweep.io.files import read_text
+from sweep.io.values import written
 from sweep.io.version import VERSION
 from sweep.report.columns import MOST_FINE
 from sweep.report.content import Content
@@ -22,7 +24,7 @@ from sweep.report.labels import html_label
 from sweep.report.packing import COARSE, FINE, pack_codes, pack_floats, pack_integers
 
 MULTIPLIER = Quantity("multiplier", "1", "modulus of the largest Floquet multiplier")
-KINDS = ("", "fold", "flip", "Neimark-Sacker", "branch point", "grazing")
+KINDS = ("", *SPECIAL_POINTS)
 DEFAULTS = ("x_max", "wear_power")
 MOST_ROWS = 300_000  # motions of a page: numbers of some 20 observables of each
 MOST_LISTED = 200  # branches, or special points, of a table
@@ -97,9 +99,13 @@ def read_branches(directory: Path, observable: str | None = None, logarithmic: b
         "branches": branches,
         "specials": specials,
         "summary": [list(each) for each in summary(found)],
-        "fixed": [[name, value_in_words(value), unit_of(config.model, name)] for name, value in config.fixed.items() if name != along.name],
+        "fixed": [
+            [name, value_in_words(written(config.model.parameter(name), value)), unit_of(config.model, name)]
+            for name, value in config.fixed.items()
+            if name != along.name
+        ],
         "provenance": [["scheme", config.scheme], ["version", VERSION], ["directory", directory.name]],
-        "config": (directory / "config.toml").read_text(encoding="utf-8"),
+        "config": read_text(directory / STUDY),
         "notes": notes,
     }  # fmt: skip
     return Content(config.name, facts, columns, (), 0, "branches")
@@ -135,9 +141,14 @@ def labels_of(found: Branches, frame: pd.DataFrame) -> dict[int, str]:
     names = [name for name in found.branching.config.swept if name in frame.columns]
     first = frame.drop_duplicates("point").sort_values("point")
     return {
-        int(row["point"]): ", ".join(f"{name} = {row[name]:.6g} {model.parameter(name).unit}".removesuffix(" 1") for name in names)
+        int(row["point"]): ", ".join(in_label(model.parameter(name), row[name]) for name in names)
         for row in first[["point", *names]].to_dict("records")
     }
+
+
+def in_label(quantity: Quantity, value: float) -> str:
+    """A parameter and its value: "gap = 0.4 m", "damping_criterion = included"."""
+    return f"{quantity.name} = {written(quantity, value) if quantity.kind == 'word' else f'{value:.6g}'}{quantity.unit_suffix}"
 
 
 def spans_of(frame: pd.DataFrame, number: int) -> list[list[int]]:

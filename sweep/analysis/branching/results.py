@@ -47,6 +47,7 @@ LEFT_OUT = (
     "rejected_steps",
 )
 SLOWEST = Quantity("slowest_impact", "m/s", "least speed of an impact in the period; infinite without one")
+SPECIAL_POINTS = ("fold", "flip", "Neimark-Sacker", "branch point", "grazing")
 SPECIAL = (
     "fold, flip (the period doubles), Neimark-Sacker, branch point (branches cross), grazing (a contact or a rest begins or ends), or empty"
 )
@@ -243,7 +244,7 @@ def of_branches(points: pa.Table, along: str) -> pa.Table:
     first["stable_rows"] = grouped["stable"].sum().astype("int64")
     first["least"] = grouped[along].min()
     first["largest"] = grouped[along].max()
-    for kind in ("fold", "flip", "Neimark-Sacker", "branch point", "grazing"):
+    for kind in SPECIAL_POINTS:
         first[f"{kind.lower().replace(' ', '_').replace('-', '_')}s"] = (
             (frame["special"] == kind).groupby([frame["point"], frame["branch"]]).sum()
         )

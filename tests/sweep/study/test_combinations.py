@@ -1,4 +1,8 @@
-"""The table of combinations: each refusal is one that the program makes, with that reason; what works runs, and another scheme agrees."""
+"""The table of combinations: each refusal is one that the program makes, with that reason, and what works is accepted.
+
+A refusal is tried on the first model and scheme that have it; what works with one scheme: each feature on each model, each pair on an
+oscillator and on a structure. Commands that compute are not carried out. `test_combinations_agree.py` computes some of what works.
+"""
 
 from __future__ import annotations
 

@@ -67,6 +67,14 @@ def test_the_command_refuses_them_and_names_the_way_out(tmp_path: Path, capsys: 
     assert content(out) == before
 
 
+def test_a_report_refuses_every_option_that_is_of_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    complete(tmp_path, load(STUDY))
+    assert main(["report", str(tmp_path), "--traces", "0", "--over", "draw", "--out", str(tmp_path / "other.html")]) == 2
+    said = capsys.readouterr().err
+    assert "--traces: is of runs: the report of branches has none" in said
+    assert "--over: is of runs" in said
+
+
 def test_branches_of_another_version_stay_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     complete(tmp_path, load(STUDY))
     monkeypatch.setattr(results, "VERSION", "999.0")

@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 import sweep
+from kernels.branches.events import GRAZING
+from kernels.branches.problem import TESTS
+from kernels.models import MODELS
+from kernels.models.quantity import by_name
+from sweep.analysis.branching import results
 from sweep.analysis.branching.load import load
 from sweep.io import shipped
+from sweep.report.branches import in_label
 
 NAMES = [name for name in shipped.names() if name.startswith("branches_")]
 ALONG = {"mu": {"from": 0.1, "to": 0.5}}
@@ -116,3 +122,14 @@ def test_other_commands_name_the_one_that_is_meant() -> None:
         sweep.load(study())
     with pytest.raises(sweep.ConfigError, match=r"a study of branches has a table \[branches\]"):
         load({"parameters": {"a0": 5.0}})
+
+
+def test_kinds_of_special_points_are_those_that_are_located() -> None:
+    assert {*results.SPECIAL_POINTS} == {*TESTS, GRAZING}
+
+
+def test_labels_of_points_have_words_and_units() -> None:
+    known = by_name(MODELS["buckling_wall"].parameters)
+    assert in_label(known["damping_criterion"], 1.0) == "damping_criterion = excluded"
+    assert in_label(known["gap"], 0.1 + 0.2) == "gap = 0.3 m"
+    assert in_label(known["mu"], 0.1) == "mu = 0.1"
