@@ -6,15 +6,16 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sweep.io import shipped
 from sweep.io.errors import ConfigError, Problem, advise_path
 from sweep.io.files import MOST_TEXT, read_bytes
 from sweep.io.text import visible_json
 
+Checked = TypeVar("Checked")
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 DEEPEST = 32  # levels of tables and lists
 PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
@@ -170,3 +171,26 @@ def depth_of(tables: Any) -> int:
         depth += 1
         level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each) if isinstance(inner, dict | list)]
     return depth
+
+
+def read_checked(
+    check: Callable[[dict[str, Any], str, Path, str, list[Problem]], Checked | None],
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    overrides: Sequence[str],
+) -> Checked:
+    """Read a study, replace keys, and check it.
+
+    Args:
+        check: (tables, source, folder of relative paths, default name, list to which problems are added) -> the checked study, or None.
+        source: path of a TOML file, name of a shipped study, or its content as nested dicts. overrides: "path=value" texts.
+
+    Raises:
+        ConfigError: lists everything that is wrong.
+    """
+    name, raw, folder, stem = read_source(source)
+    problems: list[Problem] = []
+    apply_overrides(raw, overrides, problems)
+    found = check(raw, name, folder, stem, problems)
+    if found is None:
+        raise ConfigError(name, list(dict.fromkeys(problems)))
+    return found

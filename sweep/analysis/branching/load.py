@@ -14,8 +14,8 @@ from sweep.analysis.calibration.load import FREE_KEYS, at_home, at_values, model
 from sweep.analysis.calibration.parameters import Free
 from sweep.analysis.calibration.posterior.settings import whole
 from sweep.design.designs import Adaptive
-from sweep.io.errors import ConfigError, Problem, advise, first_of
-from sweep.io.toml import apply_overrides, read_source
+from sweep.io.errors import Problem, advise, first_of
+from sweep.io.toml import read_checked
 from sweep.study import capabilities
 from sweep.study import load as studies
 from sweep.study.config import Config
@@ -68,13 +68,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence
     Raises:
         ConfigError: lists everything that is wrong.
     """
-    name, raw, folder, stem = read_source(source)
-    problems: list[Problem] = []
-    apply_overrides(raw, overrides, problems)
-    found = check(raw, name, folder, stem, problems)
-    if found is None:
-        raise ConfigError(name, list(dict.fromkeys(problems)))
-    return found
+    return read_checked(check, source, overrides)
 
 
 def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: list[Problem]) -> Branching | None:

@@ -20,8 +20,8 @@ from sweep.analysis.calibration.parameters import Free, Prior, Space
 from sweep.analysis.calibration.posterior.settings import PosteriorSettings, read_posterior, read_prior, whole
 from sweep.analysis.calibration.sources import Source, read_sources
 from sweep.design.axis import RECORD
-from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
-from sweep.io.toml import apply_overrides, read_source
+from sweep.io.errors import Problem, advise, first_of, shorten
+from sweep.io.toml import read_checked
 from sweep.io.values import read_number
 from sweep.study import excitation as excitations
 from sweep.study import load as studies
@@ -96,13 +96,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence
     Raises:
         ConfigError: lists everything that is wrong.
     """
-    name, raw, folder, stem = read_source(source)
-    problems: list[Problem] = []
-    apply_overrides(raw, overrides, problems)
-    found = check(raw, name, folder, stem, problems)
-    if found is None:
-        raise ConfigError(name, list(dict.fromkeys(problems)))
-    return found
+    return read_checked(check, source, overrides)
 
 
 def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: list[Problem]) -> Calibration | None:

@@ -14,8 +14,8 @@ from sweep.analysis.calibration.posterior.settings import whole
 from sweep.analysis.optimisation.functions import FORMS, Constraint, Objective, read_constraint, read_measure
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive
-from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
-from sweep.io.toml import apply_overrides, read_source
+from sweep.io.errors import Problem, advise, first_of, shorten
+from sweep.io.toml import read_checked
 from sweep.study import load as studies
 from sweep.study.capabilities import OPTIMISATION
 from sweep.study.config import Config
@@ -73,13 +73,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence
     Raises:
         ConfigError: lists everything that is wrong.
     """
-    name, raw, folder, stem = read_source(source)
-    problems: list[Problem] = []
-    apply_overrides(raw, overrides, problems)
-    found = check(raw, name, folder, stem, problems)
-    if found is None:
-        raise ConfigError(name, list(dict.fromkeys(problems)))
-    return found
+    return read_checked(check, source, overrides)
 
 
 def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: list[Problem]) -> Optimisation | None:
