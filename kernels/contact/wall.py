@@ -60,6 +60,14 @@ class Pressed(NamedTuple):
     returns: Array
 
 
+class Kept(NamedTuple):
+    """What a wall that buckles remembers: its largest compression X and its plastic set d [m], and 1 once it has buckled."""
+
+    largest: Array
+    plastic: Array
+    buckled: Array
+
+
 class Force(NamedTuple):
     """Force of a wall during a phase: constant + stiffness y + damping y', y the compression [N]."""
 
@@ -287,17 +295,25 @@ class Wall(NamedTuple):
         fourth = choose((phase == ELASTIC) | ((phase == BEHIND) & included), reached, nothing)
         return Phase(force.stiffness, force.damping, (leaves, second, third, fourth), None, None if slope is None else slope * side)
 
-    def start(self, at: Instant) -> tuple[Pressed, Array]:
-        """State of the wall at release, and its force on the mass [N]. The mass may start inside the wall (see `law.ContactLaw`)."""
+    def start(self, at: Instant, kept: Kept | None = None) -> tuple[Pressed, Array]:
+        """State of the wall at release, and its force on the mass [N]. The mass may start inside the wall (see `law.ContactLaw`).
+
+        `kept`: what a wall that buckles remembers of what was before; None for a new wall.
+        """
         zero, one = jnp.zeros_like(at.x), jnp.ones_like(at.x)
         side = jnp.where((self.two_sided > 0.0) & (at.x < 0.0), -self.stands * one, self.stands * one)
         y, speed = side * at.x - self.gap, side * at.v
         inside = y > 0.0
         memory = Pressed(jnp.where(inside, ELASTIC, OFF) + zero, side, jnp.maximum(y, 0.0), zero, zero, zero, zero, zero, zero)
         if self.envelope is not None:
+            if kept is not None:
+                memory = memory._replace(largest=jnp.maximum(memory.largest, kept.largest), plastic=kept.plastic, buckled=kept.buckled)
+                memory = _phase(memory, inside & (y <= kept.plastic), BEHIND)
             limit, _ = self._criterion(memory)
             k, c = self._elastic(memory)
-            buckled = inside & (k * y + jnp.where(self.included > 0.0, c * speed, 0.0) >= limit)
+            stretch = y - memory.plastic
+            reached = k * stretch + jnp.where(self.included > 0.0, c * speed, 0.0) >= limit
+            buckled = (memory.phase == ELASTIC) & reached
             yielding = self._yielding(memory, y, speed, at.a * side, at.jerk * side)
             memory = _where(buckled, yielding, memory)
         k, c = self._elastic(memory)
@@ -378,6 +394,10 @@ class Wall(NamedTuple):
     def reached(self, memory: Pressed, x: Array) -> Array:
         """The present largest compression of a buckled wall [m]. The memory holds its value at the last event."""
         return jnp.maximum(memory.largest, jnp.where(memory.phase == YIELDING, self.compression(memory, x), 0.0))
+
+    def kept(self, memory: Pressed, x: Array) -> Kept | None:
+        """What it remembers; None of an elastic stop."""
+        return None if self.envelope is None else Kept(self.reached(memory, x), self.plastic_set(memory, x), memory.buckled)
 
     def refreshed(self, memory: Pressed, x: Array, v: Array, a: Array) -> Pressed:
         """The memory after another contact has changed velocity or acceleration."""

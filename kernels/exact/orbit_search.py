@@ -11,6 +11,9 @@ undone, too: after a period doubling some points of the double period seem to co
 as in a free oscillation without damping. Only motions to which the run tends are found that way. A motion counts as periodic if it returns
 to rounding and a Newton step would not move it. If it only comes near, as close to a bifurcation or to grazing, the iteration goes on. The
 search ends without a period after MOST_PERIODS, or earlier where small deviations keep growing (see `CHAOTIC`).
+
+Walls that buckle change the map as long as they yield. A period in which one does counts as a new start: points before it are forgotten. A
+Newton step behind which a wall yields is undone, so that walls are never pressed further than by the run itself.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ _SHORTER, _ALONG = 0.25, 0.25  # factor on the stride after a Newton step was un
 _NEAR = 0.05  # a residual over several periods below this fraction of the largest residual is worth a Newton step
 _CONTRACTION = 1.0 + 1e-10  # multipliers above its inverse count as 1
 _PIVOT = 1e-12
+_YIELDS = 1e-13  # relative growth of a largest compression or change of a plastic set in a period; less is rounding
 
 
 class OrbitSearch(NamedTuple):
@@ -53,6 +57,7 @@ class OrbitSearch(NamedTuple):
         earlier, directions: y (MOST_MULTIPLE, n) and direction at the sections before, the last one first; NaN where there is none.
         jacobians: (MOST_MULTIPLE - 1, n, n), those of the periods that began at these sections.
         periods: number of integrated periods. multiple: q of the periodic motion; 0 until it is found.
+        yielded: number of periods after which no wall has yielded any more.
         tangent: direction (n,) in which a small deviation grows. growth: logarithm of its growth since period SETTLING.
     """
 
@@ -69,6 +74,7 @@ class OrbitSearch(NamedTuple):
     jacobians: Array
     periods: Array
     multiple: Array
+    yielded: Array
     tangent: Array
     growth: Array
 
@@ -120,6 +126,12 @@ def product(jacobians: Array, count: Array) -> Array:
 
     (found, _), _ = jax.lax.scan(multiply, (jnp.eye(jacobians.shape[-1]), jnp.zeros_like(count)), jacobians)
     return found
+
+
+def _changed(before: Array, after: Array) -> Array:
+    """Whether walls have yielded between two states, by what they keep (see `Section.kept`)."""
+    (changed,) = decide(jnp.any(jnp.abs(after - before) > _YIELDS * jnp.abs(after)))
+    return changed
 
 
 class Searcher(NamedTuple):
@@ -213,13 +225,17 @@ def searcher(build: Build, p: dict[str, Any]) -> Searcher:
         along = jnp.max(jnp.abs(left - size / before * c.before)) <= _ALONG * size
         (worse,) = decide(judged & ~(((size <= 0.5 * before) | ((size < before) & along)) & attracts))
         settled = jnp.all(jnp.abs(newton) <= tolerance) | jnp.all(jnp.abs(residual) <= rounding)
-        (returned,) = decide(jnp.any(chosen & returns) & settled & ~worse)
+        yields = None if section.kept is None else _changed(section.kept(c.state), section.kept(s))
+        if yields is not None:
+            worse = worse | (yields & (c.jumped > 0.0))
+        fresh = jnp.zeros_like(worse) if yields is None else yields
+        (returned,) = decide(jnp.any(chosen & returns) & settled & ~worse & ~fresh)
 
-        ready = jnp.any(chosen & promising) & attracts & (c.pause <= 0.0) & (c.periods >= _FIRST_NEWTON)
+        ready = jnp.any(chosen & promising) & attracts & (c.pause <= 0.0) & (c.periods >= _FIRST_NEWTON) & ~fresh
         (jumps,) = decide(ready & ((c.jumped == 0.0) | judged) & ~worse & jnp.all(jnp.isfinite(newton)))
         jumped_to = section.write(s, end + c.stride * (of_chosen(starts[:-1]) + newton - end))
         state = jax.tree.map(lambda back, to, plain: jnp.where(worse, back, jnp.where(jumps, to, plain)), c.back, jumped_to, s)
-        plain = ~worse & ~jumps
+        plain = ~worse & ~jumps & ~fresh
         tangent = jnp.sum(jacobian * c.tangent, axis=1)
         length = jnp.maximum(jnp.max(jnp.abs(tangent)), 1e-300)
         return OrbitSearch(
@@ -236,6 +252,7 @@ def searcher(build: Build, p: dict[str, Any]) -> Searcher:
             jacobians=jacobians[:-1],
             periods=c.periods + 1.0,
             multiple=jnp.where(returned, which, 0.0),
+            yielded=jnp.where(fresh & ~worse, c.periods + 1.0, c.yielded),
             tangent=tangent / length,
             growth=c.growth + jnp.where(c.periods >= SETTLING, jnp.log(length), 0.0),
         )
@@ -256,6 +273,7 @@ def searcher(build: Build, p: dict[str, Any]) -> Searcher:
         jacobians=jnp.zeros((MOST_MULTIPLE - 1, n, n)) + zero,
         periods=zero,
         multiple=zero,
+        yielded=zero,
         tangent=jnp.ones_like(nothing) + zero,
         growth=zero,
     )

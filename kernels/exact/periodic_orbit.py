@@ -121,7 +121,12 @@ def _observed(build: Build, p: dict[str, Any], found: OrbitSearch, seen: Passes)
         "accepted_steps": zero,
         "rejected_steps": zero,
     }
-    observed = section.observe(seen.state, lasting(p, _to_observe(found)), periodic)
+    observed, pressed = section.observe(seen.state, lasting(p, _to_observe(found)), periodic)
+    status = jnp.where(status == int(Status.OK), pressed, status)
+    if section.kept is not None:
+        crept = jnp.sum(section.kept(seen.state)[1] - section.kept(found.state)[1])
+        observed["shakedown"] = jnp.where(periodic, found.yielded, jnp.nan)
+        observed["ratcheting"] = jnp.where(periodic, 0.0, crept / _to_observe(found))
     if seen.matrix is not None:
         near = floquet.nearest_touch(section.p, observed, seen.state.sums) <= GRAZING
         observed |= {name: jnp.where(periodic, value, jnp.nan) for name, value in floquet.columns(seen.matrix, near).items()}
@@ -195,13 +200,17 @@ def simulate(p: dict[str, Any], build: Build, multipliers: bool = False) -> tupl
         Observables by name (scalars; `poincare_x` and `poincare_v` (OBSERVED,)), and the status code. With k = 0 the steady motion of a
         rubbing mass may lie anywhere; by convention it begins at x0.
 
-    Differentiable in every parameter (forward mode), by the implicit function theorem. Derivatives of motions without a period, and of
-    multipliers, are NaN. Validated by tests/kernels/exact/test_periodic_orbit.py, test_periodic_orbit_of_a_stop.py,
-    test_periodic_orbit_of_two_bodies.py and test_floquet.py.
+    Differentiable in every parameter (forward mode), by the implicit function theorem. Derivatives of motions without a period, of motions
+    beside walls that have yielded, and of multipliers, are NaN.
+    Validated by tests/kernels/exact/test_periodic_orbit.py, test_periodic_orbit_of_a_stop.py, test_periodic_orbit_of_two_bodies.py,
+    test_shakedown.py and test_floquet.py.
     """
     found = search(build, p)
     section = build(lasting(p, 1.0))
-    begin = section.write(found.state, point(build, p, section.read(found.state), found.state, found.multiple))
+    y = point(build, p, section.read(found.state), found.state, found.multiple)
+    if section.kept is not None:  # how far walls have yielded follows from all periods before
+        found, y = jax.tree.map(lambda value: jnp.where(found.yielded > 0.0, _without_derivative(value, p), value), (found, y))
+    begin = section.write(found.state, y)
     count = jnp.where(section.finite, _to_observe(found), 0.0)
 
     def passes(section: Section, begin: Any, multipliers: bool) -> Passes:

@@ -2,8 +2,8 @@
 
 The coordinates y of a state are in units of velocity. The first is the velocity. With a spring or a wall the displacement is the second.
 With penalised friction the stretch of a sticking contact is the third. The direction of slip is kept beside y. Elastic stops have no
-memory: their force follows from displacement and velocity. Of two bodies y is the relative motion; their centre of mass, a linear
-oscillator, moves by itself.
+memory: their force follows from displacement and velocity. What walls that buckle remember is kept beside y too, and changes in a period in
+which they yield. Of two bodies y is the relative motion; their centre of mass, a linear oscillator, moves by itself.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kernels.contact import wall_outcome
 from kernels.contact.combined import Contacts
 from kernels.contact.friction_phases import FrictionState
 from kernels.contact.law import Instant
+from kernels.contact.wall import Wall
 from kernels.exact import oscillator, rigid_loop
 from kernels.excitation.harmonic import wrap
 from kernels.numerics.elementary import sincos
@@ -39,8 +40,11 @@ class Section(NamedTuple):
         read: state -> y (n,) [m/s]. write: (state, y) -> that state with this y, at t = 0 and in the window.
         direction: state -> +1 or -1 in slip, 0 in stick or without friction. turned: (state, direction) -> the state with that direction.
         scale: (state after some periods, y before them, speed amplitude of the excitation [m/s]) -> scales of y (n,) [m/s].
-        observe: (state at the end of the window, parameters of `lasting`, whether the motion is periodic) -> observables by name.
+        observe: (state at the end of the window, parameters of `lasting`, whether the motion is periodic) -> observables by name, and the
+            status code of a run that is well else.
         p: the parameters of the motion: resolved ones, of two bodies those of their relative motion.
+        kept: state -> largest compressions, 0 until they have buckled, and plastic sets (2, walls) [m] of the walls that may buckle; None
+            without such a wall.
     """
 
     start: Any
@@ -51,8 +55,9 @@ class Section(NamedTuple):
     direction: Callable[[Any], Array]
     turned: Callable[[Any, Array], Any]
     scale: Callable[[Any, Array, Array], Array]
-    observe: Callable[[Any, dict[str, Any], Array], dict[str, Array]]
+    observe: Callable[[Any, dict[str, Any], Array], tuple[dict[str, Array], Array]]
     p: dict[str, Any]
+    kept: Callable[[Any], Array] | None = None
 
     def after(self, s: Any) -> Any:
         """The state at the end of the periods that begin with `s`."""
@@ -119,12 +124,12 @@ def rigid(p: dict[str, Any], free: bool) -> Section:
     return Section(
         machine.start, machine.finite, machine.next_event, read, write,
         lambda s: s.direction, lambda s, direction: s._replace(direction=direction),
-        lambda s, y, speed: _slipped(s.sums.slip, y, speed, omega), lambda s, p, _: _rubbed(s.sums, p), p,
+        lambda s, y, speed: _slipped(s.sums.slip, y, speed, omega), lambda s, p, _: (_rubbed(s.sums, p), zero), p,
     )  # fmt: skip
 
 
 def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
-    """The section of an oscillator that `event_loop` runs: with penalised friction, elastic stops, or friction and stops."""
+    """The section of an oscillator that `event_loop` runs: with penalised friction, walls, or friction and walls."""
     made = oscillator.setup(p, kind)
     p, machine = made.p, oscillator.build(made)
     friction, walls = made.friction, made.walls
@@ -147,7 +152,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
         sine, _ = sincos(wrap(p["phase"] + zero))
         needed = made.excitation.force(sine) - p["k"] * x
         free = Instant(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
-        started = [wall.start(free) for wall in walls]
+        started = [wall.start(free, wall.kept(each, s.x)) for wall, each in zip(walls, s.memory.walls, strict=True)]
         pressed, push = tuple(memory for memory, _ in started), sum((force for _, force in started), zero)
         if friction is None:
             contact = None
@@ -180,18 +185,31 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             return _slipped(s.sums.rubbing.slip, y, speed, omega)
         return jnp.full_like(y, speed + jnp.max(jnp.abs(y)))
 
-    def observe(s: Any, lasts: dict[str, Any], periodic: Array) -> dict[str, Array]:
-        found = rubbing.nothing(zero) if friction is None else _rubbed(s.sums.rubbing, lasts)
+    def observe(s: Any, lasts: dict[str, Any], periodic: Array) -> tuple[dict[str, Array], Array]:
+        found, status = rubbing.nothing(zero) if friction is None else _rubbed(s.sums.rubbing, lasts), zero
         if walls:
             speed = jnp.abs(made.excitation.amplitude) / (p["m"] * omega)
-            found |= _struck(made, s, lasts, speed, periodic)
-        return found if s.sums.statistics is None else found | statistics.finish(s.sums.statistics)
+            struck, status = _struck(made, s, lasts, speed, periodic)
+            found |= struck
+        return (found if s.sums.statistics is None else found | statistics.finish(s.sums.statistics)), status
 
     start = machine.start
     if walls:
         start = start._replace(sums=start.sums._replace(impacting=impact_pattern.init(zero)))
     direction, turned = (_direction, _turned) if friction is not None else (lambda s: jnp.zeros_like(s.t), lambda s, _: s)
-    return Section(start, made.finite, machine.next_event, read, write, direction, turned, scale, observe, p)
+    return Section(start, made.finite, machine.next_event, read, write, direction, turned, scale, observe, p, _remembers(walls))
+
+
+def _remembers(walls: tuple[Wall, ...]) -> Callable[[Any], Array] | None:
+    """What `Section.kept` is of these walls."""
+    if all(wall.envelope is None for wall in walls):
+        return None
+
+    def kept(s: Any) -> Array:
+        remembered = [wall.kept(each, s.x) for wall, each in zip(walls, s.memory.walls, strict=True)]
+        return jnp.stack([jnp.stack([each.buckled * each.largest, each.plastic]) for each in remembered if each is not None], axis=1)
+
+    return kept
 
 
 def _direction(s: Any) -> Array:
@@ -205,16 +223,19 @@ def _turned(s: Any, direction: Array) -> Any:
     return s._replace(memory=s.memory._replace(friction=s.memory.friction._replace(direction=direction, last=direction)))
 
 
-def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: Array, periodic: Array) -> dict[str, Array]:
-    """The observables of stops, and the regime. `speed`: that which the excitation alone would give the mass [m/s]."""
-    zero, sums = jnp.zeros_like(speed), s.sums
-    found, _ = wall_outcome.finish(made.kind.walls, made.walls, oscillator.wall_ends(made, s), sums.shocks, lasts, zero)
+def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: Array, periodic: Array) -> tuple[dict[str, Array], Array]:
+    """The observables of walls, the regime, and the status. `speed`: that which the excitation alone would give the mass [m/s]."""
+    zero, sums, ends = jnp.zeros_like(speed), s.sums, oscillator.wall_ends(made, s)
+    found, status = wall_outcome.finish(made.kind.walls, made.walls, ends, sums.shocks, lasts, zero)
+    for law, end in zip(made.kind.walls, ends, strict=True):
+        if law.prefix + "buckled" in found:  # in any period before
+            found |= {law.prefix + "buckled": end.buckled, law.prefix + "buckling_time": zero + jnp.nan}
     found |= dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
     found["regime"] = zero if sums.impacting is None else impact_pattern.finish(sums.impacting, speed, periodic)
     if made.centre is not None:
         bodies = made.centre.settled(made.p, made.excitation).bodies({**made.p, "end": lasts["end"]}, made.excitation, s.x, s.anchor.v)
         found |= dict(zip(("x_end", "v_end", "x_end_2", "v_end_2"), bodies, strict=True))
-    return found
+    return found, status
 
 
 def _slipped(slip: Slip, y: Array, speed: Array, omega: Array) -> Array:

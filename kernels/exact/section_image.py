@@ -79,7 +79,7 @@ def simulate(p: dict[str, Any], build: Build, along: tuple[str, ...]) -> tuple[d
     by_all = jnp.stack([push(*rate) for rate in zip(parameters, rates, strict=True)], axis=1)
     status = jnp.where(last.events < rigid_loop.MOST_EVENTS, int(Status.OK), int(Status.TOO_MANY_EVENTS))
     section = of(chosen)
-    found = section.observe(last, lasting(p, periods), finite)
+    found, _ = section.observe(last, lasting(p, periods), finite)
     found |= {"image": image, "by_point": by_all[:, :n], "by_parameters": by_all[:, n:], "image_direction": section.direction(last)}
     if last.sums.impacting is not None:
         found["slowest_impact"] = last.sums.impacting.slowest

@@ -34,6 +34,11 @@ def is_oscillator(model: Model) -> bool:
     return model.structure is None
 
 
+def always_buckles(model: Model) -> bool:
+    """Oscillators at a wall that may buckle whatever is given."""
+    return is_oscillator(model) and any(q.name == BUCKLING[0] and q.default is not None for q in model.parameters)
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """What a use excludes. It applies where each condition that it states is met.
@@ -84,7 +89,6 @@ LIMITS = (
     Limit(STEADY, "is not available for the model {model}", models=lambda model: not model.steady),
     Limit(STEADY, f"needs scheme {EXACT!r}", schemes=TIME_SCHEMES),
     Limit(STEADY, "is one period of the motion, wherever it is reached, and reads neither end nor window", parameters=RUN),
-    Limit(STEADY, "is of walls that do not buckle, for one that does remembers", parameters=BUCKLING),
     Limit(STEADY, "is of motion that repeats with one sine", parameters=DRIVES),
     Limit(STEADY, "is of a constant normal force and a support at rest", parameters=LINEAR),
     *(

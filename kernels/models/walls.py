@@ -93,6 +93,12 @@ BUCKLING_OBSERVABLES = (
              "past it, beyond the last node of its table", kind="word", words=WALL_REGIMES),
 )  # fmt: skip
 
+SHAKEDOWN = (
+    Quantity("shakedown", "", "periods of the excitation after which no wall yields any more, 0 where none ever does; null if they may "
+             "go on", kind="integer", optional=True, steady=True),
+    Quantity("ratcheting", "m", "growth of the plastic set of the walls in a period of the excitation; 0 after shakedown", steady=True),
+)  # fmt: skip
+
 # words for a steady window with stops; a given window has those of friction, which come first. Codes: `observables/impact_pattern.py`
 STOP_REGIMES = ("no contact", "permanent contact", "grazing", "periodic impacts", "chatter", "aperiodic")
 
@@ -264,7 +270,8 @@ BUCKLING_WALL = Model(
     observables=(
         *SHOCK_OBSERVABLES,
         *BUCKLING_OBSERVABLES,
-        *WEAR_OBSERVABLES,
+        *SHAKEDOWN,
+        *(REGIME_AT_STOPS if q.name == REGIME_AT_STOPS.name else q for q in WEAR_OBSERVABLES),
         *WORN_OBSERVABLES,
         *WALL_STATISTICS,
         *links.OBSERVABLES,
@@ -274,7 +281,7 @@ BUCKLING_WALL = Model(
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
     implied=("mu", "g", *(q.name for q in WEAR_LAW)),
-    steady=False,
+    steady=True,
     derive=derive_wall,
     rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *LINK_RULES, *PAIR_RULES, *BUCKLING_RULES, *STEP_RULES),
     walls=(WallContact(buckles=True),),

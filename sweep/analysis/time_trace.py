@@ -24,7 +24,7 @@ from sweep.study.rules import check_fixed
 if TYPE_CHECKING:
     import pandas as pd
 
-RESTARTED = ("x_end", "v_end", "x_end_2", "v_end_2", "period")  # what tells where a steady motion begins
+RESTARTED = ("x_end", "v_end", "x_end_2", "v_end_2", "period", "buckled", "left_buckled")  # what tells where a steady motion begins
 PERIODS = 20  # of the excitation: longer runs show only their last ones where nothing else is asked for
 SETTLING = 50  # periods for a contact with memory to return to its steady motion
 MOST_EVENTS = 1_000_000
@@ -193,7 +193,8 @@ def _of_steady(config: Config, point: int, given: Mapping[str, Any], rows: int, 
     at = {name: float(solution.observables[name][0]) for name in RESTARTED if name in solution.observables}
     found = steady_trace(config.model, given, at, rows, within[1])
     if found is None:
-        raise ValueError("it has no steady motion with a period: see the column `status` of its row")
+        buckled = " that has not buckled a wall" if any(at.get(name) for name in ("buckled", "left_buckled")) else ""
+        raise ValueError(f"it has no steady motion with a period{buckled}: see the column `status` of its row")
     columns, period = found
     keep = columns["time"] >= within[0] * (1.0 - 1e-12)
     return _plain(config, point, {name: values[keep] for name, values in columns.items()}, within[1], period)
@@ -224,11 +225,13 @@ def steady_trace(
 
     Returns:
         The columns of `kernels.trace`, with the time since the start of a period, and the period of the excitation [s]; None if the row
-        has no steady motion.
+        has no steady motion, or begins beside a wall that has buckled, whose plastic set is no parameter.
     """
     import kernels
 
     period = excitation_period(model, given)
+    if any(at.get(name) for name in ("buckled", "left_buckled")):
+        return None
     count, place = at["period"], at["x_end"]
     if not count or math.isnan(count) or not math.isfinite(period) or place is None or math.isnan(place):
         return None

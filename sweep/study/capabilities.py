@@ -108,16 +108,19 @@ LIMITS = (
     Limit(BRANCHES, f"needs scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
     Limit(BRANCHES, f"follows derivatives, which are {DOUBLE}", uses=(SINGLE,)),
     Limit(BRANCHES, "is of motions that repeat, wherever they begin, and reads no end", parameters=RUN),
-    Limit(BRANCHES, "is of walls that do not buckle, for one that does remembers", parameters=kernels_limits.BUCKLING),
     Limit(BRANCHES, "is of motion that repeats with one sine", parameters=DRIVES),
     Limit(BRANCHES, "is of a constant normal force and a support at rest", parameters=LINEAR),
     Limit(BRANCHES, "is of friction with constant coefficients",
           parameters=(*PRESLIDING, *(name for name in VARIED if name.startswith("stribeck")))),
     Limit(BRANCHES, "is of a linear spring and a linear damper", parameters=NAMES_OF_LINKS),
+    *(
+        Limit(use, "is of walls that do not buckle, for one that does remembers", models=of, parameters=parameters)
+        for use in (BRANCHES, BASINS)
+        for of, parameters in ((kernels_limits.always_buckles, ()), (is_oscillator, kernels_limits.BUCKLING))
+    ),
     Limit(BASINS, "is of steady motions, and {model} has none", models=lambda model: not model.steady),
     Limit(BASINS, f"is of the scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
     Limit(BASINS, "is of starts that settle by themselves: give end in s, long enough for most", uses=(STEADY,)),
-    Limit(BASINS, "is of walls that do not buckle, for one that does remembers", parameters=kernels_limits.BUCKLING),
     Limit(BASINS, "is of steady motions under one sine, with constant friction", parameters=(*DRIVES, *VARIED)),
 )  # fmt: skip
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import kernels
 from kernels.batch import solve as batch
 from kernels.branches.section_map import SectionMap
 from kernels.models import STOP, TWO_WALLS
@@ -93,9 +92,3 @@ def test_the_multipliers_are_those_of_differences_of_the_map() -> None:
         np.testing.assert_allclose(here.by_point[:, :, i], (image(y + step) - image(y - step)) / 2e-6, rtol=1e-6, atol=1e-7)
     nearest = np.minimum(gaps["gap"] * omega[:, 0] - y[:, 1], gaps["left_gap"] * omega[:, 0] + y[:, 1])
     np.testing.assert_allclose(section.clearance(rows, omega, y), nearest, rtol=1e-14)
-
-
-def test_walls_that_buckle_have_no_steady_window() -> None:
-    columns = {**SPRING, **LEFT, "omega": 1.3, "gap": 0.4, "left_gap": 0.4, "f_crit": 2.0, "f_post": 1.0, "k_post": 20.0}
-    with pytest.raises(ValueError, match=r"window 'steady' is of walls that do not buckle.*leave out f_crit"):
-        kernels.simulate("two_walls", columns, window="steady")

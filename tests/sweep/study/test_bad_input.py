@@ -401,14 +401,6 @@ WALLS = {
         f"{STOP}[parameters]\nf_crit = 1.0\n[sweep.axes]\nplateau = [1.0]",
         ["parameters.f_crit: no parameter of the model stop, but of buckling_wall", "sweep.axes.plateau: no parameter of the model stop"],
     ),
-    "a steady window at a wall": (
-        "[study]\nmodel = 'buckling_wall'\n[parameters]\nk_post = 1.0\n[time]\nwindow = 'steady'",
-        ['time.window: "steady" is not available for the model buckling_wall: give the window as [start, end] in s'],
-    ),
-    "a steady window between walls that buckle": (
-        "[study]\nmodel = 'two_walls'\n[parameters]\nleft_f_crit = 2.0\nleft_f_post = 1.0\nleft_k_post = 1.0\n[time]\nwindow = 'steady'",
-        ["time.window", "is of walls that do not buckle", "left_f_crit"],
-    ),
     "two bodies that rub": (f"{STOP}[parameters]\nm_2 = 1.0\nmu = 0.1", ["parameters.m_2", "m_2 = 1 kg and mu_s = 0.1"]),
     "a second body without a mass": (f"{STOP}[parameters]\nv0_2 = 1.0", ["parameters.v0_2: a second body needs a mass: give m_2"]),
     "rules beside other problems": (f"{TABLED}f_post = 2.0\nplateau = 'x'", ["2 problems", "parameters.plateau", "f_post = 2 N"]),

@@ -132,7 +132,7 @@ def test_a_mass_that_rests_is_told_from_one_that_slips(tmp_path: Path) -> None:
         (
             {"study": {"name": "starts", "model": "buckling_wall"}, "parameters": {"k_post": 1.0}},
             "study.model",
-            "of steady motions, and buckling_wall has none",
+            "of walls that do not buckle",
         ),
         (
             {"study": {"name": "starts", "model": "two_walls"}, "parameters": {"f_crit": 1.0, "f_post": 0.5, "k_post": 1.0}},

@@ -76,6 +76,10 @@ def test_what_is_wrong_is_said_with_its_key(changed: dict[str, Any], said: str) 
             "study.scheme: a study of branches needs scheme 'exact', not 'euler': leave it out",
         ),
         (
+            {"study": {"model": "buckling_wall"}, "parameters": {"k_post": 30.0}},
+            "study.model: a study of branches is of walls that do not buckle",
+        ),
+        (
             {"study": {"model": "two_walls"}, "sweep": {"axes": {"left_f_crit": [1.0, 2.0]}}},
             "sweep.axes.left_f_crit: a study of branches is of walls that do not buckle, for one that does remembers: leave left_f_crit",
         ),

@@ -1,0 +1,124 @@
+"""The steady window of a mass at walls that buckle: an independent event code, shakedown and ratcheting, and where there is no yielding."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernels.batch import solve as batch
+from kernels.models import BUCKLING_WALL, STOP, TWO_WALLS, Model
+from kernels.models.outputs import Asked
+from kernels.models.status import Status
+
+WALL = {"k_n": 20.0, "c_n": 1.0, "f_crit": 12.0, "f_post": 8.0, "k_post": 30.0, "plateau": 0.05, "softening": 0.1}
+MASS = {"m": 1.0, "k": 1.0, "c": 0.2, "a0": 1.0}
+OMEGA = np.array([0.9, 1.3, 0.7, 1.1, 1.5, 1.2])
+LOAD = np.array([1.0, 2.0, 4.0, 1.5, 6.0, 2.5])
+GAP = np.array([0.4, 0.2, 0.5, 0.9, 0.1, 0.3])
+OF_PERIOD = (
+    "impacts", "peak_force", "contact_time", "impulse", "max_compression", "rebound_velocity", "x_end", "v_end", "plastic_set",
+)  # fmt: skip
+PERIODS = 400  # of the long runs, after which a start is forgotten: exp(-0.1 t)
+
+
+def steadily(model: Model, columns: dict[str, Any], asked: Asked | None = None) -> dict[str, np.ndarray]:
+    """Observables and status over the steady window."""
+    found = batch.solve(model, "exact", columns, count=len(OMEGA), window="steady", asked=asked or Asked())
+    return {**found.observables, "status": found.status}
+
+
+def set_after(model: Model, columns: dict[str, Any], periods: float) -> np.ndarray:
+    """The plastic set of the right wall after a number of periods, of an ordinary run."""
+    end = periods * 2.0 * math.pi / columns["omega"]
+    return batch.solve(model, "exact", {**columns, "end": end}, count=len(OMEGA)).observables["plastic_set"]
+
+
+@pytest.fixture(scope="module")
+def shaken() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    columns = {**MASS, **WALL, "omega": OMEGA, "a0": LOAD, "gap": GAP}
+    return columns, steadily(BUCKLING_WALL, columns)
+
+
+@pytest.mark.slow
+def test_the_steady_window_is_the_last_period_of_a_long_run_of_the_event_code(shaken: tuple[dict[str, Any], dict[str, np.ndarray]]) -> None:
+    pytest.importorskip("numba")
+    from tests.oracle import event_code
+
+    columns, found = shaken
+    assert found["status"].tolist() == [Status.OK] * len(OMEGA)
+    assert 0.0 < found["buckled"].mean() < 1.0
+    rows = []
+    for i, period in enumerate(found["period"]):
+        cycle = 2.0 * math.pi / OMEGA[i]
+        row = {name: float(np.broadcast_to(value, OMEGA.shape)[i]) for name, value in columns.items()}
+        row |= {"mu": 0.0, "normal_force": 0.0, "phase": 0.0, "end": PERIODS * cycle, "window_end": PERIODS * cycle}
+        rows.append(row | {"window_start": (PERIODS - period) * cycle})
+    expected = event_code.solve(rows)
+    for name in OF_PERIOD:
+        scale = float(np.nanmax(np.abs(expected[name])))
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-8, atol=1e-9 * scale, err_msg=name)
+
+
+@pytest.mark.slow
+def test_nothing_yields_after_the_shakedown(shaken: tuple[dict[str, Any], dict[str, np.ndarray]]) -> None:
+    columns, found = shaken
+    count, last = found["shakedown"], found["plastic_set"]
+    assert (found["ratcheting"] == 0.0).all()
+    assert ((last == 0.0) | (count > 0.0)).all()
+    assert (found["buckled"][count > 0.0] == 1.0).all()
+    np.testing.assert_allclose(set_after(BUCKLING_WALL, columns, count + 0.01), last, rtol=1e-12)
+    # most sets come near their end geometrically: those of ordinary runs are there, to 9 digits, not later than the last yielding
+    grown = np.array([set_after(BUCKLING_WALL, columns, np.full(len(OMEGA), n + 0.01)) for n in range(1, 41)])
+    there = 1 + np.argmax(np.abs(grown - last) <= 1e-9 * last, axis=0)
+    assert (there[last > 0.0] <= count[last > 0.0]).all()
+    assert (np.diff(grown, axis=0) >= -1e-12).all()
+    assert count.max() > 2.0
+
+
+@pytest.mark.slow
+def test_a_wall_that_never_yields_is_a_stop() -> None:
+    columns = {**MASS, **WALL, "f_crit": 1e4, "k_post": 1e3, "omega": OMEGA, "gap": GAP}
+    found = steadily(BUCKLING_WALL, columns)
+    stop = steadily(STOP, {name: value for name, value in columns.items() if name in ("m", "k", "c", "a0", "k_n", "c_n", "omega", "gap")})
+    assert found["status"].tolist() == stop["status"].tolist()
+    assert (found["shakedown"] == 0.0).all()
+    for name in set(found) & set(stop):
+        np.testing.assert_allclose(found[name], stop[name], rtol=1e-10, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.slow
+def test_a_mass_without_a_spring_presses_its_wall_further_and_further() -> None:
+    # a load on the plateau's side: each period presses the wall on, and nothing holds the mass back
+    columns = {"m": 1.0, "k": 0.0, "c": 0.5, "load": 2.0, "a0": LOAD, "omega": OMEGA, "gap": GAP, **WALL, "f_crit": 4.0, "f_post": 3.0}
+    found = steadily(BUCKLING_WALL, columns)
+    ratchets = found["status"] == Status.NOT_PERIODIC
+    assert ratchets.any()
+    assert np.isnan(found["shakedown"][ratchets]).all()
+    periods = found["time_reached"] * OMEGA / (2.0 * math.pi)
+    grown = (set_after(BUCKLING_WALL, columns, periods + 64.0) - set_after(BUCKLING_WALL, columns, np.maximum(periods, 0.5))) / 64.0
+    np.testing.assert_allclose(found["ratcheting"][ratchets], grown[ratchets], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_two_walls_shake_down_each() -> None:
+    pytest.importorskip("numba")
+    from tests.oracle import event_code
+
+    left = {f"left_{name}": value for name, value in WALL.items()} | {"left_gap": GAP + 0.4, "left_f_crit": 10.0}
+    columns = {**MASS, **WALL, **left, "omega": OMEGA, "a0": LOAD, "gap": GAP}
+    found = steadily(TWO_WALLS, columns)
+    assert found["status"].tolist() == [Status.OK] * len(OMEGA)
+    assert 0.0 < (found["left_buckled"] * found["buckled"]).mean() < 1.0
+    rows = []
+    for i in range(len(OMEGA)):
+        cycle = 2.0 * math.pi / OMEGA[i]
+        row = {name: float(np.broadcast_to(value, OMEGA.shape)[i]) for name, value in columns.items()}
+        row |= {"mu": 0.0, "normal_force": 0.0, "phase": 0.0, "end": PERIODS * cycle, "window_end": PERIODS * cycle}
+        rows.append(row | {"window_start": (PERIODS - found["period"][i]) * cycle})
+    expected = event_code.solve(rows)
+    for name in (*OF_PERIOD, "left_impacts", "left_peak_force", "left_plastic_set"):
+        scale = float(np.nanmax(np.abs(expected[name])))
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-8, atol=1e-9 * scale, err_msg=name)
