@@ -193,8 +193,9 @@ def _of_steady(config: Config, point: int, given: Mapping[str, Any], rows: int, 
     at = {name: float(solution.observables[name][0]) for name in RESTARTED if name in solution.observables}
     found = steady_trace(config.model, given, at, rows, within[1])
     if found is None:
-        buckled = " that has not buckled a wall" if any(at.get(name) for name in ("buckled", "left_buckled")) else ""
-        raise ValueError(f"it has no steady motion with a period{buckled}: see the column `status` of its row")
+        if any(at.get(name) for name in ("buckled", "left_buckled")):
+            raise ValueError("a trace of its steady motion would begin at a wall that has buckled before: give a window [start, end] in s")
+        raise ValueError("it has no steady motion with a period: see the column `status` of its row")
     columns, period = found
     keep = columns["time"] >= within[0] * (1.0 - 1e-12)
     return _plain(config, point, {name: values[keep] for name, values in columns.items()}, within[1], period)
