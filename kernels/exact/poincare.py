@@ -233,8 +233,7 @@ def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: A
     found |= dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
     found["regime"] = zero if sums.impacting is None else impact_pattern.finish(sums.impacting, speed, periodic)
     if _remembers(made.walls) is not None:  # a mass that swings in the dent of a wall passes its face, but touches nothing
-        touches = sum((found[law.prefix + "contact_time"] for law in made.kind.walls), zero) > 0.0
-        found["regime"] = jnp.where(periodic & ~touches, impact_pattern.NO_CONTACT, found["regime"])
+        found["regime"] = jnp.where(periodic & (found["contact_time"] <= 0.0), impact_pattern.NO_CONTACT, found["regime"])
     if made.centre is not None:
         bodies = made.centre.settled(made.p, made.excitation).bodies({**made.p, "end": lasts["end"]}, made.excitation, s.x, s.anchor.v)
         found |= dict(zip(("x_end", "v_end", "x_end_2", "v_end_2"), bodies, strict=True))

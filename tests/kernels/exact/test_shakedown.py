@@ -125,3 +125,17 @@ def test_two_walls_shake_down_each() -> None:
     for name in (*OF_PERIOD, "left_impacts", "left_peak_force", "left_plastic_set"):
         scale = float(np.nanmax(np.abs(expected[name])))
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-8, atol=1e-9 * scale, err_msg=name)
+
+
+@pytest.mark.slow
+def test_two_bodies_press_a_wall_as_one_of_their_reduced_mass() -> None:
+    # k and c are in proportion to the masses: x_1 - x_2 moves as one mass m m_2 / (m + m_2) whose spring, damper and load shrink with it
+    m, m_2 = 1.6, 8.0 / 3.0
+    part = m_2 / (m + m_2)
+    pair = {"m": m, "m_2": m_2, "k": 1.0 / part, "c": 0.2 / part, "f0": LOAD / part, "omega": OMEGA, "gap": GAP, **WALL}
+    one = {"m": m * part, "k": 1.0, "c": 0.2, "f0": LOAD, "omega": OMEGA, "gap": GAP, **WALL}
+    found, expected = steadily(BUCKLING_WALL, pair), steadily(BUCKLING_WALL, one)
+    assert found["status"].tolist() == expected["status"].tolist() == [Status.OK] * len(OMEGA)
+    assert (found["plastic_set"] > 0.0).any()
+    for name in (*(name for name in OF_PERIOD if not name.endswith("_end")), "shakedown", "regime", "poincare_x"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, atol=1e-11, err_msg=name)
