@@ -69,8 +69,8 @@ class Instant(NamedTuple):
         needed: all other forces on the mass if it were at rest there [N]: excitation, load, -k x, other contacts.
         drag: damping of the mass without that of this contact [N s/m].
         jumped: whether the external force has just jumped; `needed` and `a` are those after it. None if it never does (compile-time).
-        elapsed: time since the anchor [s]. swing: the part of the normal force that varies [N] and its rate [N/s]; both None at t = 0
-            and where no contact reads them.
+        elapsed: time since the anchor [s]; None at t = 0.
+        swing: the part of the normal force that varies [N] and its rate [N/s]; None where the normal force is constant.
     """
 
     x: Array

@@ -35,10 +35,18 @@ class Pressing(NamedTuple):
         """F_n [N] at n [N]."""
         return jnp.where(self.sides > 1.0, jnp.abs(n), jnp.maximum(n, 0.0))
 
+    def off(self, pressed: Array) -> Array:
+        """Whether the mass is off its support under F_n [N]; between two surfaces it never is."""
+        return (pressed <= 0.0) & (self.sides <= 1.0)
+
+    @property
+    def crosses(self) -> Array:
+        """Whether n changes its sign; a zero that it only touches is none."""
+        return jnp.abs(self.swing.amplitude) > jnp.abs(self.swing.load)
+
     def until_zero(self, time: Array) -> Array:
-        """Duration from a time [s] to the next zero of n [s], inf if there is none. A zero at that time itself does not count."""
-        swing = self.swing
-        crosses = jnp.abs(swing.amplitude) > jnp.abs(swing.load)
+        """Duration from a time [s] to the next change of sign of n [s], inf if there is none. One at that time itself does not count."""
+        swing, crosses = self.swing, self.crosses
         level = asin(jnp.where(crosses, -swing.load / jnp.where(crosses, swing.amplitude, 1.0), 0.0))
         seen = swing.omega * time + swing.phase + _AT_ZERO
         turn = _AT_ZERO + jnp.minimum(wrap(level - seen), wrap(math.pi - level - seen))

@@ -121,9 +121,9 @@ class VariedPhases(_Numbers, FrictionPhases):
         first = choose(holds, upper, choose(slips, choose(rising, peak, stop), idle(v)))
         second = choose(holds, lower, choose(slips & ~rising, valley, idle(v)))
         guards: tuple[Guard, ...] = (first, second)
-        if memory.pressed is not None and memory.normal is not None:
+        if self.pressing is not None and memory.pressed is not None and memory.normal is not None:
             sign = jnp.where(memory.pressed == 0.0, -1.0, memory.pressed)
-            guards = (Guard(sign * memory.normal, zero, zero, zero, sign), *guards)
+            guards = (choose(self.pressing.crosses, Guard(sign * memory.normal, zero, zero, zero, sign), idle(v)), *guards)
         stiffness = jnp.where(holds, k, 0.0)
         return Phase(
             stiffness,
@@ -148,6 +148,7 @@ class VariedPhases(_Numbers, FrictionPhases):
         if self.pressing is not None and at.swing is not None:
             normal = self.pressing.swing.load + at.swing[0]
             sign = jnp.where(normal != 0.0, jnp.sign(normal), jnp.sign(at.swing[1]))
+            sign = jnp.where(self.pressing.crosses, sign, jnp.sign(self.pressing.swing.load))
             between = self.pressing.sides > 1.0
             pressed = jnp.where(between, jnp.where(sign == 0.0, 1.0, sign), jnp.maximum(sign, 0.0))
         static, dynamic = self._limits(pressed, normal)

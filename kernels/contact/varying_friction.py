@@ -100,7 +100,7 @@ class Varied(_Numbers, SpringAndDamper):
         """The contact at t = 0 (see `new_grip`); a mass that nothing presses is off its support."""
         pressed = self.normal_force if normal is None or self.pressing is None else self.pressing.contact(normal)
         grip = new_grip(v, self.coefficient(v) * pressed)
-        return grip if self.pressing is None else grip._replace(slip_state=jnp.where(pressed > 0.0, grip.slip_state, -AWAY))
+        return grip if self.pressing is None else grip._replace(slip_state=jnp.where(self.pressing.off(pressed), -AWAY, grip.slip_state))
 
     def evaluate(
         self,
@@ -131,7 +131,7 @@ class Varied(_Numbers, SpringAndDamper):
         before = memory._replace(slip_state=jnp.where(lost, landed, memory.slip_state))
         force, after = law.evaluate(before, moved, v, needed, lets_go=~(memory.slips | lost))
         slipped = jnp.where(lost, memory.slip_state > 0.0, memory.slip_state != UNMOVED)
-        off = pressed <= 0.0
+        off = self.pressing.off(pressed)
         zero = jnp.zeros_like(force)
         away = Grip(jnp.where(slipped, AWAY, -AWAY), zero)
         return jnp.where(off, zero, force), Grip(*(jnp.where(off, gone, held) for gone, held in zip(away, after, strict=True)))

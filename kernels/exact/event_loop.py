@@ -399,6 +399,21 @@ def machine(
         stiff: see `first_guard.first_crossing` (compile-time).
         nested: whether derivatives of `next_event` are exact to any order. Else they are to order 3, by a shorter program (compile-time).
     """
+    zero = jnp.zeros_like(p["m"])
+    at, angle, pieces = released(excitation, p)
+    memory, force = law.start(at)
+    a = (at.needed - at.drag * at.v + force) / p["m"]
+    start = EventState(zero, jnp.where(finite, zero, 3.0), at.x, Anchor(at.v, a, *angle), memory, sums, zero, zero)
+    start = start._replace(kind=zero if log else None, pieces=pieces)
+
+    return EventMachine(law, excitation, p, observe, log, instants, stiff, nested, start)
+
+
+def released(excitation: Excitation, p: dict[str, Any]) -> tuple[Instant, tuple[Array, Array, Array], tuple[Array, ...]]:
+    """The motion at t = 0 without contact; the angle of the excitation, its sine and cosine; the pieces of its piecewise forces.
+
+    Arguments: see `machine`.
+    """
     piecewise = piecewise_of(excitation)
     pieces = tuple(each.begin() for each in piecewise)
     alpha, omega = amplitude_of(excitation, pieces) / p["m"], excitation.omega
@@ -413,12 +428,8 @@ def machine(
     ramp = ramp_of(excitation, pieces, p["m"])
     free_jerk = free_jerk if ramp is None else free_jerk + ramp
     free_snap = over_sines(-alpha * omega**2 * sine) - (p["c"] * free_jerk + p["k"] * free_a) / p["m"]
-    memory, force = law.start(Instant(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"], swing=_swing_at(excitation, sine, cosine)))
-    a = (needed - p["c"] * v + force) / p["m"]
-    start = EventState(zero, jnp.where(finite, zero, 3.0), x, Anchor(v, a, angle, sine, cosine), memory, sums, zero, zero)
-    start = start._replace(kind=zero if log else None, pieces=pieces)
-
-    return EventMachine(law, excitation, p, observe, log, instants, stiff, nested, start)
+    at = Instant(x, zero, v, free_a, free_jerk, free_snap, needed, p["c"], swing=_swing_at(excitation, sine, cosine))
+    return at, (angle, sine, cosine), pieces
 
 
 def _target(

@@ -14,7 +14,6 @@ import jax.numpy as jnp
 from kernels.contact import wall_outcome
 from kernels.contact.combined import Combined, Contacts
 from kernels.contact.friction_phases import FrictionPhases, FrictionState
-from kernels.contact.law import Instant
 from kernels.contact.normal_force import Pressing
 from kernels.contact.varied_phases import phases_of
 from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
@@ -22,11 +21,10 @@ from kernels.contact.wall_outcome import WallEnd
 from kernels.exact import event_loop, quadrature
 from kernels.exact.event_loop import EventState, Stretch
 from kernels.exact.forward_sensitivity import forward_sensitivity
-from kernels.excitation.multi_tone import Driven, Excitation, beside, excitation_of
+from kernels.excitation.multi_tone import Excitation, beside, excitation_of
 from kernels.models.contacts import STOP, VARYING, WallLaw
 from kernels.models.features import FEATURES, UNBOUNDED
 from kernels.models.outputs import NOTHING_ELSE, Asked
-from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide
 from kernels.numerics.numbers import Array, all_finite
 from kernels.observables import block_means, impact_pattern, impacts, rubbing
@@ -106,7 +104,7 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
         read += friction.law.constants
     law = Combined(friction, walls, tuple(wall.prefix.replace("_", " ") for wall in kind.walls))
     rubs = None if friction is None else rubbing.init(zero)
-    pressed = law.start(_released(p, excitation))[0].walls
+    pressed = law.start(event_loop.released(excitation, p)[0])[0].walls
     hits = tuple(
         impacts.init(
             zero, wall.compression(each, p["x0"] + zero), p["v0"] + zero, each.side, each.buckled > 0.0, p["window_start"],
@@ -141,14 +139,6 @@ def build(made: EventSetup, nested: bool = False) -> event_loop.EventMachine[Any
     return event_loop.machine(
         law, made.excitation, made.p, made.observe, made.sums, made.finite, instants=made.instants, stiff=stiff, nested=nested
     )
-
-
-def _released(p: dict[str, Any], excitation: Excitation) -> Instant:
-    """The motion at t = 0, as far as the walls need it."""
-    zero = jnp.zeros_like(p["m"])
-    x, v = p["x0"] + zero, p["v0"] + zero
-    needed = (excitation.at(zero) if isinstance(excitation, Driven) else excitation.force(sincos(excitation.phase + zero)[0])) - p["k"] * x
-    return Instant(x, zero, v, (needed - p["c"] * v) / p["m"], zero, zero, needed, p["c"])
 
 
 def rub(sums: rubbing.Rubbing, contact: FrictionState, now: Stretch, belt: Array | None = None) -> rubbing.Rubbing:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from kernels.excitation.harmonic import Harmonic, Turn, wrap
 from kernels.excitation.table import PiecewiseForce, TabledForce
 from kernels.models.features import DRIVEN, FEATURES
+from kernels.models.loads import HALF_SINE
 from kernels.numerics.elementary import chord, sincos
 from kernels.numerics.numbers import Array
 
@@ -71,7 +72,7 @@ class SampledForce(NamedTuple):
         """See `table.PiecewiseForce`."""
         return self.sample(piece + 1.0)
 
-    def jump(self, _piece: Array) -> None:
+    def jump(self, piece: Array) -> None:  # noqa: ARG002 (a record never jumps)
         """See `table.PiecewiseForce`."""
         return
 
@@ -126,10 +127,11 @@ class Driven(NamedTuple):
             height = p["pulse_f0"] - p["m"] * p["pulse_a0"]
             pulse = TabledForce.pulse(p["pulse"], height, p["pulse_start"], p["pulse_duration"])
             tables.append(pulse)
-            arches = by_events and pulse.length is not None
-            if arches and pulse.arch is not None and pulse.length is not None:
-                omega = jnp.pi / pulse.length
-                sines.append((pulse.arch * height[None], omega[None], (-omega * p["pulse_start"])[None]))
+            arches = by_events
+            if arches:
+                half = p["pulse"] == HALF_SINE
+                omega = jnp.pi / jnp.where(half, p["pulse_duration"], 1.0)
+                sines.append((jnp.where(half, height, 0.0)[None], omega[None], (-omega * p["pulse_start"])[None]))
         nothing = [jnp.zeros((0,), jnp.result_type(p["m"]))]
         amplitude, omega, phase = (jnp.concatenate([each[i] for each in sines] or nothing) for i in range(3))
         record = None
@@ -146,9 +148,11 @@ class Driven(NamedTuple):
 
     def amplitudes(self, pieces: tuple[Array, ...]) -> Array:
         """The amplitudes of the sines [N] in these pieces of `pieces`."""
-        if not self.arches:
-            return self.amplitude
-        return self.amplitude.at[-1 if self.swing is None else -2].multiply(self.tables[-1].gate(pieces[-1]))
+        return self._gated(self.tables[-1].gate(pieces[-1])) if self.arches else self.amplitude
+
+    def _gated(self, gate: Array | float) -> Array:
+        """The amplitudes of the sines [N], that of a pulse times `gate`."""
+        return self.amplitude.at[-1 if self.swing is None else -2].multiply(gate) if self.arches else self.amplitude
 
     def moving(self, sine: Array, pieces: tuple[Array, ...]) -> Array:
         """`force` in these pieces of `pieces`."""
@@ -157,7 +161,7 @@ class Driven(NamedTuple):
     @property
     def largest(self) -> Array:
         """A bound of the force [N]."""
-        most = jnp.sum(jnp.abs(self.amplitude)) + jnp.abs(self.load)
+        most = jnp.sum(jnp.abs(self._gated(0.0))) + jnp.abs(self.load)
         if self.record is not None:
             most = most + jnp.abs(self.record.factor) * jnp.max(jnp.abs(self.record.bank))
         return sum((table.largest for table in self.tables), start=most)
@@ -168,7 +172,7 @@ class Driven(NamedTuple):
 
     def force(self, sine: Array) -> Array:
         """Force [N] without those of record, table and pulse, where the sines (n,) are `sine`."""
-        return jnp.sum(self.amplitude * sine) + self.load
+        return jnp.sum(self._gated(0.0) * sine) + self.load
 
     def at(self, time: Array, before: bool = False) -> Array:
         """Force [N] at a time [s], which may be of a wider type than the other numbers; where it jumps, that after or `before` the jump."""

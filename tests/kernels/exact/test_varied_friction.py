@@ -70,6 +70,30 @@ def solved(
 
 
 @pytest.mark.slow
+def test_the_first_instant_at_a_stop_and_a_normal_force_that_only_touches_0() -> None:
+    base = {"m": 1.0, "k_n": 1e3, "friction_sides": 1.0, "a0": 0.0}
+    # at the face: mu_s n = 3 N hold against a load of 1 N, though the mean normal force is 0; in the second row n is too small
+    face = base | {"gap": 0.0, "mu_s": 0.3, "mu_d": 0.3, "normal_force": 0.0, "normal_omega": 0.1, "normal_phase": 0.5 * math.pi,
+                   "load": 1.0, "v0": 0.0, "end": 1.0}  # fmt: skip
+    faces = [face | {"normal_amplitude": n} for n in (10.0, 3.0)]
+    # a mass that slides one way, far from the stop, under n (1 + sin(omega t + phase))
+    n, omega, v0, end = 9.0, 7.0, 5.0, 2.2
+    phases = (0.0, 1.0, -0.5 * math.pi, 2.0, 3.5, 0.5 * math.pi, 1.5 * math.pi)
+    slides = base | {"gap": 100.0, "mu_s": 0.1, "mu_d": 0.1, "normal_force": n, "normal_amplitude": n, "normal_omega": omega, "load": 0.0,
+                     "v0": v0, "end": end}  # fmt: skip
+    sliding = [slides | {"normal_phase": phase, "friction_sides": sides} for sides in (1.0, 2.0) for phase in phases]
+    found = solved([*faces, *sliding], model="stop")
+
+    assert found["impacts"].tolist() == [0.0, 1.0, *[0.0] * len(sliding)]
+    assert found["peak_force"][0] == 0.0
+    assert found["stick_fraction"][0] == 1.0
+    assert not found["stick_fraction"][2:].any()
+    lost = [n * end + n / omega * (math.cos(phase) - math.cos(omega * end + phase)) for phase in phases]
+    np.testing.assert_allclose(found["v_end"][2:], [v0 - 0.1 * each for each in lost] * 2, rtol=1e-12)
+    assert set(found["slip_phases"][2:]) == {1.0}
+
+
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("held", [{}], ids=["rigid"])
 def test_derivatives_are_those_of_central_differences(held: dict[str, float]) -> None:

@@ -6,11 +6,13 @@ import math
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import kernels
 from kernels.batch.solve import solve
+from kernels.excitation.multi_tone import Driven
 from kernels.models import RUBBING_MASS, STOP
 from kernels.models.loads import PULSES
 from kernels.models.schemes import SCHEMES
@@ -134,6 +136,25 @@ def test_a_force_that_jumps_gives_its_momentum(scheme: str) -> None:
     of_way = {"euler": 4e-3, "adapt1": 2e-3}.get(scheme, 1e-13)
     assert np.allclose(found["v_end"], [0.35, 0.115], rtol=0.0, atol=of_speed)
     assert np.allclose(found["x_end"], [0.1225, 0.115 * 0.585], rtol=0.0, atol=of_way)
+
+
+@pytest.mark.slow
+def test_a_half_sine_does_nothing_before_it_begins() -> None:
+    # a mass at rest that touches a stop is pushed against it once, whenever that is; its sine would push or pull it at t = 0 already
+    stop = {"k_n": 1e3, "gap": 0.0, "mu": 0.0, "normal_force": 0.0, "end": 1.0, "pulse": CODES["half-sine"], "pulse_duration": 0.2}
+    found = kernels.simulate("stop", stop | {"pulse_start": np.array([0.0, 0.1, 0.3, 0.5, 0.7]), "pulse_f0": 1.0})
+    assert found["impacts"].tolist() == [1.0] * 5
+    assert np.ptp(np.asarray(found["v_end"])) < 1e-13
+
+
+def test_the_force_of_an_event_loop_has_its_half_sine_once() -> None:
+    row = {"m": 1.0, "f0": 0.0, "a0": 0.0, "omega": 1.0, "phase": 0.0, "load": 0.5, "pulse": CODES["half-sine"], "pulse_start": 0.3,
+           "pulse_duration": 0.2, "pulse_f0": 2.0, "pulse_a0": 0.0}  # fmt: skip
+    force = Driven.of({name: jnp.asarray(value) for name, value in row.items()}, by_events=True)
+    times = np.array([0.0, 0.299, 0.35, 0.4, 0.501])
+    found = jax.jit(jax.vmap(force.at))(times)
+    assert np.allclose(found, [0.5, 0.5, 0.5 + math.sqrt(2.0), 2.5, 0.5], rtol=0.0, atol=1e-14)
+    assert float(force.largest) == 2.5
 
 
 def test_a_table_goes_beside_a_record_a_tone_and_a_sine() -> None:

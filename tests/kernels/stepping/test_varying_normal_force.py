@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -15,6 +16,8 @@ from scipy.integrate import quad
 import kernels
 from kernels.batch import compile as programs
 from kernels.batch import solve as batch
+from kernels.contact.grip import Grip
+from kernels.contact.varying_friction import Varied
 from kernels.models import MODELS, RUBBING_MASS
 from kernels.models.features import VARIED
 from kernels.models.schemes import EXACT, SCHEMES
@@ -83,6 +86,21 @@ def test_a_mass_that_slides_one_way_loses_what_the_normal_force_takes(solve: Sol
     assert found["slip_distance"][1] < 0.8 * found["x_end"][1]
     assert found["slip_phases"].tolist() == [1, 4, 1, 2]
     assert not found["stick_fraction"].any()
+
+
+def test_a_mass_between_two_surfaces_is_never_off_them() -> None:
+    # where a step lands on a normal force of 0 there is no friction for an instant, but on one surface alone is contact lost
+    numbers = {"mu_s": 0.3, "mu_d": 0.2, "normal_force": 0.0, "k_t": 1e5, "c_t": 10.0, "normal_amplitude": 5.0, "normal_omega": 3.0,
+               "normal_phase": 0.0}  # fmt: skip
+    zero, speed = jnp.asarray(0.0), jnp.asarray(-2.0)
+    for sides in (1.0, 2.0):
+        law = Varied.of({name: jnp.asarray(value) for name, value in {**numbers, "friction_sides": sides}.items()})
+        began = law.at_start(speed, zero)
+        force, after = law.evaluate(Grip(jnp.asarray(-1.0), jnp.asarray(1.0)), jnp.asarray(-1e-3), speed, zero, zero)
+        assert float(force) == 0.0
+        for grip in (began, after):
+            assert bool(grip.is_away) == (sides == 1.0)
+            assert bool(grip.slips) == (sides == 2.0)
 
 
 @pytest.mark.parametrize("scheme", ALL)
