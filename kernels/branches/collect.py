@@ -214,7 +214,7 @@ class _Collector:
     def switched(self) -> None:
         """Follow the branches that begin at flips and crossings of those found last."""
         special, self.special = self.special, []
-        starts = []
+        begins: list[tuple[int, str, Points, float, float]] = []  # branch, kind, point, periods, sign
         for number, kind, point in special:
             row, periods = int(self.problem.row[number]), self.problem.periods[number]
             if kind not in ("flip", "branch point") or not self.room(row):
@@ -222,11 +222,15 @@ class _Collector:
             doubled = 2.0 if kind == "flip" else 1.0
             if periods * doubled > self.periods or self._left_here(row, periods * doubled, point, number):
                 continue
-            for sign in (1.0,) if kind == "flip" else (1.0, -1.0):
-                found = self._beside(number, point, periods * doubled, -1.0 if kind == "flip" else 1.0, sign)
-                if found is not None:
-                    starts.append(_Start(row, found, periods * doubled, kind, number, both=False))
-        self.follow(starts)
+            begins += [(number, kind, point, periods * doubled, sign) for sign in ((1.0,) if kind == "flip" else (1.0, -1.0))]
+        if not begins:
+            return
+        numbers, kinds, points, periods_of, signs = (list(each) for each in zip(*begins, strict=True))
+        found, good = self._beside(joined(points), np.array(kinds), np.array(periods_of), np.array(signs))
+        self.follow([
+            _Start(int(self.problem.row[numbers[i]]), found.take(np.array([i])), periods_of[i], kinds[i], numbers[i], both=False)
+            for i in np.flatnonzero(good)
+        ])  # fmt: skip
 
     def _left_here(self, row: int, periods: float, point: Points, parent: int) -> bool:
         """Whether a branch with so many periods has ended or begun at this point already."""
@@ -242,22 +246,30 @@ class _Collector:
                         return True
         return False
 
-    def _beside(self, number: int, point: Points, periods: float, multiplier: float, sign: float) -> Points | None:
-        """The first point of a branch that begins at a special point, where a multiplier is -1 or 1; None if none is found."""
-        values, vectors = np.linalg.eig(point.jacobian[0])
-        along = np.real(vectors[:, np.argmin(np.abs(values - multiplier))])
-        away = np.append(along / np.linalg.norm(along), 0.0)
-        if multiplier > 0.0:  # the branches cross: leave that of the point
-            away = away - np.dot(away, point.tangent[0]) * point.tangent[0]
-            away /= np.linalg.norm(away)
-        trial = replace(self.problem, periods=np.where(np.arange(len(self.problem.periods)) == number, periods, self.problem.periods))
+    def _beside(self, points: Points, kinds: np.ndarray, periods: np.ndarray, signs: np.ndarray) -> tuple[Points, np.ndarray]:
+        """The first points of branches that begin at flips and branch points (N), and whether each was found."""
+        count, n = len(points), points.jacobian.shape[1]
+        flips = kinds == "flip"
+        values, vectors = np.linalg.eig(points.jacobian)
+        nearest = np.argmin(np.abs(values - np.where(flips, -1.0, 1.0)[:, None]), axis=1)
+        along = np.real(vectors[np.arange(count), :, nearest])
+        away = np.zeros_like(points.u)
+        away[:, :n] = along / np.linalg.norm(along, axis=1, keepdims=True)
+        ahead = np.sum(away * points.tangent, axis=1, keepdims=True)
+        away = np.where(flips[:, None], away, away - ahead * points.tangent)  # where branches cross, leave that of the point
+        away *= signs[:, None] / np.linalg.norm(away, axis=1, keepdims=True)
+        trial = replace(self.problem, row=self.problem.row[points.branch], periods=periods)
+        found, good = points, np.zeros(count, dtype=bool)
         for distance in _AWAY:
-            guess = point.u + sign * distance * away
-            found, ok, _ = trial.correct(point.places, guess, Plane.through(guess, sign * away[None]))
-            apart = np.linalg.norm(found.u - point.u)
-            if ok[0] and 0.5 * distance < apart < 3.0 * distance and np.isfinite(found.tangent).all():
-                return found
-        return None
+            todo = np.flatnonzero(~good)
+            if not todo.size:
+                break
+            guess = points.u[todo] + distance * away[todo]
+            new, ok, _ = trial.correct(points.places._replace(branch=np.arange(count)).take(todo), guess, Plane.through(guess, away[todo]))
+            apart = np.linalg.norm(new.u - points.u[todo], axis=1)
+            ok &= (0.5 * distance < apart) & (apart < 3.0 * distance) & np.isfinite(new.tangent).all(axis=1)
+            found, good[todo[ok]] = found.put(todo[ok], new.take(ok)), True
+        return found, good
 
     def behind_ends(self) -> list[_Seed]:
         """Places to look for motions behind the ends of branches that were not followed beyond, and forget these ends."""
@@ -285,8 +297,23 @@ class _Collector:
         value = self.model.resolve(columns)["omega"]
         return float(np.broadcast_to(value, self.problem.map.count)[row])
 
-    def branch(self, number: int) -> Branch:
-        """A branch, its two sides put together."""
+    def branches(self) -> list[Branch]:
+        """The branches, the two sides of each put together."""
+        whole = [self._together(number) for number in range(len(self.sides))]
+        if not whole:
+            return []
+        lengths = [len(points) for points, _, _ in whole]
+        y_of = np.split(at_zero(self.problem, joined([points for points, _, _ in whole])), np.cumsum(lengths)[:-1])
+        found = []
+        for number, ((points, kinds, ends), y) in enumerate(zip(whole, y_of, strict=True)):
+            origin, parent = self.origins[number]
+            row, periods, value = int(self.problem.row[number]), int(self.problem.periods[number]), self.problem.value(points.u[:, -1])
+            omega = value if self.problem.map.names[0] == "omega" else self._omega(row, 0.0)
+            found.append(Branch(row, periods, origin, parent, ends, value, points, kinds, y, y[:, 1] / omega, multipliers(points)))
+        return found
+
+    def _together(self, number: int) -> tuple[Points, list[str], tuple[str, str]]:
+        """The points of a branch from end to end, what is special at them, and why it ends."""
         sides = self.sides[number]
         points, kinds, ends = sides[0].together(), list(sides[0].kinds), ("start", sides[0].end)
         if len(sides) > 1:
@@ -296,11 +323,7 @@ class _Collector:
             points = joined([replace(back, tangent=-back.tangent), points])
             kinds = [sides[1].kinds[i] for i in order] + kinds
             ends = (sides[1].end, sides[0].end)
-        origin, parent = self.origins[number]
-        y = at_zero(self.problem, points)
-        row, periods, value = int(self.problem.row[number]), int(self.problem.periods[number]), self.problem.value(points.u[:, -1])
-        omega = value if self.problem.map.names[0] == "omega" else self._omega(row, 0.0)
-        return Branch(row, periods, origin, parent, ends, value, points, kinds, y, y[:, 1] / omega, multipliers(points))
+        return points, kinds, ends
 
 
 def at_zero(problem: Problem, points: Points) -> np.ndarray:
@@ -393,4 +416,4 @@ def _branches(
         while collected.special:
             collected.switched()
         waiting = later + collected.behind_ends()
-    return [collected.branch(number) for number in range(len(collected.sides))]
+    return collected.branches()

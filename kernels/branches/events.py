@@ -32,6 +32,20 @@ class Found:
     goes_on: np.ndarray
 
 
+def happens(before: Points, after: Points) -> np.ndarray:
+    """Whether special points lie in steps from `before` to `after` (N,)."""
+    found = np.any(before.signature != after.signature, axis=1)
+    for value in TESTS.values():
+        found |= _passes_zero(value(before), value(after))
+    return np.asarray(found)
+
+
+def _passes_zero(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whether finite values have other signs at the two ends of steps."""
+    passes: np.ndarray = np.isfinite(a) & np.isfinite(b) & (np.sign(a) * np.sign(b) < 0.0)
+    return passes
+
+
 def between(problem: Problem, before: Points, after: Points) -> list[Found]:
     """All special points of steps along branches, from `before` (N) to `after` (N)."""
     found: list[Found] = []
@@ -59,8 +73,7 @@ def _smooth(problem: Problem, owner: np.ndarray, left: Points, right: Points, st
     if not owner.size:
         return found
     for kind, value in TESTS.items():
-        a, b = value(left), value(right)
-        changes = np.isfinite(a) & np.isfinite(b) & (np.sign(a) * np.sign(b) < 0.0)
+        changes = _passes_zero(value(left), value(right))
         if not changes.any():
             continue
         points, at, good = located(problem, left.take(changes), right.take(changes), value)

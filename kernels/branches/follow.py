@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kernels.branches.events import GRAZING, Found, between
+from kernels.branches.events import GRAZING, Found, between, happens
 from kernels.branches.grazing import behind, differ
 from kernels.branches.problem import Plane, Points, Problem, joined
 
@@ -52,17 +52,75 @@ _APART = 4  # points between two restarts
 _WIDEST, _WIDE = 0.35, 0.15  # angles [rad] between tangents at the ends of a step: not allowed; the next step is not longer
 
 
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """One step of each of some sides.
+
+    Attributes:
+        side: (N,) numbers of the sides. before, after: the points. good: whether the point behind was found. bound: whether it lies on a
+            bound of the parameter. length: in u. count: evaluations. turned: angle between the tangents [rad].
+    """
+
+    side: np.ndarray
+    before: Points
+    after: Points
+    good: np.ndarray
+    bound: np.ndarray
+    length: np.ndarray
+    count: np.ndarray
+    turned: np.ndarray
+
+    def take(self, which: np.ndarray) -> _Tried:
+        """Those of some places, or of a mask."""
+        one = self.before.take(which), self.after.take(which)
+        return _Tried(self.side[which], *one, *(getattr(self, name)[which] for name in ("good", "bound", "length", "count", "turned")))
+
+    def beside(self, others: _Tried) -> _Tried:
+        """These and others."""
+        one = joined([self.before, others.before]), joined([self.after, others.after])
+        ours, theirs = ([getattr(each, name) for name in ("good", "bound", "length", "count", "turned")] for each in (self, others))
+        return _Tried(np.append(self.side, others.side), *one, *(np.append(*pair) for pair in zip(ours, theirs, strict=True)))
+
+
 def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side]:
     """Follow branches from their first points, in the direction of the tangents of these, until each ends.
 
     Returns the sides, in the order of `start`. Special points are among the points. Where a branch ends by grazing, the last point is the
     last one before it.
+
+    A special point takes many evaluations one after the other. A side that comes to one waits until half of the sides do, and these
+    points are located together.
     """
-    sides = [Side([start.take(np.array([i]))], [""]) for i in range(len(start))]
-    active = np.arange(len(start))
-    now, step, moved = start, np.full(len(start), steps.first), np.zeros(len(start), dtype=int)
-    while active.size:
-        at, h = now.take(active), step[active]
+    return _Following(problem, start, steps).sides
+
+
+class _Following:
+    """Sides on their way.
+
+    Attributes:
+        sides: the sides. now: where each is. step: length of its next step. moved: how many points it had when it changed its section.
+    """
+
+    def __init__(self, problem: Problem, start: Points, steps: Steps) -> None:
+        count = len(start)
+        self.problem, self.start, self.steps = problem, start, steps
+        self.sides = [Side([start.take(np.array([i]))], [""]) for i in range(count)]
+        self.now, self.step, self.moved = start, np.full(count, steps.first), np.zeros(count, dtype=int)
+        active, waiting = np.arange(count), None
+        while active.size or waiting is not None:
+            if waiting is not None and len(waiting.side) >= active.size:
+                active, waiting = np.sort(np.append(active, self.settled(waiting))), None
+                continue
+            tried = self.tried(active)
+            later = self.takes_long(tried)
+            if later.any():
+                slow = tried.take(later)
+                waiting = slow if waiting is None else waiting.beside(slow)
+            active = self.settled(tried.take(~later)) if not later.all() else active[:0]
+
+    def tried(self, active: np.ndarray) -> _Tried:
+        """A step of some sides."""
+        at, h = self.now.take(active), self.step[active]
         target, bound = _bounded(at, h)
         guess = at.u + h[:, None] * at.tangent
         plane = Plane.through(guess, at.tangent)
@@ -71,50 +129,64 @@ def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side
         part = np.where(bound, (target - at.u[:, -1]) / np.where(at.tangent[:, -1] != 0.0, at.tangent[:, -1], 1.0), h)
         guess = np.where(bound[:, None], at.u + part[:, None] * at.tangent, guess)
         plane = Plane(np.where(bound[:, None], across, plane.normal), np.where(bound, target, plane.offset))
-        new, good, count = problem.correct(at.places, guess, plane)
+        new, good, count = self.problem.correct(at.places, guess, plane)
         new = new.oriented(at.tangent)
         good &= bound | ((new.u[:, -1] >= 0.0) & (new.u[:, -1] <= 1.0))
         cosine = np.sum(new.tangent * at.tangent, axis=1)
         turned = np.arccos(np.clip(np.nan_to_num(cosine, nan=-1.0), -1.0, 1.0))
         good &= np.isfinite(new.tangent).all(axis=1) & (np.linalg.norm(new.u - at.u, axis=1) < 3.0 * h)
         other = differ(new, at)
-        good &= (turned < _WIDEST) | (h <= np.where(other, 10.0, 100.0) * steps.least)
+        good &= (turned < _WIDEST) | (h <= np.where(other, 10.0, 100.0) * self.steps.least)
+        return _Tried(active, at, new, good, bound, h, count, turned)
+
+    def takes_long(self, tried: _Tried) -> np.ndarray:
+        """Whether steps (N,) have special points in them, or did not succeed so that something else must be tried."""
+        good, h = tried.good, tried.length
+        counts = np.array([len(self.sides[i].points) for i in tried.side])
+        long = ~good & ((h <= self.steps.least) | ((h < _STUCK) & (self.moved[tried.side] != counts)))
+        if good.any():
+            long[good] = happens(tried.before.take(good), tried.after.take(good))
+        return np.asarray(long)
+
+    def settled(self, tried: _Tried) -> np.ndarray:
+        """Add what steps have found to their sides: the numbers of the sides that go on."""
+        active, at, new, good, bound, h = tried.side, tried.before, tried.after, tried.good, tried.bound, tried.length.copy()
+        sides, steps = self.sides, self.steps
         ends = np.full(active.size, "", dtype=object)
         if good.any():
             accepted = np.flatnonzero(good)
-            stops = _record(problem, sides, active[accepted], at.take(accepted), new.take(accepted))
+            stops = _record(self.problem, sides, active[accepted], at.take(accepted), new.take(accepted))
             ends[accepted] = stops
         ends[good & bound & (ends == "")] = "bound"
-        closed = good & (ends == "") & _closed(new, start.take(active), h, np.array([len(sides[i].points) for i in active]))
+        counts = np.array([len(sides[i].points) for i in active])
+        closed = good & (ends == "") & _closed(new, self.start.take(active), h, counts)
         ends[closed] = "closed"
-        full = np.array([len(sides[i].points) >= steps.most for i in active])
-        ends[good & full & (ends == "")] = "most points"
+        ends[good & (counts >= steps.most) & (ends == "")] = "most points"
         ends[~good & (h <= steps.least)] = LOST
-        now = now.put(active[good], in_scale(new.take(good)))
+        self.now = self.now.put(active[good], in_scale(new.take(good)))
         restarted = np.zeros(active.size, dtype=bool)
         halted = np.flatnonzero((ends == LOST) | (ends == GRAZING))
         if halted.size:
-            last = [now.take(active[[i]]) if ends[i] == LOST else sides[active[i]].points[-1] for i in halted]
-            there, found, ends[halted] = _restarted(problem, [sides[i] for i in active[halted]], joined(last), ends[halted])
-            now = now.put(active[halted[found]], there.take(found))
+            last = [self.now.take(active[[i]]) if ends[i] == LOST else sides[active[i]].points[-1] for i in halted]
+            there, found, ends[halted] = _restarted(self.problem, [sides[i] for i in active[halted]], joined(last), ends[halted])
+            self.now = self.now.put(active[halted[found]], there.take(found))
             h[halted[found]] = 10.0 * steps.least
             restarted[halted[found]] = True
         counts = np.array([len(sides[i].points) for i in active])
-        stuck = np.flatnonzero(~good & ~restarted & (ends == "") & (h < _STUCK) & (moved[active] != counts))
+        stuck = np.flatnonzero(~good & ~restarted & (ends == "") & (h < _STUCK) & (self.moved[active] != counts))
         if stuck.size:
-            moved[active[stuck]] = counts[stuck]
-            there, better = elsewhere(problem, now.take(active[stuck]))
-            now = now.put(active[stuck[better]], there.take(better))
+            self.moved[active[stuck]] = counts[stuck]
+            there, better = elsewhere(self.problem, self.now.take(active[stuck]))
+            self.now = self.now.put(active[stuck[better]], there.take(better))
             h[stuck[better]] = 2.5 * steps.first
-        easy = (count <= 3) & (turned < _WIDE)
-        step[active] = np.where(good, np.where(easy, 1.5 * h, np.where(turned > 0.7 * _WIDEST, 0.6 * h, h)), 0.4 * h).clip(
+        easy, turned = (tried.count <= 3) & (tried.turned < _WIDE), tried.turned
+        self.step[active] = np.where(good, np.where(easy, 1.5 * h, np.where(turned > 0.7 * _WIDEST, 0.6 * h, h)), 0.4 * h).clip(
             0.0, steps.largest
         )
         for place, end in zip(active, ends, strict=True):
             if end:
                 sides[place].end = end
-        active = active[ends == ""]
-    return sides
+        return np.asarray(active[ends == ""])
 
 
 def elsewhere(problem: Problem, points: Points) -> tuple[Points, np.ndarray]:

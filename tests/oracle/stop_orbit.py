@@ -105,3 +105,11 @@ def _fold(p: Mapping[str, float], near: list[Orbit]) -> Orbit:
         return (orbit(p, speed + h, state).a0 - orbit(p, speed - h, state).a0) / (2 * h)
 
     return orbit(p, mp.findroot(rate, (near[0].speed, near[2].speed), solver="ridder", tol=mpf("1e-24")), state)
+
+
+def free_period(p: Mapping[str, float], energy: mpf) -> mpf:
+    """Period [s] of the free motion without damping that touches the stop, of an energy [J] above k gap^2 / 2."""
+    m, k, stop, gap = (mpf(p[name]) for name in ("m", "k", "k_n", "gap"))
+    speed, own = mp.sqrt((2 * energy - k * gap**2) / m), mp.sqrt((k + stop) / m)
+    out = mp.sqrt(m / k) * (mp.pi + 2 * mp.asin(gap / mp.sqrt(2 * energy / k)))
+    return out + 2 / own * mp.atan(speed / (own * k * gap / (k + stop)))

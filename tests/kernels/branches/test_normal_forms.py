@@ -78,7 +78,7 @@ def followed(form: Form | Plain, y: tuple[float, float], at: float, periods: int
     found.follow([_Start(0, point, 1.0, "given", -1, both=True)])
     while found.special:
         found.switched()
-    return [found.branch(number) for number in range(len(found.sides))]
+    return found.branches()
 
 
 def special(branch: Branch) -> list[tuple[str, float]]:

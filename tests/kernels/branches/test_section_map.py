@@ -6,20 +6,22 @@ import math
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 from kernels.branches.section_map import SectionMap
 from kernels.models import RUBBING_MASS, STOP
-from tests.oracle import impacts_on_section
+from tests.oracle import impacts_on_section, stop_orbit
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
 
 SPRING = {"k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "a0": 1.0, "m": 1.0}
+WALL = {"k": 10.0, "c": 0.0, "k_n": 50.0, "c_n": 0.0, "a0": 0.0, "m": 1.0, "gap": 0.01}  # of SDND122
 
 
 @pytest.fixture(scope="module")
 def stop() -> SectionMap:
-    gaps = np.array([0.0, 30.0, 0.0])
-    return SectionMap(STOP, {**SPRING, "gap": gaps}, ("omega",), ((1.0, 4.0),))
+    rows = [{**SPRING, "gap": 0.0}, {**SPRING, "gap": 30.0}, WALL]
+    return SectionMap(STOP, {name: np.array([row[name] for row in rows]) for name in WALL}, ("omega",), ((1.0, 4.0),))
 
 
 def test_the_multipliers_of_a_linear_oscillator_are_those_of_its_free_motion(stop: SectionMap) -> None:
@@ -33,6 +35,19 @@ def test_the_multipliers_of_a_linear_oscillator_are_those_of_its_free_motion(sto
         values = values[np.argsort(-values.imag)]
         free = free if free.imag > 0.0 else free.conjugate()
         np.testing.assert_allclose(values, [free, free.conjugate()], atol=1e-12)
+
+
+def test_a_free_motion_lies_on_the_backbone_of_its_closed_form_and_near_a_published_nonlinear_mode(stop: SectionMap) -> None:
+    energy = 0.00650108331626  # J, of SDND122A (V5.01.122)
+    with mp.workdps(stop_orbit.DIGITS):
+        period = stop_orbit.free_period(WALL, mp.mpf(energy))
+        slope = float(mp.diff(lambda e: stop_orbit.free_period(WALL, e), mp.mpf(energy)))  # s/J
+    omega, speed = 2.0 * math.pi / float(period), math.sqrt(2.0 * energy)
+    found = stop(np.array([2]), np.array([[omega]]), np.array([[speed, 0.0]]), np.zeros(1), np.ones(1), np.zeros(1))
+    np.testing.assert_allclose(found.y[0], [speed, 0.0], atol=1e-13)
+    # a faster start is ahead or behind by what the period changes with energy
+    np.testing.assert_allclose(found.by_point[0], [[1.0, 0.0], [-omega * speed**2 * slope, 1.0]], atol=1e-10)
+    assert 1.0 / float(period) == pytest.approx(0.64669392749957, rel=1e-4)  # Hz, by harmonic balance with a smoothed stop
 
 
 @pytest.mark.parametrize(("omega", "periods"), [(1.5, 1), (3.5, 2), (1.1612903225806452, 2), (5.5, 3)])
