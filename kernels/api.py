@@ -77,7 +77,8 @@ def simulate(
         KeyError: unknown model, scheme or parameter; the message suggests the nearest one. TypeError: `params` is no mapping.
         ValueError: a value that is no number, a plain number out of bounds, one oscillator that breaks a rule (such as mu_s < mu_d), a time
             scheme with friction but without k_t, scheme "exact"
-            with friction that varies (`features.VARIED`), shapes that do not broadcast, an impossible `window`, a record without `records`,
+            with links or with friction whose phases are not linear (`features.VARIED` but for LINEAR), shapes that do not broadcast, an
+            impossible `window`, a record without `records`,
             or blocks or statistics of a steady window, or multipliers of another; with `throw` rows without results, of which the
             message names the first.
 
@@ -144,8 +145,8 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
 
     Raises:
         KeyError: unknown model or parameter.
-        ValueError: a value that is no number, a plain number out of bounds, friction that varies (`features.VARIED`), shapes that do
-            not broadcast, or a record without `records`.
+        ValueError: a value that is no number, a plain number out of bounds, links or friction whose phases are not linear
+            (`features.VARIED` but for LINEAR), shapes that do not broadcast, or a record without `records`.
 
     Examples:
         >>> last = moment("rubbing_mass", {"mu": 0.1, "a0": 5.0, "end": 2.0})

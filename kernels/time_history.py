@@ -79,8 +79,8 @@ def event_log(model: str, params: Mapping[str, Any], most: int = event_loop.MOST
         contact. Of two bodies, x and v are those of the first minus the second.
 
     Raises:
-        KeyError: unknown model or parameter. ValueError: a value that is not a single number, a plain number out of bounds, friction that
-            varies (`features.VARIED`), or a record without `records`.
+        KeyError: unknown model or parameter. ValueError: a value that is not a single number, a plain number out of bounds, links or
+            friction whose phases are not linear (`features.VARIED` but for LINEAR), or a record without `records`.
 
     Examples:
         >>> log = event_log("rubbing_mass", {"a0": 1.5, "end": 2.0})

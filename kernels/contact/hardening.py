@@ -10,11 +10,11 @@ Source: behaviour DIS_ECRO_TRAC of Code_Aster (SDND124, V5.01.124); Simo and Hug
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.link_law import Curve, LinkLaw, Travel
+from kernels.contact.link_law import CurveLaw, Travel
 from kernels.numerics.numbers import Array
 
 
@@ -26,22 +26,10 @@ class Yielded(NamedTuple):
     limit: Array
 
 
-class _Numbers(NamedTuple):
-    curve: Curve
-
-
-class Hardening(_Numbers, LinkLaw):
+class Hardening(CurveLaw):
     """An elasto-plastic link; its curve begins at (0, 0), and its second node is the elastic limit."""
 
-    @classmethod
-    def of(cls, p: dict[str, Any]) -> Hardening:
-        """The law of resolved parameters."""
-        return cls(Curve.of(p["hardening_displacement"], p["hardening_force"]))
-
-    @property
-    def constants(self) -> tuple[Array, ...]:
-        """The numbers of the law that must be finite."""
-        return self.curve.constants
+    table = ("hardening_displacement", "hardening_force")
 
     @property
     def _divisor(self) -> Array:

@@ -6,7 +6,7 @@ A link has a state that changes along the way of the mass (`along`) and a force 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax.numpy as jnp
 
@@ -97,3 +97,24 @@ class Curve(NamedTuple):
         """Integral of the curve from its first node to a number."""
         way = x - self.x
         return (self.y + 0.5 * self.slope * way) * way + 0.5 * jnp.sum(self.changes * jnp.maximum(x - self.nodes, 0.0) ** 2)
+
+
+class _CurveNumbers(NamedTuple):
+    curve: Curve
+
+
+class CurveLaw(_CurveNumbers, LinkLaw):
+    """A law that is a curve; `table` names the parameters of its nodes and of its forces there."""
+
+    table: ClassVar[tuple[str, str]]
+
+    @classmethod
+    def of(cls, p: dict[str, Any]) -> Self:
+        """The law of resolved parameters."""
+        nodes, forces = cls.table
+        return cls(Curve.of(p[nodes], p[forces]))
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers of the law that must be finite."""
+        return self.curve.constants

@@ -5,28 +5,12 @@ Source: behaviours RELA_EFFO_DEPL and RELA_EFFO_VITE of Code_Aster, whose SDND10
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from kernels.contact.link_law import Curve, LinkLaw, Travel
+from kernels.contact.link_law import CurveLaw, Travel
 from kernels.numerics.numbers import Array
 
 
-class _SpringNumbers(NamedTuple):
-    curve: Curve
-
-
-class NonlinearSpring(_SpringNumbers, LinkLaw):
-    """A spring whose force is a table of displacements."""
-
-    @classmethod
-    def of(cls, p: dict[str, Any]) -> NonlinearSpring:
-        """The law of resolved parameters."""
-        return cls(Curve.of(p["spring_displacement"], p["spring_force"]))
-
-    @property
-    def constants(self) -> tuple[Array, ...]:
-        """The numbers of the law that must be finite."""
-        return self.curve.constants
+class _Stateless(CurveLaw):
+    """A link whose force follows from displacement and velocity alone."""
 
     def at_start(self, x: Array) -> tuple[()]:  # noqa: ARG002 (no state)
         """It has no state."""
@@ -35,6 +19,12 @@ class NonlinearSpring(_SpringNumbers, LinkLaw):
     def along(self, state: tuple[()], travel: Travel) -> tuple[()]:  # noqa: ARG002 (no state)
         """It has no state."""
         return state
+
+
+class NonlinearSpring(_Stateless):
+    """A spring whose force is a table of displacements."""
+
+    table = ("spring_displacement", "spring_force")
 
     def force(self, state: tuple[()], x: Array, v: Array) -> Array:  # noqa: ARG002 (a spring)
         """Restoring force [N]."""
@@ -45,30 +35,10 @@ class NonlinearSpring(_SpringNumbers, LinkLaw):
         return 0.0 * travel.x
 
 
-class _DamperNumbers(NamedTuple):
-    curve: Curve
-
-
-class NonlinearDamper(_DamperNumbers, LinkLaw):
+class NonlinearDamper(_Stateless):
     """A damper whose force is a table of velocities."""
 
-    @classmethod
-    def of(cls, p: dict[str, Any]) -> NonlinearDamper:
-        """The law of resolved parameters."""
-        return cls(Curve.of(p["damper_velocity"], p["damper_force"]))
-
-    @property
-    def constants(self) -> tuple[Array, ...]:
-        """The numbers of the law that must be finite."""
-        return self.curve.constants
-
-    def at_start(self, x: Array) -> tuple[()]:  # noqa: ARG002 (no state)
-        """It has no state."""
-        return ()
-
-    def along(self, state: tuple[()], travel: Travel) -> tuple[()]:  # noqa: ARG002 (no state)
-        """It has no state."""
-        return state
+    table = ("damper_velocity", "damper_force")
 
     def force(self, state: tuple[()], x: Array, v: Array) -> Array:  # noqa: ARG002 (a damper)
         """Resisting force [N]."""

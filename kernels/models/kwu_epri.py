@@ -94,6 +94,10 @@ def kwu_epri(
     for name, value in numbers.items():
         if not (math.isfinite(value) and (value > 0.0 if name == "reference_force" else value >= 0.0)):
             raise ValueError(f"{name} must be {'> 0' if name == 'reference_force' else '>= 0'} and finite, not {value:g}")
+    tops = {"force_max": (force_max, force), "speed_max": (speed_max, np.abs(speed))}
+    for name, (top, _) in tops.items():
+        if top is not None and not (math.isfinite(top) and top > 0.0):
+            raise ValueError(f"{name} must be > 0 and finite, not {top:g}")
     speed = np.abs(speed)
     lasts = np.empty_like(times)
     steps = np.diff(times)
@@ -102,12 +106,7 @@ def kwu_epri(
     touches = force > 0.0
     if not touches.any():
         return KwuEpri(math.nan, math.nan, 0.0, 0.0, power, np.zeros((CLASSES, CLASSES)))
-    tops = {"force_max": (force_max, force), "speed_max": (speed_max, speed)}
-    widths = []
-    for name, (top, values) in tops.items():
-        if top is not None and not (math.isfinite(top) and top > 0.0):
-            raise ValueError(f"{name} must be > 0 and finite, not {top:g}")
-        widths.append((float(np.max(values[touches])) if top is None else top) / CLASSES)
+    widths = [(float(np.max(values[touches])) if top is None else top) / CLASSES for top, values in tops.values()]
     shares = np.zeros((CLASSES, CLASSES))
     classes = [_class_of(values[touches], width) for (_, values), width in zip(tops.values(), widths, strict=True)]
     np.add.at(shares, (classes[1], classes[0]), lasts[touches])
@@ -127,7 +126,10 @@ _ARRAYS = ("time", "normal_force", "sliding_speed")
 
 def _read(value: ArrayLike, name: str) -> np.ndarray:
     """One of the arrays, in float64."""
-    found = np.asarray(value, dtype=np.float64)
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a list of numbers: {error}") from None
     if found.ndim != 1 or found.size < 2:
         raise ValueError(f"{name} must be a list of at least 2 numbers, not an array of shape {found.shape}")
     if not np.isfinite(found).all():

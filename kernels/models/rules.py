@@ -142,7 +142,9 @@ def _stiffness_in_words(p: Values) -> str:
     k_link, c_link = (float(value) for value in links.stiffness_and_damping(p))
     if k_link > 0.0 or c_link > 0.0:
         return f"links of up to {k_link:g} N/m and {c_link:g} N s/m beside k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
-    contact = f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
+    laws = {**dict.fromkeys(PRESLIDING, "N/m"), "bristle_damping": "N s/m"}
+    given = [f"{name} = {p[name]:g} {unit}" for name, unit in laws.items() if used(p.get(name, 0.0))]
+    contact = " and ".join(given) or f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
     return contact if held_stiffness_and_damping(p)[0] > 0.0 else f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
 
 

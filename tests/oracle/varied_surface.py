@@ -118,7 +118,6 @@ def _run(p: dict[str, mpf], drive: Drive, surface: Surface, end: mpf, window: tu
         found = first_negative([*ends, *guards], h)
         tau = h if found is None else found[0]
         _measure(seen, s, (window, s.t + tau), press, motion, slip, speed, tau)
-        before = s.side
         if holds and penalised:
             s.spring -= k_t * (value(motion, tau) - belt * tau)
         s.x, s.v, s.t = s.x + value(motion, tau), value(speed, tau), stop if found is None else s.t + tau
@@ -129,7 +128,6 @@ def _run(p: dict[str, mpf], drive: Drive, surface: Surface, end: mpf, window: tu
         elif len(drive.record) and stop == following:
             sample += 1
         assert s.events < 10_000, "events without end"
-        del before
     length = window[1] - window[0]
     return {
         "wear_power": seen.energy / length, "wear_energy": seen.energy, "friction_power": mu_d * seen.energy / length,

@@ -37,7 +37,6 @@ TIMES = ("window_start", "window_end", "end")
 POINTS = 7
 MOST_EVENTS = 20_000
 ROUNDING = 1e-14  # of a value, relative to its size
-# one process finds the points of a kind once
 KINDS = [False, True]
 RELATIVE_STEPS = (1e-3, 1e-4, 1e-5, 1e-6)
 

@@ -72,6 +72,8 @@ def test_the_law_holds_where_impacts_dominate() -> None:
         ({"wear_coefficient": -1.0}, "wear_coefficient must be >= 0 and finite, not -1"),
         ({"reference_force": 0.0}, "reference_force must be > 0 and finite, not 0"),
         ({"force_max": 0.0}, "force_max must be > 0 and finite, not 0"),
+        ({"normal_force": [0.0, 0.0, 0.0], "force_max": -3.0}, "force_max must be > 0 and finite, not -3"),
+        ({"time": "a"}, "time must be a list of numbers"),
     ],
 )
 def test_what_is_wrong_is_said(changes: dict[str, Any], message: str) -> None:

@@ -157,3 +157,5 @@ def test_rules():
     assert solve(RUBBING_MASS, "euler", LAWS["LuGre"] | {"step": 0.1}).status[0] == Status.RULE_BROKEN  # not stable
     with pytest.raises(ValueError, match="bristle_stiffness"):
         kernels.simulate("rubbing_mass", LAWS["LuGre"])
+    with pytest.raises(ValueError, match=r"must be less than .* s for bristle_stiffness = .* N/m and bristle_damping = "):
+        kernels.simulate("rubbing_mass", LAWS["LuGre"] | {"step": 0.1}, "euler")
