@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -161,6 +162,28 @@ def test_a_dashpot_of_exponent_1_is_a_linear_one_and_relaxation_has_its_closed_f
     square = Maxwell(stiffness, damping, jnp.float64(2.0))  # 1 / |f| grows by K t / C^2
     assert float(square.along(force, rest)[0]) == pytest.approx(-1.0 / (1.0 / 5.0 + 30.0 * 0.2 / 4.0), rel=1e-14)
     assert float(linear.dissipated(force, rest, linear.along(force, rest))) == pytest.approx((1.0 - np.exp(-6.0)) * 25.0 / 60.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("z", [1e-4, 0.09, 0.2, 3.0, 500.0, 5e3])
+def test_the_work_of_a_linear_dashpot_is_that_of_its_differential_equation_however_fast_it_relaxes(z: float) -> None:
+    h, stiffness = 1e-2, 1e6
+    law, path = Maxwell(jnp.array([stiffness]), jnp.array([stiffness * h / z]), None), Path.of(h, 1.0, 0.6, 0.0085)
+    for first in (0.0, 300.0):
+        begin = jnp.array([first])
+        after = law.along(begin, Travel(jnp.float64(0.0), path))
+        found = float(law.dissipated(begin, Travel(jnp.float64(0.0), path), after))
+        # the force in the dashpot turns into heat at the rate f^2 / C; by 50 digits
+        mp.mp.dps = 50
+        a, b, c = (mp.mpf(float(each)) for each in (path.pace(0.0), -4.0 * path.early - 2.0 * path.late, 3.0 * (path.early + path.late)))
+        rate, k = mp.mpf(z), mp.mpf(stiffness)
+        lag = [k * (a / rate - b / rate**2 + 2 * c / rate**3), k * (b / rate - 2 * c / rate**2), k * c / rate]  # of the particular solution
+
+        def force(u: Any, first: float = first, lag: Any = lag, rate: Any = rate) -> Any:
+            return lag[0] + lag[1] * u + lag[2] * u * u + (first - lag[0]) * mp.exp(-rate * u)
+
+        ends = [mp.mpf(0), *(each for each in (1 / rate, 5 / rate, 30 / rate) if each < 1), mp.mpf(1)]
+        heat = mp.quad(lambda u, force=force: force(u) ** 2, ends) * rate / k
+        assert found == pytest.approx(float(heat), rel=1e-9 if z > 0.1 else 5e-3)
 
 
 def test_cycles_of_an_elasto_plastic_link_are_their_closed_form() -> None:
