@@ -211,7 +211,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--rows", type=int, default=SIDE**2, help="how many rows are followed")
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many of them are swept")
     parser.add_argument("--steps", type=int, default=STEPS, help="frequencies of a sweep")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="no further block of rows is begun after so many")
+    parser.add_argument("--seconds", type=float, default=600.0, help="no further block of rows is begun after so many")
     asked = parser.parse_args(arguments)
     report(asked.rows, asked.sample, asked.steps, asked.seconds)
 
