@@ -112,12 +112,6 @@ OF_LOADS = {"a0": "amplitude", "f0": "amplitude", "load": "constant", "table_for
 OF_LOADS |= dict.fromkeys(("pulse_f0", "pulse_a0"), "pulse_amplitude")  # what an oscillator calls the parameters of a load
 
 
-def meant_by(word: str, known: Mapping[str, str]) -> str:
-    """The key of a support or load that a wrong one means: what an oscillator calls it, or one spelled alike; empty if there is none."""
-    alike = difflib.get_close_matches(word, known, n=1, cutoff=SURE)
-    return OF_LOADS[word] if OF_LOADS.get(word) in known else alike[0] if alike else ""
-
-
 def describe(item: Mapping[str, Any], location: list[str]) -> str:
     """Translate an error of pydantic for the author of the file."""
     if item["type"] == "extra_forbidden":
@@ -125,8 +119,11 @@ def describe(item: Mapping[str, Any], location: list[str]) -> str:
         known, topic = keys_of(location[:-1]), TOPICS.get(location[0], "")
         if alias in known:
             return f"unknown key; [sweep] calls it {alias!r}"
-        if len(location) == 3 and location[0] in PARTS and (meant := meant_by(location[-1], known)):
-            return f"unknown key; [{location[0]}.{location[1]}] calls it {meant!r}"
+        if len(location) == 3 and location[0] in PARTS:
+            if (meant := OF_LOADS.get(location[-1])) in known:
+                return f"unknown key; [{location[0]}.{location[1]}] calls it {meant!r}"
+            if difflib.get_close_matches(location[-1], known, n=1, cutoff=SURE):  # of this part rather than of another section
+                return f"unknown key; {advise(location[-1], known, topic)}"
         return home_of(location[-1]) or f"unknown key; {advise(location[-1], known, topic)}"
     expected = TYPES.get(item["type"])
     return f"must be {expected}, not {shorten(item['input'])}" if expected else str(item["msg"])

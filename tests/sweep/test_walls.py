@@ -268,8 +268,9 @@ def test_a_map_of_a_wall_has_no_regime_but_a_shade(shocked: FakeKernels, tmp_pat
     drawn = read_map(directory)
     assert drawn.shade is not None
     assert (drawn.shade.name, drawn.words[-1], drawn.fixed["damping_criterion"]) == ("peak_force", "no friction", "excluded")
-    assert drawn.regimes.tolist() == [[3, FAILED, 3], [3, 3, 3]]
-    assert read_map(directory, color="rebound_velocity").regimes.tolist() == [[VOID, FAILED, 3], [3, 3, 3]]
+    last = len(drawn.words) - 1
+    assert drawn.regimes.tolist() == [[last, FAILED, last], [last, last, last]]
+    assert read_map(directory, color="rebound_velocity").regimes.tolist() == [[VOID, FAILED, last], [last, last, last]]
     for options in (["--color", "rebound_velocity"], ["--color", "none"]):
         assert main(["map", str(directory), *options]) == 0
     assert shocked.calls == [6]

@@ -90,13 +90,18 @@ def test_a_sweep_may_pass_through_no_excitation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "meant"),
-    [("table_force", "table_value"), ("pulse_f0", "pulse_amplitude"), ("pulse_a0", "pulse_amplitude"), ("a0", "amplitude"),
-     ("tabel_time", "table_time")],
-)  # fmt: skip
-def test_a_wrong_key_of_a_load_is_sought_among_those_of_loads(key: str, meant: str) -> None:
+    ("key", "advice"),
+    [
+        ("table_force", "[loads.pull] calls it 'table_value'"),
+        ("pulse_f0", "[loads.pull] calls it 'pulse_amplitude'"),
+        ("pulse_a0", "[loads.pull] calls it 'pulse_amplitude'"),
+        ("a0", "[loads.pull] calls it 'amplitude'"),
+        ("tabel_time", "did you mean 'table_time'?"),
+    ],
+)
+def test_a_wrong_key_of_a_load_is_sought_among_those_of_loads(key: str, advice: str) -> None:
     told = wrong({**STRUCTURE, "loads": {"pull": {"point": "centre", key: 1.0}}})
-    assert f"loads.pull.{key}: unknown key; [loads.pull] calls it {meant!r}" in told
+    assert f"loads.pull.{key}: unknown key; {advice}" in told
 
 
 def test_the_key_of_a_file_is_known_where_others_are_suggested() -> None:
