@@ -20,7 +20,7 @@ PARTS = {
     "against": "Against other tools",
     "native": "The loop in C++ beside that of JAX",
     "structures": "Structures with supports: against numba, growth, 10^4 tubes over 1 s",
-    "branches": "Branches of 10^4 rubbing stops, held against sweeps up and down",
+    "branches": "Branches of rubbing stops, held against sweeps up and down",
     "start": "From the prompt to the first row, and to a million",
     "large_runs": "Large runs: time and memory",
     "derivatives": "Derivatives",

@@ -31,7 +31,7 @@ from kernels.runtime import jax_setup, program_cache
 
 FIXED = {"m": 1.0, "k": 1.0, "c": 0.05, "a0": 0.4, "g": 1.0, "k_n": 30.0, "c_n": 0.5}
 GAP, MU, OMEGA = (0.5, 1.5), (0.02, 0.2), (0.8, 2.4)  # m, 1, rad/s
-PERIODS, PLACES, BLOCK = 2, 3, 256
+PERIODS, PLACES, BLOCK = 2, 3, 32
 SIDE = 100  # gaps, and values of mu
 SAMPLE, STEPS, LASTING = 200, 81, 200  # rows that are swept, frequencies of a sweep, periods at each
 SETTLED, SAME = 1e-8, 1e-6  # differences of velocities over the largest speed

@@ -70,16 +70,21 @@ class _Tried:
     count: np.ndarray
     turned: np.ndarray
 
+    @property
+    def numbers(self) -> tuple[np.ndarray, ...]:
+        """What stands behind the points, in its order."""
+        return self.good, self.bound, self.length, self.count, self.turned
+
     def take(self, which: np.ndarray) -> _Tried:
         """Those of some places, or of a mask."""
         one = self.before.take(which), self.after.take(which)
-        return _Tried(self.side[which], *one, *(getattr(self, name)[which] for name in ("good", "bound", "length", "count", "turned")))
+        return _Tried(self.side[which], *one, *(each[which] for each in self.numbers))
 
     def beside(self, others: _Tried) -> _Tried:
         """These and others."""
         one = joined([self.before, others.before]), joined([self.after, others.after])
-        ours, theirs = ([getattr(each, name) for name in ("good", "bound", "length", "count", "turned")] for each in (self, others))
-        return _Tried(np.append(self.side, others.side), *one, *(np.append(*pair) for pair in zip(ours, theirs, strict=True)))
+        pairs = zip(self.numbers, others.numbers, strict=True)
+        return _Tried(np.append(self.side, others.side), *one, *(np.append(*pair) for pair in pairs))
 
 
 def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side]:
@@ -91,7 +96,7 @@ def follow(problem: Problem, start: Points, steps: Steps = Steps()) -> list[Side
     A special point takes many evaluations one after the other. A side that comes to one waits until half of the sides do, and these
     points are located together.
     """
-    return _Following(problem, start, steps).sides
+    return _Following(problem, start, steps).run()
 
 
 class _Following:
@@ -106,7 +111,10 @@ class _Following:
         self.problem, self.start, self.steps = problem, start, steps
         self.sides = [Side([start.take(np.array([i]))], [""]) for i in range(count)]
         self.now, self.step, self.moved = start, np.full(count, steps.first), np.zeros(count, dtype=int)
-        active, waiting = np.arange(count), None
+
+    def run(self) -> list[Side]:
+        """Follow all sides to their ends."""
+        active, waiting = np.arange(len(self.sides)), None
         while active.size or waiting is not None:
             if waiting is not None and len(waiting.side) >= active.size:
                 active, waiting = np.sort(np.append(active, self.settled(waiting))), None
@@ -117,6 +125,16 @@ class _Following:
                 slow = tried.take(later)
                 waiting = slow if waiting is None else waiting.beside(slow)
             active = self.settled(tried.take(~later)) if not later.all() else active[:0]
+        return self.sides
+
+    def lengths(self, side: np.ndarray) -> np.ndarray:
+        """Number of points of some sides."""
+        return np.array([len(self.sides[i].points) for i in side])
+
+    def stuck(self, tried: _Tried) -> np.ndarray:
+        """Whether a step did not succeed though it is short, at a place where the side has not yet changed its section (N,)."""
+        stuck: np.ndarray = ~tried.good & (tried.length < _STUCK) & (self.moved[tried.side] != self.lengths(tried.side))
+        return stuck
 
     def tried(self, active: np.ndarray) -> _Tried:
         """A step of some sides."""
@@ -141,9 +159,8 @@ class _Following:
 
     def takes_long(self, tried: _Tried) -> np.ndarray:
         """Whether steps (N,) have special points in them, or did not succeed so that something else must be tried."""
-        good, h = tried.good, tried.length
-        counts = np.array([len(self.sides[i].points) for i in tried.side])
-        long = ~good & ((h <= self.steps.least) | ((h < _STUCK) & (self.moved[tried.side] != counts)))
+        good = tried.good
+        long = ~good & (tried.length <= self.steps.least) | self.stuck(tried)
         if good.any():
             long[good] = happens(tried.before.take(good), tried.after.take(good))
         return np.asarray(long)
@@ -158,7 +175,7 @@ class _Following:
             stops = _record(self.problem, sides, active[accepted], at.take(accepted), new.take(accepted))
             ends[accepted] = stops
         ends[good & bound & (ends == "")] = "bound"
-        counts = np.array([len(sides[i].points) for i in active])
+        counts = self.lengths(active)
         closed = good & (ends == "") & _closed(new, self.start.take(active), h, counts)
         ends[closed] = "closed"
         ends[good & (counts >= steps.most) & (ends == "")] = "most points"
@@ -172,10 +189,9 @@ class _Following:
             self.now = self.now.put(active[halted[found]], there.take(found))
             h[halted[found]] = 10.0 * steps.least
             restarted[halted[found]] = True
-        counts = np.array([len(sides[i].points) for i in active])
-        stuck = np.flatnonzero(~good & ~restarted & (ends == "") & (h < _STUCK) & (self.moved[active] != counts))
+        stuck = np.flatnonzero(self.stuck(tried) & ~restarted & (ends == ""))
         if stuck.size:
-            self.moved[active[stuck]] = counts[stuck]
+            self.moved[active[stuck]] = self.lengths(active[stuck])
             there, better = elsewhere(self.problem, self.now.take(active[stuck]))
             self.now = self.now.put(active[stuck[better]], there.take(better))
             h[stuck[better]] = 2.5 * steps.first

@@ -87,20 +87,23 @@ def columns(matrix: Array, near_touch: Array) -> dict[str, Array]:
 
 
 def nearest_touch(p: dict[str, Any], observed: dict[str, Array], sums: Any) -> Array:
-    """How near a motion is to touching a stop with zero speed, over |f0 - m a0| / (m omega); inf without a stop.
+    """How near a motion is to touching a wall with zero speed, over |f0 - m a0| / (m omega); inf without a wall.
 
-    That is the speed of the slowest impact; without contact the distance between the extremes of the motion and the stop, times omega.
+    That is the speed of the slowest impact; without contact the distance between the extremes of the motion and the wall, times omega.
 
     Args:
-        p: parameters of the model. observed: observables of the motion, with its extremes where there is a stop. sums: of the event loop.
+        p: parameters of the model. observed: observables of the motion, with its extremes where there is a wall, and the plastic sets of
+            walls that buckle. sums: of the event loop.
     """
     scale = jnp.abs(Harmonic.of(p).amplitude) / (p["m"] * p["omega"])
     impacting = getattr(sums, "impacting", None)
     nearest: Array = scale + jnp.inf
     if impacting is None:
         return nearest
-    left = p["left_gap"] if "left_gap" in p else jnp.where(p["sides"] > 1.0, p["gap"], jnp.inf)
-    apart = jnp.minimum(p["gap"] - observed["x_max"], left + observed["x_min"])
+    zero = jnp.zeros_like(scale)
+    left = p["left_gap"] if "left_gap" in p else jnp.where(p.get("sides", zero) > 1.0, p["gap"], jnp.inf)
+    right, left = p["gap"] + observed.get("plastic_set", zero), left + observed.get("left_plastic_set", zero)
+    apart = jnp.minimum(right - observed["x_max"], left + observed["x_min"])
     clear = jnp.where(impacting.inside > 0.0, jnp.inf, apart * p["omega"])
     usable = jnp.where(scale > 0.0, scale, 1.0)
     return jnp.where(scale > 0.0, jnp.minimum(impacting.slowest, clear) / usable, nearest)

@@ -57,7 +57,8 @@ class OrbitSearch(NamedTuple):
         earlier, directions: y (MOST_MULTIPLE, n) and direction at the sections before, the last one first; NaN where there is none.
         jacobians: (MOST_MULTIPLE - 1, n, n), those of the periods that began at these sections.
         periods: number of integrated periods. multiple: q of the periodic motion; 0 until it is found.
-        yielded: number of periods after which no wall has yielded any more.
+        counted, counted_back: number of periods that led to `state` and to `back`, without those that were undone.
+        yielded: number of these periods after which no wall has yielded any more.
         tangent: direction (n,) in which a small deviation grows. growth: logarithm of its growth since period SETTLING.
     """
 
@@ -74,6 +75,8 @@ class OrbitSearch(NamedTuple):
     jacobians: Array
     periods: Array
     multiple: Array
+    counted: Array
+    counted_back: Array
     yielded: Array
     tangent: Array
     growth: Array
@@ -183,7 +186,7 @@ def searcher(build: Build, p: dict[str, Any]) -> Searcher:
 
     def iterate(c: OrbitSearch, runs: Array) -> OrbitSearch:
         y = section.read(c.state)
-        s, jacobian = section.image(c.state, y, runs)
+        s, jacobian, _ = section.image(c.state, y, runs)
         end, direction = section.read(s), section.direction(c.state)
         starts = jnp.concatenate([y[None], c.earlier])
         directions = jnp.concatenate([direction[None], c.directions])
@@ -236,12 +239,13 @@ def searcher(build: Build, p: dict[str, Any]) -> Searcher:
         jumped_to = section.write(s, end + c.stride * (of_chosen(starts[:-1]) + newton - end))
         state = jax.tree.map(lambda back, to, plain: jnp.where(worse, back, jnp.where(jumps, to, plain)), c.back, jumped_to, s)
         plain = ~worse & ~jumps & ~fresh
+        counted = jnp.where(worse, c.counted_back, c.counted + 1.0)
         tangent = jnp.sum(jacobian * c.tangent, axis=1)
         length = jnp.maximum(jnp.max(jnp.abs(tangent)), 1e-300)
         return OrbitSearch(
             state=state._replace(events=s.events),
             back=jax.tree.map(lambda now, then: jnp.where(jumps, now, then), s, c.back),
-            jumped=jnp.where(jumps, which, jnp.where(judged, 0.0, c.jumped)),
+            jumped=jnp.where(jumps, which, jnp.where(judged | worse, 0.0, c.jumped)),
             since=jnp.where(jumps, 0.0, c.since + 1.0),
             before=jnp.where(jumps, residual, c.before),
             pause=jnp.where(worse, float(_PAUSE), c.pause - 1.0),
@@ -252,7 +256,9 @@ def searcher(build: Build, p: dict[str, Any]) -> Searcher:
             jacobians=jacobians[:-1],
             periods=c.periods + 1.0,
             multiple=jnp.where(returned, which, 0.0),
-            yielded=jnp.where(fresh & ~worse, c.periods + 1.0, c.yielded),
+            counted=counted,
+            counted_back=jnp.where(jumps, counted, c.counted_back),
+            yielded=jnp.where(fresh & ~worse, counted, c.yielded),
             tangent=tangent / length,
             growth=c.growth + jnp.where(c.periods >= SETTLING, jnp.log(length), 0.0),
         )
@@ -273,6 +279,8 @@ def searcher(build: Build, p: dict[str, Any]) -> Searcher:
         jacobians=jnp.zeros((MOST_MULTIPLE - 1, n, n)) + zero,
         periods=zero,
         multiple=zero,
+        counted=zero,
+        counted_back=zero,
         yielded=zero,
         tangent=jnp.ones_like(nothing) + zero,
         growth=zero,

@@ -203,12 +203,12 @@ def strike(
     seen: impact_pattern.Impacting, before: tuple[Pressed, ...], after: tuple[Pressed, ...], now: Stretch, period: Array
 ) -> impact_pattern.Impacting:
     """The pattern of impacts after a stretch. `before` and `after` are the memory of the walls during and after the stretch."""
-    inside, entered = before[0].phase != OFF, (before[0].phase == OFF) & (after[0].phase != OFF)
+    inside = entered = jnp.zeros_like(after[0].phase) > 0.0
     side = after[0].side
-    for was, now_is in zip(before[1:], after[1:], strict=True):
-        enters = (was.phase == OFF) & (now_is.phase != OFF)
+    for was, now_is in zip(before, after, strict=True):
+        enters = (was.phase <= BEHIND) & (now_is.phase > BEHIND)  # BEHIND: in the dent of a wall that has buckled, and apart from it
         side = jnp.where(enters, now_is.side, side)
-        inside, entered = inside | (was.phase != OFF), entered | enters
+        inside, entered = inside | (was.phase > BEHIND), entered | enters
     return impact_pattern.update(seen, now.duration, inside, entered, side * now.before, side, period)
 
 

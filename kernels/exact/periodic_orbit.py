@@ -72,7 +72,8 @@ class Passes(NamedTuple):
     Attributes:
         number: of periods so far. state: at the end of them. x, v: displacement [m] and velocity [m/s] at the start of each, (OBSERVED,),
             padded with NaN.
-        matrix: Jacobian (n, n) of the section point at the end by that at the start; None where no multipliers are asked for.
+        matrix: Jacobian (n, n) of the section point at the end by that at the start, NaN where a wall has yielded; None where no
+            multipliers are asked for.
     """
 
     number: Array
@@ -96,8 +97,8 @@ def _one_pass(section: Section, so_far: Passes, runs: Array | None = None) -> Pa
     if matrix is None:
         after = section.after(s if runs is None else s._replace(stage=jnp.where(runs, s.stage, 3.0)))
     else:
-        after, jacobian = section.image(s, section.read(s), section.finite if runs is None else runs, adds=True)
-        matrix = jnp.sum(jacobian[:, :, None] * matrix[None], axis=1)
+        after, jacobian, yields = section.image(s, section.read(s), section.finite if runs is None else runs, adds=True)
+        matrix = jnp.where(yields, jnp.nan, jnp.sum(jacobian[:, :, None] * matrix[None], axis=1))
     # the next period starts at t = 0 again and adds to the same sums
     after = after._replace(t=jnp.zeros_like(s.t), stage=jnp.where(section.finite, 1.0, s.stage))
     return Passes(number + 1.0, after, jnp.where(here, s.x, x), jnp.where(here, s.anchor.v, v), matrix)
@@ -209,7 +210,8 @@ def simulate(p: dict[str, Any], build: Build, multipliers: bool = False) -> tupl
     section = build(lasting(p, 1.0))
     y = point(build, p, section.read(found.state), found.state, found.multiple)
     if section.kept is not None:  # how far walls have yielded follows from all periods before
-        found, y = jax.tree.map(lambda value: jnp.where(found.yielded > 0.0, _without_derivative(value, p), value), (found, y))
+        buckled = jnp.any(section.kept(found.state)[0] > 0.0)
+        found, y = jax.tree.map(lambda value: jnp.where(buckled, _without_derivative(value, p), value), (found, y))
     begin = section.write(found.state, y)
     count = jnp.where(section.finite, _to_observe(found), 0.0)
 

@@ -63,8 +63,10 @@ class Section(NamedTuple):
         """The state at the end of the periods that begin with `s`."""
         return jax.lax.while_loop(_goes_on, self.next_event, for_every_lane(s, self.finite))
 
-    def image(self, s: Any, y: Array, runs: Array, adds: bool = False) -> tuple[Any, Array]:
+    def image(self, s: Any, y: Array, runs: Array, adds: bool = False) -> tuple[Any, Array, Array]:
         """The state after the periods that begin with `s` at y, and the Jacobian (n, n) of its section point with respect to y.
+
+        The third result is whether what walls keep depends on y, because a wall has yielded on the way: there is more to the state then.
 
         A lane that does not run (`runs` false) stays where it is, whatever the others do. `adds`: the periods add to the sums of `s`.
 
@@ -88,8 +90,14 @@ class Section(NamedTuple):
         motion = motion._replace(stage=jnp.where(runs, motion.stage, 3.0))
         first = for_every_lane((motion, rest, [push(direction) for direction in jnp.eye(y.shape[0])]), self.finite)
         motion, rest, rates = jax.lax.while_loop(lambda carry: _goes_on(join(*carry[:2])), event, first)
-        _, push = jax.linearize(lambda motion: self.read(join(motion, rest)), motion)
-        return join(motion, rest), jnp.stack([push(rate) for rate in rates], axis=1)
+
+        def ends(motion: Any) -> tuple[Array, Array]:
+            last = join(motion, rest)
+            return self.read(last), jnp.zeros_like(y) if self.kept is None else self.kept(last)
+
+        _, push = jax.linearize(ends, motion)
+        columns, kept = zip(*(push(rate) for rate in rates), strict=True)
+        return join(motion, rest), jnp.stack(columns, axis=1), jnp.any(jnp.stack(kept) != 0.0)
 
 
 def _goes_on(s: Any) -> Array:
@@ -232,8 +240,6 @@ def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: A
             found |= {law.prefix + "buckled": end.buckled, law.prefix + "buckling_time": zero + jnp.nan}
     found |= dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
     found["regime"] = zero if sums.impacting is None else impact_pattern.finish(sums.impacting, speed, periodic)
-    if _remembers(made.walls) is not None:  # a mass that swings in the dent of a wall passes its face, but touches nothing
-        found["regime"] = jnp.where(periodic & (found["contact_time"] <= 0.0), impact_pattern.NO_CONTACT, found["regime"])
     if made.centre is not None:
         bodies = made.centre.settled(made.p, made.excitation).bodies({**made.p, "end": lasts["end"]}, made.excitation, s.x, s.anchor.v)
         found |= dict(zip(("x_end", "v_end", "x_end_2", "v_end_2"), bodies, strict=True))

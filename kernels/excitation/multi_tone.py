@@ -120,14 +120,12 @@ class Driven(NamedTuple):
             a0, omega, phase = (p[name] for name in FEATURES["tones"])
             there = ~jnp.isnan(a0)
             sines.append((-p["m"] * jnp.where(there, a0, 0.0), jnp.where(there, omega, 1.0), jnp.where(there, phase, 0.0)))
-        tables, arches = [], False
+        tables, arches = [], by_events and "pulse" in p
         if "table_time" in p:
             tables.append(TabledForce.of(p["table_time"], p["table_force"], p["table_scale"]))
         if "pulse" in p:
             height = p["pulse_f0"] - p["m"] * p["pulse_a0"]
-            pulse = TabledForce.pulse(p["pulse"], height, p["pulse_start"], p["pulse_duration"])
-            tables.append(pulse)
-            arches = by_events
+            tables.append(TabledForce.pulse(p["pulse"], height, p["pulse_start"], p["pulse_duration"]))
             if arches:
                 half = p["pulse"] == HALF_SINE
                 omega = jnp.pi / jnp.where(half, p["pulse_duration"], 1.0)

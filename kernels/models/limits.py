@@ -85,10 +85,11 @@ class Conflict:
         return f", not {', '.join(map(repr, self.schemes))}" if self.schemes else ""
 
 
+READS_NO_END = "is one period of the motion, wherever it is reached, and reads neither end nor window"
 LIMITS = (
     Limit(STEADY, "is not available for the model {model}", models=lambda model: not model.steady),
     Limit(STEADY, f"needs scheme {EXACT!r}", schemes=TIME_SCHEMES),
-    Limit(STEADY, "is one period of the motion, wherever it is reached, and reads neither end nor window", parameters=RUN),
+    Limit(STEADY, READS_NO_END, parameters=RUN),
     Limit(STEADY, "is of motion that repeats with one sine", parameters=DRIVES),
     Limit(STEADY, "is of a constant normal force and a support at rest", parameters=LINEAR),
     *(

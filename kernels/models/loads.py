@@ -60,7 +60,7 @@ def table_rules(time: str, value: str, scale: str) -> tuple[Rule, ...]:
         Rule((time,), f"the instants of a table must ascend, and two equal ones are a jump: {time}",
              lambda p, _s: np.any(np.diff(np.asarray(p.get(time, ())), axis=-1) < 0.0, axis=-1)),
         Rule((scale, time, value), f"the factor of a table needs a table: give {time} and {value}, or leave out {scale}",
-             lambda p, _s: (np.asarray(p.get(scale, 1.0)) != 1.0) & (entries(p, time) == 0)),
+             lambda p, _s: (np.asarray(p.get(scale, 1.0)) != 1.0) & (np.size(p.get(time, ())) == 0)),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -189,7 +189,8 @@ def _of_run(config: Config, point: int, given: Mapping[str, Any], rows: int, wit
 
 def _of_steady(config: Config, point: int, given: Mapping[str, Any], rows: int, within: tuple[float, float]) -> TimeTrace:
     """The trace of a steady motion over its period, from where the run of its row ends."""
-    solution = solve_points(config, config.design.points(point, point + 1))
+    whole = replace(config, asked=config.asked._replace(columns=()))
+    solution = solve_points(whole, config.design.points(point, point + 1))
     at = {name: float(solution.observables[name][0]) for name in RESTARTED if name in solution.observables}
     found = steady_trace(config.model, given, at, rows, within[1])
     if found is None:
@@ -221,17 +222,18 @@ def steady_trace(
     """Trace a steady motion.
 
     Args:
-        model, given: of the row. at: its observables in `RESTARTED`, if it has them. samples: number of instants at equal steps.
-        longest: length of the trace [s], if it is finite; else one period of the motion.
+        model, given: of the row. at: those of its observables that are in `RESTARTED`; if one lacks, there is no trace.
+        samples: number of instants at equal steps. longest: length of the trace [s], if it is finite; else one period of the motion.
 
     Returns:
         The columns of `kernels.trace`, with the time since the start of a period, and the period of the excitation [s]; None if the row
-        has no steady motion, or begins beside a wall that has buckled, whose plastic set is no parameter.
+        has no steady motion, lacks such an observable, or begins beside a wall that has buckled, whose plastic set is no parameter.
     """
     import kernels
 
     period = excitation_period(model, given)
-    if any(at.get(name) for name in ("buckled", "left_buckled")):
+    needed = {quantity.name for quantity in model.returns(STEADY, set(given))} & {*RESTARTED}
+    if not needed <= at.keys() or any(at.get(name) for name in ("buckled", "left_buckled")):
         return None
     count, place = at["period"], at["x_end"]
     if not count or math.isnan(count) or not math.isfinite(period) or place is None or math.isnan(place):

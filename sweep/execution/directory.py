@@ -273,7 +273,7 @@ def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     for key, value in tables.items():
         if isinstance(value, dict):
             flat |= flatten(value, f"{prefix}{key}.")
-        elif key == "sweep" and isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        elif key == "sweep" and not prefix and isinstance(value, list) and all(isinstance(each, dict) for each in value):
             for number, each in enumerate(value):
                 flat |= flatten(each, f"sweep[{number}].")
         else:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from kernels.models import Model
 from kernels.models import limits as kernels_limits
-from kernels.models.features import DRIVES, LINEAR, VARIED
+from kernels.models.features import DRIVES, VARIED
 from kernels.models.limits import Conflict, Limit, conflicts, is_oscillator, is_structure
 from kernels.models.links import LINKS
 from kernels.models.outputs import BLOCKS, MULTIPLIERS, OBSERVED, STATISTICS, Asked
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import DOUBLE, EXACT, PAIR, RUN, SCHEMES, SINGLE, STEADY
+from kernels.models.schemes import DOUBLE, EXACT, PAIR, SCHEMES, SINGLE, STEADY
 from sweep.design.boundary import Boundary
 from sweep.design.designs import Adaptive, Design
 from sweep.design.refinement import Convergence, refined_by
@@ -85,6 +85,10 @@ _ALONE = {
 USES: Mapping[str, Use] = {**_OF_STUDIES, **{name: replace(use, alone=True) for name, use in _ALONE.items()}}
 
 NO_DERIVATIVES = f"follows the derivatives of {EXACT!r}, or of the steps taken where they are fixed ({', '.join(FIXED_STEP)})"
+_OF_BRANCHES = {  # reasons of steady windows that are others for branches, whose motions need not be reached
+    "is not available for the model {model}": "is of periodic motions, and {model} has none",
+    kernels_limits.READS_NO_END: "is of motions that repeat, wherever they begin, and reads no end",
+}
 LIMITS = (
     *kernels_limits.LIMITS,
     Limit(SIGNALS, "needs a window [start, end] in s, of a fixed number of samples", uses=(STEADY,)),
@@ -104,12 +108,12 @@ LIMITS = (
         Limit(use, NO_DERIVATIVES, schemes=tuple(name for name in kernels_limits.TIME_SCHEMES if name not in FIXED_STEP))
         for use in (CALIBRATION, OPTIMISATION)
     ),
-    Limit(BRANCHES, "is of periodic motions, and {model} has none", models=lambda model: not model.steady),
-    Limit(BRANCHES, f"needs scheme {EXACT!r}", schemes=kernels_limits.TIME_SCHEMES),
+    *(
+        replace(limit, use=BRANCHES, reason=_OF_BRANCHES.get(limit.reason, limit.reason))
+        for limit in kernels_limits.LIMITS
+        if limit.use == STEADY
+    ),
     Limit(BRANCHES, f"follows derivatives, which are {DOUBLE}", uses=(SINGLE,)),
-    Limit(BRANCHES, "is of motions that repeat, wherever they begin, and reads no end", parameters=RUN),
-    Limit(BRANCHES, "is of motion that repeats with one sine", parameters=DRIVES),
-    Limit(BRANCHES, "is of a constant normal force and a support at rest", parameters=LINEAR),
     Limit(BRANCHES, "is of friction with constant coefficients",
           parameters=(*PRESLIDING, *(name for name in VARIED if name.startswith("stribeck")))),
     Limit(BRANCHES, "is of a linear spring and a linear damper", parameters=NAMES_OF_LINKS),

@@ -387,13 +387,16 @@ def check_directory(branching: Branching, directory: Path) -> None:
         if not lines:
             lines = [Problem("", "another version of tribosweep computed its branches, or a file that the study names has changed")]
         raise ConfigError(str(directory), [OTHER_STUDY, *lines])
-    if not blocks and not study and not is_begun(directory):
+    if not blocks and not (directory / BRANCHED).exists() and not is_begun(directory, to_toml(document_of(branching))):
         raise ConfigError(str(directory), [Problem("", "the directory is not empty and holds no branches; give another one with --out")])
 
 
-def is_begun(directory: Path) -> bool:
-    """Whether a directory holds what a call leaves that was killed before it wrote its study: empty folders, temporary files."""
+def is_begun(directory: Path, study: str) -> bool:
+    """Whether a directory holds what a call leaves that was killed before its first block: its study, empty folders, temporary files."""
     there = [path for path in directory.iterdir() if not path.name.endswith(".tmp")]
+    with suppress(OSError, ValueError):
+        if read_text(directory / STUDY) == study:
+            return True
     return all(path.name in (FOLDER, CURVES) and path.is_dir() and not any(path.iterdir()) for path in there)
 
 

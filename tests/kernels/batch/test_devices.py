@@ -113,9 +113,9 @@ def accelerators() -> list[Any]:
     return [device for device in jax.devices() if device.platform != "cpu"]
 
 
-# Steps chosen by an error differ where rounding does: what the last ones are, and how long a speed beside zero counts as rest, is left out.
-# The rest is compared at a tolerance at which the scheme's own error is below the bound.
-OF_STEPS = ("accepted_steps", "rejected_steps", "stick_fraction", "v_end")
+# Steps chosen by an error differ where rounding does: their numbers, and how long a speed beside zero counts as rest, are left out. The
+# rest is compared at a tolerance at which the scheme's own error is below the bound; a last speed beside the largest one.
+OF_STEPS = ("accepted_steps", "rejected_steps", "stick_fraction")
 
 
 @pytest.mark.gpu
@@ -130,4 +130,5 @@ def test_an_accelerator_finds_what_a_cpu_finds(model: str, scheme: str) -> None:
         there = jax.jit(lambda p: simulate(model, p, scheme))(rows)
     for name, values in there.items():
         if name in here.observables and not (chosen and name in OF_STEPS):
-            np.testing.assert_allclose(here.observables[name], values, rtol=1e-5 if chosen else 1e-6, atol=1e-9, err_msg=name)
+            least = 1e-5 * float(np.max(np.abs(values))) if chosen and name == "v_end" else 1e-9
+            np.testing.assert_allclose(here.observables[name], values, rtol=1e-5 if chosen else 1e-6, atol=least, err_msg=name)

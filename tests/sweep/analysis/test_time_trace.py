@@ -13,9 +13,10 @@ from matplotlib.image import imread
 
 import kernels
 from kernels import structure_history
+from kernels.models import MODELS
 from kernels.structure_history import IMPACT_COLUMNS
 from sweep.analysis.event_log import events_of
-from sweep.analysis.time_trace import TimeTrace, trace_of
+from sweep.analysis.time_trace import TimeTrace, steady_trace, trace_of
 from sweep.cli import main
 from sweep.io.errors import ConfigError
 from sweep.io.toml import to_toml
@@ -93,12 +94,22 @@ def test_a_trace_of_one_coordinate_is_that_of_the_exact_engine() -> None:
 
 
 @pytest.mark.slow
+def test_without_what_tells_where_a_motion_begins_there_is_no_trace() -> None:
+    at = {"x_end": 0.0, "v_end": 1.0, "period": 1.0}
+    given = {"a0": 1.0, "k_post": 1.0}
+    assert steady_trace(MODELS["buckling_wall"], given, at, 3) is None
+    assert steady_trace(MODELS["buckling_wall"], given, at | {"x_end_2": 0.0, "v_end_2": 0.0, "buckled": 1.0}, 3) is None
+    assert steady_trace(MODELS["stop"], {"a0": 1.0, "k_n": 1e3, "m_2": 1.0}, at, 3) is None
+
+
 def test_a_trace_of_a_steady_motion_is_one_period() -> None:
     sections = {"time": {"window": "steady"}, "parameters": {"omega": 6.0}, "sweep": {"axes": {"a0": [8.0]}}}
     found = trace_of(load(sections), 0, 100)
     assert found.period == pytest.approx(2.0 * np.pi / 6.0)
     assert found.time[-1] == pytest.approx(found.period)
     assert found.columns["v"][-1] == pytest.approx(found.columns["v"][0], abs=1e-6)
+    some = trace_of(load({**sections, "output": {"columns": ["wear_power"]}}), 0, 100)  # which do not tell where it begins
+    np.testing.assert_array_equal(some.columns["v"], found.columns["v"])
 
 
 @pytest.mark.parametrize(

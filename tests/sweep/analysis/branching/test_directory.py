@@ -90,6 +90,11 @@ def test_files_that_are_none_of_branches_are_not_mixed_with_them(tmp_path: Path)
     points.mkdir(parents=True)
     (points / "block-00000.parquet").write_text("no Parquet")
     assert "holds no branches" in refused(STUDY, tmp_path / "other")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    text = '# why\nstudy.name = "slides"\nparameters = { a0 = 5.0, k = 1.0 }\nbranches.along.mu = { from = 0.1, to = 0.5 }\n'
+    (mine / "config.toml").write_text(text)
+    assert "holds no branches" in refused(STUDY, mine)  # though it is the same study, its author wrote it
     file = tmp_path / "file"
     file.write_text("")
     with pytest.raises(sweep.ConfigError, match="is not a directory; give another one with --out"):
