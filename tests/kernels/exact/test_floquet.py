@@ -16,7 +16,7 @@ from kernels.exact import floquet
 from kernels.models import RUBBING_MASS, STOP
 from kernels.models.observables import STABILITY
 from kernels.models.outputs import Asked
-from tests.oracle import impacts_on_section
+from tests.oracle import impacts_on_section, penalised_section
 
 SPRING = {"k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "a0": 1.0}
 IMPACTING = [(1.5, 1), (3.5, 2), (1.1612903225806452, 2), (5.5, 3)]  # omega, period
@@ -108,6 +108,38 @@ def test_multipliers_of_rigid_friction() -> None:
             for a, b in ((1, 0), (0, 1))]  # fmt: skip
     values = np.linalg.eigvals(np.array(ends).T / (2.0 * h)).astype(complex)
     np.testing.assert_allclose(np.sort_complex(complex_of(found)[0]), np.sort_complex(values), atol=1e-8)
+
+
+@pytest.mark.slow
+def test_multipliers_of_penalised_friction_are_those_of_an_independent_integration() -> None:
+    rng, count = np.random.default_rng(27), 21
+    between = {"m": (0.5, 2.0), "k": (0.5, 4.0), "a0": (0.5, 2.0), "omega": (0.4, 3.0), "c_t": (0.0, 2.0)}
+    rows = {name: rng.uniform(*ends, count) for name, ends in between.items()} | {"g": np.ones(count)}
+    rows |= {"c": rng.uniform(0.0, 0.3, count) * rng.integers(0, 2, count), "k_t": 10.0 ** rng.uniform(1.2, 2.5, count)}
+    rows["mu_d"] = rows["a0"] * rng.uniform(0.4, 0.9, count)
+    rows["mu_s"] = rows["mu_d"] * np.where(rng.random(count) < 0.5, 1.0, rng.uniform(1.0, 1.1, count))
+    rows["mu_d"][-1] = rows["mu_s"][-1] = 5.0  # never slips
+    found = dict(batch.solve(RUBBING_MASS, "exact", rows, count=count, window="steady", room=16, asked=ASKED).observables)
+    stuck = {name: values[-1] for name, values in rows.items()}
+    stiffness, damping = (stuck["k"] + stuck["k_t"]) / stuck["m"], (stuck["c"] + stuck["c_t"]) / stuck["m"]
+    free = np.exp(np.roots([1.0, damping, stiffness]) * 2.0 * math.pi / stuck["omega"])
+    assert words_of(found)[-1] == "neutral"
+    np.testing.assert_allclose(found["multiplier_1"][-1], 1.0, atol=1e-12)  # the spring may be stretched at the start
+    np.testing.assert_allclose(found["multiplier_2"][-1], abs(free[0]), atol=1e-12)
+    compared = np.flatnonzero((found["period"] > 0.0) & (found["slip_phases"] > 0.0))
+    held = 0
+    for row in compared:
+        p = {name: float(values[row]) for name, values in rows.items()}
+        there = found["poincare_x"][row, 0], found["poincare_v"][row, 0]
+        motion = penalised_section.motion(p, *there, int(found["period"][row]))
+        np.testing.assert_allclose(motion.state[:2], there, atol=1e-11)
+        values = motion.multipliers[np.argsort(-np.abs(motion.multipliers))]
+        np.testing.assert_allclose(np.sort_complex(complex_of(found)[row]), np.sort_complex(values[:2]), atol=1e-8)
+        assert abs(values[2]) < 1e-8
+        held += motion.direction == 0
+    assert len(compared) == count - 1
+    assert np.count_nonzero(found["stops"][compared]) > 10  # with rests
+    assert held > 4  # the contact holds at the start of a period: three coordinates
 
 
 def with_eigenvalue(value: float, seed: int) -> np.ndarray:
