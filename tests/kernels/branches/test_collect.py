@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from mpmath import mp
 
 from kernels.batch.solve import solve
 from kernels.branches.collect import Branch, branches
+from kernels.branches.curve_steps import STEPS
+from kernels.branches.curves import curves
 from kernels.models import RUBBING_MASS, STOP
 from kernels.reference import bouncing_ball
-from kernels.reference.closed_forms import den_hartog_limit
+from kernels.reference.closed_forms import damped_impact, den_hartog_limit
 from tests.oracle import harmonic_balance, impacts_on_section, stop_orbit
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
@@ -42,7 +45,15 @@ def test_rests_begin_at_den_hartogs_limit() -> None:
 def test_a_ball_doubles_its_period_where_theory_says_in_the_limit_of_a_rigid_table() -> None:
     stiffness = np.array([4e7, 4e9])
     damping = 32290.0 * np.sqrt(stiffness / 4e9)  # restitution 0.5
-    ball = {"m": 1.0, "load": 10.0, "k_n": stiffness, "c_n": damping, "omega": 2.0 * math.pi, "x0": -0.65, "v0": 6.05}
+    ball: dict[str, np.ndarray | float] = {
+        "m": 1.0,
+        "load": 10.0,
+        "k_n": stiffness,
+        "c_n": damping,
+        "omega": 2.0 * math.pi,
+        "x0": -0.65,
+        "v0": 6.05,
+    }
     found = branches(STOP, ball, "a0", (12.0, 16.0), places=1, most=2)
     first = [branch for branch in found if branch.origin == "steady motion"]
     assert [(branch.row, branch.periods) for branch in first] == [(0, 1), (1, 1)]
@@ -64,6 +75,28 @@ def test_a_ball_doubles_its_period_where_theory_says_in_the_limit_of_a_rigid_tab
     doubled = [branch for branch in found if branch.origin == "flip"]
     assert [(branch.row, branch.periods, branch.ends) for branch in doubled] == [(0, 2, ("start", "bound")), (1, 2, ("start", "bound"))]
     assert all((branch.value >= special(first[branch.row], "flip")[0] - 1e-6).all() for branch in doubled)
+    flips_of_all_restitutions(ball, first)
+
+
+def flips_of_all_restitutions(ball: dict[str, np.ndarray | float], first: list[Branch]) -> None:
+    """The curves of flips over load and damper of the table are those of theory at each restitution."""
+    bounds, steps = ((12.0, 16.0), (1500.0, 40000.0)), replace(STEPS, largest=0.2)
+    errors = []
+    for curve in curves(STOP, ball, ("a0", "c_n"), bounds, (False, True), first, steps):
+        assert (curve.kind, curve.ends) == ("flip", ("bound", "bound"))
+        k_n = float(np.asarray(ball["k_n"])[curve.row])
+        e = np.array([damped_impact(1.0, k_n, c_n)[1] for c_n in curve.value[:, 1]])
+        assert e.min() < 0.5 < 0.65 < e.max()
+        expected = 10.0 * np.array([bouncing_ball.period_one_doubles(each) for each in e])
+        errors.append(np.abs(curve.value[:, 0] / expected - 1.0).max())
+        np.testing.assert_allclose(np.abs(curve.multipliers + 1.0).min(axis=1), 0.0, atol=1e-8)
+        for i in (1, len(e) - 2):  # by differences of runs of an independent code
+            a0, c_n = curve.value[i]
+            p = {name: value if np.ndim(value) == 0 else value[curve.row] for name, value in ball.items()}
+            there = impacts_on_section.multipliers({**p, "a0": a0, "c_n": c_n}, (curve.x[i], curve.y[i, 0]), 1)
+            assert min(there, key=np.real) == pytest.approx(-1.0, abs=1e-6)
+    assert errors[1] < 1e-4
+    assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.1)
 
 
 STIFFNESS = np.array([1e2, 1e4, 1e8])  # N/m

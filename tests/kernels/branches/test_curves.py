@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
+import sweep
 from kernels.branches.collect import branches
 from kernels.branches.curve_steps import STEPS
 from kernels.branches.curves import Curve, along_surfaces, curves
@@ -113,13 +116,27 @@ def test_complex_multipliers_stay_on_the_circle_until_they_meet() -> None:
 
 
 @pytest.mark.slow
-def test_rests_begin_on_den_hartogs_curve() -> None:
-    beta = (0.55, 4.0)
-    columns = {"m": 1.0, "k": 1.0, "g": 1.0, "a0": 1.0, "omega": 1.5}
-    found = branches(RUBBING_MASS, columns, "mu", (0.3, 0.95), places=1)
-    steps = replace(STEPS, largest=0.2)
-    (curve,) = curves(RUBBING_MASS, columns, ("mu", "omega"), ((0.3, 0.95), beta), (False, False), found, steps)
-    assert (curve.kind, curve.ends) == ("grazing", ("bound", "bound"))
-    assert sorted(curve.value[[0, -1], 1]) == list(beta)
-    np.testing.assert_allclose(curve.value[:, 0], [den_hartog_limit(each) for each in curve.value[:, 1]], atol=1e-10)
-    assert (np.abs(curve.multipliers) < 1.0 + 1e-9).all()
+def test_rests_begin_on_den_hartogs_curve_and_with_damping_where_bisection_finds_them(tmp_path: Path) -> None:
+    bounds, damping = ((0.3, 0.95), (0.55, 2.5)), np.array([0.0, 0.1])
+    fixed = {"m": 1.0, "k": 1.0, "g": 1.0, "a0": 1.0}
+    columns = {**fixed, "omega": 1.5, "c": damping}
+    found = branches(RUBBING_MASS, columns, "mu", bounds[0], places=1)
+    steps = replace(STEPS, largest=0.1)
+    known, damped = curves(RUBBING_MASS, columns, ("mu", "omega"), bounds, (False, False), found, steps)
+    for curve in (known, damped):
+        assert (curve.kind, curve.ends) == ("grazing", ("bound", "bound"))
+        assert sorted(curve.value[[0, -1], 1]) == list(bounds[1])
+        assert (np.abs(curve.multipliers) < 1.0 + 1e-9).all()
+    np.testing.assert_allclose(known.value[:, 0], [den_hartog_limit(each) for each in known.value[:, 1]], atol=1e-10)
+
+    ranges = zip(("mu", "omega"), bounds, strict=True)
+    axes = {name: {"from": low, "to": high, "count": 5} for name, (low, high) in ranges}
+    asked = {"design": "boundary", "observable": "regime", "halvings": 2, "width": 1e-6}
+    parameters = {**fixed, "c": float(damping[1])}
+    drawn = sweep.run({"parameters": parameters, "time": {"window": "steady"}, "sweep": {**asked, "axes": axes}}, tmp_path / "a")
+    border = drawn.boundaries().to_pandas()
+    assert set(border["between"]) == {"stick-slip | slip-slip"}
+    assert len(border) > 15
+    order = np.argsort(damped.value[:, 1])
+    between = CubicSpline(damped.value[order, 1], damped.value[order, 0])
+    np.testing.assert_allclose(border["mu"], between(border["omega"]), atol=1e-5)  # of the spline
