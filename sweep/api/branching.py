@@ -65,6 +65,17 @@ class Branched:
         frame: pd.DataFrame = self.result.curves.to_pandas()
         return frame
 
+    def backbone(self) -> pd.DataFrame:
+        """One row per free motion without damping and friction: its energy, frequency `omega` and extremes, in order of the energy.
+
+        Raises:
+            ValueError: the study asks for no backbone.
+        """
+        if self.result.backbone is None:
+            raise ValueError("the study asks for no backbone: branches.backbone = true, of branches along omega")
+        frame: pd.DataFrame = self.result.backbone.to_pandas()
+        return frame
+
     def plot(self, out: str | os.PathLike[str] | None = None, observable: str | None = None) -> Picture:
         """Draw an observable over the parameter, and curves in the plane of both; needs `tribosweep[plot]`."""
         from sweep.plots.branches import draw

@@ -49,7 +49,8 @@ def branches(
     else:
         print_result(found)
     curved = None if found.curves is None else directory / results.CURVED
-    say_notes([], [directory / "branches.parquet", curved, directory / "points", picture])
+    backbone = None if found.backbone is None else directory / results.BACKBONE
+    say_notes([], [directory / "branches.parquet", curved, backbone, directory / "points", picture])
 
 
 def special(found: Branches) -> list[dict[str, object]]:

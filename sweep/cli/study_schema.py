@@ -341,6 +341,7 @@ def branching() -> Schema:
     properties: dict[str, Schema] = {
         **{key: {"type": "object", "additionalProperties": bounds, "minProperties": 1, "maxProperties": 1} for key in ("along", "curves")},
         **{key: {"type": "integer", "minimum": 1} for key in ("places", "periods", "most", "points")},
+        "backbone": {"type": "boolean"},
     }
     return {"description": "[branches]: in which parameter periodic motions are followed", **table(properties, BRANCHES_KEYS, ("along",))}
 

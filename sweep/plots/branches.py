@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 SIZE, WITH_CURVES = (8.6, 5.2), (12.4, 5.2)  # inches
 MOST = 8  # points of the study that are told apart by colour
@@ -35,6 +36,7 @@ LINES: dict[str, dict[str, Any]] = {
     "Neimark-Sacker": {"color": HUES[2]},
     "grazing": {"color": INK, "linestyle": (0, (5, 2))},
 }  # kind of a curve -> how it is drawn
+BACKBONE: dict[str, Any] = {"linewidth": 1.2, "linestyle": (0, (1, 1.4))}  # how a backbone is drawn
 DEFAULTS = ("x_max", "wear_power")
 
 
@@ -68,6 +70,7 @@ def fill(figure: Figure, found: Branches, name: str) -> None:
     for (number, _), branch in frame.groupby(["point", "branch"], sort=False):
         hue = HUES[numbers.index(number) % len(HUES)] if len(numbers) <= MOST else INK
         draw_branch(axes, branch[along.name].to_numpy(), branch[name].to_numpy(float), branch["stable"].to_numpy(bool), hue)
+    boned = draw_backbone(axes, found, name)
     seen = [kind for kind in MARKS if (frame["special"] == kind).any()]
     size = 5.5 if len(numbers) <= MOST else 3.0
     for kind in seen:
@@ -76,6 +79,7 @@ def fill(figure: Figure, found: Branches, name: str) -> None:
     handles = [Line2D([], [], color=INK, linewidth=1.6, label="stable")]
     if not frame["stable"].all():
         handles.append(Line2D([], [], color=INK, linewidth=1.0, linestyle=(0, (4, 2.5)), label="unstable"))
+    handles += boned
     handles += [Line2D([], [], color=INK, linestyle="none", markersize=5.5, label=kind, **MARKS[kind]) for kind in seen]
     if 1 < len(numbers) <= MOST:
         handles += [Line2D([], [], color=HUES[i % len(HUES)], label=point_label(found, frame, number)) for i, number in enumerate(numbers)]
@@ -87,6 +91,17 @@ def fill(figure: Figure, found: Branches, name: str) -> None:
     axes.set_title(title, loc="left", fontsize=10.5)
     if found.curves is not None:
         draw_curves(figure.add_subplot(1, 2, 2), found)
+
+
+def draw_backbone(axes: Axes, found: Branches, name: str) -> list[Line2D]:
+    """Draw the backbone of each point of the study, if it is asked for and has the observable; its line for the legend."""
+    if found.backbone is None or name not in found.backbone.column_names:
+        return []
+    frame = found.backbone.to_pandas()
+    lines: list[Line2D] = []
+    for _, motions in frame.groupby("point", sort=True):
+        lines = axes.plot(motions[found.branching.along.name], motions[name], color=INK, label="backbone", zorder=1, **BACKBONE)
+    return lines
 
 
 def draw_curves(axes: Axes, found: Branches) -> None:

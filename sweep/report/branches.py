@@ -28,6 +28,7 @@ KINDS = ("", *SPECIAL_POINTS)
 DEFAULTS = ("x_max", "wear_power")
 MOST_ROWS = 300_000  # motions of a page: numbers of some 20 observables of each
 MOST_LISTED = 200  # branches, or special points, of a table
+MOST_BONED = 50  # points of the study with a backbone
 MOST_NAMED = 5  # places of a kind of special points that the summary names
 
 
@@ -75,6 +76,8 @@ def read_branches(directory: Path, observable: str | None = None, logarithmic: b
     ]  # fmt: skip
     branches, specials = tables(found, labels, len(config.swept) > 0)
     branch_count, special_count = found.branches.num_rows, int((found.points["special"].to_pandas() != "").sum())
+    if found.backbone is not None and len(labels) > MOST_BONED:
+        notes.append(f"The backbone is drawn for the first {MOST_BONED} of {len(labels):,} points of the study; the file has all.")
     if max(branch_count, special_count) > MOST_LISTED:
         notes.append(f"Tables list {MOST_LISTED} each of {branch_count:,} branches and {special_count:,} special points.")
     facts = {
@@ -96,6 +99,7 @@ def read_branches(directory: Path, observable: str | None = None, logarithmic: b
         "kinds": list(KINDS),
         "points": [{"number": int(number), "label": label, "spans": spans_of(frame, number)} for number, label in labels.items()],
         "curves": curves_of(found, labels),
+        "backbone": backbone_of(found, labels, list(there)),
         "branches": branches,
         "specials": specials,
         "summary": [list(each) for each in summary(found)],
@@ -180,6 +184,19 @@ def curves_of(found: Branches, labels: dict[int, str]) -> dict[str, Any] | None:
         "place": place,
         "lines": lines,
     }
+
+
+def backbone_of(found: Branches, labels: dict[int, str], shown: Sequence[str]) -> list[dict[str, Any]]:
+    """The backbones of the points of the study that are drawn, as far as a page has room: frequency, and each observable that they have."""
+    if found.backbone is None:
+        return []
+    along, frame = found.branching.along, found.backbone.to_pandas()
+    names = [name for name in shown if name in frame.columns]
+    kept = list(labels)[:MOST_BONED]
+    return [
+        {"point": int(point), "x": rounded(motions[along.name]), "y": {name: rounded(motions[name]) for name in names}}
+        for point, motions in frame[frame["point"].isin(kept)].groupby("point", sort=True)
+    ]
 
 
 def rounded(values: pd.Series[float]) -> list[float]:

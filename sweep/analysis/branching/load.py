@@ -14,13 +14,13 @@ from sweep.analysis.calibration.load import FREE_KEYS, at_home, at_values, model
 from sweep.analysis.calibration.parameters import Free
 from sweep.analysis.calibration.posterior.settings import whole
 from sweep.design.designs import Adaptive
-from sweep.io.errors import Problem, advise, first_of
+from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.toml import read_checked
 from sweep.study import capabilities
 from sweep.study import load as studies
 from sweep.study.config import Config
 
-BRANCHES = "branches"
+BRANCHES, FREQUENCY, SECOND_BODY = "branches", "omega", "m_2"
 KEYS = {
     "along": "the parameter that changes along the branches, with its bounds, such as { omega = { from = 1.0, to = 4.0 } }",
     "curves": "a second parameter, with its bounds: special points of the branches are followed as curves in the plane of both",
@@ -28,6 +28,7 @@ KEYS = {
     "periods": "largest number of periods of the excitation after which a followed motion repeats; default 8",
     "most": "largest number of branches of a point of the study; default 32",
     "points": "largest number of points of each side of a branch; default 2000",
+    "backbone": "true: the free motions without damping and friction, along which a frequency response leans; of branches along omega",
 }  # key of [branches] -> what it is
 ALONG_KEYS = {key: text for key, text in FREE_KEYS.items() if key not in ("prior", "start")}
 MOST_PLACES, MOST_PERIODS, MOST_BRANCHES, MOST_POINTS, MOST_ROWS = 1000, 16, 1000, 100_000, 1_000_000
@@ -40,7 +41,7 @@ class Branching:
     Attributes:
         config: the study, with the parameter at its lower bound; each of its points has branches of its own.
         section: [branches] as given. along: the parameter and its bounds. second: the other one of curves of special points, and its
-            bounds; None without curves. places, periods, most, points: see `KEYS`.
+            bounds; None without curves. places, periods, most, points, backbone: see `KEYS`.
     """
 
     config: Config
@@ -51,6 +52,7 @@ class Branching:
     periods: int
     most: int
     points: int
+    backbone: bool = False
 
     @property
     def pair(self) -> tuple[Free, ...]:
@@ -86,17 +88,18 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
         return None
     unknown = [str(key) for key in section if key not in KEYS]
     problems += first_of(unknown, lambda key: Problem(f"{BRANCHES}.{key}", f"unknown key; {advise(key, KEYS)}"), BRANCHES, "keys")
-    numbers = [
+    places, periods, most, points = (
         whole(section, "places", 5, 1, MOST_PLACES, "values of the parameter", problems, BRANCHES),
         whole(section, "periods", 8, 1, MOST_PERIODS, "of the excitation", problems, BRANCHES),
         whole(section, "most", 32, 1, MOST_BRANCHES, "branches of a point of the study", problems, BRANCHES),
         whole(section, "points", 2000, 2, MOST_POINTS, "of each side of a branch", problems, BRANCHES),
-    ]
+    )
     frees = read_free(along, model, study.get("parameters", {}), problems, f"{BRANCHES}.along", ALONG_KEYS)
     if len(frees) > 1:
         problems.append(Problem(f"{BRANCHES}.along", f"names {len(frees)} parameters: branches are followed in one; others are axes"))
     second = read_second(section, frees, model, study.get("parameters", {}), problems)
     check_window(study, problems)
+    backbone = read_backbone(section, frees, problems)
     problems[:] = [at_home(problem, homes) for problem in problems]
     if problems or not frees:
         return None
@@ -110,7 +113,9 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     check_design(config, frees[0], problems)
     if second is not None:
         check_second(config, second, problems)
-    return None if problems else Branching(config, dict(section), frees[0], second, *numbers)
+    if backbone and SECOND_BODY in {*config.fixed, *config.swept}:
+        problems.append(Problem(f"{BRANCHES}.backbone", f"is of one mass, and {SECOND_BODY} is a second one: leave backbone out"))
+    return None if problems else Branching(config, dict(section), frees[0], second, places, periods, most, points, backbone)
 
 
 def read_second(
@@ -128,6 +133,17 @@ def read_second(
             problems.append(Problem(f"{path}.{found[0].name}", "changes along the branches: curves need another parameter as well"))
         return None
     return found[0]
+
+
+def read_backbone(section: Mapping[str, Any], along: Sequence[Free], problems: list[Problem]) -> bool:
+    """Whether the backbone is asked for."""
+    path, asked = f"{BRANCHES}.backbone", section.get("backbone", False)
+    if not isinstance(asked, bool):
+        problems.append(Problem(path, f"must be true or false, not {shorten(asked)}"))
+        return False
+    if asked and along and along[0].name != FREQUENCY:
+        problems.append(Problem(path, f"is a curve over the frequency, and these branches are along {along[0].name}: leave backbone out"))
+    return bool(asked)
 
 
 def check_second(config: Config, second: Free, problems: list[Problem]) -> None:

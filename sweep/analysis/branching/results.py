@@ -16,6 +16,7 @@ import numpy as np
 from kernels.models.outputs import STATISTICS
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import STEADY
+from sweep.analysis.branching.backbone import backbone_table
 from sweep.analysis.branching.load import BRANCHES, Branching, load
 from sweep.execution.directory import BRANCHED, OTHER_STUDY, RunDirectory, differences
 from sweep.io.atomic import make_folders, write_together
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from sweep.design.points import Points
 
 MANIFEST, STUDY, FOLDER, CURVES, CURVED = "manifest.json", "config.toml", "points", "curves", "curves.parquet"
+BACKBONE = "backbone.parquet"
 REPORTS = ("report.html", "report.pdf")  # default names of reports, which tell of whole branches
 BLOCK = 256  # points of the study whose branches share a file
 LEFT_OUT = (
@@ -66,6 +68,7 @@ class Branches:
     Attributes:
         branching: the checked study. branches: one row for each branch. points: one row for each point of a branch.
         directory: where they are. curves: one row for each point of a curve of special points; None if they were not asked for.
+        backbone: one row for each free motion; None if it was not asked for.
     """
 
     branching: Branching
@@ -73,6 +76,7 @@ class Branches:
     points: pa.Table
     directory: Path
     curves: pa.Table | None = None
+    backbone: pa.Table | None = None
 
 
 def digest(branching: Branching) -> str:
@@ -299,7 +303,7 @@ def begin(branching: Branching, directory: Path) -> None:
     old = [path for folder in (FOLDER, CURVES) for path in (directory / folder).glob("block-*.parquet") if path not in kept]
     reports = [directory / name for name in REPORTS] if len(there) < count else []
     study = {directory / STUDY: to_toml(document_of(branching)).encode()}
-    write_together(study, [*old, *reports, directory / BRANCHED, directory / CURVED])
+    write_together(study, [*old, *reports, directory / BRANCHED, directory / CURVED, directory / BACKBONE])
 
 
 def write_block(directory: Path, number: int, tables: Mapping[str, pa.Table]) -> None:
@@ -314,7 +318,9 @@ def finish(branching: Branching, directory: Path) -> Branches:
     from sweep.io import sealed_parquet
 
     found = put_together(branching, directory)
-    tables = {BRANCHED: found.branches} | ({} if found.curves is None else {CURVED: found.curves})
+    tables = {BRANCHED: found.branches} | {
+        name: table for name, table in ((CURVED, found.curves), (BACKBONE, found.backbone)) if table is not None
+    }
     write_together({directory / name: sealed_parquet.to_bytes(table) for name, table in tables.items()})
     return found
 
@@ -332,7 +338,8 @@ def put_together(branching: Branching, directory: Path, branches: pa.Table | Non
     )
     if branches is None:
         branches = of_branches(points, branching.along.name).replace_schema_metadata({"config_hash": digest(branching)})
-    return Branches(branching, branches, points, directory, *curves)
+    backbone = backbone_table(branching, points, digest(branching)) if branching.backbone else None
+    return Branches(branching, branches, points, directory, curves[0] if curves else None, backbone)
 
 
 def holds_branches(directory: Path) -> bool:

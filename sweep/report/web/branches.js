@@ -54,6 +54,11 @@ async function drawBranches() {
     if (!rows.length) continue;
     data.push({ x: rows.map((row) => x[row]), y: rows.map((row) => y[row]), text: rows.map(words), hovertemplate, mode: "markers", name: kind, marker: { symbol: SYMBOLS[kind], size: colored ? 8 : 5, color: token("ink"), line: { width: 1.5, color: token("ink") } } });
   }
+  const bones = content.backbone.filter(({ point: of, y: has }) => facts.name in has && shown.some(({ number }) => number === of));
+  for (const [n, { point: of, x: frequency, y: motions }] of bones.entries()) {
+    const text = several ? escaped(content.points.find(({ number }) => number === of).label) : "";
+    data.push({ x: frequency, y: motions[facts.name], mode: "lines", name: "backbone", legendgroup: "backbone", showlegend: n === 0, line: { color: token("ink"), width: 1.5, dash: "dot" }, hovertemplate: `${content.along.name} = %{x:.7~g}<br>${facts.name} = %{y:.7~g}<br>free motion${text && `<br>${text}`}<extra></extra>` });
+  }
   if (facts.name === content.multiplier) {
     data.push({ x: content.along.range, y: [1, 1], mode: "lines", hoverinfo: "skip", name: "the unit circle", line: { color: token("soft"), width: 1, dash: "dot" } });
   }
