@@ -28,7 +28,7 @@ KEYS = {
     "periods": "largest number of periods of the excitation after which a followed motion repeats; default 8",
     "most": "largest number of branches of a point of the study; default 32",
     "points": "largest number of points of each side of a branch; default 2000",
-    "backbone": "true: the free motions without damping and friction, along which a frequency response leans; of branches along omega",
+    "backbone": "whether free motions without damping and friction are computed too, along which a frequency response leans; default false",
 }  # key of [branches] -> what it is
 ALONG_KEYS = {key: text for key, text in FREE_KEYS.items() if key not in ("prior", "start")}
 MOST_PLACES, MOST_PERIODS, MOST_BRANCHES, MOST_POINTS, MOST_ROWS = 1000, 16, 1000, 100_000, 1_000_000

@@ -117,7 +117,7 @@ def test_complex_multipliers_stay_on_the_circle_until_they_meet() -> None:
 
 @pytest.mark.slow
 def test_rests_begin_on_den_hartogs_curve_and_with_damping_where_bisection_finds_them(tmp_path: Path) -> None:
-    bounds, damping = ((0.3, 0.95), (0.55, 2.5)), np.array([0.0, 0.1])
+    bounds, damping = ((0.3, 0.95), (0.55, 1.7)), np.array([0.0, 0.1])
     fixed = {"m": 1.0, "k": 1.0, "g": 1.0, "a0": 1.0}
     columns = {**fixed, "omega": 1.5, "c": damping}
     found = branches(RUBBING_MASS, columns, "mu", bounds[0], places=1)

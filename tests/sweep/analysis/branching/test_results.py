@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 import sweep
 import tribosweep
 from sweep.analysis.branching import analysis, results
 from sweep.analysis.branching.load import load
 from sweep.cli import main
+from tests.oracle import stop_orbit
 from tests.sweep.report.browser import open_browser
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
@@ -75,9 +77,25 @@ def test_special_points_are_curves_in_two_parameters(found: results.Branches) ->
     assert (folds.groupby("point")["curve"].nunique() == 1).all()  # both folds of a branch lie on one curve, with a cusp
     multipliers = np.array(folds["multiplier_re"].tolist()) + 1j * np.array(folds["multiplier_im"].tolist())
     np.testing.assert_allclose(np.abs(multipliers - 1.0).min(axis=1), 0.0, atol=1e-6)
+    of_one = folds[folds["point"] == 1]
+    for row in of_one.iloc[[len(of_one) // 4, 3 * len(of_one) // 4]].itertuples():
+        load, rate = at_fold({**STOP, "gap": GAPS[1], "omega": row.omega}, row.slowest_impact)
+        assert row.a0 == pytest.approx(load, abs=1e-9)
+        assert abs(rate) < 1e-6
     # the model is linear in the scale of gap and load: the cusps are at one frequency
     np.testing.assert_allclose(folds.groupby("point")["omega"].max(), folds["omega"].max(), atol=2e-3)
     assert found.curves.schema.field("omega").metadata[b"unit"] == b"rad/s"
+
+
+def at_fold(p: dict[str, float], speed: float) -> tuple[float, float]:
+    """Load of the motion with this speed of impact, and how it grows with the speed, from the closed form of its two stretches."""
+    with mp.workdps(stop_orbit.DIGITS):
+        first = min(speed, 3e-3)
+        ratio = (mpf(speed) / first) ** (mpf(1) / 16)
+        last = stop_orbit.branch(p, [first * ratio**i for i in range(17)])[-1]
+        state, h = (last.entry, last.exit, last.a0), speed * mpf("1e-8")
+        ahead, behind = stop_orbit.orbit(p, last.speed + h, state).a0, stop_orbit.orbit(p, last.speed - h, state).a0
+        return float(last.a0), float((ahead - behind) / (2 * h))
 
 
 def test_what_was_computed_is_kept_and_what_is_damaged_is_not(found: results.Branches, monkeypatch: pytest.MonkeyPatch) -> None:
