@@ -1,4 +1,4 @@
-"""Branches of a rubbing stop over gap and friction: `python -m benchmarks branches`, or `python -m benchmarks.branches --rows 1024`.
+"""Branches of a rubbing stop over gap and friction: `python -m benchmarks branches`, `python -m benchmarks.branches --workers 2`.
 
 The mass is shaken at ever other frequencies. Its resonance leans over at the stop, so that a sweep up jumps elsewhere than a sweep
 down. For each gap and mu the branches of periodic motions are followed in the frequency: branches a second, points, and what was located
@@ -8,6 +8,9 @@ Then some of the rows are swept, by plain runs alone: the frequency goes up and 
 motion at the end of the one before and lasts a given number of periods. Each motion that a step has settled on must be one of those on the
 branches of its row, at the same frequency; else it counts as lost. The motion of a branch is that to which Newton's method goes from
 between its two nearest points.
+
+Blocks of rows are dealt out to workers, processes with one core each. Each block that is done prints a line. A block that would not end
+before the time is up is not begun, and what is not done then is given up.
 """
 
 from __future__ import annotations
@@ -15,9 +18,12 @@ from __future__ import annotations
 import argparse
 import collections
 import math
+import multiprocessing
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,11 +35,15 @@ from kernels.models import STOP
 from kernels.models.schemes import EXACT, STEADY
 from kernels.runtime import jax_setup, program_cache
 
+if TYPE_CHECKING:
+    from multiprocessing.pool import Pool
+
 FIXED = {"m": 1.0, "k": 1.0, "c": 0.05, "a0": 0.4, "g": 1.0, "k_n": 30.0, "c_n": 0.5}
 GAP, MU, OMEGA = (0.5, 1.5), (0.02, 0.2), (0.8, 2.4)  # m, 1, rad/s
-PERIODS, PLACES, BLOCK = 2, 3, 32
-SIDE = 100  # gaps, and values of mu
+PERIODS, PLACES = 2, 3
+ROWS, BLOCK = 2300, 256  # rows, which have more than 10^4 branches; most rows of a block
 SAMPLE, STEPS, LASTING = 200, 81, 200  # rows that are swept, frequencies of a sweep, periods at each
+SWEEPS, PARTS = 0.3, 3  # part of the time that is left to the sweeps; parts of them for each worker
 SETTLED, SAME = 1e-8, 1e-6  # differences of velocities over the largest speed
 
 
@@ -53,44 +63,77 @@ class Motions:
     way: np.ndarray
 
 
-def rows(count: int) -> dict[str, np.ndarray]:
-    """Gaps and friction coefficients of rows (count,): a plane of `SIDE` times `SIDE`, or places spread evenly over it."""
-    if count == SIDE**2:
-        gap, mu = (values.ravel() for values in np.meshgrid(np.linspace(*GAP, SIDE), np.linspace(*MU, SIDE), indexing="ij"))
-        return {"gap": gap, "mu": mu}
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Branches of a block of rows: numbers of the rows, branches, seconds of the processor; `row` and `parent` count within the block."""
+
+    rows: np.ndarray
+    branches: list[Branch]
+    worked: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Sweeps of some rows, held against their branches.
+
+    Attributes:
+        rows: numbers of the rows. steps: of the sweeps in all. settled: number of motions on which they settled. differ: rows whose two
+            sweeps differ somewhere. farthest: of the motions that are on a branch, from it. lost: a line for each motion that is not.
+        worked: seconds of the processor.
+    """
+
+    rows: np.ndarray
+    steps: int
+    settled: int
+    differ: int
+    farthest: float
+    lost: list[str]
+    worked: float
+
+
+def rows(numbers: np.ndarray) -> dict[str, np.ndarray]:
+    """Gaps and friction coefficients of rows, spread evenly over their plane, by the numbers of the rows (count,)."""
     even = {"gap": 0.7548776662466927, "mu": 0.5698402909980532}
-    parts = {name: np.modf(np.arange(count) * ratio)[0] for name, ratio in even.items()}
+    parts = {name: np.modf(numbers * ratio)[0] for name, ratio in even.items()}
     return {name: low + (high - low) * parts[name] for name, (low, high) in (("gap", GAP), ("mu", MU))}
 
 
-def followed(columns: dict[str, np.ndarray], seconds: float) -> tuple[list[Branch], int, float, float]:
-    """The branches of the rows, block by block until `seconds` are over; the number of rows; seconds of the clock and of the processor."""
-    found: list[Branch] = []
-    count, done = len(columns["gap"]), 0
-    begun, worked = time.perf_counter(), time.process_time()
-    while done < count and (not done or time.perf_counter() - begun < seconds):
-        stop = min(done + BLOCK, count)
-        some: dict[str, np.ndarray | float] = {**FIXED, **{name: values[done:stop] for name, values in columns.items()}}
-        more = branches(STOP, some, "omega", OMEGA, places=PLACES, periods=PERIODS, rows=stop - done)
-        first = len(found)
-        found += [replace(one, row=one.row + done, parent=one.parent + first if one.parent >= 0 else -1) for one in more]
-        done = stop
-    return found, done, time.perf_counter() - begun, time.process_time() - worked
+def followed(numbers: np.ndarray) -> Followed:
+    """The branches of some rows."""
+    worked = time.process_time()
+    columns: dict[str, np.ndarray | float] = {**FIXED, **rows(numbers)}
+    found = branches(STOP, columns, "omega", OMEGA, places=PLACES, periods=PERIODS, rows=len(numbers))
+    return Followed(numbers, found, time.process_time() - worked)
 
 
-def compiled(columns: dict[str, np.ndarray]) -> None:
-    """Have the programs of a block compiled."""
-    count = len(columns["gap"])
-    solve(
-        STOP,
-        EXACT,
-        {**FIXED, **columns, "omega": np.full(count, OMEGA[0]), "x0": np.zeros(count), "v0": np.zeros(count)},
-        {},
-        count,
-        STEADY,
-    )
-    one = np.ones(1)
-    SectionMap(STOP, {**FIXED, **columns}, ("omega",), (OMEGA,), count)(np.zeros(1, int), one[:, None], np.zeros((1, 2)), one, one, 0 * one)
+def compared(numbers: np.ndarray, found: list[Branch], steps: int) -> Compared:
+    """Sweeps of some rows, held against their branches, whose `row` is a place in `numbers`."""
+    worked, columns = time.process_time(), rows(numbers)
+    motions, taken, differ = swept(columns, steps)
+    apart = distances(found, columns, motions)
+    lost = [
+        f"lost: gap {columns['gap'][row]:.17g}, mu {columns['mu'][row]:.17g}, omega {motions.omega[i]:.17g}, periods {motions.periods[i]}, "
+        f"way {motions.way[i]:+d}, v, x {motions.y[i, 0]:.9g}, {motions.y[i, 1] / motions.omega[i]:.9g}, nearest {apart[i]:.1e}"
+        for i in np.flatnonzero(~(apart < SAME))
+        for row in motions.row[i : i + 1]
+    ]
+    farthest = float(apart[apart < SAME].max(initial=0.0))
+    return Compared(numbers, taken, len(motions.row), differ, farthest, lost, time.process_time() - worked)
+
+
+def compiled(part: int) -> None:
+    """Have one of three programs compiled, those of the map, of runs to steady motions, and of runs."""
+    columns: dict[str, np.ndarray | float] = {**FIXED, **rows(np.arange(BLOCK)), "omega": np.full(BLOCK, OMEGA[0])}
+    if part == 0:
+        one = np.ones(1)
+        section = SectionMap(STOP, columns, ("omega",), (OMEGA,), BLOCK)
+        section(np.zeros(1, int), one[:, None], np.zeros((1, 2)), one, one, 0 * one)
+        return
+    started = {**columns, "x0": np.zeros(BLOCK), "v0": np.zeros(BLOCK)}
+    if part == 1:
+        solve(STOP, EXACT, started, count=BLOCK, window=STEADY)
+    else:
+        solve(STOP, EXACT, {**started, "end": 1.0, "window_start": 0.0}, count=BLOCK)
 
 
 def swept(columns: dict[str, np.ndarray], steps: int = STEPS) -> tuple[Motions, int, int]:
@@ -171,49 +214,129 @@ def distances(found: Sequence[Branch], columns: dict[str, np.ndarray], motions: 
     return nearest
 
 
-def report(count: int, sample: int, steps: int, seconds: float) -> None:
-    """Follow, sweep, compare, and print the table."""
+Part, Result = TypeVar("Part"), TypeVar("Result")
+
+
+def begin(cores: multiprocessing.Queue[int]) -> None:
+    """Set up a worker: one core, one thread."""
+    os.sched_setaffinity(0, {cores.get()})
+    single = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    os.environ |= {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "1", "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {single}".strip()}
     jax_setup.prepare()
     program_cache.use()
-    columns = rows(count)
-    compiled({name: values[:BLOCK] for name, values in columns.items()})
-    found, done, took, worked = followed(columns, seconds)
-    kinds = collections.Counter(kind for branch in found for kind in branch.kinds if kind)
-    ends = collections.Counter(end for branch in found for end in branch.ends)
-    print("| rows | branches | points | time [s] | branches/s | processor time a branch [s] |\n|---|---|---|---|---|---|")
-    points = sum(len(branch.value) for branch in found)
-    print(f"| {done:,} | {len(found):,} | {points:,} | {took:.0f} | {len(found) / took:.3g} | {worked / max(len(found), 1):.3g} |\n")
+
+
+def in_time(work: tuple[Callable[..., Result], tuple[Any, ...], float]) -> Result | None:
+    """What a function gives, or None if the time to begin is over. A task of a worker."""
+    function, arguments, last = work
+    return function(*arguments) if time.time() < last else None
+
+
+def dealt(pool: Pool, work: Callable[..., Result], parts: Sequence[tuple[Any, ...]], last: float, end: float) -> Iterator[Result]:
+    """The results of parts of some work, as they come until `end`; none is begun after `last` (times as of `time.time`)."""
+    results = pool.imap_unordered(in_time, [(work, part, last) for part in parts])
+    for _ in parts:
+        try:
+            found = results.next(max(0.0, end - time.time()))
+        except multiprocessing.TimeoutError:
+            return
+        if found is not None:
+            yield found
+
+
+def line(text: str, begun: float) -> None:
+    """Print a line with the time since the beginning."""
+    print(f"{time.time() - begun:5.0f} s: {text}", flush=True)
+
+
+def followed_by_all(pool: Pool, blocks: Sequence[np.ndarray], begun: float, last: float, end: float) -> list[Followed]:
+    """The branches of blocks of rows. Prints a line for each, and the tables."""
+    found: list[Followed] = []
+    for block in dealt(pool, followed, [(numbers,) for numbers in blocks], last, end):
+        found.append(block)
+        points = sum(len(branch.value) for branch in block.branches)
+        line(f"{len(block.rows)} rows: {len(block.branches)} branches, {points:,} points in {block.worked:.0f} s", begun)
+    took, every = time.time() - begun, [branch for block in found for branch in block.branches]
+    kinds = collections.Counter(kind for branch in every for kind in branch.kinds if kind)
+    ends = collections.Counter(end for branch in every for end in branch.ends)
+    done, worked = sum(len(block.rows) for block in found), sum(block.worked for block in found)
+    points = sum(len(branch.value) for branch in every)
+    print("\n| rows | branches | points | time [s] | branches/s | processor time a branch [s] |\n|---|---|---|---|---|---|")
+    print(f"| {done:,} | {len(every):,} | {points:,} | {took:.0f} | {len(every) / took:.3g} | {worked / max(len(every), 1):.3g} |\n")
     print("Located: " + ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common()) + ".")
     print("Ends of branches: " + ", ".join(f"{number:,} {end}" for end, number in ends.most_common()) + ".\n", flush=True)
-    chosen = np.sort(np.random.default_rng(1).choice(done, min(sample, done), replace=False))
-    some = {name: values[chosen] for name, values in columns.items()}
-    place = {int(row): number for number, row in enumerate(chosen)}
-    theirs = [replace(branch, row=place[branch.row]) for branch in found if branch.row in place]
-    begun = time.perf_counter()
-    motions, all_steps, differ = swept(some, steps)
-    took = time.perf_counter() - begun
-    apart = distances(theirs, some, motions)
-    lost = np.flatnonzero(~(apart < SAME))
-    print("| swept rows | steps | settled | rows with hysteresis | time [s] | farthest | lost |\n|---|---|---|---|---|---|---|")
-    farthest = apart[apart < SAME].max(initial=0.0)
-    print(f"| {len(chosen)} | {all_steps:,} | {len(motions.row):,} | {differ} | {took:.0f} | {farthest:.1e} | {lost.size} |", flush=True)
-    for i in lost[:40]:
-        row = motions.row[i]
-        print(
-            f"\nlost: gap {some['gap'][row]:.17g}, mu {some['mu'][row]:.17g}, omega {motions.omega[i]:.17g}, periods {motions.periods[i]}, "
-            f"way {motions.way[i]:+d}, v, x {motions.y[i, 0]:.9g}, {motions.y[i, 1] / motions.omega[i]:.9g}, nearest {apart[i]:.1e}"
+    return found
+
+
+def compared_by_all(pool: Pool, parts: Sequence[tuple[np.ndarray, list[Branch], int]], last: float, end: float) -> None:
+    """Sweep rows and hold them against their branches. Prints a line for each part, and the table."""
+    begun = time.time()
+    found: list[Compared] = []
+    for part in dealt(pool, compared, parts, last, end):
+        found.append(part)
+        line(
+            f"{len(part.rows)} rows swept: {part.settled:,} of {part.steps:,} settled, {len(part.lost)} lost in {part.worked:.0f} s", begun
         )
+    swept_rows, steps, settled = (
+        sum(len(part.rows) for part in found),
+        sum(part.steps for part in found),
+        sum(part.settled for part in found),
+    )
+    differ, farthest = sum(part.differ for part in found), max((part.farthest for part in found), default=0.0)
+    lost = [each for part in found for each in part.lost]
+    print("\n| swept rows | steps | settled | rows with hysteresis | time [s] | farthest | lost |\n|---|---|---|---|---|---|---|")
+    print(
+        f"| {swept_rows:,} | {steps:,} | {settled:,} | {differ:,} | {time.time() - begun:.0f} | {farthest:.1e} | {len(lost)} |", flush=True
+    )
+    for each in lost[:40]:
+        print(f"\n{each}", flush=True)
+
+
+def sampled(found: Sequence[Followed], count: int, steps: int, parts: int) -> list[tuple[np.ndarray, list[Branch], int]]:
+    """The arguments of `compared` for some of the rows that were followed, in parts."""
+    of_row: dict[int, list[Branch]] = collections.defaultdict(list)
+    for block in found:
+        for branch in block.branches:
+            of_row[int(block.rows[branch.row])].append(branch)
+    done = np.sort(np.concatenate([block.rows for block in found]))
+    chosen = np.sort(np.random.default_rng(1).choice(done, min(count, len(done)), replace=False))
+    several = np.array_split(chosen, min(parts, len(chosen)))
+    return [
+        (numbers, [replace(branch, row=place) for place, row in enumerate(numbers.tolist()) for branch in of_row[row]], steps)
+        for numbers in several
+    ]
+
+
+def report(count: int, sample: int, steps: int, seconds: float, workers: int) -> None:
+    """Follow, sweep, compare, and print the tables."""
+    started = time.time()
+    context = multiprocessing.get_context("spawn")  # JAX does not survive a fork
+    cores, every = context.Queue(), sorted(os.sched_getaffinity(0))
+    for number in range(workers):
+        cores.put(every[number % len(every)])
+    size = min(BLOCK, -(-count // workers))
+    blocks = np.array_split(np.arange(count), -(-count // size))
+    with context.Pool(workers, begin, (cores,)) as pool:  # its end ends the workers
+        end = started + seconds
+        list(dealt(pool, compiled, [(part,) for part in range(3)], end, end))
+        begun = time.time()
+        line("compiled", started)
+        found = followed_by_all(pool, blocks, begun, begun + (1.0 - SWEEPS) * (end - begun), end - SWEEPS * (end - begun))
+        if not found:
+            return
+        compared_by_all(pool, sampled(found, sample, steps, PARTS * workers), end, end)
 
 
 def main(arguments: Sequence[str] = ()) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=SIDE**2, help="how many rows are followed")
+    parser.add_argument("--rows", type=int, default=ROWS, help="how many rows are followed")
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many of them are swept")
     parser.add_argument("--steps", type=int, default=STEPS, help="frequencies of a sweep")
-    parser.add_argument("--seconds", type=float, default=600.0, help="no further block of rows is begun after so many")
+    parser.add_argument("--seconds", type=float, default=600.0, help="after so many it ends, with what is done")
+    parser.add_argument("--workers", type=int, default=1, help="processes, one core each")
     asked = parser.parse_args(arguments)
-    report(asked.rows, asked.sample, asked.steps, asked.seconds)
+    report(asked.rows, asked.sample, asked.steps, asked.seconds, asked.workers)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,22 @@ class _Start:
     both: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """A place where a branch passes the parameter of a motion.
+
+    Attributes:
+        motion: number of the motion. shift: of the section of the branch. s: the place of the parameter.
+        places: where the unknowns of the branch are measured. y: (n,) the point between two points of the branch [m/s].
+    """
+
+    motion: int
+    shift: float
+    s: float
+    places: Places
+    y: np.ndarray
+
+
 class _Collector:
     """The branches found so far."""
 
@@ -128,7 +144,7 @@ class _Collector:
         both = joined(forward + backward)
         for branch, side in zip(both.branch, follow(self.problem, both, self.steps), strict=True):
             self.sides[branch].append(side)
-            self.special += [(int(branch), kind, point) for kind, point in zip(side.kinds, side.points, strict=True) if kind]
+            self.special += [(int(branch), kind, side.point(i)) for i, kind in enumerate(side.kinds) if kind]
 
     def from_seeds(self, seeds: Sequence[_Seed]) -> None:
         """Follow the branches of the steady motions to which runs from `seeds` tend, one of each row, unless they are known."""
@@ -153,14 +169,15 @@ class _Collector:
         across = np.zeros_like(u)
         across[:, -1] = 1.0
         trial = replace(self.problem, row=row[good], periods=periods)
-        points, ok, _ = trial.correct(Places(np.arange(good.size), direction, np.zeros(good.size), speed), u, Plane.through(u, across))
+        places = Places(np.arange(good.size), direction, np.zeros(good.size), speed)
+        points, ok, _ = trial.correct(places, u, Plane.through(u, across), statistics=True)
         there, better = elsewhere(trial, points)
         points = in_scale(points.where(ok & better, there))
+        usable = np.flatnonzero(ok & np.isfinite(points.tangent).all(axis=1))
+        known = self._known(trial, points.take(usable)) if usable.size else usable
         starts = []
-        for i in np.flatnonzero(ok & np.isfinite(points.tangent).all(axis=1)):
+        for i in usable[~known]:
             seed = seeds[good[i]]
-            if self._known(trial, points.take(np.array([i]))):
-                continue
             starts.append(_Start(seed.row, points.take(np.array([i])), periods[i], seed.origin, seed.parent, both=True))
         self.follow(starts)
 
@@ -185,31 +202,46 @@ class _Collector:
                 break
         return y, direction
 
-    def _known(self, trial: Problem, point: Points) -> bool:
-        """Whether a motion lies on a branch of its row. `trial`: the problem in which `point` is a point."""
-        row, periods, s = trial.row[point.branch[0]], trial.periods[point.branch[0]], point.u[0, -1]
-        across = np.zeros((1, point.u.shape[1]))
-        across[0, -1] = 1.0
-        seen: dict[float, np.ndarray] = {}  # all sections (q, n) of the motion, by their shift [m/s]
+    def _known(self, trial: Problem, found: Points) -> np.ndarray:
+        """Whether motions lie on branches of their rows (N,). `trial`: the problem in which they are points."""
+        known = np.zeros(len(found), dtype=bool)
+        beside = [one for i in range(len(found)) for one in self._passing(trial, found.take(np.array([i])), i)]
+        if not beside:
+            return known
+        asked = list(dict.fromkeys((each.motion, each.shift) for each in beside))
+        seen = dict(zip(asked, _sections(trial, found, asked), strict=True))
+
+        def apart(each: _Passing, y: np.ndarray) -> float:  # over its speed
+            return float(np.abs(seen[each.motion, each.shift] - y).max(axis=1).min() / each.places.speed[0])
+
+        near = [each for each in beside if not apart(each, each.y) > _NEAR]
+        if not near:
+            return known
+        places = Places(*(np.concatenate(parts) for parts in zip(*(each.places for each in near), strict=True)))
+        s = np.array([each.s for each in near])
+        u = np.concatenate([np.stack([each.y for each in near]) / places.speed[:, None], s[:, None]], axis=1)
+        across = np.zeros_like(u)
+        across[:, -1] = 1.0
+        exact, ok, _ = self.problem.correct(places, u, Plane(across, s))
+        for i, each in enumerate(near):
+            known[each.motion] |= not ok[i] or apart(each, exact.y[i]) < _SAME
+        return known
+
+    def _passing(self, trial: Problem, point: Points, motion: int) -> list[_Passing]:
+        """Where branches of the row of a motion pass its parameter. `trial`: the problem in which `point` is a point."""
+        row, periods, s = trial.row[point.branch[0]], trial.periods[point.branch[0]], float(point.u[0, -1])
+        found = []
         for number in np.flatnonzero((self.problem.row == row) & (self.problem.periods == periods)):
             for side in self.sides[number]:
                 points = side.together()
                 at = points.u[:, -1]
                 for i in np.flatnonzero((at[:-1] - s) * (at[1:] - s) <= 0.0):
-                    shift, speed = float(points.shift[i]), points.speed[i]
-                    if shift != points.shift[i + 1]:
+                    if points.shift[i] != points.shift[i + 1]:
                         continue
-                    if shift not in seen:
-                        seen[shift] = _sections(trial, point, shift, int(periods))
                     part = 0.0 if at[i + 1] == at[i] else (s - at[i]) / (at[i + 1] - at[i])
-                    between = points.y[i] + part * (points.y[i + 1] - points.y[i])
-                    if np.abs(seen[shift] - between).max(axis=1).min() > _NEAR * speed:
-                        continue
-                    guess = np.append(between / speed, s)[None]
-                    exact, ok, _ = self.problem.correct(points.places.take(np.array([i])), guess, Plane(across, np.array([s])))
-                    if not ok[0] or np.abs(seen[shift] - exact.y[0]).max(axis=1).min() < _SAME * speed:
-                        return True
-        return False
+                    y, after = points.take(np.array([i, i + 1])).y
+                    found.append(_Passing(motion, float(points.shift[i]), s, points.places.take(np.array([i])), y + part * (after - y)))
+        return found
 
     def switched(self) -> None:
         """Follow the branches that begin at flips and crossings of those found last."""
@@ -238,8 +270,9 @@ class _Collector:
             if number == parent:
                 continue
             for side in self.sides[number]:
-                for place in (side.points[0], side.points[-1]):
-                    if abs(place.u[0, -1] - point.u[0, -1]) < _SAME * 100.0 and side.end == "merges" and place is side.points[-1]:
+                for number_of in (0, -1):
+                    place = side.point(number_of)
+                    if abs(place.u[0, -1] - point.u[0, -1]) < _SAME * 100.0 and side.end == "merges" and number_of == -1:
                         return True
                     apart = np.append((place.y[0] - point.y[0]) / point.speed[0], place.u[0, -1] - point.u[0, -1])
                     if place.shift[0] == point.shift[0] and np.abs(apart).max() < _SAME:
@@ -273,20 +306,22 @@ class _Collector:
 
     def behind_ends(self) -> list[_Seed]:
         """Places to look for motions behind the ends of branches that were not followed beyond, and forget these ends."""
-        seeds = []
+        ended: list[tuple[int, int, Side]] = []  # branch, row, side
         for number, sides in enumerate(self.sides):
             for side in sides:
                 if side.end in NOTHING_MORE or side.looked_behind:
                     continue
                 side.looked_behind = True
-                last, row = side.points[-1], int(self.problem.row[number])
-                if not self.room(row):
-                    continue
-                v, x = at_zero(self.problem, last)[0, :2]
-                for s in (last.u[0, -1] + _BEHIND, last.u[0, -1] - _BEHIND):
-                    if 0.0 <= s <= 1.0:
-                        omega = self._omega(row, s)
-                        seeds.append(_Seed(row, s, x / omega, v, side.end, number))
+                row = int(self.problem.row[number])
+                if self.room(row):
+                    ended.append((number, row, side))
+        if not ended:
+            return []
+        last = joined([side.point(-1) for _, _, side in ended])
+        seeds = []
+        for (number, row, side), y, at in zip(ended, at_zero(self.problem, last), last.u[:, -1], strict=True):
+            beside = [s for s in (at + _BEHIND, at - _BEHIND) if 0.0 <= s <= 1.0]
+            seeds += [_Seed(row, s, y[1] / self._omega(row, s), y[0], side.end, number) for s in beside]
         return seeds
 
     def _omega(self, row: int, s: float) -> float:
@@ -331,18 +366,22 @@ def at_zero(problem: Problem, points: Points) -> np.ndarray:
     moved = points.shift > 0.0
     if not moved.any():
         return points.y
-    u, _ = problem.later(points, np.where(moved, 1.0 - points.shift, 1.0))
-    return np.where(moved[:, None], u[:, : problem.map.dimension] * points.speed[:, None], points.y)
+    some, y = points.take(moved), points.y
+    u, _ = problem.later(some, 1.0 - some.shift)
+    y[moved] = u[:, : problem.map.dimension] * some.speed[:, None]
+    return y
 
 
-def _sections(problem: Problem, point: Points, shift: float, count: int) -> np.ndarray:
-    """The points (count, n) of a motion at the sections of a shift, one after the other [m/s]."""
-    many = point.take(np.zeros(count, dtype=int))
-    wait = (shift - point.shift[0]) % 1.0
-    periods = wait + np.arange(count)
-    periods[periods == 0.0] = float(count)
+def _sections(problem: Problem, motions: Points, asked: Sequence[tuple[int, float]]) -> list[np.ndarray]:
+    """The points (q, n) of motions at sections, one period after the other [m/s]: for each number of a motion and shift of its section."""
+    number = np.array([motion for motion, _ in asked])
+    count = problem.periods[motions.branch[number]].astype(int)
+    many = motions.take(np.repeat(number, count))
+    wait = (np.repeat([shift for _, shift in asked], count) - many.shift) % 1.0
+    periods = wait + np.concatenate([np.arange(each) for each in count])
+    periods = np.where(periods == 0.0, np.repeat(count, count).astype(float), periods)
     u, _ = problem.later(many, periods)
-    return np.asarray(u[:, :-1] * point.speed[0])
+    return np.split(u[:, :-1] * many.speed[:, None], np.cumsum(count)[:-1])
 
 
 def branches(

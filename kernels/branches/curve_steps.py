@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,11 @@ def folding(points: Points) -> np.ndarray:
     """Changes its sign where a multiplier passes 1."""
     determinant: np.ndarray = np.linalg.det(points.jacobian - np.eye(points.jacobian.shape[1]))
     return determinant
+
+
+def _of_all(value: Value, points: Points, which: np.ndarray) -> np.ndarray:  # noqa: ARG001 (as `located` calls it)
+    """The value of points of the same kind."""
+    return value(points)
 
 
 FOLLOWED: Mapping[str, Value | None] = {"fold": folding, "flip": TESTS["flip"], "Neimark-Sacker": TESTS["Neimark-Sacker"], GRAZING: None}
@@ -208,7 +214,7 @@ def _special(problem: Problem, left: Points, right: Points, kinds: np.ndarray, w
             beyond, _, _, good = problem.images(here.places, here.u + _BEYOND * across)
             found[which] = good & differ(beyond, here)  # not where Newton's method ends for another reason
         else:
-            here, _, good = located(problem, left.take(which), right.take(which), value, plane)
+            here, _, good = located(problem, left.take(which), right.take(which), functools.partial(_of_all, value), plane)
             found[which] = good
         points = points.put(which, here)
     return points, found
@@ -226,6 +232,7 @@ def _follow(problem: Problem, sides: list[Side], steps: Steps) -> None:
             kinds = np.array([active[i].kind for i in which])
             within = lines.within.take(which)
             new, found = _special(problem, left.take(which), right.take(which), kinds, within)
+            new = problem.observed(new)
             good[which] = found
             for place, i in enumerate(which.tolist()):
                 if good[i]:
@@ -321,7 +328,7 @@ def follow(
     second = np.zeros_like(along)
     second[:, -1] = 1.0
     points, good, _ = problem.correct(places, u, Plane.through(u, along).beside(Plane.through(u, second)))
-    ok = np.flatnonzero(good)
+    points, ok = problem.observed(points), np.flatnonzero(good)
     sides: list[list[Side]] = [[] for _ in kinds]
     if not ok.size:
         return sides

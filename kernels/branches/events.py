@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.problem import TESTS, Plane, Points, Problem, Value, multipliers
+from kernels.branches.problem import TESTS, Plane, Points, Problem, joined, multipliers
 
 GRAZING, BRANCH_POINT = "grazing", "branch point"
 LOCATED = 1e-12  # width in u of the bracket around a located point
@@ -49,40 +50,69 @@ def _passes_zero(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def between(problem: Problem, before: Points, after: Points) -> list[Found]:
     """All special points of steps along branches, from `before` (N) to `after` (N)."""
     found: list[Found] = []
-    owner, left, right = np.arange(len(before)), before, after
-    start, end = np.zeros(len(before)), np.ones(len(before))
+    parts: list[_Part] = []
+    whole = _Part(np.arange(len(before)), before, after, np.zeros(len(before)), np.ones(len(before)))
     for _ in range(8):  # changes of the events in one step
-        differs = np.any(left.signature != right.signature, axis=1)
-        found += _smooth(problem, owner[~differs], left.take(~differs), right.take(~differs), start[~differs], end[~differs])
+        differs = np.any(whole.left.signature != whole.right.signature, axis=1)
+        parts.append(whole.take(~differs))
         if not differs.any():
             break
-        owner, left, right, start, end = owner[differs], left.take(differs), right.take(differs), start[differs], end[differs]
-        here, there, goes_on, part = bisected(problem, left, right)
-        at = start + part * (end - start)
-        found.append(Found(GRAZING, owner, at, here, there, goes_on))
-        found += _smooth(problem, owner, left, here, start, at)
-        owner, left, right, start, end = owner[goes_on], there.take(goes_on), right.take(goes_on), at[goes_on], end[goes_on]
-        if not owner.size:
+        whole = whole.take(differs)
+        here, there, goes_on, part = bisected(problem, whole.left, whole.right)
+        at = whole.start + part * (whole.end - whole.start)
+        found.append(Found(GRAZING, whole.owner, at, here, there, goes_on))
+        parts.append(replace(whole, right=here, end=at))
+        whole = replace(whole, left=there, start=at).take(goes_on)
+        if not len(whole.owner):
             break
-    return found
+    return found + _smooth(problem, parts)
 
 
-def _smooth(problem: Problem, owner: np.ndarray, left: Points, right: Points, start: np.ndarray, end: np.ndarray) -> list[Found]:
-    """The special points in steps whose motions have the same events."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Parts of steps whose motions have the same events: owner, see `Found`; ends, and how far along their steps these lie (N,)."""
+
+    owner: np.ndarray
+    left: Points
+    right: Points
+    start: np.ndarray
+    end: np.ndarray
+
+    def take(self, which: np.ndarray) -> _Part:
+        """Those of some places, or of a mask."""
+        return _Part(self.owner[which], self.left.take(which), self.right.take(which), self.start[which], self.end[which])
+
+
+def _smooth(problem: Problem, parts: list[_Part]) -> list[Found]:
+    """The special points in parts of steps. All are located together."""
+    parts = [part for part in parts if part.owner.size]
+    changes = [(kind, part.take(_passes_zero(value(part.left), value(part.right)))) for part in parts for kind, value in TESTS.items()]
+    changes = [(kind, part) for kind, part in changes if part.owner.size]
+    if not changes:
+        return []
+    kinds = np.repeat([kind for kind, _ in changes], [len(part.owner) for _, part in changes])
+    left, right = joined([part.left for _, part in changes]), joined([part.right for _, part in changes])
+    every = located(problem, left, right, lambda points, which: _tested(points, kinds[which]))
     found: list[Found] = []
-    if not owner.size:
-        return found
-    for kind, value in TESTS.items():
-        changes = _passes_zero(value(left), value(right))
-        if not changes.any():
-            continue
-        points, at, good = located(problem, left.take(changes), right.take(changes), value)
+    stop = 0
+    for kind, part in changes:
+        these = np.arange(stop, stop := stop + len(part.owner))
+        points, at, good = every[0].take(these), every[1][these], every[2][these]
         if kind == "Neimark-Sacker":  # not where the product of two real ones is 1
             good &= on_circle(points)
         if kind == BRANCH_POINT:  # Newton's method has no isolated solution there
             good = np.ones_like(good)
-        places = start[changes] + at * (end[changes] - start[changes])
-        found.append(Found(kind, owner[changes][good], places[good], points.take(good), points.take(good), np.ones(good.sum(), bool)))
+        places = part.start + at * (part.end - part.start)
+        found.append(Found(kind, part.owner[good], places[good], points.take(good), points.take(good), np.ones(good.sum(), bool)))
+    return found
+
+
+def _tested(points: Points, kinds: np.ndarray) -> np.ndarray:
+    """The values (N,) that are zero at special points, each of the kind named beside it: keys of `TESTS`."""
+    found = np.full(len(points), np.nan)
+    for kind in set(kinds.tolist()):
+        chosen = kinds == kind
+        found[chosen] = TESTS[kind](points.take(chosen))
     return found
 
 
@@ -121,14 +151,15 @@ def _planes(left: Points, right: Points, part: np.ndarray, within: Plane | None)
 
 
 def located(
-    problem: Problem, left: Points, right: Points, value: Value, within: Plane | None = None
+    problem: Problem, left: Points, right: Points, value: Callable[[Points, np.ndarray], np.ndarray], within: Plane | None = None
 ) -> tuple[Points, np.ndarray, np.ndarray]:
     """The zeros of a value along steps (regula falsi, Illinois): the points, the part of the way, and whether each was found.
 
-    A point that was not found is the guess on the cubic through both ends.
+    `value` gives the values of points in some of the steps, whose numbers are its second argument. A point that was not found is the guess
+    on the cubic through both ends.
     """
     count = len(left)
-    low, high, at_low, at_high = np.zeros(count), np.ones(count), value(left), value(right)
+    low, high, at_low, at_high = np.zeros(count), np.ones(count), value(left, np.arange(count)), value(right, np.arange(count))
     width = np.linalg.norm(right.u - left.u, axis=1)
     points, part, good = left, np.zeros(count), np.zeros(count, dtype=bool)
     todo = np.arange(count)
@@ -140,7 +171,7 @@ def located(
         guess = _guess(*ends, middle)
         new, converged, _ = problem.correct(ends[0].places, guess, _planes(*ends, middle, _taken(within, todo)))
         new = new.oriented(ends[1].u - ends[0].u)
-        f = value(new)
+        f = value(new, todo)
         good[todo] = converged & np.isfinite(f)
         if not good[todo].all():  # where branches cross, Newton's method has no isolated solution: the guess is as near as one comes
             plain = problem.images(ends[0].places, guess)[0]

@@ -30,18 +30,37 @@ class Side:
     """One side of a branch, from its start on.
 
     Attributes:
-        points: the points, in their order. kinds: what is special at each, or "". end: why it ends, one of `ENDS`.
-        looked_behind: whether other motions were looked for behind its end.
+        points: the points, in their order: tables of many sides, and the place of each in its table. kinds: what is special at each, or "".
+        end: why it ends, one of `ENDS`. looked_behind: whether other motions were looked for behind its end.
+        table: all points, once the side has ended.
     """
 
-    points: list[Points] = field(default_factory=list)
+    points: list[tuple[Points, int]] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     end: str = LOST
     looked_behind: bool = False
+    table: Points | None = None
+
+    def point(self, number: int) -> Points:
+        """One of the points."""
+        table, place = self.points[number]
+        return table.take(np.array([place]))
 
     def together(self) -> Points:
         """The points as one table."""
-        return joined(self.points)
+        if self.table is None:
+            _put_together([self])
+        return self.table  # type: ignore[return-value]
+
+
+def _put_together(sides: list[Side]) -> None:
+    """Give sides their tables."""
+    tables = {id(table): table for side in sides for table, _ in side.points}
+    first = dict(zip(tables, np.cumsum([0, *map(len, tables.values())]).tolist(), strict=False))
+    whole = joined(list(tables.values()))
+    for side in sides:
+        side.table = whole.take(np.array([first[id(table)] + place for table, place in side.points]))
+        side.points = [(side.table, place) for place in range(len(side.points))]
 
 
 _MERGED = 0.01  # distance in u between the two halves of a motion below which it counts as one of half as many periods
@@ -108,8 +127,9 @@ class _Following:
 
     def __init__(self, problem: Problem, start: Points, steps: Steps) -> None:
         count = len(start)
+        start = problem.observed(start)
         self.problem, self.start, self.steps = problem, start, steps
-        self.sides = [Side([start.take(np.array([i]))], [""]) for i in range(count)]
+        self.sides = [Side([(start, i)], [""]) for i in range(count)]
         self.now, self.step, self.moved = start, np.full(count, steps.first), np.zeros(count, dtype=int)
 
     def run(self) -> list[Side]:
@@ -125,6 +145,8 @@ class _Following:
                 slow = tried.take(later)
                 waiting = slow if waiting is None else waiting.beside(slow)
             active = self.settled(tried.take(~later)) if not later.all() else active[:0]
+        if self.sides:
+            _put_together(self.sides)
         return self.sides
 
     def lengths(self, side: np.ndarray) -> np.ndarray:
@@ -147,7 +169,7 @@ class _Following:
         part = np.where(bound, (target - at.u[:, -1]) / np.where(at.tangent[:, -1] != 0.0, at.tangent[:, -1], 1.0), h)
         guess = np.where(bound[:, None], at.u + part[:, None] * at.tangent, guess)
         plane = Plane(np.where(bound[:, None], across, plane.normal), np.where(bound, target, plane.offset))
-        new, good, count = self.problem.correct(at.places, guess, plane)
+        new, good, count = self.problem.correct(at.places, guess, plane, statistics=True)
         new = new.oriented(at.tangent)
         good &= bound | ((new.u[:, -1] >= 0.0) & (new.u[:, -1] <= 1.0))
         cosine = np.sum(new.tangent * at.tangent, axis=1)
@@ -184,7 +206,7 @@ class _Following:
         restarted = np.zeros(active.size, dtype=bool)
         halted = np.flatnonzero((ends == LOST) | (ends == GRAZING))
         if halted.size:
-            last = [self.now.take(active[[i]]) if ends[i] == LOST else sides[active[i]].points[-1] for i in halted]
+            last = [self.now.take(active[[i]]) if ends[i] == LOST else sides[active[i]].point(-1) for i in halted]
             there, found, ends[halted] = _restarted(self.problem, [sides[i] for i in active[halted]], joined(last), ends[halted])
             self.now = self.now.put(active[halted[found]], there.take(found))
             h[halted[found]] = 10.0 * steps.least
@@ -220,7 +242,7 @@ def elsewhere(problem: Problem, points: Points) -> tuple[Points, np.ndarray]:
     chosen = np.arange(count) * _SECTIONS + best
     across = np.broadcast_to(np.eye(points.u.shape[1])[n:], (count, points.u.shape[1] - n, points.u.shape[1]))
     places = points.places._replace(direction=direction[chosen], shift=np.mod(points.shift + parts[chosen], 1.0))
-    found, good, _ = problem.correct(places, u[chosen], Plane(across, points.u[:, n:]))
+    found, good, _ = problem.correct(places, u[chosen], Plane(across, points.u[:, n:]), statistics=True)
     ahead = np.sign(points.tangent[:, -1]) * np.sign(found.tangent[:, -1])
     found = replace(found, tangent=found.tangent * np.where(ahead < 0.0, -1.0, 1.0)[:, None])
     return found, good & (best != _SECTIONS - 1) & np.isfinite(found.tangent).all(axis=1)
@@ -252,10 +274,11 @@ def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Poi
     """Add the points of a step, with the special ones in it, to their sides; why a side ends there, or ""."""
     found = between(problem, before, after)
     ends = np.full(len(active), "", dtype=object)
-    special: list[list[tuple[float, str, Points, bool]]] = [[] for _ in active]
+    special: list[list[tuple[float, str, tuple[Points, int], bool]]] = [[] for _ in active]
     for each in found:
+        seen = problem.observed(each.points)
         for i, owner in enumerate(each.owner):
-            special[owner].append((float(each.at[i]), each.kind, each.points.take(np.array([i])), bool(each.goes_on[i])))
+            special[owner].append((float(each.at[i]), each.kind, (seen, i), bool(each.goes_on[i])))
     merges = _merging(problem, found)
     for place, owner in enumerate(active):
         side = sides[owner]
@@ -269,7 +292,7 @@ def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Poi
                 ends[place] = "merges"
                 break
         else:
-            side.points.append(after.take(np.array([place])))
+            side.points.append((after, place))
             side.kinds.append("")
     return ends
 
@@ -280,15 +303,16 @@ def _restarted(problem: Problem, sides: list[Side], last: Points, ends: np.ndarr
     Sides that go on get a point and have no end any more; one with no motion behind its grazing ends there.
     """
     here, there, found, changes = behind(problem, last)
+    here, there = problem.observed(here), problem.observed(there)
     found &= [GRAZING not in side.kinds[-_APART:-1] for side in sides]  # not for ever
     for i, side in enumerate(sides):
         if changes[i]:
             if side.kinds[-1] == GRAZING:
                 del side.points[-1], side.kinds[-1]
-            side.points.append(here.take(np.array([i])))
+            side.points.append((here, i))
             side.kinds.append(GRAZING)
         if found[i]:
-            side.points.append(there.take(np.array([i])))
+            side.points.append((there, i))
             side.kinds.append("")
     return there, found, np.where(found, "", np.where(changes, GRAZING, ends))
 

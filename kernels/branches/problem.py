@@ -171,17 +171,33 @@ class Problem:
         """The derivative of the parameter by s."""
         return np.where(self.logarithmic, self.value(s) * np.log(np.divide(self.high, self.low)), self.high - self.low)
 
-    def images(self, places: Places, u: np.ndarray) -> tuple[Points, np.ndarray, np.ndarray, np.ndarray]:
-        """Points at u without tangents, G there (N, n), the direction at the image (N,), and a mask of those that were computed."""
+    def images(
+        self, places: Places, u: np.ndarray, statistics: np.ndarray | None = None
+    ) -> tuple[Points, np.ndarray, np.ndarray, np.ndarray]:
+        """Points at u without tangents, G there (N, n), the direction at the image (N,), and a mask of those that were computed.
+
+        `statistics`: where their statistics are asked for (N,); they are NaN elsewhere.
+        """
         branch, direction, shift, speeds = places
         n, speed = self.map.dimension, speeds[:, None]
         s = u[:, n:]
-        found = self.map(self.row[branch], self.value(s), u[:, :n] * speed, direction, self.periods[branch], shift)
+        found = self.map(self.row[branch], self.value(s), u[:, :n] * speed, direction, self.periods[branch], shift, statistics)
         counts = [np.nan_to_num(found.observables[name], nan=-1.0) for name in SIGNATURE if name in found.observables]
         slope = found.by_parameters * (self.rate(s) / speed)[:, None, :]
         signature = np.stack(counts, axis=1).round().astype(int)
         points = Points(branch, u, direction, shift, speeds, np.zeros_like(u), found.by_point, slope, signature, found.observables)
         return points, found.y / speed - u[:, :n], found.direction, found.good
+
+    def observed(self, points: Points) -> Points:
+        """The same points with their statistics."""
+        lacking = np.flatnonzero(np.isnan(points.observables["v_rms"]))
+        if not lacking.size:
+            return points
+        seen = self.images(points.places.take(lacking), points.u[lacking], np.ones(lacking.size, dtype=bool))[0].observables
+        whole = {name: values.copy() for name, values in points.observables.items()}
+        for name, values in seen.items():
+            whole[name][lacking] = values
+        return replace(points, observables=whole)
 
     def later(self, points: Points, periods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Unknowns u (N, n + d) and directions (N,) of the motions through `points` some periods later, a fraction or more each."""
@@ -189,8 +205,11 @@ class Problem:
         found = self.map(self.row[points.branch], self.value(s), points.y, points.direction, periods, points.shift)
         return np.concatenate([found.y / points.speed[:, None], s], axis=1), found.direction
 
-    def correct(self, places: Places, u: np.ndarray, plane: Plane) -> tuple[Points, np.ndarray, np.ndarray]:
+    def correct(self, places: Places, u: np.ndarray, plane: Plane, statistics: bool = False) -> tuple[Points, np.ndarray, np.ndarray]:
         """Newton's method for fixed points on planes, from the guesses u (N, n + d).
+
+        `statistics`: whether those of the points that are found are asked for. They are looked at where the step before foretells that
+        the next one ends the iteration.
 
         Returns the points (their tangents are oriented along the normals of the first planes), a mask of those found, and the number of
         evaluations of each.
@@ -200,10 +219,13 @@ class Problem:
         todo, found = np.arange(len(u)), np.zeros(len(u), dtype=bool)
         count, before = np.zeros(len(u), dtype=int), np.full(len(u), np.inf)
         best: Points | None = None
+        ahead = np.full(len(u), np.inf)  # the step foretold
         for _ in range(MOST_STEPS):
             if not todo.size:
                 break
-            points, residual, facing, good = self.images(places._replace(direction=direction).take(todo), u[todo])
+            points, residual, facing, good = self.images(
+                places._replace(direction=direction).take(todo), u[todo], ahead[todo] <= CONVERGED if statistics else None
+            )
             count[todo] += 1
             apart = np.sum(normals[todo] * u[todo][:, None], axis=2) - offsets[todo]
             step = -solved(bordered(points, normals[todo]), np.concatenate([residual, apart], axis=1))
@@ -214,6 +236,7 @@ class Problem:
             best = points if best is None else _stored(best, todo, points)
             found[todo] = good & ends
             goes_on = good & ~ends & (size <= FARTHEST) & ((size < 2.0 * before[todo]) | ~alike)
+            ahead[todo] = size * size * np.where(np.isfinite(before[todo]), size / before[todo] ** 2, 10.0)  # Newton's steps are squared
             before[todo] = size
             u[todo] += np.where(goes_on[:, None], step, 0.0)
             # a contact that holds at the image holds at the point, and the other way round
@@ -223,7 +246,10 @@ class Problem:
             todo = todo[goes_on]
         if best is None:
             raise ValueError("no points")
-        return replace(best, tangent=tangents(best, normals)), found, count
+        best = replace(best, tangent=tangents(best, normals))
+        if statistics and found.any():
+            best = _stored(best, np.flatnonzero(found), self.observed(best.take(found)))
+        return best, found, count
 
 
 def _stored(all_points: Points, places: np.ndarray, points: Points) -> Points:

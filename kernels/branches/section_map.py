@@ -21,6 +21,8 @@ from kernels.runtime import jax_setup
 
 # as in kernels/exact/section_image
 POINT, DIRECTION, PERIODS, RATES = "section_point", "section_direction", "section_periods", "section_rates"
+STATISTICS = "section_statistics"
+_BLOCKS = 16  # most blocks of lanes of a program on one device: more rows are several calls
 _STEP = 1e-6  # relative step of the differences by which resolved parameters follow the given ones
 
 
@@ -32,7 +34,8 @@ class Images:
         y: (N, n) [m/s]: velocity, displacement times omega, and with penalised friction stretch of the sticking contact times omega.
         direction: (N,) of slip; 0 where the contact sticks or there is none.
         by_point: (N, n, n). by_parameters: (N, n, d).
-        observables: name -> (N,), of the periods between point and image. good: whether the run ended well.
+        observables: name -> (N,), of the periods between point and image; statistics are NaN where they were not asked for.
+        good: whether the run ended well.
     """
 
     y: np.ndarray
@@ -41,6 +44,13 @@ class Images:
     by_parameters: np.ndarray
     observables: dict[str, np.ndarray]
     good: np.ndarray
+
+    def take(self, which: np.ndarray) -> Images:
+        """Those of some places."""
+        y, direction, by_point, by_parameters, good = (
+            each[which] for each in (self.y, self.direction, self.by_point, self.by_parameters, self.good)
+        )
+        return Images(y, direction, by_point, by_parameters, {name: values[which] for name, values in self.observables.items()}, good)
 
 
 def joined(parts: Sequence[Images]) -> Images:
@@ -113,25 +123,6 @@ class SectionMap:
         return {name: np.asarray(value, dtype=float) for name, value in self.model.resolve(given).items()}
 
     def __call__(
-        self, which: np.ndarray, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: np.ndarray
-    ) -> Images:
-        """The images of N points.
-
-        Args:
-            which: (N,) number of the row of each. values: (N, d) values of `names`. y: (N, n) [m/s]. direction: (N,) of slip.
-            periods: (N,) of the excitation between point and image, any number > 0. shift: (N,) of the section, in periods.
-        """
-        import jax
-
-        devices, width = len(jax.devices()), jax_setup.lanes(self.key.loop)
-        # always as many blocks, so that there is one program; never a single one, see `batch.solve`
-        per_device = 1 << max(1, -(-2 * self.count // (width * devices)) - 1).bit_length()
-        most = devices * per_device * width
-        parts = [slice(start, start + most) for start in range(0, len(which), most)]
-        found = [self._some(which[p], values[p], y[p], direction[p], periods[p], shift[p], (devices, per_device, width)) for p in parts]
-        return found[0] if len(found) == 1 else joined(found)
-
-    def _some(
         self,
         which: np.ndarray,
         values: np.ndarray,
@@ -139,7 +130,38 @@ class SectionMap:
         direction: np.ndarray,
         periods: np.ndarray,
         shift: np.ndarray,
+        statistics: np.ndarray | None = None,
+    ) -> Images:
+        """The images of N points.
+
+        Args:
+            which: (N,) number of the row of each. values: (N, d) values of `names`. y: (N, n) [m/s]. direction: (N,) of slip.
+            periods: (N,) of the excitation between point and image, any number > 0. shift: (N,) of the section, in periods.
+            statistics: (N,) whether they are asked for; they take three times as long as the rest. None for nowhere.
+        """
+        import jax
+
+        devices, width = len(jax.devices()), jax_setup.lanes(self.key.loop)
+        # always as many blocks, so that there is one program; never a single one, see `batch.solve`
+        per_device = min(1 << max(1, -(-2 * self.count // (width * devices)) - 1).bit_length(), _BLOCKS)
+        most = devices * per_device * width
+        asked = np.zeros(len(which)) if statistics is None else statistics.astype(float)
+        order = np.lexsort((periods, asked))  # lanes of a block wait for the slowest of them
+        points = [each[order] for each in (which, values, y, direction, periods, shift, asked)]
+        parts = [slice(start, start + most) for start in range(0, len(which), most)]
+        found = [self._some((devices, per_device, width), *(each[part] for each in points)) for part in parts]
+        return joined(found).take(np.argsort(order))
+
+    def _some(
+        self,
         blocks: tuple[int, int, int],
+        which: np.ndarray,
+        values: np.ndarray,
+        y: np.ndarray,
+        direction: np.ndarray,
+        periods: np.ndarray,
+        shift: np.ndarray,
+        statistics: np.ndarray,
     ) -> Images:
         """The images of no more points than the program has room for: `blocks` are its devices, blocks of each, and lanes of a block."""
         import jax
@@ -156,7 +178,7 @@ class SectionMap:
         unread = self.key.unread(self.model)
         lanes = {name: value for name, value in resolved.items() if value.ndim > (name in tables) or name in along}
         lanes |= {"x0": y[:, 1] / resolved["omega"], "v0": y[:, 0], "phase": resolved["phase"] + 2.0 * np.pi * shift}
-        lanes |= {POINT: y, DIRECTION: direction, PERIODS: periods, RATES: rates}
+        lanes |= {POINT: y, DIRECTION: direction, PERIODS: periods, RATES: rates, STATISTICS: statistics}
         lanes = {name: np.broadcast_to(value, (count, *value.shape[1:])) for name, value in lanes.items() if name not in unread}
         devices, per_device, width = blocks
         deal = np.arange(devices * per_device * width).reshape(per_device, devices, width).swapaxes(0, 1).reshape(-1, width)

@@ -33,6 +33,7 @@ from kernels.observables.interval import Interval
 from kernels.observables.push import Push, Within
 from kernels.segments.two_bodies import Centre, relative
 
+STATISTICS = "section_statistics"  # a parameter of programs that look at them only where it is 1 (`section_image`)
 TURNS = 32  # looks between two times at which lanes that are done take other rows
 _Curve = tuple[Array, Array, Array, Array, Array]  # one quantity: value, on_d, on_v, on_a and on_dv of `quadrature.Curves`
 
@@ -116,6 +117,7 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
     instants = block_means.bounds(p, kind.asked.blocks) if kind.asked.blocks else None
     worn = block_means.init(zero, kind.asked.blocks) if kind.asked.blocks else None
     seen = observed.init(zero, 3 if walls else 2) if kind.asked.statistics else None
+    looks = p.get(STATISTICS)
 
     def observe(sums: EventSums, before: Contacts, after: Contacts, now: Stretch) -> EventSums:
         period = 2.0 * math.pi / p["omega"]
@@ -125,7 +127,7 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
             tuple(hit(*each, now) for each in zip(sums.shocks, walls, before.walls, after.walls, strict=True)),
             None if sums.impacting is None else strike(sums.impacting, before.walls, after.walls, now, period),
             None if sums.blocks is None or instants is None else block_means.update(sums.blocks, instants, now.time, wear),
-            None if sums.statistics is None else quadrature.look(sums.statistics, _curves(friction, walls, before, now), now),
+            None if sums.statistics is None else quadrature.look(sums.statistics, _curves(friction, walls, before, now), now, looks),
             None if sums.worn is None else sums.worn + wear,
         )
 

@@ -199,7 +199,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             speed = jnp.abs(made.excitation.amplitude) / (p["m"] * omega)
             struck, status = _struck(made, s, lasts, speed, periodic)
             found |= struck
-        return (found if s.sums.statistics is None else found | statistics.finish(s.sums.statistics)), status
+        return found | _seen(s.sums.statistics, p.get(oscillator.STATISTICS)), status
 
     start = machine.start
     if walls:
@@ -244,6 +244,12 @@ def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: A
         bodies = made.centre.settled(made.p, made.excitation).bodies({**made.p, "end": lasts["end"]}, made.excitation, s.x, s.anchor.v)
         found |= dict(zip(("x_end", "v_end", "x_end_2", "v_end_2"), bodies, strict=True))
     return found, status
+
+
+def _seen(sums: statistics.Statistics | None, looks: Array | None) -> dict[str, Array]:
+    """The statistics, if there are any; NaN where they were not looked at."""
+    found = {} if sums is None else statistics.finish(sums)
+    return found if looks is None else {name: jnp.where(looks > 0.0, value, jnp.nan) for name, value in found.items()}
 
 
 def _slipped(slip: Slip, y: Array, speed: Array, omega: Array) -> Array:

@@ -142,11 +142,11 @@ def rubbed(swings: Array, normal: Array, belt: Array | None, now: Stretch) -> Ar
     return jax.lax.while_loop(lambda carry: carry[0] < length, panel, start)[1]
 
 
-def look(sums: Statistics, curves: Curves, now: Stretch) -> Statistics:
-    """The statistics after a stretch. A stretch outside the window changes nothing."""
+def look(sums: Statistics, curves: Curves, now: Stretch, asked: Array | None = None) -> Statistics:
+    """The statistics after a stretch. A stretch outside the window changes nothing, nor one where they are not `asked` for (0)."""
     fixed = jax.lax.stop_gradient
     segment: Damped = jax.tree.map(fixed, now.segment)
-    length = jnp.where(now.inside, now.duration, 0.0)
+    length = jnp.where(now.inside if asked is None else now.inside & (asked > 0.0), now.duration, 0.0)
     v0, a0 = now.start.v, now.start.a
     count = curves.value.shape[0]
     signs = jnp.asarray([[1.0, -1.0]])  # largest, smallest

@@ -28,7 +28,8 @@ def simulate(p: dict[str, Any], build: Build, along: tuple[str, ...]) -> tuple[d
     Args:
         p: resolved parameters of its model (scalars, SI units; the window and the end are not read), and `section_point`: y (n,) [m/s],
             `section_direction`: direction of slip, +1 or -1, 0 where the contact sticks; `section_periods`: number of periods to run;
-            `section_rates` (d, len(along)): how fast the parameters `along` change along each of d directions.
+            `section_rates` (d, len(along)): how fast the parameters `along` change along each of d directions; `section_statistics`:
+            1 where statistics of these periods are asked for, which take most of the time; else 0, and they are NaN.
         build: parameters of `lasting` -> section. along: parameters that change along the directions; not x0 or v0.
 
     Returns:

@@ -139,4 +139,9 @@ def _of_one_width(tables: Sequence[Any], xp: Any) -> list[Any]:
     """Tables (..., L) padded with NaN to the same L."""
     arrays = [xp.asarray(table, float) for table in tables]
     width = max((array.shape[-1] for array in arrays), default=0)
-    return [xp.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, width - array.shape[-1])], constant_values=np.nan) for array in arrays]
+    return [
+        array
+        if array.shape[-1] == width
+        else xp.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, width - array.shape[-1])], constant_values=np.nan)
+        for array in arrays
+    ]

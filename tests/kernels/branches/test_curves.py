@@ -55,7 +55,9 @@ class Plane2:
     def clearance(self, which: Any, values: Any, y: np.ndarray) -> np.ndarray:
         return np.ones(len(y))
 
-    def __call__(self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any) -> Images:
+    def __call__(
+        self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any, statistics: Any = None
+    ) -> Images:
         h, (a, b) = 1e-30, values.T
         by_point = np.stack([self.form(y + 1j * h * unit, a + 0j, b + 0j).imag / h for unit in np.eye(2)], axis=2)
         by_values = np.stack([self.form(y + 0j, a + 1j * h, b + 0j).imag / h, self.form(y + 0j, a + 0j, b + 1j * h).imag / h], axis=2)

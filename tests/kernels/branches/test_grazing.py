@@ -17,8 +17,10 @@ from tests.kernels.branches.test_normal_forms import LOW, Form, Plain, followed,
 class Impacting(Plain):
     """A map of one period whose events are others where y0 > 0. It has no other sections."""
 
-    def __call__(self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any) -> Images:
-        found = super().__call__(which, values, y, direction, np.ones_like(periods), shift)
+    def __call__(
+        self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any, statistics: Any = None
+    ) -> Images:
+        found = super().__call__(which, values, y, direction, np.ones_like(periods), shift, statistics)
         impacts = {"impacts": (y[:, 0] > 0.0).astype(float)}
         return replace(found, observables=found.observables | impacts, good=found.good & (periods == 1.0))
 

@@ -54,7 +54,9 @@ class Plain:
             y = self.form(y, at)
         return y
 
-    def __call__(self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any) -> Images:
+    def __call__(
+        self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any, statistics: Any = None
+    ) -> Images:
         assert np.ptp(periods) == 0.0
         at, h = values[:, 0], 1e-30
         by_point = np.stack([self.times(y + 1j * h * unit, at + 0j, periods).imag / h for unit in np.eye(2)], axis=2)
