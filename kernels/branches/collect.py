@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.batch.solve import solve
-from kernels.branches.events import GRAZING
-from kernels.branches.follow import NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
+from kernels.branches.events import BRANCH_POINT, GRAZING
+from kernels.branches.follow import MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
 from kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
 from kernels.branches.section_map import SectionMap
 from kernels.models import Model
@@ -122,6 +122,7 @@ class _Collector:
         self.sides: list[list[Side]] = []  # of each branch
         self.origins: list[tuple[str, int]] = []
         self.special: list[tuple[int, str, Points]] = []  # special points that were not looked at: branch, kind, point
+        self.merged: list[tuple[int, Points]] = []  # ends, not looked at, where branches merge into those of half as many periods
 
     def room(self, row: int) -> bool:
         """Whether a row may have one more branch."""
@@ -145,6 +146,8 @@ class _Collector:
         for branch, side in zip(both.branch, follow(self.problem, both, self.steps), strict=True):
             self.sides[branch].append(side)
             self.special += [(int(branch), kind, side.point(i)) for i, kind in enumerate(side.kinds) if kind]
+            if side.end == MERGES:
+                self.merged.append((int(branch), self.special.pop()[2]))
 
     def from_seeds(self, seeds: Sequence[_Seed]) -> None:
         """Follow the branches of the steady motions to which runs from `seeds` tend, one of each row, unless they are known."""
@@ -244,12 +247,13 @@ class _Collector:
         return found
 
     def switched(self) -> None:
-        """Follow the branches that begin at flips and crossings of those found last."""
+        """Follow the branches that begin at flips and crossings of those found last, and those into which they merge."""
+        self._halved()
         special, self.special = self.special, []
         begins: list[tuple[int, str, Points, float, float]] = []  # branch, kind, point, periods, sign
         for number, kind, point in special:
             row, periods = int(self.problem.row[number]), self.problem.periods[number]
-            if kind not in ("flip", "branch point") or not self.room(row):
+            if kind not in ("flip", BRANCH_POINT) or not self.room(row):
                 continue
             doubled = 2.0 if kind == "flip" else 1.0
             if periods * doubled > self.periods or self._left_here(row, periods * doubled, point, number):
@@ -264,6 +268,30 @@ class _Collector:
             for i in np.flatnonzero(good)
         ])  # fmt: skip
 
+    def _halved(self) -> None:
+        """Follow the branches of half as many periods into which those found last merge, one of each row, unless they are known."""
+        busy: set[int] = set()
+        now: list[tuple[int, Points]] = []
+        later: list[tuple[int, Points]] = []
+        for number, point in self.merged:
+            row = int(self.problem.row[number])
+            if self.room(row):
+                (later if row in busy else now).append((number, point))
+                busy.add(row)
+        self.merged = later
+        if not now:
+            return
+        numbers, points = np.array([number for number, _ in now]), joined([point for _, point in now])
+        trial = replace(self.problem, row=self.problem.row[numbers], periods=self.problem.periods[numbers] / 2.0)
+        across = np.zeros_like(points.u)
+        across[:, -1] = 1.0
+        found, good, _ = trial.correct(points.places._replace(branch=np.arange(len(now))), points.u, Plane.through(points.u, across))
+        new = np.flatnonzero(good & np.isfinite(found.tangent).all(axis=1))
+        new = new[~self._known(trial, found.take(new))] if new.size else new
+        self.follow([
+            _Start(int(trial.row[i]), found.take(np.array([i])), trial.periods[i], BRANCH_POINT, int(numbers[i]), both=True) for i in new
+        ])  # fmt: skip
+
     def _left_here(self, row: int, periods: float, point: Points, parent: int) -> bool:
         """Whether a branch with so many periods has ended or begun at this point already."""
         for number in np.flatnonzero((self.problem.row == row) & (self.problem.periods == periods)):
@@ -272,7 +300,7 @@ class _Collector:
             for side in self.sides[number]:
                 for number_of in (0, -1):
                     place = side.point(number_of)
-                    if abs(place.u[0, -1] - point.u[0, -1]) < _SAME * 100.0 and side.end == "merges" and number_of == -1:
+                    if abs(place.u[0, -1] - point.u[0, -1]) < _SAME * 100.0 and side.end == MERGES and number_of == -1:
                         return True
                     apart = np.append((place.y[0] - point.y[0]) / point.speed[0], place.u[0, -1] - point.u[0, -1])
                     if place.shift[0] == point.shift[0] and np.abs(apart).max() < _SAME:
@@ -452,7 +480,7 @@ def _branches(
             (later if seed.row in busy else now).append(seed)
             busy.add(seed.row)
         collected.from_seeds([seed for seed in now if collected.room(seed.row)])
-        while collected.special:
+        while collected.special or collected.merged:
             collected.switched()
         waiting = later + collected.behind_ends()
     return collected.branches()

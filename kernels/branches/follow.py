@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kernels.branches.events import GRAZING, Found, between, happens
+from kernels.branches.events import BRANCH_POINT, GRAZING, Found, between, happens
 from kernels.branches.grazing import behind, differ
 from kernels.branches.problem import Plane, Points, Problem, joined
 
-LOST = "lost"
-ENDS = ("bound", "closed", GRAZING, "merges", LOST, "most points")  # why a branch ends
-NOTHING_MORE = ("bound", "closed", "merges", "most points")  # ends behind which no other branch begins
+LOST, MERGES = "lost", "merges"
+ENDS = ("bound", "closed", GRAZING, MERGES, LOST, "most points")  # why a branch ends
+NOTHING_MORE = ("bound", "closed", MERGES, "most points")  # ends behind which no other branch begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,13 +283,14 @@ def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Poi
     for place, owner in enumerate(active):
         side = sides[owner]
         for at, kind, point, goes_on in sorted(special[place], key=lambda one: one[0]):
+            meets = (place, at) in merges and kind in (BRANCH_POINT, "fold")
             side.points.append(point)
-            side.kinds.append(kind)
+            side.kinds.append(BRANCH_POINT if meets else kind)  # both are located there, in either order
             if not goes_on:
                 ends[place] = GRAZING
                 break
-            if (place, at) in merges and kind in ("branch point", "fold"):
-                ends[place] = "merges"
+            if meets:
+                ends[place] = MERGES
                 break
         else:
             side.points.append((after, place))
@@ -321,7 +322,7 @@ def _merging(problem: Problem, found: list[Found]) -> set[tuple[int, float]]:
     """Where branches of an even number of periods meet those of half of it: (place of the step, how far along it)."""
     meets: set[tuple[int, float]] = set()
     for each in found:
-        if each.kind not in ("branch point", "fold") or not len(each.points):
+        if each.kind not in (BRANCH_POINT, "fold") or not len(each.points):
             continue
         periods = problem.periods[each.points.branch]
         even = np.flatnonzero(periods % 2 == 0)
