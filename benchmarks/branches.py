@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 FIXED = {"m": 1.0, "k": 1.0, "c": 0.05, "a0": 0.4, "g": 1.0, "k_n": 30.0, "c_n": 0.5}
 GAP, MU, OMEGA = (0.5, 1.5), (0.02, 0.2), (0.8, 2.4)  # m, 1, rad/s
 PERIODS, PLACES = 2, 3
-ROWS, BLOCK = 2300, 256  # rows, which have more than 10^4 branches; most rows of a block
+ROWS, BLOCK = 4300, 1075  # rows, which have about 10^4 branches; most rows of a block
 SAMPLE, STEPS, LASTING = 200, 81, 200  # rows that are swept, frequencies of a sweep, periods at each
-SWEEPS, PARTS = 0.3, 3  # part of the time that is left to the sweeps; parts of them for each worker
+SWEEPS, PARTS = 0.15, 3  # part of the time that is left to the sweeps; parts of them for each worker
 SETTLED, SAME = 1e-8, 1e-6  # differences of velocities over the largest speed
 
 

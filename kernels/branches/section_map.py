@@ -167,14 +167,17 @@ class SectionMap:
         import jax
 
         count, along, tables = len(which), self.key.along, self.model.tables
-        resolved = self._resolved(values, which)
-        rates = np.zeros((count, len(self.names), len(along)))
-        for i in range(len(self.names)):
-            step = np.zeros_like(values)
-            step[:, i] = _STEP * np.maximum(np.abs(values[:, i]), 1e-3)
-            low, high = self._resolved(values - step, which), self._resolved(values + step, which)
-            for j, name in enumerate(along):
-                rates[:, i, j] = (high[name] - low[name]) / (2.0 * step[:, i])
+        directions = len(self.names)
+        step = np.eye(directions)[:, None] * (_STEP * np.maximum(np.abs(values), 1e-3))  # (d, N, d)
+        places = np.concatenate([values[None], values - step, values + step])
+        every = self._resolved(places.reshape(-1, directions), np.tile(which, len(places)))  # all at once: most of it is overhead
+        wide = {name: value.ndim > (name in tables) for name, value in every.items()}
+        resolved = {name: value[:count] if wide[name] else value for name, value in every.items()}
+        rates = np.zeros((count, directions, len(along)))
+        for j, name in enumerate(along):
+            if wide[name]:
+                _, low, high = np.split(every[name].reshape(len(places), count), [1, 1 + directions])
+                rates[:, :, j] = ((high - low) / (2.0 * np.diagonal(step, axis1=0, axis2=2).T)).T
         unread = self.key.unread(self.model)
         lanes = {name: value for name, value in resolved.items() if value.ndim > (name in tables) or name in along}
         lanes |= {"x0": y[:, 1] / resolved["omega"], "v0": y[:, 0], "phase": resolved["phase"] + 2.0 * np.pi * shift}
