@@ -7,10 +7,11 @@ import operator
 from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
+import jax
 import jax.numpy as jnp
 
 from kernels.contact.friction_phases import FrictionPhases, FrictionState
-from kernels.contact.law import Instant, Phase, alike, choose, idle
+from kernels.contact.law import Guard, Instant, Phase, alike, choose, idle
 from kernels.contact.wall import WALL_EVENTS, Pressed, Wall
 from kernels.numerics.numbers import Array
 
@@ -27,8 +28,8 @@ class Contacts(NamedTuple):
 class Combined(NamedTuple):
     """Friction and walls, for the event loop. Each contact sees the forces of the others as external forces on the mass.
 
-    While rigid friction holds the mass, nothing happens at a wall. Of several events at one instant, the slip event comes first, then
-    those of the walls in their order.
+    While rigid friction holds the mass, nothing happens at a wall, unless a surface that moves carries the mass to it. Of several events at
+    one instant, the slip event comes first, then those of the walls in their order.
 
     Attributes:
         names: prefix of the event names of each wall.
@@ -76,7 +77,7 @@ class Combined(NamedTuple):
             moves, on_n, carries, own = friction.moves, friction.on_n, friction.carries, friction.own_stiffness
             if moves is not None:
                 free = moves > 0.0
-                guards = tuple(choose(free, guard, idle(x)) for guard in guards)
+                guards = tuple(choose(free, guard, _carried(guard, carries)) for guard in guards)
             phases, guards = [friction, *phases], (*friction.guards, *guards)
         slopes = [phase.damping_slope for phase in phases if phase.damping_slope is not None]
         stiffness, damping = _total([phase.stiffness for phase in phases]), _total([phase.damping for phase in phases])
@@ -100,10 +101,18 @@ class Combined(NamedTuple):
         # a contact that changes its law changes the acceleration, and with it what grows at the others. An extreme of speed or force does
         # not: where two of them coincide each has its own event, or they would undo each other for ever
         jumps = [(now.phase != was.phase) | (now.piece != was.piece) for now, was in zip(walls, memory.walls, strict=True)]
+        held = []
+        if friction is not None and self.friction is not None and self.friction.belt is not None and self.friction.spring is None and jumps:
+            jumped = functools.reduce(operator.or_, jumps)
+            held = [jumped & friction.holds]  # a mass that its surface carries: the wall may tear it off
+            beside = self._beside_walls(at._replace(v=v, a=a, jumped=jumped), tuple(walls))
+            again = self.friction.transition(friction, tuple(jnp.zeros_like(mask) for mask in slips), v, beside)
+            friction, v, a = jax.tree.map(lambda new, old: jnp.where(held[0], new, old), again, (friction, v, a))
+            a = jnp.where(friction.holds, 0.0, a)
         slip = [] if friction is None or memory.friction is None else [friction.direction != memory.friction.direction]
         outside = [] if at.jumped is None else [at.jumped]
         for i, wall in enumerate(self.walls):
-            if elsewhere := [*slip, *_others(jumps, i), *outside]:
+            if elsewhere := [*slip, *_others(jumps, i), *outside, *held]:
                 here, turned = walls[i], wall.refreshed(walls[i], at.x, v, a)
                 changed = functools.reduce(operator.or_, elsewhere)
                 walls[i] = Pressed(*(jnp.where(changed, new, old) for new, old in zip(turned, here, strict=True)))
@@ -144,6 +153,15 @@ class Combined(NamedTuple):
             return at
         force, damping = _total([force for force, _ in at_rest]), _total([damping for _, damping in at_rest])
         return at._replace(needed=at.needed + force, drag=at.drag + damping)
+
+
+def _carried(guard: Guard, carries: Array | None) -> Guard:
+    """The guard of a wall while friction holds the mass: it changes with the way at the velocity [m/s] of a surface that moves."""
+    still = idle(guard.value)
+    if carries is None:
+        return still
+    zero = jnp.zeros_like(guard.value)
+    return choose(carries != 0.0, Guard(guard.value, zero, zero, zero, None, guard.on_d * carries), still)
 
 
 def _others(values: list[Each], i: int) -> list[Each]:

@@ -7,7 +7,9 @@ does. One more guard ends a phase where n comes to 0: the mass leaves its suppor
 
 Penalised friction is the limit of `varying_friction.Varied` for small steps. A contact that can no longer hold, because its limit has
 fallen, slips against the force that it had. If the mass still creeps the other way, that slip ends at once: the spring is left with
-mu_d F_n. This happens again and again, ever sooner, until the mass has turned round.
+mu_d F_n. This happens again and again, ever sooner, until the mass has turned round. Where a slip stops and the limit falls faster than the
+force of the contact, it begins at no speed, ever later, and where in that sequence is not determined: it depends on the first step of the
+law step by step, however short. Here the slip lasts (`rising` = -1) until the damper's force is 1e-8 of the limits.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from kernels.numerics.numbers import Array
 
 VARIED_EVENTS = (*FRICTION_EVENTS, "loss of contact", "contact", "other surface")
 _NO_FORCE = 1e-12  # of the limits: a smaller force of the damper changes nothing
+_FIRST_GRIP = 1e-8  # of the limits: the force of the damper at which a contact grips whose limit falls faster than its force
 _PHASES: dict[str, type[RigidPhases | PenalisedPhases]] = {RIGID: RigidPhases, PENALISED: PenalisedPhases}  # by the kind of friction
 
 
@@ -117,7 +120,9 @@ class VariedPhases(_Numbers, FrictionPhases):
         on_t = None if self.moving is None else -k * self.moving
         upper = Guard(limit - memory.force, k, c, m, on_n, on_t)
         lower = Guard(limit + memory.force, -k, -c, -m, on_n, None if on_t is None else -on_t)
-        peak, stop, valley = Guard(side * a, zero, zero, side), Guard(side * w, zero, side, zero), Guard(-side * a, zero, zero, -side)
+        back = self._back(memory)
+        stop = Guard(side * w if back is None else side * w + back, zero, side, zero)
+        peak, valley = Guard(side * a, zero, zero, side), Guard(-side * a, zero, zero, -side)
         first = choose(holds, upper, choose(slips, choose(rising, peak, stop), idle(v)))
         second = choose(holds, lower, choose(slips & ~rising, valley, idle(v)))
         guards: tuple[Guard, ...] = (first, second)
@@ -184,12 +189,14 @@ class VariedPhases(_Numbers, FrictionPhases):
         against = jnp.where(first, -1.0, 1.0)  # away from the friction, which has reached +limit at the first guard
         against = jnp.where(breaks, -jnp.sign(held), against)
         w = self._against(at.v)
-        halts = stopped | self._creeps_to_a_halt(released, against, w, static + dynamic)
+        backs = stopped & (memory.rising < 0.0)
+        lasts = stopped & ~backs & self._outruns(memory, pull, static, dynamic, at)
+        halts = (stopped & ~backs) | self._creeps_to_a_halt(released, against, w, static + dynamic)
         w, v = jnp.where(halts, 0.0, w), jnp.where(halts, 0.0 if self.moving is None else self.moving, at.v)
 
         stop = self._at_stop(side, pull, static, dynamic, at._replace(v=w))
         freed = against if self.pressing is not None else jnp.where(w != 0.0, jnp.sign(w), against)
-        stuck, turned = stopped & stop.sticks, stopped & ~stop.sticks
+        stuck, turned = stopped & stop.sticks & ~lasts, stopped & ~stop.sticks
         landed = lands & (w == 0.0) & ((pull == 0.0) if self.spring is None else self.acts)  # it rests where it lands
         slides = lands & ~landed
         onward = jnp.where(w != 0.0, jnp.sign(w), jnp.sign(pull))
@@ -209,7 +216,7 @@ class VariedPhases(_Numbers, FrictionPhases):
             excess = jnp.maximum(static - dynamic, 0.0)
             fresh = jnp.where(stuck | landed, 0.0, jnp.where(released & ~breaks, direction * excess / self.m, fresh))
         left = lifts & holds
-        a = jnp.where(peaked | valley, 0.0, jnp.where(starts | stuck | landed | left | regrips, fresh, at.a))
+        a = jnp.where(peaked | valley, 0.0, jnp.where(starts | stuck | landed | left | regrips | lasts, fresh, at.a))
         calm = peaked | stuck | lifts | landed | regrips
         rising_now = jnp.where(
             starts, jnp.where(direction * a >= 0.0, 1.0, 0.0), jnp.where(calm, 0.0, jnp.where(valley, 1.0, memory.rising))
@@ -217,6 +224,7 @@ class VariedPhases(_Numbers, FrictionPhases):
         if at.jumped is not None:
             going = jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0)
             rising_now = jnp.where(at.jumped & slips & ~stopped, going, rising_now)
+        rising_now = jnp.where(lasts, -1.0, rising_now)
         begins = starts & (slides | (memory.resting > 0.0) | (direction * memory.last < 0.0))
         within = jnp.abs(pull) <= static
         resting = jnp.where(stuck, jnp.where(within, 1.0, 0.0), jnp.where(landed, 1.0, jnp.where(starts | lifts, 0.0, memory.resting)))
@@ -242,8 +250,23 @@ class VariedPhases(_Numbers, FrictionPhases):
     def _at_stop(self, side: Array, pull: Array, static: Array, dynamic: Array, at: Instant) -> Stop:
         """What follows where slip stops (see `FrictionPhases.at_stop`)."""
         if self.spring is not None:
-            return Stop(self.acts, -dynamic * side, way(at, self.acts))
+            return Stop(self.acts, -dynamic * side - self.held.damping * at.v, way(at, self.acts))
         return Stop(self.acts & (jnp.abs(pull) <= static), -pull, jnp.where(self.acts, jnp.sign(pull), way(at, self.acts)))
+
+    def _back(self, memory: FrictionState) -> Array | None:
+        """Speed against the slip [m/s] at which a slip ends that lasts beyond its stop; None if none does."""
+        if self.spring is None or memory.limit is None:
+            return None
+        c_t = self.held.damping
+        return jnp.where(memory.rising < 0.0, 2.0 * _FIRST_GRIP * memory.limit / jnp.where(c_t > 0.0, c_t, 1.0), 0.0)
+
+    def _outruns(self, memory: FrictionState, pull: Array, static: Array, dynamic: Array, at: Instant) -> Array:
+        """Whether the limit of a penalised contact that a slip leaves at that limit falls faster than its damper takes force from it."""
+        if self.spring is None or memory.pressed is None or at.swing is None:
+            return jnp.zeros_like(memory.holds)
+        turns = self.held.damping * jnp.abs(memory.direction * pull - dynamic)
+        falls = -self.mu_s * memory.pressed * at.swing[1] * self.m
+        return (static == dynamic) & (self.held.damping > 0.0) & (turns < falls)
 
     def _creeps_to_a_halt(self, released: Array, freed: Array, w: Array, most: Array) -> Array:
         """Whether a contact that grips again and again, ever sooner, comes to the limit of this: the mass turns round, and slips."""
@@ -282,7 +305,8 @@ class VariedPhases(_Numbers, FrictionPhases):
             resting=jnp.where(direction == 0.0, 1.0, 0.0),
             last=jnp.where(direction == 0.0, memory.last, direction),
         )
-        touches = memory.pressed != 0.0
+        creeps = memory.holds & (self.held.damping * jnp.abs(w) > 4.0 * _NO_FORCE * memory.limit)  # and grips ever later
+        touches = (memory.pressed != 0.0) & ~creeps
         chosen: tuple[FrictionState, Array, Array] = jax.tree.map(
             lambda new, old: jnp.where(touches, new, old), (rested, at.v, a), (memory, at.v, at.a)
         )

@@ -183,8 +183,10 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         zeta, w2 = fusion_barrier(moves * 0.5 * (p["c"] + phase.damping) / p["m"], moves * (p["k"] + phase.stiffness) / p["m"])
         ramp, alpha = ramp_of(self.excitation, s.pieces, p["m"]), amplitude_of(self.excitation, s.pieces) / p["m"]
         if phase.carries is not None and phase.own_stiffness is not None:
-            # against a rigid contact the spring k winds up; where the contact has a spring of its own, this unwinds with the surface
-            winds = phase.own_stiffness - (1.0 - moves) * p["k"]
+            # against a rigid contact the spring k and the walls wind up; where the contact has a spring of its own, this unwinds with the
+            # surface
+            grows = 0.0 if phase.damping_slope is None else phase.damping_slope * phase.carries
+            winds = phase.own_stiffness - (1.0 - moves) * (p["k"] + phase.stiffness + grows)
             carried = winds * phase.carries / p["m"]
             ramp = carried if ramp is None else ramp + carried
         slope = None if phase.damping_slope is None else moves * phase.damping_slope

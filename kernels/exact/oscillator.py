@@ -222,7 +222,8 @@ def _wear(p: dict[str, Any], friction: FrictionPhases | None, before: Contacts, 
     slips = now.inside & contact.slips
     if contact.normal is not None and contact.pressed is not None:
         signs = contact.pressed * contact.direction  # neither n nor the velocity against the support changes its sign in a stretch
-        return jnp.where(slips, jnp.maximum(signs * quadrature.rubbed(slips, contact.normal, friction.belt, now), 0.0), 0.0)
+        worn = signs * quadrature.rubbed(slips, contact.normal, friction.belt, now)
+        return jnp.where(slips & (worn >= 0.0), worn, 0.0)
     slid = now.moved if friction.belt is None else now.moved - friction.belt * now.duration
     energy: Array = jnp.where(slips, p["normal_force"] * jnp.abs(slid), 0.0)
     return energy
@@ -248,10 +249,12 @@ def _curves(friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Co
     curves = [(x, moves, zero, zero, zero), (force, spring, damper, inertia, zero)]
     pushes = []
     for wall, pressed in zip(walls, before.walls, strict=True):
-        value, on_d, on_v, on_a, on_dv = _push(wall, pressed, wall.compression(pressed, x), now)
-        pushes.append((value, on_d * moves, on_v * moves, on_a, on_dv * moves))
+        pushes.append(_push(wall, pressed, wall.compression(pressed, x), now))
     if pushes:
-        curves.append(_sum(pushes))
+        pushed = _sum(pushes)
+        curves.append((pushed[0], pushed[1] * moves, pushed[2] * moves, pushed[3], pushed[4] * moves))
+        if on_t is not None and carried is not None:
+            on_t = on_t.at[2].set((1.0 - moves) * carried * (pushed[1] + pushed[4] * carried))
     value, on_d, on_v, on_a, on_dv = (jnp.stack(each) for each in zip(*curves, strict=True))
     return quadrature.Curves(value, on_d, on_v, on_a, on_dv, moves, on_n, on_t, carried)
 

@@ -139,7 +139,9 @@ def rubbed(swings: Array, normal: Array, belt: Array | None, now: Stretch) -> Ar
         return end, total + jnp.sum((end - t) * WEIGHTS * forces * speeds)
 
     start = for_every_lane((jnp.zeros_like(length), jnp.zeros_like(length)), length, now.start)
-    return jax.lax.while_loop(lambda carry: carry[0] < length, panel, start)[1]
+    total = jax.lax.while_loop(lambda carry: carry[0] < length, panel, start)[1]
+    speed = now.start.v if belt is None else now.start.v - belt
+    return total + jnp.where(length > 0.0, 0.0, length * normal * speed)  # a stretch of no length, as between two faces, has a derivative
 
 
 def look(sums: Statistics, curves: Curves, now: Stretch, asked: Array | None = None) -> Statistics:

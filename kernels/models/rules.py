@@ -31,9 +31,10 @@ FRICTION_RULES = (
          "stribeck_speed",
          lambda p, s: (s == EXACT) & used(p.get("stribeck_speed", 0.0)),
          lambda p, _s: f"stribeck_speed = {p['stribeck_speed']:g} m/s"),
-    Rule(("belt_speed", "k_t"), "scheme 'exact' needs a penalised contact where a belt carries the mass to a wall: give k_t, or choose a "
-         "time scheme",
-         lambda p, s: (s == EXACT) & ("k_n" in p) & used(p.get("belt_speed", 0.0)) & np.isposinf(p["k_t"]) & rubs(p)),
+    Rule(("c_t", "k_t", "normal_amplitude"), "scheme 'exact' needs a damper beside the spring k_t under a normal force that varies, or the "
+         "contact would yield and hold again infinitely often: give c_t, mu_s above mu_d, or choose a time scheme",
+         lambda p, s: (s == EXACT) & used(p.get("normal_amplitude", 0.0)) & np.isfinite(p["k_t"]) & (np.asarray(p["c_t"]) == 0.0)
+         & (np.asarray(p["mu_s"]) == p["mu_d"]) & rubs(p)),
     Rule(tuple(PRESLIDING), "scheme 'exact' has no presliding friction (LuGre, Dahl), whose phases are not linear: choose a time scheme, "
          f"or leave out {' and '.join(PRESLIDING)}",
          lambda p, s: (s == EXACT) & presliding(p),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 from kernels.batch.solve import solve
 from kernels.models import BUCKLING_WALL, MODELS, RUBBING_MASS, STOP, TWO_WALLS, Model
 from kernels.models.status import Status
+from tests.oracle import generate_varied
 
 Columns = dict[str, Any]
 CRITERIA = ("included", "excluded")
-RUBS = ("slip_distance", "stick_fraction", "slip_phases", "stops", "max_slip_speed", "friction_power", "drift")
+RUBS = ("slip_distance", "stick_fraction", "slip_phases", "stops", "max_slip_speed", "friction_power", "wear_power", "drift")
 HITS = (
     "impacts", "contact_time", "impulse", "peak_force", "max_compression", "first_contact_time", "first_contact_velocity",
     "rebound_velocity", "separation_time", "exit_time", "return_time",
@@ -103,6 +105,17 @@ def of_two_that_buckle(rng: np.random.Generator, n: int, friction: str) -> Colum
     return {name: values[some] if np.ndim(values) else values for name, values in c.items()} | excluded
 
 
+def varying(rng: np.random.Generator, c: Columns) -> Columns:
+    """The oscillators on a support that moves, under a normal force that varies: on one surface, which some leave, or between two."""
+    n = c["m"].size
+    c |= {"normal_amplitude": c["normal_force"] * rng.choice([0.4, 0.9, 1.7, -2.5], n), "normal_phase": rng.uniform(-3.0, 3.0, n)}
+    c |= {"normal_omega": c["omega"] * some(rng, 0.7, log(rng, -0.5, 0.5, n), 1.0), "friction_sides": 1.0 + (rng.random(n) < 0.4)}
+    c["belt_speed"] = rng.choice([-1.0, 1.0], n) * c["a0"] / c["omega"] * log(rng, -1.5, 0.0, n)
+    if "c_t" in c:
+        c["c_t"] = np.where(c["c_t"] == 0.0, 0.1 * np.sqrt(c["m"] * c["k_t"]), c["c_t"])
+    return c
+
+
 def of_wall(rng: np.random.Generator, n: int, friction: str, form: str) -> Columns:
     """Walls that buckle."""
     c = oscillators(rng, n, friction)
@@ -137,11 +150,11 @@ GROUPS: dict[str, tuple[Model, int, Any, tuple[Any, ...]]] = {
 }
 
 
-def compare(model: Model, c: Columns, friction: bool) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
+def compare(model: Model, c: Columns, friction: bool, within: float = 1e-8) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
     """Largest relative differences by observable, rows that differ, and rows whose results a change of 1e-11 of their start turns over.
 
-    A difference is relative to the value, or to a typical value of the observable where that is larger. A row may differ by as much as the
-    change of m, x0 and v0 by 1e-11 makes: that is more than rounding does.
+    `within` is the difference that is allowed, relative to the value, or to a typical value of the observable where that is larger. A row
+    may differ by as much as the change of m, x0 and v0 by 1e-11 makes: that is more than rounding does.
     """
     numba = pytest.importorskip("numba")
     assert numba
@@ -166,7 +179,7 @@ def compare(model: Model, c: Columns, friction: bool) -> tuple[dict[str, float],
         moved = np.abs(nudged - theirs) / size
         turned |= (np.isnan(nudged) != np.isnan(theirs)) | (moved > 1e-6)
         off = np.abs(ours - theirs) / size
-        bad = (np.isnan(ours) != np.isnan(theirs)) | (off > 1e-8 + 10.0 * np.nan_to_num(moved))
+        bad = (np.isnan(ours) != np.isnan(theirs)) | (off > within + 10.0 * np.nan_to_num(moved))
         wrong[name] = bad
         differs |= bad
         worst[name] = float(np.nanmax(np.where(bad, 0.0, off), initial=0.0))
@@ -203,6 +216,47 @@ def test_random_oscillators_are_those_of_the_event_code(name: str) -> None:
         differ.size <= 0.004 * n
     )  # without a spring friction may bring a mass back to where it started, a wall's face: rounding decides whether it touches
     assert turned.size <= 0.05 * n
+
+
+VARYING: dict[str, tuple[Model, Any, tuple[Any, ...]]] = {
+    "stop, rigid": (STOP, of_stop, ("rigid",)),
+    "stop, penalised": (STOP, of_stop, ("penalised",)),
+    "two buckling walls, rigid": (TWO_WALLS, of_two_that_buckle, ("rigid",)),
+    "buckling wall, penalised": (BUCKLING_WALL, of_wall, ("penalised", "stiffness")),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name if name == "stop, rigid" else pytest.param(name, marks=pytest.mark.long) for name in VARYING])
+def test_masses_at_walls_rub_under_a_normal_force_that_varies_and_are_carried_to_them(name: str) -> None:
+    model, draw, arguments = VARYING[name]
+    rng = np.random.default_rng([28, *name.encode()])
+    c = varying(rng, draw(rng, 60, *arguments))
+    worst, differ, turned = compare(model, c, True, within=1e-9)
+    print(name, {key: f"{value:.1e}" for key, value in worst.items()}, "differ:", differ, "turned over:", turned.size)
+    assert differ.size == 0
+    assert turned.size <= 2
+
+
+@pytest.mark.slow
+def test_friction_that_varies_is_that_of_the_run_in_30_digits(reference: Callable[[str], list[dict[str, Any]]]) -> None:
+    pytest.importorskip("numba")
+    from tests.oracle import event_code
+
+    expected = reference("varied.json")
+    instants = [*(generate_varied.INTERVAL * np.arange(len(generate_varied.RECORD) + 1))]
+    rows = []
+    for each in expected:
+        row = dict(each["row"])
+        if row.pop("record", None) is not None:
+            scale = -row["m"] * row.pop("record_scale")
+            row |= {"table_time": instants, "table_force": [scale * a for a in (*generate_varied.RECORD, 0.0)]}
+        rows.append(row)
+    found = event_code.solve(rows)
+    assert not found["status"].any()
+    for name in set(generate_varied.NAMES) - {"wear_energy"}:
+        values = np.array([float(each["result"][name]) for each in expected])
+        np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-10 * np.max(np.abs(values)), err_msg=name)
 
 
 @pytest.mark.slow

@@ -2,8 +2,9 @@
 
     m x'' + c x' + k x = sum_i A_i sin(w_i t + phi_i) + load + F(t) + T - sum over walls of side F(y, y'),    y = side x - gap
 
-F(t) is linear between given instants, and may jump there; half sines may begin and end there. T is rigid or penalised Coulomb friction with
-constant normal force; F(y, y') an elastic stop, or a wall that buckles. Between events the equation is linear (quadratic where an added
+F(t) is linear between given instants, and may jump there; half sines may begin and end there. T is rigid or penalised Coulomb friction on a
+surface that rests or moves at constant speed, under a normal force n = n0 + n1 sin(w_n t + phi_n): F_n = max(0, n) on one surface, |n|
+between two; F(y, y') an elastic stop, or a wall that buckles. Between events the equation is linear (quadratic where an added
 damping varies with the compression), and the series of x follows from it by recurrence, without any
 closed form of the motion. The guards are polynomials in the time since the step began: leading coefficients that are rounding errors are
 dropped, so that a guard that starts at 0 is judged by its first rate that is not 0, and the first root of the rest is bracketed on a mesh
@@ -14,6 +15,11 @@ The laws are those of PHYSICS.md, sections 1, 2 and 4, in words:
 - Penalised friction starts slipping where the mass moves, else with an unloaded spring. Slip ends at v = 0, where the spring takes over
   with the friction of the slip. A slip phase is a stretch of one direction: it ends where the direction changes, or where the mass
   could rest (the force needed to hold it where v = 0 is within mu_s F_n).
+- Where n comes to 0 the mass leaves its only surface, and lands with an unloaded spring; between two it presses on the other. A penalised
+  contact whose limit falls below its force slips against that force. If the mass creeps the other way it holds again at once, its spring at
+  mu_d F_n, unless its damper alone would exceed the limits; this happens again and again, ever sooner, until the mass turns round. Where a
+  slip stops and the limit falls faster than the force, this begins at no speed, ever later, and no limit of small steps exists: the first
+  grip is by definition where the force of the damper is FIRST_GRIP times the limits.
 - A wall pushes with k_u(X) (y - d) + c(X) y' between 0 and the criterion, where it yields. Phases: OFF (y < 0), BEHIND (0 < y < d), LIFTED
   (the damper would pull), ELASTIC, and at the criterion CAPPED (y below F_c / k_u, d = 0), RELOAD (y below X) and YIELD (y = X).
 
@@ -33,22 +39,24 @@ import numpy as np
 ORDER = 16  # of the Taylor series
 REACH = 0.6  # step times the fastest rate
 NODES = 32  # of the mesh on which a guard is looked at, per step, denser near its start
+NO_FORCE = 1e-11  # of a damper, relative to the largest limit of friction: where a contact grips again and again, the mass has turned round
+FIRST_GRIP = 1e-8
 ROUNDING = 1e-12  # of a coefficient, relative to the terms it is the sum of
 MOST_EVENTS = 20000
 
 # scalars of a row
-M, C, K, LOAD, HOLD, SLIDE, K_T, C_T, X0, V0, END, START, STOP, FRICTION, WALLS = range(15)
+M, C, K, LOAD, MU_S, MU_D, K_T, C_T, X0, V0, END, START, STOP, FRICTION, WALLS, NORMAL, SWING, PACE, ANGLE, SURFACES, BELT = range(21)
 NONE, RIGID, PENALISED = range(3)
 # scalars of a wall; values and slopes of a piece of its envelope, over lower < X <= upper: F_c, D = X - F_c / k_u, c
 SIDE, GAP, K_N, C_N, BUCKLES, INCLUDED = range(6)
 LOWER, UPPER, FORCE, FORCE_SLOPE, SET, SET_SLOPE, DAMPING, DAMPING_SLOPE = range(8)
 PIECES = 12
 OFF, BEHIND, LIFTED, ELASTIC, CAPPED, RELOAD, YIELD = range(7)
-SLIP, HELD = 1, 0  # of friction
+SLIP, HELD, FREE = 1, 0, 2  # of friction; FREE: off the surface
 # state of a wall, beside its phase
 LARGEST, PLASTIC, PIECE, AWAY = range(4)
 # results of a row, and of each of its two walls
-DISTANCE, STUCK, PHASES, STOPS, TOP, DRIFT, X_END, V_END, STATUS, EVENTS = range(10)
+DISTANCE, STUCK, PHASES, STOPS, TOP, DRIFT, X_END, V_END, STATUS, EVENTS, ENERGY = range(11)
 IMPACTS, PEAK, CONTACT, IMPULSE, FIRST_T, FIRST_V, COMPRESSION, REBOUND, SEPARATION, EXIT, RETURN, BUCKLING, PLASTIC_END, X_LARGEST = range(
     14
 )
@@ -189,13 +197,25 @@ def settled(pieces, state, y):
 
 
 @_jit
+def _add_sine(series, sizes, amplitude, omega, angle, h):
+    """Add amplitude sin(angle + omega h u) to a series in u."""
+    sine, cosine, factor = math.sin(angle), math.cos(angle), amplitude
+    for j in range(series.size):
+        part = sine if j % 4 == 0 else cosine if j % 4 == 1 else -sine if j % 4 == 2 else -cosine
+        series[j] += factor * part
+        sizes[j] += abs(factor)
+        factor *= omega * h / (j + 1.0)
+
+
+@_jit
 def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (numba: one function, no objects)
     """One oscillator. Writes into `out` and `of_walls`."""
-    m, hold, slide = p[M], p[HOLD], p[SLIDE]
+    m, mu_s, mu_d, belt, varies = p[M], p[MU_S], p[MU_D], p[BELT], p[SWING] != 0.0
     kind, count = int(p[FRICTION]), int(p[WALLS])
     t, x, v, end = 0.0, p[X0], p[V0], p[END]
     xs, sizes, drive, drive_sizes = np.zeros(ORDER + 1), np.zeros(ORDER + 1), np.zeros(ORDER + 1), np.zeros(ORDER + 1)
     guard, guard_sizes, force = np.zeros(ORDER), np.zeros(ORDER), np.zeros(ORDER)
+    press, press_sizes = np.zeros(ORDER + 1), np.zeros(ORDER + 1)  # F_n, where the mass is pressed
     phase, state = np.zeros(2, dtype=np.int64), np.zeros((2, 4))
     out[:] = 0.0
     of_walls[:] = 0.0
@@ -225,11 +245,20 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
         if y > 0.0 or (y == 0.0 and v == 0.0):
             of_walls[i, FIRST_T], of_walls[i, FIRST_V] = 0.0, v
     slips, direction, last, resting, moved = SLIP, 0.0, 0.0, False, False
-    stored, anchor = 0.0, x
-    if kind != NONE and v == 0.0:
+    stored, anchor, gripped = 0.0, x, 0.0  # of the spring: its force where it was last looked at, there and then
+    back = 0.0  # speed against the slip at which a contact grips whose limit falls faster than its force
+    pressed = 1.0
+    if varies:
+        now_n = p[NORMAL] + p[SWING] * math.sin(p[ANGLE])
+        pressed = math.copysign(1.0, now_n if now_n != 0.0 else p[SWING] * math.cos(p[ANGLE]))
+        if p[SURFACES] < 2.0:
+            pressed = max(pressed, 0.0)
+    if kind != NONE and pressed == 0.0:
+        slips = FREE
+    elif kind != NONE and v == belt:
         slips, resting = HELD, True
     elif kind != NONE:
-        direction = last = math.copysign(1.0, v)
+        direction = last = math.copysign(1.0, v - belt)
     counted_slip, counted_rest = False, False
     starts = True  # of rigid friction: whether it holds is to be decided
     bent = -1  # the last bend passed
@@ -260,18 +289,19 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
                 fastest = max(fastest, tones[i, 1])
                 force_now += tones[i, 0] * math.sin(tones[i, 1] * t + tones[i, 2])
                 force_size += abs(tones[i, 0])
-        needed = force_now + constant - stiff * x  # by what holds the mass at v = 0
-        if kind == RIGID and starts and v == 0.0 and abs(needed) > hold:
+        if varies:
+            fastest = max(fastest, p[PACE])
+        normal = p[NORMAL] + (p[SWING] * math.sin(p[PACE] * t + p[ANGLE]) if varies else 0.0)
+        needed = force_now + constant - stiff * x - (damp + quadratic * x) * belt  # by what holds the mass on its surface
+        if kind == RIGID and starts and slips == HELD and abs(needed) > mu_s * abs(normal):
             slips, direction = SLIP, math.copysign(1.0, needed)
             if resting or direction != last:
                 counted_slip = False
             last, resting, counted_rest = direction, False, False
         starts = False
         spring_k = spring_c = spring_0 = 0.0
-        if kind != NONE and slips == SLIP:
-            constant -= direction * slide
-        elif kind == PENALISED:
-            spring_0, spring_k, spring_c = stored + p[K_T] * anchor, p[K_T], p[C_T]
+        if kind == PENALISED and slips == HELD:
+            spring_0, spring_k, spring_c = stored + p[K_T] * (anchor + belt * (t - gripped)) + p[C_T] * belt, p[K_T], p[C_T]
             constant, stiff, damp = constant + spring_0, stiff + spring_k, damp + spring_c
         still = kind == RIGID and slips == HELD
         # step, and the series in u = time / h
@@ -283,17 +313,19 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
             drive[j] = drive_sizes[j] = 0.0
         for i in range(tones.shape[0]):
             if tones[i, 0] != 0.0:
-                sine, cosine = math.sin(tones[i, 1] * t + tones[i, 2]), math.cos(tones[i, 1] * t + tones[i, 2])
-                factor = tones[i, 0]
-                for j in range(ORDER + 1):
-                    part = sine if j % 4 == 0 else cosine if j % 4 == 1 else -sine if j % 4 == 2 else -cosine
-                    drive[j] += factor * part
-                    drive_sizes[j] += abs(factor)
-                    factor *= tones[i, 1] * h / (j + 1.0)
-        drive[1] += lines[bent, 2] * h
-        drive_sizes[1] += abs(lines[bent, 2] * h)
+                _add_sine(drive, drive_sizes, tones[i, 0], tones[i, 1], tones[i, 1] * t + tones[i, 2], h)
+        drive[1] += lines[bent, 2] * h + spring_k * belt * h
+        drive_sizes[1] += abs(lines[bent, 2] * h) + abs(spring_k * belt * h)
         for j in range(ORDER + 1):
-            xs[j] = sizes[j] = 0.0
+            press[j] = press_sizes[j] = xs[j] = sizes[j] = 0.0
+        press[0] = press_sizes[0] = p[NORMAL]
+        if varies:
+            _add_sine(press, press_sizes, p[SWING], p[PACE], p[PACE] * t + p[ANGLE], h)
+        for j in range(ORDER + 1):
+            press[j] *= pressed if pressed != 0.0 else -1.0  # off its surface the mass waits for n to rise above 0
+            if slips == SLIP and kind != NONE:
+                drive[j] -= direction * mu_d * press[j]
+                drive_sizes[j] += mu_d * press_sizes[j]
         xs[0], sizes[0], xs[1], sizes[1] = x, abs(x), v * h, abs(v * h)
         if not still:
             for j in range(ORDER - 1):
@@ -306,26 +338,34 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
                 total_size = drive_sizes[j] + abs(stiff) * sizes[j] + (abs(damp) * sizes[j + 1] * (j + 1) + abs(quadratic) * bends) / h
                 if j == 0:
                     total += constant
-                    total_size += abs(constant) + abs(pull) + slide + abs(spring_0)
+                    total_size += abs(constant) + abs(pull) + abs(spring_0)
                 xs[j + 2] = total * h * h / (m * (j + 1) * (j + 2))
                 sizes[j + 2] = total_size * h * h / (m * (j + 1) * (j + 2))
+        else:
+            xs[1], sizes[1] = belt * h, abs(belt * h)
         # the first guard that is reached
         first, element, code = 2.0, -1, 0
         for e in range(-1, count):
             for which in range(4):
-                g0, gx, gv, gd = 0.0, 0.0, 0.0, 0.0
+                g0, gx, gv, gd, gp = 0.0, 0.0, 0.0, 0.0, 0.0
                 if e < 0:
-                    if kind == NONE or which > 1:
+                    if kind == NONE or which > 2:
                         break
                     sign = 1.0 if which == 0 else -1.0
-                    if slips == SLIP:
-                        if which == 1:
+                    if which == 2:
+                        if abs(p[SWING]) <= abs(p[NORMAL]):
                             break
-                        gv = direction
+                        gp = 1.0
+                    elif slips == SLIP:
+                        if which == 1:
+                            continue
+                        g0, gv = back - direction * belt, direction
+                    elif slips == FREE:
+                        continue
                     elif kind == PENALISED:
-                        g0, gx, gv = hold - sign * spring_0, sign * spring_k, sign * spring_c
+                        g0, gx, gv, gp = -sign * spring_0, sign * spring_k, sign * spring_c, mu_s
                     else:
-                        g0, gx, gd = hold - sign * constant, sign * stiff, -sign
+                        g0, gx, gd, gp = -sign * (constant - damp * belt), sign * (stiff + quadratic * belt), -sign, mu_s
                 else:
                     s, gap, now = walls[e, SIDE], walls[e, GAP], phase[e]
                     limit, stretch, k_u, c_u = criterion(walls[e], pieces[e], state[e])
@@ -382,10 +422,18 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
                     gx, gv = on_y * s, on_w * s
                 for j in range(ORDER):
                     speed_j = (j + 1) * xs[j + 1] / h
-                    guard[j] = gx * xs[j] + gv * speed_j + gd * drive[j]
+                    guard[j] = gx * xs[j] + gv * speed_j + gd * drive[j] + gp * press[j]
                     guard_sizes[j] = abs(gx) * sizes[j] + abs(gv) * (j + 1) * sizes[j + 1] / h + abs(gd) * drive_sizes[j]
+                    guard_sizes[j] += gp * press_sizes[j]
                 guard[0] += g0
                 guard_sizes[0] += abs(g0) + (abs(walls[e, GAP] * gx) if e >= 0 else 0.0)
+                if e < 0 and which < 2 and kind == PENALISED and slips == HELD:  # its force: by differences, which lose no digits
+                    way = p[K_T] * (anchor - x + belt * (t - gripped))
+                    drag = p[C_T] * (v - belt)
+                    guard[0] = mu_s * press[0] - sign * (stored + way - drag)
+                    guard_sizes[0] = mu_s * press_sizes[0] + abs(stored) + abs(way) + abs(drag)
+                    guard[1] -= sign * spring_k * belt * h
+                    guard_sizes[1] += abs(spring_k * belt * h)
                 root = first_root(guard, guard_sizes)
                 if root < first:
                     first, element, code = root, e, which
@@ -397,14 +445,20 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
             for j in range(ORDER):
                 guard[j] = (j + 1) * xs[j + 1] / h
             if kind != NONE and slips == SLIP:
-                out[DISTANCE] += abs(value(xs, u) - x)
+                out[DISTANCE] += abs(value(xs, u) - x - belt * tau)
+                guard[0] -= belt
                 for j in range(ORDER):
                     guard[j] *= direction
+                for j in range(ORDER):
+                    rubbed = 0.0
+                    for i in range(j + 1):
+                        rubbed += guard[i] * press[j - i]
+                    out[ENERGY] += rubbed * u ** (j + 1) * h / (j + 1)
                 out[TOP] = max(out[TOP], largest(guard, u))
                 if not counted_slip:
                     out[PHASES] += 1.0
                     counted_slip = True
-            elif kind != NONE:
+            elif kind != NONE and slips == HELD:
                 out[STUCK] += tau
                 if resting and moved and not counted_rest:
                     out[STOPS] += 1.0
@@ -433,6 +487,8 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
         if not still:
             x = value(xs, u)
             v = rate(xs, u) / h
+        elif belt != 0.0:
+            x, v = x + belt * tau, belt
         if within:
             out[DRIFT] += x - before_x
         t = until if first > 1.0 and h == until - t else t + tau
@@ -447,21 +503,46 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
             out[STATUS] = 1.0
             break
         if element < 0:  # friction
-            if slips == SLIP:
-                v, slips, starts = 0.0, HELD, kind == RIGID
+            normal = abs(p[NORMAL] + p[SWING] * math.sin(p[PACE] * t + p[ANGLE])) if varies else p[NORMAL]
+            if code == 2:
+                if p[SURFACES] > 1.0:
+                    pressed = -pressed
+                elif pressed != 0.0:
+                    pressed, slips, direction, resting, counted_rest = 0.0, FREE, 0.0, False, False
+                elif v == belt:
+                    pressed, slips, resting, stored, anchor, gripped = 1.0, HELD, True, 0.0, x, t
+                else:
+                    pressed, slips, counted_slip = 1.0, SLIP, False
+                    direction = last = math.copysign(1.0, v - belt)
+            elif slips == SLIP:
+                v, slips, starts = belt if back == 0.0 else v, HELD, kind == RIGID
                 needed = p[LOAD] + lines[bent, 1] + lines[bent, 2] * (t - lines[bent, 0])
                 for i in range(tones.shape[0]):
                     needed += tones[i, 0] * math.sin(tones[i, 1] * t + tones[i, 2])
-                needed -= p[K] * x
+                needed -= p[K] * x + p[C] * belt
                 for i in range(count):
-                    f0, f1, _, _ = law(walls[i], pieces[i], phase[i], state[i])
-                    needed -= walls[i, SIDE] * (f0 + f1 * (walls[i, SIDE] * x - walls[i, GAP]))
-                resting, counted_rest = abs(needed) <= hold, False
-                stored, anchor = -slide * direction, x
+                    f0, f1, f2, f3 = law(walls[i], pieces[i], phase[i], state[i])
+                    y = walls[i, SIDE] * x - walls[i, GAP]
+                    needed -= walls[i, SIDE] * (f0 + f1 * y) + (f2 + f3 * y) * belt
+                fall = -mu_s * pressed * p[SWING] * p[PACE] * math.cos(p[PACE] * t + p[ANGLE])
+                turns = direction * needed - mu_d * normal  # m times the acceleration along the slip that has stopped
+                if back == 0.0 and kind == PENALISED and mu_s == mu_d and p[C_T] * abs(turns) < m * fall and p[C_T] > 0.0:
+                    slips, back = SLIP, FIRST_GRIP * (mu_s + mu_d) * normal / p[C_T]
+                    continue
+                back = 0.0
+                resting, counted_rest = abs(needed) <= mu_s * normal, False
+                stored, anchor, gripped = -mu_d * normal * direction, x, t
             else:
                 away = 1.0 if code == 0 else -1.0  # where the force needed pulls, or against the spring
                 if kind == PENALISED:
-                    away = -away if v == 0.0 else math.copysign(1.0, v)
+                    away, creep = -away, v - belt
+                    if varies and away * creep < 0.0 and p[C_T] * abs(creep) <= (mu_s + mu_d) * normal:
+                        if p[C_T] * abs(creep) > NO_FORCE * mu_s * (abs(p[NORMAL]) + abs(p[SWING])) or p[C_T] == 0.0:
+                            stored, anchor, gripped = -mu_d * normal * away, x, t
+                            continue
+                        v = belt
+                    elif away * creep < 0.0:
+                        away = -away
                 if resting or away != last:
                     counted_slip = False
                 slips, direction, last, resting, counted_rest = SLIP, away, away, False, False
@@ -525,6 +606,7 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
                     of_walls[i, RETURN] = t
             state[i, AWAY] = 1.0 if gap > 0.0 else 0.0
         phase[i] = then
+        starts = starts or (kind == RIGID and slips == HELD)
     if t < end:
         out[STATUS] = 1.0
     if out[PHASES] == 0.0:  # rests are counted between slip phases of the window
@@ -603,19 +685,20 @@ def solve(rows: Sequence[Mapping[str, Any]], nudge: float = 0.0) -> dict[str, np
         nudge: relative change of m, x0 and v0, to see how much a row's results depend on rounding.
     """
     n = len(rows)
-    p, tones = np.zeros((n, 15)), np.zeros((n, 4, 3))
+    p, tones = np.zeros((n, 21)), np.zeros((n, 4, 3))
     lines = np.zeros((n, max(len(_lines(r)) for r in rows), 6))
     lines[:, :, 0] = math.inf
     walls, pieces = np.zeros((n, 2, 6)), np.zeros((n, 2, PIECES, 8))
     for i, r in enumerate(rows):
         mu, normal = r.get("mu", 0.0), r.get("normal_force", r.get("m", 1.0) * r.get("g", 10.0))
-        hold, end = r.get("mu_s", mu) * normal, r["end"]
-        kind = NONE if hold == 0.0 else PENALISED if "k_t" in r else RIGID
+        mu_s, end, swing = r.get("mu_s", mu), r["end"], r.get("normal_amplitude", 0.0)
+        kind = NONE if mu_s * max(normal, abs(swing)) == 0.0 else PENALISED if "k_t" in r else RIGID
         m = r.get("m", 1.0) * (1.0 + nudge)
         p[i] = (
-            m, r.get("c", 0.0), r.get("k", 0.0), r.get("load", 0.0), hold, r.get("mu_d", mu) * normal, r.get("k_t", 0.0), r.get("c_t", 0.0),
+            m, r.get("c", 0.0), r.get("k", 0.0), r.get("load", 0.0), mu_s, r.get("mu_d", mu), r.get("k_t", 0.0), r.get("c_t", 0.0),
             r.get("x0", 0.0) * (1.0 - 0.7 * nudge), r.get("v0", 0.0) * (1.0 + 0.4 * nudge), end, r.get("window_start", 0.0),
-            r.get("window_end", end), kind, 0,
+            r.get("window_end", end), kind, 0, normal, swing, r.get("normal_omega", r["omega"]), r.get("normal_phase", 0.0),
+            r.get("friction_sides", 1.0), r.get("belt_speed", 0.0),
         )  # fmt: skip
         tones[i, 0] = r.get("f0", 0.0) - r.get("m", 1.0) * r.get("a0", 0.0), r["omega"], r.get("phase", 0.0)
         for j, (a, w, phi) in enumerate(zip(r.get("tone_a0", ()), r.get("tone_omega", ()), r.get("tone_phase", ()), strict=True)):
@@ -635,14 +718,14 @@ def solve(rows: Sequence[Mapping[str, Any]], nudge: float = 0.0) -> dict[str, np
             if buckles:
                 table = _pieces(q)
                 pieces[i, j, : len(table)] = table
-    out, of_walls = np.zeros((n, 10)), np.zeros((n, 2, OF_WALL))
+    out, of_walls = np.zeros((n, 11)), np.zeros((n, 2, OF_WALL))
     integrate_all(p, tones, lines, walls, pieces, out, of_walls)
     return _named(p, out, of_walls)
 
 
 def _named(p: np.ndarray, out: np.ndarray, of_walls: np.ndarray) -> dict[str, np.ndarray]:
     """The results of every row by name."""
-    normal_slide, length = p[:, SLIDE], p[:, STOP] - p[:, START]
+    length = p[:, STOP] - p[:, START]
     right, left = of_walls[:, 0], of_walls[:, 1]
     first = np.where(np.nan_to_num(right[:, FIRST_T], nan=np.inf) <= np.nan_to_num(left[:, FIRST_T], nan=np.inf), 0, 1)
     last = {
@@ -651,7 +734,8 @@ def _named(p: np.ndarray, out: np.ndarray, of_walls: np.ndarray) -> dict[str, np
     rows = np.arange(len(p))
     return {
         "slip_distance": out[:, DISTANCE], "stick_fraction": out[:, STUCK] / length, "slip_phases": out[:, PHASES],
-        "friction_power": normal_slide * out[:, DISTANCE] / length, "stops": out[:, STOPS], "max_slip_speed": out[:, TOP],
+        "wear_power": out[:, ENERGY] / length,
+        "friction_power": p[:, MU_D] * out[:, ENERGY] / length, "stops": out[:, STOPS], "max_slip_speed": out[:, TOP],
         "drift": out[:, DRIFT], "x_end": out[:, X_END], "v_end": out[:, V_END], "status": out[:, STATUS], "events": out[:, EVENTS],
         "impacts": right[:, IMPACTS] + left[:, IMPACTS], "contact_time": right[:, CONTACT] + left[:, CONTACT],
         "impulse": right[:, IMPULSE] + left[:, IMPULSE], "peak_force": np.maximum(right[:, PEAK], left[:, PEAK]),

@@ -167,12 +167,33 @@ def test_the_events_of_a_contact_that_is_lost_are_named() -> None:
 
 
 def test_what_a_carried_mass_cannot_do_is_said() -> None:
-    given = {"mu": 0.2, "belt_speed": 0.1, "k_n": 100.0}
-    assert batch.solve(MODELS["stop"], "exact", given, {}, 1).status.tolist() == [Status.RULE_BROKEN]
-    with pytest.raises(ValueError, match="give k_t"):
-        kernels.simulate("stop", given)
+    given = {"mu": 0.2, "normal_force": 3.0, "normal_amplitude": 1.0, "k_t": 100.0, "c_t": 0.0}
+    assert batch.solve(RUBBING_MASS, "exact", given, {}, 1).status.tolist() == [Status.RULE_BROKEN]
+    with pytest.raises(ValueError, match="needs a damper beside the spring"):
+        kernels.simulate("rubbing_mass", given)
     with pytest.raises(ValueError, match="leave out belt_speed"):
         kernels.simulate("rubbing_mass", {"belt_speed": 0.1}, window="steady")
     given = {"a0": 1.5, "end": 2.0}
     same, plain = (batch.solve(RUBBING_MASS, "exact", row, {}, 1).observables for row in (given | {"belt_speed": 0.0}, given))
     assert {name: values.tolist() for name, values in same.items()} == {name: values.tolist() for name, values in plain.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_forces_of_a_mass_that_its_support_carries_into_a_wall_are_those_of_a_trace() -> None:
+    row = {"m": 1.2, "k": 20.0, "c": 0.3, "k_n": 400.0, "c_n": 6.0, "gap": 0.05, "mu_s": 0.6, "mu_d": 0.5, "normal_force": 30.0, "a0": 0.0,
+           "belt_speed": 0.2, "v0": 0.2, "end": 2.0, "window_start": 0.1, "window_end": 1.9}  # fmt: skip
+    (found,) = ({name: values[0] for name, values in solved([row], model="stop", asked=Asked(statistics=True)).items()},)
+    path = kernels.trace("stop", row, samples=40_000)
+    inside = (path.time >= row["window_start"]) & (path.time <= row["window_end"])
+    time, wall, friction = (np.asarray(each)[inside] for each in (path.time, path.wall_force, path.friction_force))
+    assert found["impacts"] == 1.0
+    for name, values in (("wall_force", wall), ("friction_force", friction)):
+        assert found[f"{name}_mean"] == pytest.approx(np.trapezoid(values, time) / np.ptp(time), rel=1e-4), name
+        assert found[f"{name}_rms"] == pytest.approx(math.sqrt(np.trapezoid(values**2, time) / np.ptp(time)), rel=1e-4), name
+        assert found[f"{name}_max"] == pytest.approx(values.max(), rel=1e-4), name
+    # at the release spring, damper and wall together need mu_s F_n: (k + k_n) y + k gap + (c + c_n) v = 18 N
+    release = (18.0 - 20.0 * 0.05 - 6.3 * 0.2) / 420.0 + 0.05
+    log = kernels.event_log("stop", row)
+    assert log.x[list(log["event"]).index("release")] == pytest.approx(release, rel=1e-12)
+    assert found["stick_fraction"] == pytest.approx((release / 0.2 - 0.1) / 1.8, rel=1e-12)
