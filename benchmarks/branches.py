@@ -43,7 +43,7 @@ GAP, MU, OMEGA = (0.5, 1.5), (0.02, 0.2), (0.8, 2.4)  # m, 1, rad/s
 PERIODS, PLACES = 2, 3
 ROWS, BLOCK = 4300, 1075  # rows, which have about 10^4 branches; most rows of a block
 SAMPLE, STEPS, LASTING = 200, 81, 200  # rows that are swept, frequencies of a sweep, periods at each
-SWEEPS, PARTS = 0.15, 3  # part of the time that is left to the sweeps; parts of them for each worker
+SWEEPS = 0.15  # part of the time that is left to the sweeps
 SETTLED, SAME = 1e-8, 1e-6  # differences of velocities over the largest speed
 
 
@@ -106,11 +106,11 @@ def followed(numbers: np.ndarray) -> Followed:
     return Followed(numbers, found, time.process_time() - worked)
 
 
-def compared(numbers: np.ndarray, found: list[Branch], steps: int) -> Compared:
-    """Sweeps of some rows, held against their branches, whose `row` is a place in `numbers`."""
+def compared(numbers: np.ndarray, found: list[Branch], steps: int, room: int) -> Compared:
+    """Sweeps of some rows, held against their branches, whose `row` is a place in `numbers`; by the program of a map of `room` rows."""
     worked, columns = time.process_time(), rows(numbers)
     motions, taken, differ = swept(columns, steps)
-    apart = distances(found, columns, motions)
+    apart = distances(found, rows(np.resize(numbers, max(room, len(numbers)))), motions)
     lost = [
         f"lost: gap {columns['gap'][row]:.17g}, mu {columns['mu'][row]:.17g}, omega {motions.omega[i]:.17g}, periods {motions.periods[i]}, "
         f"way {motions.way[i]:+d}, v, x {motions.y[i, 0]:.9g}, {motions.y[i, 1] / motions.omega[i]:.9g}, nearest {apart[i]:.1e}"
@@ -121,19 +121,19 @@ def compared(numbers: np.ndarray, found: list[Branch], steps: int) -> Compared:
     return Compared(numbers, taken, len(motions.row), differ, farthest, lost, time.process_time() - worked)
 
 
-def compiled(part: int) -> None:
-    """Have one of three programs compiled, those of the map, of runs to steady motions, and of runs."""
-    columns: dict[str, np.ndarray | float] = {**FIXED, **rows(np.arange(BLOCK)), "omega": np.full(BLOCK, OMEGA[0])}
+def compiled(part: int, count: int) -> None:
+    """Have one of three programs of `count` rows compiled: those of the map, of runs to steady motions, and of runs."""
+    columns: dict[str, np.ndarray | float] = {**FIXED, **rows(np.arange(count)), "omega": np.full(count, OMEGA[0])}
     if part == 0:
         one = np.ones(1)
-        section = SectionMap(STOP, columns, ("omega",), (OMEGA,), BLOCK)
+        section = SectionMap(STOP, columns, ("omega",), (OMEGA,), count)
         section(np.zeros(1, int), one[:, None], np.zeros((1, 2)), one, one, 0 * one)
         return
-    started = {**columns, "x0": np.zeros(BLOCK), "v0": np.zeros(BLOCK)}
+    started = {**columns, "x0": np.zeros(count), "v0": np.zeros(count)}
     if part == 1:
-        solve(STOP, EXACT, started, count=BLOCK, window=STEADY)
+        solve(STOP, EXACT, started, count=count, window=STEADY)
     else:
-        solve(STOP, EXACT, {**started, "end": 1.0, "window_start": 0.0}, count=BLOCK)
+        solve(STOP, EXACT, {**started, "end": 1.0, "window_start": 0.0}, count=count)
 
 
 def swept(columns: dict[str, np.ndarray], steps: int = STEPS) -> tuple[Motions, int, int]:
@@ -256,6 +256,8 @@ def followed_by_all(pool: Pool, blocks: Sequence[np.ndarray], begun: float, last
         found.append(block)
         points = sum(len(branch.value) for branch in block.branches)
         line(f"{len(block.rows)} rows: {len(block.branches)} branches, {points:,} points in {block.worked:.0f} s", begun)
+    if not found:
+        return found
     took, every = time.time() - begun, [branch for block in found for branch in block.branches]
     kinds = collections.Counter(kind for branch in every for kind in branch.kinds if kind)
     ends = collections.Counter(end for branch in every for end in branch.ends)
@@ -268,7 +270,7 @@ def followed_by_all(pool: Pool, blocks: Sequence[np.ndarray], begun: float, last
     return found
 
 
-def compared_by_all(pool: Pool, parts: Sequence[tuple[np.ndarray, list[Branch], int]], last: float, end: float) -> None:
+def compared_by_all(pool: Pool, parts: Sequence[tuple[np.ndarray, list[Branch], int, int]], last: float, end: float) -> None:
     """Sweep rows and hold them against their branches. Prints a line for each part, and the table."""
     begun = time.time()
     found: list[Compared] = []
@@ -292,8 +294,8 @@ def compared_by_all(pool: Pool, parts: Sequence[tuple[np.ndarray, list[Branch], 
         print(f"\n{each}", flush=True)
 
 
-def sampled(found: Sequence[Followed], count: int, steps: int, parts: int) -> list[tuple[np.ndarray, list[Branch], int]]:
-    """The arguments of `compared` for some of the rows that were followed, in parts."""
+def sampled(found: Sequence[Followed], count: int, parts: int) -> list[tuple[np.ndarray, list[Branch]]]:
+    """Some of the rows that were followed, in parts, and their branches."""
     of_row: dict[int, list[Branch]] = collections.defaultdict(list)
     for block in found:
         for branch in block.branches:
@@ -302,7 +304,7 @@ def sampled(found: Sequence[Followed], count: int, steps: int, parts: int) -> li
     chosen = np.sort(np.random.default_rng(1).choice(done, min(count, len(done)), replace=False))
     several = np.array_split(chosen, min(parts, len(chosen)))
     return [
-        (numbers, [replace(branch, row=place) for place, row in enumerate(numbers.tolist()) for branch in of_row[row]], steps)
+        (numbers, [replace(branch, row=place) for place, row in enumerate(numbers.tolist()) for branch in of_row[row]])
         for numbers in several
     ]
 
@@ -314,17 +316,18 @@ def report(count: int, sample: int, steps: int, seconds: float, workers: int) ->
     cores, every = context.Queue(), sorted(os.sched_getaffinity(0))
     for number in range(workers):
         cores.put(every[number % len(every)])
-    size = min(BLOCK, -(-count // workers))
+    size, parts = min(BLOCK, -(-count // workers)), max(workers, sample // BLOCK)
     blocks = np.array_split(np.arange(count), -(-count // size))
     with context.Pool(workers, begin, (cores,)) as pool:  # its end ends the workers
         end = started + seconds
-        list(dealt(pool, compiled, [(part,) for part in range(3)], end, end))
+        list(dealt(pool, compiled, [(0, size), (1, size), (2, -(-sample // parts))], end, end))
         begun = time.time()
         line("compiled", started)
         found = followed_by_all(pool, blocks, begun, begun + (1.0 - SWEEPS) * (end - begun), end - SWEEPS * (end - begun))
         if not found:
+            line("no block of rows was done in time", started)
             return
-        compared_by_all(pool, sampled(found, sample, steps, PARTS * workers), end, end)
+        compared_by_all(pool, [(*part, steps, size) for part in sampled(found, sample, parts)], end, end)
 
 
 def main(arguments: Sequence[str] = ()) -> None:

@@ -155,7 +155,7 @@ class _Collector:
         value, tables = self.problem.value(s), self.model.tables
         columns = {name: np.asarray(each)[row] if np.ndim(each) > (name in tables) else each for name, each in self.columns.items()}
         columns |= {self.problem.map.names[0]: value, "x0": np.array([one.x for one in seeds]), "v0": np.array([one.v for one in seeds])}
-        found = solve(self.model, EXACT, columns, count=len(seeds), window=STEADY)
+        found = solve(self.model, EXACT, columns, count=len(seeds), window=STEADY, room=self.problem.map.count)
         good = np.flatnonzero(
             (found.status == int(Status.OK)) & (found.observables["period"] > 0) & (found.observables["period"] <= self.periods)
         )
