@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import kernels
-from tests.kernels.test_event_code import as_row, of_stop, of_two, of_wall
+from tests.kernels.test_event_code import as_row, of_stop, of_two, of_wall, varying
 
 pytest.importorskip("numba")
 from tests.oracle import event_code
@@ -110,6 +110,21 @@ def stops() -> dict[str, Any]:
 @pytest.mark.slow
 def test_derivatives_of_stops() -> None:
     assert check("stop", stops()) > 0.7
+
+
+@pytest.mark.slow
+def test_derivatives_of_stops_that_rub_on_a_belt_under_a_normal_force_that_varies() -> None:
+    rng = np.random.default_rng(28)
+    c = whole(varying(rng, of_stop(rng, 60, "rigid")))
+    c["mu_s"] = 1.2 * c["mu_d"]  # were they one, half of the differences would have mu_s < mu_d
+    by, of = (*BY, "normal_amplitude", "normal_phase", "belt_speed", "mu_d"), (*OF, "wear_power", "stick_fraction")
+    coarse, fine = (differences(c, by, of, step) for step in (2e-5, 1e-5))
+    scale = np.maximum(np.abs(fine), np.nanmedian(np.abs(fine), axis=0, keepdims=True)) + 1e-12
+    sure = np.abs(coarse - fine) < 2e-7 * scale
+    error = (np.abs(jacobian("stop", c, by, of) - fine) / scale)[sure]
+    assert sure.mean() > 0.9
+    assert (error < 1e-6).sum() >= error.size - 1  # one of 3,433 differs by 2e-6
+    assert error.max() < 3e-6
 
 
 @pytest.mark.slow
