@@ -53,6 +53,7 @@ def test_a_dry_run_writes_rates_the_best_lanes_and_how_far_the_results_lie_apart
     assert text.rstrip().endswith("Nothing.")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_dry_run_of_every_kind_of_loop(tmp_path: Path) -> None:
     engines = "euler", "stop", "structures", "rk54"

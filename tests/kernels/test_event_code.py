@@ -148,6 +148,7 @@ GROUPS: dict[str, tuple[Model, int, Any, tuple[Any, ...]]] = {
     "buckling wall, rigid friction": (BUCKLING_WALL, 300, of_wall, ("rigid", "table")),
     "buckling wall, penalised friction": (BUCKLING_WALL, 300, of_wall, ("penalised", "stiffness")),
 }
+ALWAYS = ("rigid friction", "penalised friction", "stop, penalised friction", "a buckling wall and a stop", "buckling wall, table")
 
 
 def compare(model: Model, c: Columns, friction: bool, within: float = 1e-8) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
@@ -201,7 +202,7 @@ def as_row(c: Columns, i: int) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name not in ALWAYS)) for name in GROUPS])
 def test_random_oscillators_are_those_of_the_event_code(name: str) -> None:
     model, n, draw, arguments = GROUPS[name]
     c = draw(np.random.default_rng(list(name.encode())), n, *arguments)
@@ -259,6 +260,7 @@ def test_friction_that_varies_is_that_of_the_run_in_30_digits(reference: Callabl
         np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-10 * np.max(np.abs(values)), err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_penalised_rows_that_start_moving_are_those_of_the_event_code() -> None:
     rng = np.random.default_rng(500)

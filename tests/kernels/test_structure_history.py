@@ -99,6 +99,7 @@ def test_classes_of_peaks_and_energies_of_coordinates_are_those_of_the_trace() -
     assert np.asarray(found["modal_energy"])[:2] == pytest.approx(energy, rel=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_depth_of_a_scar_follows_from_the_wear_power() -> None:
     worn = {"service_time": 3e7, "archard_k": 1e-15, "tube_radius": 9.5e-3, "contact_width": 0.02}

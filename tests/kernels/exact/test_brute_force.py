@@ -155,6 +155,7 @@ def test_the_event_loop_misses_no_event_of_2000_oscillators_and_takes_none_out_o
     compare(expected, sequences(by_law(PENALISED if penalised else RIGID), oscillators(penalised)))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("free", [False, True])
 def test_the_shorter_ways_of_rigid_friction_do_not_either(free: bool) -> None:

@@ -170,6 +170,7 @@ def test_every_derivative_is_exactly_zero_in_stick() -> None:
         assert not np.asarray(slope).any(), name
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_second_derivatives_are_differences_of_first_ones() -> None:
     second = jax.jit(
@@ -189,6 +190,7 @@ def test_second_derivatives_are_differences_of_first_ones() -> None:
         np.testing.assert_allclose(hessian[:, i], rate, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_differentiation_mapping_and_compiling_commute() -> None:
     def power(a0: jax.Array) -> jax.Array:

@@ -193,6 +193,7 @@ def differences(solve: Solve, columns: dict[str, Any], name: str) -> tuple[dict[
     return slopes, scale
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_reverse_derivatives_of_the_wear_power_are_its_differences_and_a_bad_row_disturbs_none(solve: Solve) -> None:
     columns = moving()

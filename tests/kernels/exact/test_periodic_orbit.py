@@ -314,6 +314,7 @@ def test_derivatives_on_a_spring_are_those_of_den_hartogs_motion() -> None:
     np.testing.assert_allclose(hastily(jax.grad(wear, (0, 1)))(*point), jax.grad(closed, (0, 1))(*point), rtol=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_derivatives_of_penalised_friction_are_those_of_differences() -> None:
     row = {"a0": 4.0, "k": 100.0, "c": 1.0, "mu": 0.1, "k_t": 1e3}
@@ -334,6 +335,7 @@ def test_derivatives_of_penalised_friction_are_those_of_differences() -> None:
         np.testing.assert_allclose(found, slope, rtol=1e-7, atol=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_second_derivatives_are_those_of_the_limit() -> None:
     wear = lambda a0: kernels.simulate("rubbing_mass", {"a0": a0, "mu": 0.1}, window="steady")["wear_power"]  # noqa: E731

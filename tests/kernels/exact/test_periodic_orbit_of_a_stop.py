@@ -257,6 +257,7 @@ def test_the_words_of_the_stop_are_in_the_order_of_their_codes() -> None:
     assert tuple(WORDS[code] for code in codes) == STOP_REGIMES
 
 
+@pytest.mark.long
 def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> None:
     """The last row is of two bodies, which the program of a stop is for as well."""
     names = ("m", "m_2", "k", "c", "a0", "omega", "phase", "f0", "load", "k_n", "c_n", "gap")
@@ -342,6 +343,7 @@ def test_with_penalised_friction_the_steady_window_is_the_last_period_of_a_long_
         np.testing.assert_allclose(found.observables[name], long.observables[name], rtol=1e-11, err_msg=name)
 
 
+@pytest.mark.long
 def test_where_the_search_gives_up_early_two_runs_that_start_close_together_part_and_elsewhere_they_meet() -> None:
     rng = np.random.default_rng(5)
     count, apart, periods = 256, 1e-8, 150.0

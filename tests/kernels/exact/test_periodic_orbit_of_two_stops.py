@@ -36,9 +36,9 @@ def steadily(columns: dict[str, Any], count: int) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(
     "friction",
     [
-        {},
+        pytest.param({}, marks=pytest.mark.long),
         {"mu": 0.01, "g": 10.0},
-        {"mu": 0.01, "g": 10.0, "k_t": 400.0, "c_t": 20.0},
+        pytest.param({"mu": 0.01, "g": 10.0, "k_t": 400.0, "c_t": 20.0}, marks=pytest.mark.long),
     ],
 )
 def test_the_steady_window_is_the_last_period_of_a_long_run_of_the_event_code(friction: dict[str, float]) -> None:

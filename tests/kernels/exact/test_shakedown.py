@@ -113,6 +113,7 @@ def test_a_mass_without_a_spring_presses_its_wall_further_and_further() -> None:
     np.testing.assert_allclose(found["ratcheting"][ratchets], grown[ratchets], rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_walls_shake_down_each() -> None:
     pytest.importorskip("numba")
@@ -141,6 +142,7 @@ def test_two_bodies_press_a_wall_as_one_of_their_reduced_mass() -> None:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, atol=1e-11, err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("friction", [{"mu": 0.1, "normal_force": 2.0}, {"mu": 0.1, "normal_force": 2.0, "k_t": 40.0, "c_t": 1.0}])
 def test_with_friction_too_it_is_the_last_period_of_a_long_run(friction: dict[str, float]) -> None:

@@ -76,9 +76,9 @@ def random_row(rng: np.random.Generator, right: str, left: str, friction: str) -
 
 
 CASES = [
-    ("stop", "stop", "rigid"),
+    pytest.param("stop", "stop", "rigid", marks=pytest.mark.long),
     ("table", "stop", "penalised"),
-    ("stop", "buckling", "bare"),
+    pytest.param("stop", "buckling", "bare", marks=pytest.mark.long),
     ("table", "buckling", "rigid"),
 ]
 
@@ -92,7 +92,7 @@ def difference(found: Row, expected: Row, name: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("right", "left", "friction"), CASES, ids="/".join)
+@pytest.mark.parametrize(("right", "left", "friction"), CASES, ids=str)
 def test_two_walls_are_those_of_50_digits(right: str, left: str, friction: str) -> None:
     rng = np.random.default_rng(zlib.crc32(f"{right} {left} {friction}".encode()))
     rows = [random_row(rng, right, left, friction) for _ in range(8)]
@@ -139,6 +139,7 @@ def test_a_wall_out_of_reach_leaves_a_buckling_wall() -> None:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-13, atol=1e-13, err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_derivative_by_the_gap_of_the_left_wall() -> None:
     row = SHAKEN | ELASTIC | {"end": 1.2, "v0": -0.5}
@@ -207,6 +208,7 @@ def test_an_elastic_wall_needs_no_parameters_of_buckling() -> None:
     assert math.isinf(resolved["left_f_crit"])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "coarse", "fine", "rate", "error"),

@@ -158,6 +158,7 @@ def test_the_published_cases_by_every_scheme_within_the_documents_tolerance() ->
             np.testing.assert_allclose(found[name][1:], exact[name][1:], rtol=1e-4, err_msg=f"{scheme}, {name}")  # 0.01 % in C
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_damped_wall_converges_to_exact_as_the_step_shrinks(criterion: str) -> None:

@@ -18,7 +18,6 @@ from sweep.execution.lock import holders
 from sweep.execution.shard_check import inspect_run
 from tests.sweep.execution.processes import assert_same_bits, read, shards, start, wait_for_shards, write_study
 
-KILLS = 20
 QUICK = """
 [output]
 shard_points = 64
@@ -52,15 +51,15 @@ def test_a_signal_ends_a_run_at_once_with_the_line_that_resumes_it(tmp_path: Pat
     assert not holders(out)
 
 
-def kill_at_random_moments(study: Path, out: Path) -> list[str]:
-    """Start and kill a run until it has been killed KILLS times, and then let it end; what the processes said."""
+def kill_at_random_moments(study: Path, out: Path, times: int) -> list[str]:
+    """Start and kill a run until it has been killed so many times, and then let it end; what the processes said."""
     chance = random.Random(20261122)
     begin = time.monotonic()
     with start("run", study, "--out", out.with_name("timed")) as process:
         assert process.wait(300) == 0
     longest = time.monotonic() - begin  # a busy machine takes much longer until a run has written anything
     kills, said = 0, []
-    while kills < KILLS:
+    while kills < times:
         begun = ["resume", out], ["check", out, "--repair"], ["run", study, "--out", out]
         words = chance.choice(begun) if (out / "manifest.json").exists() else ["run", study, "--out", out]
         with start(*words) as process:
@@ -81,10 +80,11 @@ def kill_at_random_moments(study: Path, out: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_killed_at_twenty_moments_a_run_ends_with_the_same_bits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.long)])
+def test_killed_at_random_moments_a_run_ends_with_the_same_bits(tmp_path: Path, times: int) -> None:
     study = write_study(tmp_path / "study.toml", 3_000, 32)
     expected = run(study, tmp_path / "whole")
-    said = kill_at_random_moments(study, tmp_path / "out")
+    said = kill_at_random_moments(study, tmp_path / "out", times)
     assert not any("Traceback" in words or "computed again" in words for words in said)
     assert (tmp_path / "out" / "_SUCCESS").exists()
     assert not list((tmp_path / "out").rglob("*.tmp"))

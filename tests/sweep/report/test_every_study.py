@@ -151,7 +151,11 @@ AXES: dict[str, tuple[dict[str, float], dict[str, Any]]] = {
 }
 
 
-QUICK = ("buckling_wall",)  # without friction
+MARKS = {
+    "rubbing_mass": [pytest.mark.slow],
+    "stop": [pytest.mark.slow, pytest.mark.long],
+    "two_walls": [pytest.mark.slow, pytest.mark.long],
+}
 
 
 def sweep_of(design: str, axes: Mapping[str, tuple[float, float]], folder: Path) -> Any:
@@ -176,7 +180,7 @@ def sweep_of(design: str, axes: Mapping[str, tuple[float, float]], folder: Path)
 
 @pytest.mark.usefixtures("smooth")
 @pytest.mark.parametrize("design", [*(name for name in DESIGNS if name != "convergence"), "several"])
-@pytest.mark.parametrize("model", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in AXES])
+@pytest.mark.parametrize("model", [pytest.param(name, marks=MARKS.get(name, ())) for name in AXES])
 def test_every_model_has_a_map_and_a_report_for_every_design(model: str, design: str, tmp_path: Path) -> None:
     parameters, axes = AXES[model]
     sweep = sweep_of(design, axes, tmp_path)
