@@ -44,7 +44,7 @@ PERIODS, PLACES = 2, 3
 ROWS, BLOCK = 4300, 1075  # rows, which have about 10^4 branches; most rows of a block
 SAMPLE, STEPS, LASTING = 200, 81, 200  # rows that are swept, frequencies of a sweep, periods at each
 SWEEPS = 0.15  # part of the time that is left to the sweeps
-SETTLED, SAME = 1e-8, 1e-6  # differences of velocities over the largest speed
+SETTLED, SAME, OTHER = 1e-8, 1e-6, 1e-3  # differences of velocities over the largest speed
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,9 @@ def swept(columns: dict[str, np.ndarray], steps: int = STEPS) -> tuple[Motions, 
             settled = np.zeros(count, dtype=int)
             for periods in range(PERIODS, 0, -1):
                 settled[np.abs(y[periods] - y[0]).max(axis=1) < SETTLED * size] = periods
+            # a motion of one period that swings in slowly from side to side is nearly the same after two periods, and has not settled
+            near = np.min([np.abs(y[i] - y[0]).max(axis=1) for i in range(1, PERIODS)], axis=0, initial=np.inf)
+            settled[(settled == PERIODS) & (near < OTHER * size)] = 0
             here = np.flatnonzero(settled)
             found.append(Motions(here, np.full(here.size, omega), settled[here], y[0, here], np.full(here.size, way)))
             seen[(1 - way) // 2, place] = np.where(settled > 0, y[0, :, 0], np.nan)

@@ -114,7 +114,8 @@ def accelerators() -> list[Any]:
 
 
 # Steps chosen by an error differ where rounding does: their numbers, and how long a speed beside zero counts as rest, are left out. The
-# rest is compared at a tolerance at which the scheme's own error is below the bound; a last speed beside the largest one.
+# rest is compared at a tolerance at which the scheme's own error is below the bound; a last speed beside the largest one,
+# and the largest speed, which is that at the end of a step, within 1e-4.
 OF_STEPS = ("accepted_steps", "rejected_steps", "stick_fraction")
 
 
@@ -131,4 +132,5 @@ def test_an_accelerator_finds_what_a_cpu_finds(model: str, scheme: str) -> None:
     for name, values in there.items():
         if name in here.observables and not (chosen and name in OF_STEPS):
             least = 1e-5 * float(np.max(np.abs(values))) if chosen and name == "v_end" else 1e-9
-            np.testing.assert_allclose(here.observables[name], values, rtol=1e-5 if chosen else 1e-6, atol=least, err_msg=name)
+            bound = {"max_slip_speed": 1e-4}.get(name, 1e-5) if chosen else 1e-6
+            np.testing.assert_allclose(here.observables[name], values, rtol=bound, atol=least, err_msg=name)
