@@ -17,6 +17,7 @@ from kernels.models.schemes import EXACT, SCHEMES
 from kernels.models.structure_model import WHY_NOT_EXACT
 from kernels.models.supports import named
 from sweep.design.axis import DRAW, RECORD
+from sweep.io.values import padded
 from sweep.study.capabilities import USES, found_of
 from sweep.study.document import belongs
 
@@ -103,12 +104,11 @@ def example_of(features: Iterable[str], model: Model, scheme: str) -> dict[str, 
 
 
 class Judge:
-    """Says why features are refused; it remembers which rules hold, as many features share them."""
+    """Says why features are refused; it remembers which rules settings break, as many features share them."""
 
     def __init__(self) -> None:
         """Start empty."""
-        self.resolved: dict[Any, dict[str, Any]] = {}
-        self.broken: dict[Any, str] = {}
+        self.broken: dict[tuple[str, tuple[str, ...], bool, str], str] = {}
 
     def why_not(self, features: Sequence[str], model: Model, scheme: str) -> str | None:
         """The reason why a study with some features is refused; empty if it works, None if no study could say them together."""
@@ -125,35 +125,56 @@ class Judge:
         for use in uses:
             for each in found_of(use, model, [scheme], {name: name for name in given}, uses):
                 return f"{USES[use].stated} {each.reason}"
-        engines = {scheme, *(USES[name].engine(model, scheme) for name in uses)}
-        settings = tuple(name for name in features if name in SETTINGS)
-        return next((why for engine in sorted(engines) if (why := self.rule(settings, given, model, scheme, engine))), "")
+        key = model.name, settings_of(features), scheme == EXACT
+        engines = sorted({scheme, *(USES[name].engine(model, scheme) for name in uses)})
+        if any((*key, engine) not in self.broken for engine in engines):
+            self.learn([features], model, scheme, engines)
+        return next((self.broken[*key, engine] for engine in engines if self.broken[*key, engine]), "")
 
-    def rule(self, settings: tuple[str, ...], given: Mapping[str, Any], model: Model, scheme: str, engine: str) -> str:
-        """The sentence of the first rule that some parameters break with the scheme `engine`; empty if they break none."""
-        key = model.name, settings, scheme == EXACT
-        if (*key, engine) not in self.broken:
-            with np.errstate(all="ignore"):
-                if key not in self.resolved:
-                    values = {name: np.asarray(value, float) for name, value in {**TIME, **given}.items() if name != DRAW}
-                    self.resolved[key] = model.resolve(values)
-                broken = (rule.sentence for rule in model.rules if np.any(rule.broken(self.resolved[key], engine)))
-                self.broken[*key, engine] = next(broken, "")
-        return self.broken[*key, engine]
+    def learn(self, many: Iterable[Sequence[str]], model: Model, scheme: str, engines: Sequence[str]) -> None:
+        """Remember the sentence of the first rule that the settings of each of many features break with each of the schemes `engines`."""
+        known = by_name(model.parameters)
+        rows: dict[tuple[str, ...], dict[str, Any]] = {}
+        for features in many:
+            given = {name: value for name, value in (example_of(features, model, scheme) or {}).items() if name != DRAW}
+            if given.keys() <= known.keys():
+                rows[settings_of(features)] = {**TIME, **given}
+        columns, absent = dict[str, np.ndarray](), dict[str, np.ndarray]()
+        for name in dict.fromkeys(itertools.chain.from_iterable(rows.values())):
+            values = [row.get(name) for row in rows.values()]
+            absent[name] = np.array([value is None for value in values])
+            if name in model.tables:
+                columns[name] = padded([() if value is None else value for value in values])
+            else:
+                columns[name] = np.array([np.nan if value is None else value for value in values], float)
+        with np.errstate(all="ignore"):
+            resolved = model.resolve(columns, {name: mask for name, mask in absent.items() if mask.any()})
+            for engine in engines:
+                first = [""] * len(rows)
+                for rule in reversed(model.rules):
+                    for row in np.flatnonzero(np.broadcast_to(rule.broken(resolved, engine), (len(rows),))):
+                        first[row] = rule.sentence
+                self.broken |= {(model.name, settings, scheme == EXACT, engine): why for settings, why in zip(rows, first, strict=True)}
+
+
+def settings_of(features: Iterable[str]) -> tuple[str, ...]:
+    """Those of some features that parameters say."""
+    return tuple(name for name in features if name in SETTINGS)
 
 
 def combinations(models: Mapping[str, Model], schemes: Iterable[str] = SCHEMES) -> list[Combination]:
     """Every feature on every model with every scheme, and each two of them that work alone."""
-    found, alone, why_not = list[Combination](), dict[tuple[str, str, str], str | None](), Judge().why_not
+    found, judge = list[Combination](), Judge()
     for name, scheme in itertools.product(models, schemes):
-        for feature in FEATURES:
-            alone[name, scheme, feature] = why = why_not((feature,), models[name], scheme)
-            if why is not None:
-                found.append(Combination((feature,), name, scheme, why))
-        able = [feature for feature in FEATURES if alone[name, scheme, feature] == ""]
-        for pair in itertools.combinations(able, 2):
-            if (why := why_not(pair, models[name], scheme)) is not None:
-                found.append(Combination(pair, name, scheme, why))
+        model = models[name]
+        able = list(FEATURES)
+        for size in (1, 2):
+            many = list(itertools.combinations(able, size))
+            if scheme in model.schemes:
+                judge.learn(many, model, scheme, sorted({scheme, *(use.engine(model, scheme) for use in USES.values())}))
+            whys = {features: judge.why_not(features, model, scheme) for features in many}
+            found += [Combination(features, name, scheme, why) for features, why in whys.items() if why is not None]
+            able = [features[0] for features, why in whys.items() if why == ""] if size == 1 else []
     return found
 
 

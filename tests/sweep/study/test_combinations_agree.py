@@ -1,8 +1,9 @@
-"""What the table of combinations says works on the rubbing mass gives numbers, and those of another scheme.
+"""What the table of combinations says works on an oscillator gives numbers, and those of another scheme.
 
 Rows of a case are the settings, and the pairs of them, that work with its scheme and have exactly its law of friction or link; none
-has rigid friction. They share a program (`kernels.simulate`). The cases are all rows without such a law by `euler`, and those with one of
-five laws by one scheme each. `rk54` runs the same rows.
+has rigid friction. They share a program (`kernels.simulate`), and `rk54` runs the same rows. The cases are all rows without such a law
+by `euler` and by `exact`; those with one of these laws by one scheme each, on the rubbing mass and on the stop; on walls that buckle and
+between two walls, those without a law.
 """
 
 from __future__ import annotations
@@ -30,9 +31,17 @@ LAWS = (
 REFERENCE = "rk54"
 # how far a scheme may be from the reference, relative to the largest number of its column: of order 1 at steps of 1e-4 s; of order 4;
 # with steps that follow the apparent frequency
-TOLERANCE = {"euler": 5e-3, "devogelaere": 1e-3, "adapt1": 5e-2}
+TOLERANCE = {"euler": 5e-3, "devogelaere": 1e-3, "adapt1": 5e-2, "exact": 1e-4}
 COMPARED = ("x_end", "wear_power")
 KICK = {"v0": 0.3, "k": 100.0, "c": 1.0, "end": 0.5, "step": 1e-4}
+WALL = {"gap": 0.01, "k_n": 1e4, "c_n": 5.0}
+BUCKLES = {"f_crit": 15.0, "f_post": 10.0, "k_post": 5e3}
+WALLS: dict[str, dict[str, float]] = {
+    "rubbing_mass": {},
+    "stop": WALL,
+    "buckling_wall": {**WALL, **BUCKLES},
+    "two_walls": {**WALL, **BUCKLES, "left_gap": 0.012, "left_k_n": 2e4, "left_c_n": 2.0},
+}
 
 
 @functools.cache
@@ -47,7 +56,8 @@ def rows_of(model: str, scheme: str, law: tuple[str, ...]) -> tuple[tuple[str, .
 def results(model: str, scheme: str, rows: tuple[tuple[str, ...], ...]) -> dict[str, np.ndarray]:
     """The observables of some rows, from one program."""
     chosen = MODELS[model]
-    given = [{**KICK, **(example_of(row, chosen, REFERENCE) or {})} for row in rows]
+    given = [{**(example_of(row, chosen, REFERENCE) or {}), **WALLS[model]} for row in rows]
+    given = [{**KICK, **each} for each in given]
     for each in given:
         each.pop(DRAW, None)
     names = dict.fromkeys(itertools.chain.from_iterable(given))
@@ -78,22 +88,38 @@ def resolved(model: str, given: dict[str, Any], name: str) -> Any:
     return np.asarray(np.nan if found is None else found, float)
 
 
+BY_LAW = (
+    ("Stribeck friction", "devogelaere"), ("LuGre friction", "adapt1"), ("Dahl friction", "euler"), ("nonlinear spring", "euler"),
+    ("nonlinear damper", "euler"), ("Maxwell branches", "euler"), ("power law dashpots", "devogelaere"), ("elasto-plastic link", "euler"),
+    ("two bodies", "exact"),
+)  # fmt: skip
 CASES = [
-    pytest.param("euler", (), marks=pytest.mark.slow),
+    pytest.param("rubbing_mass", "euler", (), marks=pytest.mark.slow),
     *(
-        pytest.param(scheme, (law,), marks=[pytest.mark.slow, pytest.mark.long])
-        for scheme, law in (
-            ("devogelaere", "Stribeck friction"), ("adapt1", "LuGre friction"), ("euler", "nonlinear spring"),
-            ("euler", "nonlinear damper"), ("euler", "Maxwell branches"),
+        pytest.param(model, scheme, law, marks=[pytest.mark.slow, pytest.mark.long])
+        for model, scheme, law in (
+            *((model, "exact", ()) for model in MODELS),
+            *((model, "euler", ()) for model in WALLS if model != "rubbing_mass"),
+            *(
+                (model, scheme, (law,))
+                for model in ("rubbing_mass", "stop")
+                for law, scheme in BY_LAW
+                if (model, law) != ("rubbing_mass", "two bodies")
+            ),
         )
     ),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("scheme", "law"), CASES)
-def test_what_works_agrees_with_another_scheme(scheme: str, law: tuple[str, ...]) -> None:
-    model = "rubbing_mass"
+def test_every_model_is_among_the_cases() -> None:
+    assert {case.values[0] for case in CASES} == set(MODELS) == set(WALLS)
+    assert {law for law, _ in BY_LAW} == set(LAWS)
+
+
+@pytest.mark.parametrize(("model", "scheme", "law"), CASES)
+def test_what_works_agrees_with_another_scheme(model: str, scheme: str, law: tuple[str, ...]) -> None:
     rows = rows_of(model, scheme, law)
+    assert rows
     found, reference = results(model, scheme, rows), results(model, REFERENCE, rows)
     for name, values in found.items():
         if name == "status":
