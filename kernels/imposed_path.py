@@ -45,8 +45,8 @@ def hysteresis(model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayL
 
     Raises:
         KeyError: unknown model or parameter. ValueError: a value that is no number or out of bounds, an array of parameters, fewer than two
-            samples, a path or times that are not finite, times that do not ascend, friction without a stiffness, or friction that varies in
-            time.
+            samples, a path or times that are not finite, times that do not ascend, friction without a stiffness, friction that varies in
+            time, or a link beside k and c.
 
     Source: the laws of SDND104 and SDND105 (V5.01.104, V5.01.105), one evaluation per sample, which is exact on straight pieces of a slow
     path; validated by tests/kernels/test_imposed_path.py.

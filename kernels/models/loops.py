@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from kernels.models import links
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity
 
@@ -26,6 +27,8 @@ def check_loop(given: Collection[str], timed: bool, rubs: bool) -> tuple[str, st
     """
     if has := [name for name in FOREIGN if name in given]:
         return has[0], "friction that changes in time has no loop of its own: leave it out"
+    if has := [quantity.name for quantity in links.PARAMETERS if quantity.name in given]:
+        return has[0], "a link beside k and c is no contact, and has no part in this force: leave it out"
     if not timed and (has := [name for name in SPEEDS if name in given]):
         return has[0], "the force depends on the slip speed: give the times of the samples"
     if rubs and not any(name in given for name in HOLDS):

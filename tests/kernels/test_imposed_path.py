@@ -118,6 +118,7 @@ def test_its_derivatives_are_those_of_the_parallelogram() -> None:
         ({"mu": 0.1}, [0.0, 1.0], None, "rigid friction has no force of its own"),
         ({**RUBS, "stribeck_speed": 0.1}, [0.0, 1.0], None, "give the times"),
         ({**RUBS, "belt_speed": 0.1}, [0.0, 1.0], None, "belt_speed"),
+        ({**RUBS, "maxwell_stiffness": [5.0], "maxwell_damping": [1.0]}, [0.0, 1.0], None, "a link beside k and c"),
         (RUBS, [0.0], None, "two samples"),
         (RUBS, [0.0, math.nan], None, "finite"),
         (RUBS, [0.0, 1.0, 2.0], [0.0, 1.0, 1.0], "ascend"),
