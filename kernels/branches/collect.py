@@ -10,6 +10,7 @@ import numpy as np
 from kernels.batch.solve import solve
 from kernels.branches.events import BRANCH_POINT, GRAZING
 from kernels.branches.follow import MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
+from kernels.branches.known import begins_here, on_branches
 from kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
 from kernels.branches.section_map import SectionMap
 from kernels.models import Model
@@ -21,7 +22,6 @@ PASSAGES = ("passes through", "turns back", "ends")  # what a branch does at a g
 _AWAY = (1e-3, 1e-2, 1e-4)  # distances in u from a point where branches meet, tried one after the other
 _BEHIND = 1e-3  # distance in s from the end of a branch at which other motions are looked for
 _SETTLING = 60  # repetitions of a motion that are run until the stretch of its penalised contact repeats
-_NEAR, _SAME = 0.05, 1e-6  # distances in u from a branch: of a motion that may lie on it, and that does
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +96,6 @@ class _Start:
     both: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Passing:
-    """A place where a branch passes the parameter of a motion.
-
-    Attributes:
-        motion: number of the motion. shift: of the section of the branch. s: the place of the parameter.
-        places: where the unknowns of the branch are measured. y: (n,) the point between two points of the branch [m/s].
-    """
-
-    motion: int
-    shift: float
-    s: float
-    places: Places
-    y: np.ndarray
-
-
 class _Collector:
     """The branches found so far."""
 
@@ -177,7 +161,7 @@ class _Collector:
         there, better = elsewhere(trial, points)
         points = in_scale(points.where(ok & better, there))
         usable = np.flatnonzero(ok & np.isfinite(points.tangent).all(axis=1))
-        known = self._known(trial, points.take(usable)) if usable.size else usable
+        known = on_branches(self.problem, self.sides, trial, points.take(usable)) if usable.size else usable
         starts = []
         for i in usable[~known]:
             seed = seeds[good[i]]
@@ -205,47 +189,6 @@ class _Collector:
                 break
         return y, direction
 
-    def _known(self, trial: Problem, found: Points) -> np.ndarray:
-        """Whether motions lie on branches of their rows (N,). `trial`: the problem in which they are points."""
-        known = np.zeros(len(found), dtype=bool)
-        beside = [one for i in range(len(found)) for one in self._passing(trial, found.take(np.array([i])), i)]
-        if not beside:
-            return known
-        asked = list(dict.fromkeys((each.motion, each.shift) for each in beside))
-        seen = dict(zip(asked, _sections(trial, found, asked), strict=True))
-
-        def apart(each: _Passing, y: np.ndarray) -> float:  # over its speed
-            return float(np.abs(seen[each.motion, each.shift] - y).max(axis=1).min() / each.places.speed[0])
-
-        near = [each for each in beside if not apart(each, each.y) > _NEAR]
-        if not near:
-            return known
-        places = Places(*(np.concatenate(parts) for parts in zip(*(each.places for each in near), strict=True)))
-        s = np.array([each.s for each in near])
-        u = np.concatenate([np.stack([each.y for each in near]) / places.speed[:, None], s[:, None]], axis=1)
-        across = np.zeros_like(u)
-        across[:, -1] = 1.0
-        exact, ok, _ = self.problem.correct(places, u, Plane(across, s))
-        for i, each in enumerate(near):
-            known[each.motion] |= not ok[i] or apart(each, exact.y[i]) < _SAME
-        return known
-
-    def _passing(self, trial: Problem, point: Points, motion: int) -> list[_Passing]:
-        """Where branches of the row of a motion pass its parameter. `trial`: the problem in which `point` is a point."""
-        row, periods, s = trial.row[point.branch[0]], trial.periods[point.branch[0]], float(point.u[0, -1])
-        found = []
-        for number in np.flatnonzero((self.problem.row == row) & (self.problem.periods == periods)):
-            for side in self.sides[number]:
-                points = side.together()
-                at = points.u[:, -1]
-                for i in np.flatnonzero((at[:-1] - s) * (at[1:] - s) <= 0.0):
-                    if points.shift[i] != points.shift[i + 1]:
-                        continue
-                    part = 0.0 if at[i + 1] == at[i] else (s - at[i]) / (at[i + 1] - at[i])
-                    y, after = points.take(np.array([i, i + 1])).y
-                    found.append(_Passing(motion, float(points.shift[i]), s, points.places.take(np.array([i])), y + part * (after - y)))
-        return found
-
     def switched(self) -> None:
         """Follow the branches that begin at flips and crossings of those found last, and those into which they merge."""
         self._halved()
@@ -256,7 +199,7 @@ class _Collector:
             if kind not in ("flip", BRANCH_POINT) or not self.room(row):
                 continue
             doubled = 2.0 if kind == "flip" else 1.0
-            if periods * doubled > self.periods or self._left_here(row, periods * doubled, point, number):
+            if periods * doubled > self.periods or begins_here(self.problem, self.sides, row, periods * doubled, point, number):
                 continue
             begins += [(number, kind, point, periods * doubled, sign) for sign in ((1.0,) if kind == "flip" else (1.0, -1.0))]
         if not begins:
@@ -287,25 +230,10 @@ class _Collector:
         across[:, -1] = 1.0
         found, good, _ = trial.correct(points.places._replace(branch=np.arange(len(now))), points.u, Plane.through(points.u, across))
         new = np.flatnonzero(good & np.isfinite(found.tangent).all(axis=1))
-        new = new[~self._known(trial, found.take(new))] if new.size else new
+        new = new[~on_branches(self.problem, self.sides, trial, found.take(new))] if new.size else new
         self.follow([
             _Start(int(trial.row[i]), found.take(np.array([i])), trial.periods[i], BRANCH_POINT, int(numbers[i]), both=True) for i in new
         ])  # fmt: skip
-
-    def _left_here(self, row: int, periods: float, point: Points, parent: int) -> bool:
-        """Whether a branch with so many periods has ended or begun at this point already."""
-        for number in np.flatnonzero((self.problem.row == row) & (self.problem.periods == periods)):
-            if number == parent:
-                continue
-            for side in self.sides[number]:
-                for number_of in (0, -1):
-                    place = side.point(number_of)
-                    if abs(place.u[0, -1] - point.u[0, -1]) < _SAME * 100.0 and side.end == MERGES and number_of == -1:
-                        return True
-                    apart = np.append((place.y[0] - point.y[0]) / point.speed[0], place.u[0, -1] - point.u[0, -1])
-                    if place.shift[0] == point.shift[0] and np.abs(apart).max() < _SAME:
-                        return True
-        return False
 
     def _beside(self, points: Points, kinds: np.ndarray, periods: np.ndarray, signs: np.ndarray) -> tuple[Points, np.ndarray]:
         """The first points of branches that begin at flips and branch points (N), and whether each was found."""
@@ -398,18 +326,6 @@ def at_zero(problem: Problem, points: Points) -> np.ndarray:
     u, _ = problem.later(some, 1.0 - some.shift)
     y[moved] = u[:, : problem.map.dimension] * some.speed[:, None]
     return y
-
-
-def _sections(problem: Problem, motions: Points, asked: Sequence[tuple[int, float]]) -> list[np.ndarray]:
-    """The points (q, n) of motions at sections, one period after the other [m/s]: for each number of a motion and shift of its section."""
-    number = np.array([motion for motion, _ in asked])
-    count = problem.periods[motions.branch[number]].astype(int)
-    many = motions.take(np.repeat(number, count))
-    wait = (np.repeat([shift for _, shift in asked], count) - many.shift) % 1.0
-    periods = wait + np.concatenate([np.arange(each) for each in count])
-    periods = np.where(periods == 0.0, np.repeat(count, count).astype(float), periods)
-    u, _ = problem.later(many, periods)
-    return np.split(u[:, :-1] * many.speed[:, None], np.cumsum(count)[:-1])
 
 
 def branches(
