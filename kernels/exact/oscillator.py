@@ -293,7 +293,7 @@ def finish(setup: EventSetup, last: EventState[Any, EventSums], status: Array, p
     crushed, status = wall_outcome.finish(setup.kind.walls, setup.walls, wall_ends(setup, last), last.sums.shocks, p, status)
     found |= crushed
     if setup.centre is not None:
-        x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(p, setup.excitation, x, v)
+        x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(p, x, v)
     return {
         **found,
         "x_end": x,

@@ -241,7 +241,7 @@ def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: A
     found |= dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
     found["regime"] = zero if sums.impacting is None else impact_pattern.finish(sums.impacting, speed, periodic)
     if made.centre is not None:
-        bodies = made.centre.settled(made.p, made.excitation).bodies({**made.p, "end": lasts["end"]}, made.excitation, s.x, s.anchor.v)
+        bodies = made.centre.settled(made.p).bodies({**made.p, "end": lasts["end"]}, s.x, s.anchor.v)
         found |= dict(zip(("x_end", "v_end", "x_end_2", "v_end_2"), bodies, strict=True))
     return found, status
 

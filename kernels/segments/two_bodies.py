@@ -4,85 +4,80 @@
 
 k_2 and c_2 are not parameters: k_2 / m_2 = k / m and c_2 / m_2 = c / m. Then the relative displacement x = x_1 - x_2 and the centre of mass
 are uncoupled. The relative motion is that of one body of mass m m_2 / (m + m_2) against the wall. An infinite m_2 is a wall on the support.
-A base acceleration, be it of sines or of a record, acts on both bodies equally and hence not on their relative motion.
+A base acceleration, be it of sines, of a record or of a pulse, acts on both bodies equally and hence not on their relative motion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import operator
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from kernels.excitation.multi_tone import Driven, Excitation, SampledForce
-from kernels.models.features import DRIVEN, FEATURES
+from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import for_every_lane
 from kernels.numerics.numbers import Array
 from kernels.segments.damped import Damped, over_sines
 from kernels.segments.interface import Anchor
 
+_FORCES = ("f0", "load", "table_scale", "pulse_f0")  # on the first body
+_ACCELERATIONS = ("a0", "tone_a0", "record_scale", "pulse_a0")  # of the base
+
 
 class Centre(NamedTuple):
     """The centre of mass of two bodies.
 
     Attributes:
-        x, v: displacement [m] and velocity [m/s] at t = 0. base: amplitudes of the base accelerations, as the sines of the excitation (n,)
-            or its one [m/s^2]. scale: factor of the record of base acceleration; None without one. All 0 if the wall stands on the support.
+        x, v: displacement [m] and velocity [m/s] at t = 0.
+        excitation: of an oscillator of mass 1 that moves as the centre does [m/s^2]. All 0 if the wall stands on the support.
         first, second: share of each body in the relative motion; 1 and 0 if the wall stands on the support.
     """
 
     x: Array
     v: Array
-    base: Array
-    scale: Array | None
+    excitation: Excitation
     first: Array
     second: Array
 
-    def bodies(self, p: dict[str, Any], excitation: Excitation, x: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+    def bodies(self, p: dict[str, Any], x: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         """Displacement [m] and velocity [m/s] of the first and of the second body at the end, from x and v of the relative motion.
 
         Args:
-            p: parameters of the relative motion. excitation: the force in its equation.
+            p: parameters of the relative motion.
         """
-        if isinstance(excitation, Driven) and (excitation.sweep is not None or excitation.tables):  # never with two bodies
+        if isinstance(self.excitation, Driven) and self.excitation.sweep is not None:  # never with two bodies
             return x, v, 0.0 * x, 0.0 * v
-        # the centre of mass has the excitation f / (m + m_2); `excitation` and p["m"] hold f and m, both times m_2 / (m + m_2)
-        count = self.base.shape[0] if self.base.ndim else 1  # without the sine of a normal force, which two bodies do not have
-        amplitude, omega, phase = (each[:count] if each.ndim else each for each in excitation[:3])
-        amplitude = amplitude / p["m"] * self.second - self.base
-        load = excitation.load / p["m"] * self.second
         zeta, w2 = 0.5 * p["c"] / p["m"], p["k"] / p["m"]
-
-        def start(t: Array, moved: Array, v: Array, pushed: Array) -> Anchor:
-            """The centre at a time [s], where everything but the sines accelerates it by `pushed` [m/s^2]."""
-            angle = omega * t + phase + 0.0 * amplitude
-            sine, cosine = sincos(angle)
-            return Anchor(v, over_sines(amplitude * sine) + pushed - 2.0 * zeta * v - w2 * moved, angle, sine, cosine)
-
-        record = None
-        if isinstance(excitation, Driven) and excitation.record is not None and self.scale is not None:
-            record = excitation.record._replace(factor=-self.scale)
         x0, zero = self.x + 0.0 * x, jnp.zeros_like(p["end"] + 0.0 * x)
-        if record is None:
-            moved = Damped(amplitude, omega + 0.0 * amplitude, zeta, w2).motion(start(zero, x0, self.v, load), p["end"] + zero)
-            centre_x, centre_v = x0 + moved.d, moved.v
+        if isinstance(self.excitation, Driven) and self.excitation.pieces:
+            centre_x, centre_v = self._in_pieces(self.excitation, p["end"] + zero, zeta, w2)
         else:
-            centre_x, centre_v = self._shaken(record, p["end"] + zero, start, (amplitude, omega), (zeta, w2, load))
+            alpha, omega = self.excitation.amplitude, self.excitation.omega
+            anchor = self._anchor(zero, x0, self.v, alpha, self.excitation.load, (zeta, w2))
+            moved = Damped(alpha, omega + 0.0 * alpha, zeta, w2).motion(anchor, p["end"] + zero)
+            centre_x, centre_v = x0 + moved.d, moved.v
         return centre_x + self.first * x, centre_v + self.first * v, centre_x - self.second * x, centre_v - self.second * v
 
-    def settled(self, p: dict[str, Any], excitation: Excitation) -> Centre:
+    def _anchor(self, t: Array, x: Array, v: Array, alpha: Array, pushed: Array, rates: tuple[Array, Array]) -> Anchor:
+        """The centre at a time [s], where sines of these amplitudes and beside them `pushed` accelerate it [m/s^2]; `rates`: zeta, w2."""
+        angle = self.excitation.omega * t + self.excitation.phase + 0.0 * alpha
+        sine, cosine = sincos(angle)
+        return Anchor(v, over_sines(alpha * sine) + pushed - 2.0 * rates[0] * v - rates[1] * x, angle, sine, cosine)
+
+    def settled(self, p: dict[str, Any]) -> Centre:
         """The centre of mass at the start of a period of its steady motion under one sine.
 
         Without spring nothing holds the centre: by convention it is where it was at t = 0. Without damper it keeps the velocity that it had
         then, or, on a spring, a free oscillation, which is left out.
 
         Args:
-            p: parameters of the relative motion. excitation: the force in its equation; one sine.
+            p: parameters of the relative motion.
         """
-        alpha = excitation.amplitude / p["m"] * self.second - self.base
-        load = excitation.load / p["m"] * self.second
+        excitation = self.excitation
+        alpha, load = excitation.amplitude, excitation.load
         rate, w2, omega = p["c"] / p["m"], p["k"] / p["m"], excitation.omega
         spring, damper = w2 > 0.0, rate > 0.0
         detuned, damped = w2 - omega * omega, rate * omega
@@ -93,37 +88,32 @@ class Centre(NamedTuple):
         v = omega * response * (detuned * cosine + damped * sine) + jnp.where(spring, 0.0, load / jnp.where(damper, rate, 1.0))
         return self._replace(x=jnp.where(spring, x, self.x), v=jnp.where(spring | damper, v, self.v))
 
-    def _shaken(
-        self,
-        record: SampledForce,
-        end: Array,
-        start: Callable[[Array, Array, Array, Array], Anchor],
-        sines: tuple[Array, Array],
-        rates: tuple[Array, Array, Array],
-    ) -> tuple[Array, Array]:
-        """Displacement [m] and velocity [m/s] of the centre at the end [s], from sample to sample of a record, which is linear between.
+    def _in_pieces(self, excitation: Driven, end: Array, zeta: Array, w2: Array) -> tuple[Array, Array]:
+        """Displacement [m] and velocity [m/s] of the centre at the end [s], from piece to piece of the forces that are linear in each."""
+        piecewise = excitation.pieces
+        last = jnp.where(self.second > 0.0, end, 0.0)
 
-        Args:
-            record: accelerations that act on the centre. start: see `bodies`. sines: their amplitudes and frequencies.
-            rates: zeta, w2 and the constant acceleration.
-        """
-        (amplitude, omega), (zeta, w2, load) = sines, rates
-        pair = self.second > 0.0
-        count = jnp.where(pair, jnp.minimum(jnp.floor(end / record.interval), float(record.last)), 0.0)
+        def piece(carry: tuple[Array, Array, Array, tuple[Array, ...]]) -> tuple[Array, Array, Array, tuple[Array, ...]]:
+            t, x, v, numbers = carry
+            ends = [each.until(number) for each, number in zip(piecewise, numbers, strict=True)]
+            until = functools.reduce(jnp.minimum, ends, last)
+            alpha = excitation.amplitudes(numbers)
+            forces = [each.force(number, t) for each, number in zip(piecewise, numbers, strict=True)]
+            slope = functools.reduce(operator.add, [each.slope(number) for each, number in zip(piecewise, numbers, strict=True)])
+            lasts = jax.lax.stop_gradient(until - t)
+            pace = 1.0 / jnp.where(lasts > 0.0, lasts, 1.0)
+            anchor = self._anchor(t, x, v, alpha, sum(forces, start=excitation.load), (zeta, w2))
+            m = Damped(alpha, excitation.omega + 0.0 * alpha, zeta, w2, slope, pace).motion(anchor, until - t)
+            passed = [
+                jnp.where(end <= until, each.after(number), number) for each, number, end in zip(piecewise, numbers, ends, strict=True)
+            ]
+            return until, x + m.d, m.v, tuple(passed)
 
-        def along(n: Array, until: Array, x: Array, v: Array) -> tuple[Array, Array]:
-            segment = Damped(amplitude, omega + 0.0 * amplitude, zeta, w2, record.slope(n), 1.0 / record.interval)
-            since = jnp.minimum(n, float(record.last)) * record.interval
-            m = segment.motion(start(since, x, v, load + record.sample(n)), until - since)
-            return x + m.d, m.v
-
-        def sample(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-            n, x, v = carry
-            return n + 1.0, *along(n, (n + 1.0) * record.interval, x, v)
-
-        first = for_every_lane((jnp.zeros_like(end), self.x + 0.0 * end, self.v + 0.0 * end), end, pair, count)
-        n, x, v = jax.lax.while_loop(lambda carry: carry[0] < count, sample, first)
-        return along(n, end, x, v)
+        zero = jnp.zeros_like(end)
+        start = (zero, self.x + zero, self.v + zero, tuple(each.begin() + zero for each in piecewise))
+        first = for_every_lane(start, end, last)
+        _, x, v, _ = jax.lax.while_loop(lambda carry: carry[0] < last, piece, first)
+        return x, v
 
 
 def relative(p: dict[str, Any]) -> tuple[dict[str, Any], Centre]:
@@ -131,18 +121,17 @@ def relative(p: dict[str, Any]) -> tuple[dict[str, Any], Centre]:
     ratio = p["m"] / p["m_2"]
     first = 1.0 / (1.0 + ratio)  # also the reduced mass over m
     pair = jnp.isfinite(p["m_2"])
-    shakes: dict[str, Any] = {name: p[name] for name in ("a0", "tone_a0", "record_scale") if name in p}
-    shaken = {name: jnp.where(pair & ~jnp.isnan(value), 0.0, value) for name, value in shakes.items()}
-    sines = [jnp.nan_to_num(shakes[name]) for name in ("a0", "tone_a0") if name in shakes]
-    one = "a0" in p and not any(name in p for feature in DRIVEN for name in FEATURES[feature])
-    base = sines[0] if one else jnp.concatenate([jnp.zeros(0, jnp.result_type(p["m"])), *(jnp.atleast_1d(each) for each in sines)])
+    second = jnp.where(pair, ratio * first, 0.0)
+    own = {**p, "m": jnp.ones_like(p["m"])}
+    own |= {name: p[name] * (second / p["m"]) for name in _FORCES if name in p}
+    own |= {name: jnp.where(pair, p[name], 0.0) for name in _ACCELERATIONS if name in p}
     centre = Centre(
         jnp.where(pair, (ratio * p["x0"] + p["x0_2"]) * first, 0.0),
         jnp.where(pair, (ratio * p["v0"] + p["v0_2"]) * first, 0.0),
-        jnp.where(pair, base, 0.0),
-        jnp.where(pair & ~jnp.isnan(p["record"]), p["record_scale"], 0.0) if "record" in p else None,
+        excitation_of(own, by_events=True),
         first,
-        jnp.where(pair, ratio * first, 0.0),
+        second,
     )
-    scaled: dict[str, Any] = {name: p[name] * first for name in ("m", "k", "c", "f0", "load") if name in p}
+    scaled: dict[str, Any] = {name: p[name] * first for name in ("m", "k", "c", *_FORCES) if name in p}
+    shaken = {name: jnp.where(pair & ~jnp.isnan(p[name]), 0.0, p[name]) for name in _ACCELERATIONS if name in p}
     return {**p, **scaled, "x0": p["x0"] - p["x0_2"], "v0": p["v0"] - p["v0_2"], **shaken}, centre

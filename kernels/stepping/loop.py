@@ -273,7 +273,7 @@ def finish(setup: StepSetup, run: StepRun) -> tuple[dict[str, Array], Array]:
     crushed, status = wall_outcome.finish(setup.walls, setup.body.walls, ends, shocks, setup.p, status)
     found |= crushed | observe_links.finish(run.sums.links, setup.body, run.state)
     if setup.centre is not None:
-        x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, setup.excitation, x, v)
+        x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, x, v)
     last = {"x_end": x, "v_end": v, "period": zero, "time_reached": reached}
     return {**found, **last, "accepted_steps": accepted, "rejected_steps": rejected}, status
 
