@@ -208,8 +208,8 @@ def combinations_page() -> str:
             "# What goes together\n\nEvery model, scheme and feature, as the checks of a study judge them: this page and `tribosweep list "
             "combinations` are made from what they read. Tests hold that every reason below is one with which a study is refused, and, "
             "with one scheme each, that every feature is accepted on each model where it works, and every pair on an oscillator and on a "
-            "structure. Two features that the last table does not name together go together wherever each of them works. What works on a CPU "
-            "works on a GPU: all programs are those of JAX there, also where a loop in C++ runs `euler` on CPUs.\n"
+            "structure. Two features that the last table does not name together go together wherever each of them works. "
+            "What works on a CPU works on a GPU: all programs are those of JAX there, also where a loop in C++ runs `euler` on CPUs.\n"
         ),
         "## Features\n",
     ]
