@@ -111,12 +111,13 @@ def compared(numbers: np.ndarray, found: list[Branch], steps: int, room: int) ->
     worked, columns = time.process_time(), rows(numbers)
     motions, taken, differ = swept(columns, steps)
     apart = distances(found, rows(np.resize(numbers, max(room, len(numbers)))), motions)
-    lost = [
-        f"lost: gap {columns['gap'][row]:.17g}, mu {columns['mu'][row]:.17g}, omega {motions.omega[i]:.17g}, periods {motions.periods[i]}, "
-        f"way {motions.way[i]:+d}, v, x {motions.y[i, 0]:.9g}, {motions.y[i, 1] / motions.omega[i]:.9g}, nearest {apart[i]:.1e}"
-        for i in np.flatnonzero(~(apart < SAME))
-        for row in motions.row[i : i + 1]
-    ]
+    lost = []
+    for i in np.flatnonzero(~(apart < SAME)):
+        row, omega, (v, x) = motions.row[i], motions.omega[i], motions.y[i]
+        lost.append(
+            f"lost: gap {columns['gap'][row]:.17g}, mu {columns['mu'][row]:.17g}, omega {omega:.17g}, periods {motions.periods[i]}, "
+            f"way {motions.way[i]:+d}, v, x {v:.9g}, {x / omega:.9g}, nearest {apart[i]:.1e}"
+        )
     farthest = float(apart[apart < SAME].max(initial=0.0))
     return Compared(numbers, taken, len(motions.row), differ, farthest, lost, time.process_time() - worked)
 
@@ -319,18 +320,21 @@ def report(count: int, sample: int, steps: int, seconds: float, workers: int) ->
     cores, every = context.Queue(), sorted(os.sched_getaffinity(0))
     for number in range(workers):
         cores.put(every[number % len(every)])
+    sample = min(sample, count)
     size, parts = min(BLOCK, -(-count // workers)), max(workers, sample // BLOCK)
     blocks = np.array_split(np.arange(count), -(-count // size))
     with context.Pool(workers, begin, (cores,)) as pool:  # its end ends the workers
         end = started + seconds
-        list(dealt(pool, compiled, [(0, size), (1, size), (2, -(-sample // parts))], end, end))
+        for _ in dealt(pool, compiled, [(0, size), (1, size), *([(2, -(-sample // parts))] if sample else [])], end, end):
+            pass  # until all are compiled
         begun = time.time()
         line("compiled", started)
         found = followed_by_all(pool, blocks, begun, begun + (1.0 - SWEEPS) * (end - begun), end - SWEEPS * (end - begun))
         if not found:
             line("no block of rows was done in time", started)
             return
-        compared_by_all(pool, [(*part, steps, size) for part in sampled(found, sample, parts)], end, end)
+        if sample:
+            compared_by_all(pool, [(*part, steps, size) for part in sampled(found, sample, parts)], end, end)
 
 
 def main(arguments: Sequence[str] = ()) -> None:

@@ -3,10 +3,10 @@
 A mass on a spring, under a constant force and between elastic stops, moves in a potential V of pieces that are parabolas. Of a motion of
 energy E above the equilibrium each piece takes a known part of the period,
 
-    t = [atan2(F_b, m w v_b) - atan2(F_a, m w v_a)] / w,    w^2 = K/m,
+    t = (2/w) atan(w (x_b - x_a)/(v_a + v_b)),    w^2 = K/m,
 
-with K the stiffness of the piece, F = dV/dx the force that brings the mass back and v its speed at the ends a and b of the piece; without
-stiffness t = m (v_a - v_b)/F, and without force too t = (x_b - x_a)/v. A turning point d beyond a, where 2 (E - V_a) = 2 F_a d + K d^2, is
+with K the stiffness of the piece and v the speed at its ends a and b; without stiffness t = 2 (x_b - x_a)/(v_a + v_b). With F = dV/dx, the
+force that brings the mass back, a turning point d beyond a, where 2 (E - V_a) = 2 F_a d + K d^2, is
 d = 2 (E - V_a)/(F_a + sqrt(F_a^2 + 2 K (E - V_a))).
 
 Validated by tests/kernels/branches/test_backbone.py.
@@ -67,12 +67,12 @@ class Potential:
         return Potential(self.m, self.k, -self.load, self.left, self.right)
 
     def pressed(self, x: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
-        """Compressions of both stops at x [m]."""
+        """Compressions of the right and of the left stop [m] at x [m], of the same shape."""
         (gap, _), (left_gap, _) = self.right, self.left
         return np.maximum(0.0, np.asarray(x) - gap), np.maximum(0.0, -np.asarray(x) - left_gap)
 
     def force(self, x: np.ndarray | float) -> np.ndarray:
-        """dV/dx [N]."""
+        """dV/dx [N] at x [m], of the same shape."""
         right, left = self.pressed(x)
         return np.asarray(self.k * np.asarray(x) - self.load + self.right[1] * right - self.left[1] * left)
 
@@ -101,7 +101,7 @@ class Potential:
         return sorted(x for x in (-self.left[0], self.right[0]) if np.isfinite(x))
 
     def energy(self, x: np.ndarray | float) -> np.ndarray:
-        """V at x above that at rest [J]."""
+        """V at x [m] above that at rest [J], of the same shape."""
         rest = self.rest()
         (right, left), (right_0, left_0) = self.pressed(x), self.pressed(rest)
         bent = 0.5 * self.k * (np.asarray(x) - rest) * (np.asarray(x) + rest) - self.load * (np.asarray(x) - rest)
@@ -126,7 +126,7 @@ class Potential:
             v_a = np.sqrt(room / self.m)
             at_b = at_a + stiffness * way
             v_b = np.where(stops, 0.0, np.sqrt(np.maximum(0.0, room - (at_a + at_b) * way) / self.m))
-            time += np.where(goes, _time(self.m, stiffness, (at_a, at_b), (v_a, v_b), way), 0.0)
+            time += np.where(goes, _time(np.sqrt(stiffness / self.m), v_a + v_b, way), 0.0)
             turn = np.where(goes & stops, a + d, turn)
         return time, turn
 
@@ -143,10 +143,6 @@ class Potential:
         return Backbone(energy, omega, x_max, x_min, np.sqrt(2.0 * energy / self.m), compression, force)
 
 
-def _time(m: float, stiffness: float, force: tuple[float, np.ndarray], speed: tuple[np.ndarray, np.ndarray], way: np.ndarray) -> np.ndarray:
-    """Time through a piece [s], from forces and speeds at its ends and its length."""
-    (f_a, f_b), (v_a, v_b) = force, speed
-    if stiffness > 0.0:
-        own = np.sqrt(stiffness / m)
-        return np.asarray((np.arctan2(f_b, m * own * v_b) - np.arctan2(f_a, m * own * v_a)) / own)
-    return np.asarray(m * (v_a - v_b) / f_a if f_a > 0.0 else way / v_a)
+def _time(own: float, speeds: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """Time through a piece [s], from its angular frequency [rad/s], the sum of the speeds at its ends [m/s] and its length [m]."""
+    return np.asarray(2.0 / own * np.arctan2(own * way, speeds) if own > 0.0 else 2.0 * way / speeds)

@@ -161,7 +161,7 @@ class _Collector:
         there, better = elsewhere(trial, points)
         points = in_scale(points.where(ok & better, there))
         usable = np.flatnonzero(ok & np.isfinite(points.tangent).all(axis=1))
-        known = on_branches(self.problem, self.sides, trial, points.take(usable)) if usable.size else usable
+        known = on_branches(self.problem, self.sides, trial, points.take(usable))
         starts = []
         for i in usable[~known]:
             seed = seeds[good[i]]
@@ -230,7 +230,7 @@ class _Collector:
         across[:, -1] = 1.0
         found, good, _ = trial.correct(points.places._replace(branch=np.arange(len(now))), points.u, Plane.through(points.u, across))
         new = np.flatnonzero(good & np.isfinite(found.tangent).all(axis=1))
-        new = new[~on_branches(self.problem, self.sides, trial, found.take(new))] if new.size else new
+        new = new[~on_branches(self.problem, self.sides, trial, found.take(new))]
         self.follow([
             _Start(int(trial.row[i]), found.take(np.array([i])), trial.periods[i], BRANCH_POINT, int(numbers[i]), both=True) for i in new
         ])  # fmt: skip

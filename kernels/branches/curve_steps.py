@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,12 +28,8 @@ def folding(points: Points) -> np.ndarray:
     return determinant
 
 
-def _of_all(value: Value, points: Points, which: np.ndarray) -> np.ndarray:  # noqa: ARG001 (as `located` calls it)
-    """The value of points of the same kind."""
-    return value(points)
-
-
-FOLLOWED: Mapping[str, Value | None] = {"fold": folding, "flip": TESTS["flip"], "Neimark-Sacker": TESTS["Neimark-Sacker"], GRAZING: None}
+SMOOTH: Mapping[str, Value] = {"fold": folding, "flip": TESTS["flip"], "Neimark-Sacker": TESTS["Neimark-Sacker"]}
+FOLLOWED = (*SMOOTH, GRAZING)
 
 
 @dataclass(slots=True)
@@ -42,7 +37,7 @@ class Side:
     """One side of a curve.
 
     Attributes:
-        kind: a key of `FOLLOWED`. events: what the motions at this side of a grazing consist of. points: from the start on.
+        kind: one of `FOLLOWED`. events: what the motions at this side of a grazing consist of. points: from the start on.
         direction: (m,) unit vector along the curve at the last point.
         step, width: of the next step along it, and of the bracket across it. behind: events of the motions at the other side of a grazing.
         end: why it ends, or "". refused: why it would end here if no shorter step succeeds.
@@ -136,16 +131,6 @@ def _lines(problem: Problem, now: Points, sides: Sequence[Side]) -> Lines:
     return Lines(guess, Plane.through(guess, normal), across, bound)
 
 
-def _value(points: Points, kinds: np.ndarray) -> np.ndarray:
-    """The tests of points whose special points are of these kinds; not of grazings."""
-    found = np.full(len(points), np.nan)
-    for kind, value in FOLLOWED.items():
-        chosen = kinds == kind
-        if value is not None and chosen.any():
-            found[chosen] = value(points.take(chosen))
-    return found
-
-
 def _bracketed(problem: Problem, now: Points, sides: Sequence[Side], lines: Lines) -> tuple[Points, Points, np.ndarray]:
     """Motions at both sides of special points on lines, and whether they are at both sides."""
     count = len(sides)
@@ -186,8 +171,8 @@ def _parted(side: Side, a: Points, b: Points, good: tuple[bool, bool]) -> bool |
         if not (np.array_equal(a.signature[0], side.events) and np.array_equal(b.signature[0], side.events)):
             side.refused = EVENTS
             return None
-        kinds = np.array([side.kind])
-        return False if float(_value(a, kinds)[0]) * float(_value(b, kinds)[0]) < 0.0 else None
+        value = SMOOTH[side.kind]
+        return False if float(value(a)[0]) * float(value(b)[0]) < 0.0 else None
     before = [ok and np.array_equal(point.signature[0], side.events) for ok, point in zip(good, (a, b), strict=True)]
     if before[0] == before[1]:
         side.refused = EVENTS if all(good) and not any(before) else LOST
@@ -202,20 +187,19 @@ def _parted(side: Side, a: Points, b: Points, good: tuple[bool, bool]) -> bool |
 def _special(problem: Problem, left: Points, right: Points, kinds: np.ndarray, within: Plane) -> tuple[Points, np.ndarray]:
     """The special points between motions, and whether each was found."""
     points, found = left, np.zeros(len(left), dtype=bool)
-
-    for kind in dict.fromkeys(kinds.tolist()):
-        which = np.flatnonzero(kinds == kind)
-        value, plane = FOLLOWED[kind], within.take(which)
-        if value is None:
-            ends = left.take(which), right.take(which)
+    grazes = kinds == GRAZING
+    for which in (np.flatnonzero(grazes), np.flatnonzero(~grazes)):
+        if not which.size:
+            continue
+        ends, plane = (left.take(which), right.take(which)), within.take(which)
+        if grazes[which[0]]:
             here, _, _, _ = bisected(problem, *ends, plane)
             across = ends[1].u - ends[0].u
             across /= np.linalg.norm(across, axis=1, keepdims=True)
             beyond, _, _, good = problem.images(here.places, here.u + _BEYOND * across)
             found[which] = good & differ(beyond, here)  # not where Newton's method ends for another reason
         else:
-            here, _, good = located(problem, left.take(which), right.take(which), functools.partial(_of_all, value), plane)
-            found[which] = good
+            here, _, found[which] = located(problem, *ends, kinds[which], SMOOTH, plane)
         points = points.put(which, here)
     return points, found
 

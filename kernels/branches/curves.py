@@ -28,7 +28,7 @@ class Curve:
     """One curve of special points, from end to end.
 
     Attributes:
-        row: number of its row. kind: of its points, a key of `curve_steps.FOLLOWED`. branch: number of the branch on which it was found.
+        row: number of its row. kind: of its points, one of `curve_steps.FOLLOWED`. branch: number of the branch on which it was found.
         periods: of the excitation after which its motions repeat. ends: why each side ends, of `curve_steps.ENDS`.
         value: (N, 2) both parameters. points: the motions. y: (N, n) points of the section t = 0: velocity, displacement times omega, and
             so on [m/s]. x: (N,) displacement there [m]. multipliers: (N, n) complex Floquet multipliers, the largest first.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.problem import TESTS, Plane, Points, Problem, joined, multipliers
+from kernels.branches.problem import TESTS, Plane, Points, Problem, Value, joined, multipliers
 
 GRAZING, BRANCH_POINT = "grazing", "branch point"
 LOCATED = 1e-12  # width in u of the bracket around a located point
@@ -92,7 +92,7 @@ def _smooth(problem: Problem, parts: list[_Part]) -> list[Found]:
         return []
     kinds = np.repeat([kind for kind, _ in changes], [len(part.owner) for _, part in changes])
     left, right = joined([part.left for _, part in changes]), joined([part.right for _, part in changes])
-    every = located(problem, left, right, lambda points, which: _tested(points, kinds[which]))
+    every = located(problem, left, right, kinds, TESTS)
     found: list[Found] = []
     stop = 0
     for kind, part in changes:
@@ -107,12 +107,12 @@ def _smooth(problem: Problem, parts: list[_Part]) -> list[Found]:
     return found
 
 
-def _tested(points: Points, kinds: np.ndarray) -> np.ndarray:
-    """The values (N,) that are zero at special points, each of the kind named beside it: keys of `TESTS`."""
+def _tested(points: Points, kinds: np.ndarray, tests: Mapping[str, Value]) -> np.ndarray:
+    """The values (N,) that are zero at special points, each of the kind named beside it: keys of `tests`."""
     found = np.full(len(points), np.nan)
     for kind in set(kinds.tolist()):
         chosen = kinds == kind
-        found[chosen] = TESTS[kind](points.take(chosen))
+        found[chosen] = tests[kind](points.take(chosen))
     return found
 
 
@@ -151,15 +151,18 @@ def _planes(left: Points, right: Points, part: np.ndarray, within: Plane | None)
 
 
 def located(
-    problem: Problem, left: Points, right: Points, value: Callable[[Points, np.ndarray], np.ndarray], within: Plane | None = None
+    problem: Problem, left: Points, right: Points, kinds: np.ndarray, tests: Mapping[str, Value], within: Plane | None = None
 ) -> tuple[Points, np.ndarray, np.ndarray]:
-    """The zeros of a value along steps (regula falsi, Illinois): the points, the part of the way, and whether each was found.
+    """The zeros of values along N steps (regula falsi, Illinois): the points, the part of the way, and whether each was found.
 
-    `value` gives the values of points in some of the steps, whose numbers are its second argument. A point that was not found is the guess
-    on the cubic through both ends.
+    A point that was not found is the guess on the cubic through both ends.
+
+    Args:
+        left, right: the ends of the steps. kinds: (N,) what is looked for in each, a key of `tests`. tests: values of points.
+        within: planes to which the steps are confined.
     """
     count = len(left)
-    low, high, at_low, at_high = np.zeros(count), np.ones(count), value(left, np.arange(count)), value(right, np.arange(count))
+    low, high, at_low, at_high = np.zeros(count), np.ones(count), _tested(left, kinds, tests), _tested(right, kinds, tests)
     width = np.linalg.norm(right.u - left.u, axis=1)
     points, part, good = left, np.zeros(count), np.zeros(count, dtype=bool)
     todo = np.arange(count)
@@ -171,7 +174,7 @@ def located(
         guess = _guess(*ends, middle)
         new, converged, _ = problem.correct(ends[0].places, guess, _planes(*ends, middle, _taken(within, todo)))
         new = new.oriented(ends[1].u - ends[0].u)
-        f = value(new, todo)
+        f = _tested(new, kinds[todo], tests)
         good[todo] = converged & np.isfinite(f)
         if not good[todo].all():  # where branches cross, Newton's method has no isolated solution: the guess is as near as one comes
             plain = problem.images(ends[0].places, guess)[0]

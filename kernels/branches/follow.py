@@ -275,10 +275,11 @@ def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Poi
     found = between(problem, before, after)
     ends = np.full(len(active), "", dtype=object)
     special: list[list[tuple[float, str, tuple[Points, int], bool]]] = [[] for _ in active]
-    for each in found:
-        seen = problem.observed(each.points)
+    places = np.cumsum([0, *(len(each.points) for each in found)])
+    seen = problem.observed(joined([each.points for each in found])) if places[-1] else after
+    for each, first in zip(found, places, strict=False):
         for i, owner in enumerate(each.owner):
-            special[owner].append((float(each.at[i]), each.kind, (seen, i), bool(each.goes_on[i])))
+            special[owner].append((float(each.at[i]), each.kind, (seen, int(first) + i), bool(each.goes_on[i])))
     merges = _merging(problem, found)
     for place, owner in enumerate(active):
         side = sides[owner]
@@ -304,8 +305,11 @@ def _restarted(problem: Problem, sides: list[Side], last: Points, ends: np.ndarr
     Sides that go on get a point and have no end any more; one with no motion behind its grazing ends there.
     """
     here, there, found, changes = behind(problem, last)
-    here, there = problem.observed(here), problem.observed(there)
     found &= [GRAZING not in side.kinds[-_APART:-1] for side in sides]  # not for ever
+    if changes.any():
+        here = here.put(np.flatnonzero(changes), problem.observed(here.take(changes)))
+    if found.any():
+        there = there.put(np.flatnonzero(found), problem.observed(there.take(found)))
     for i, side in enumerate(sides):
         if changes[i]:
             if side.kinds[-1] == GRAZING:

@@ -11,6 +11,7 @@ from kernels.branches.follow import MERGES, Side
 from kernels.branches.problem import Places, Plane, Points, Problem
 
 _NEAR, _SAME = 0.05, 1e-6  # distances in u from a branch: of a motion that may lie on it, and that does
+_MERGED = 1e-4  # distance in s of the place where a branch merges from the special point where that is
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +83,10 @@ def begins_here(problem: Problem, sides: list[list[Side]], row: int, periods: fl
         if number == parent:
             continue
         for side in sides[number]:
-            for number_of in (0, -1):
-                place = side.point(number_of)
-                if abs(place.u[0, -1] - point.u[0, -1]) < _SAME * 100.0 and side.end == MERGES and number_of == -1:
-                    return True
+            first, last = side.point(0), side.point(-1)
+            if side.end == MERGES and abs(last.u[0, -1] - point.u[0, -1]) < _MERGED:
+                return True
+            for place in (first, last):
                 apart = np.append((place.y[0] - point.y[0]) / point.speed[0], place.u[0, -1] - point.u[0, -1])
                 if place.shift[0] == point.shift[0] and np.abs(apart).max() < _SAME:
                     return True

@@ -13,15 +13,13 @@ from kernels.batch import compile as programs
 from kernels.batch import program_key
 from kernels.batch.program_key import IMAGE, ProgramKey
 from kernels.models import Model
+from kernels.models.arguments import DIRECTION, LOOKS, PERIODS, POINT, RATES
 from kernels.models.contacts import PENALISED
 from kernels.models.outputs import Asked
 from kernels.models.schemes import EXACT, RUN, STEADY
 from kernels.models.status import Status
 from kernels.runtime import jax_setup
 
-# as in kernels/exact/section_image
-POINT, DIRECTION, PERIODS, RATES = "section_point", "section_direction", "section_periods", "section_rates"
-STATISTICS = "section_statistics"
 _BLOCKS = 16  # most blocks of lanes of a program on one device: more rows are several calls
 _STEP = 1e-6  # relative step of the differences by which resolved parameters follow the given ones
 
@@ -147,25 +145,20 @@ class SectionMap:
         most = devices * per_device * width
         asked = np.zeros(len(which)) if statistics is None else statistics.astype(float)
         order = np.lexsort((periods, asked))  # lanes of a block wait for the slowest of them
-        points = [each[order] for each in (which, values, y, direction, periods, shift, asked)]
-        parts = [slice(start, start + most) for start in range(0, len(which), most)]
-        found = [self._some((devices, per_device, width), *(each[part] for each in points)) for part in parts]
+        points = (which, values, y, direction, periods, shift, asked)
+        parts = [order[start : start + most] for start in range(0, len(which), most)]
+        found = [self._some((devices, per_device, width), tuple(each[part] for each in points)) for part in parts]
         return joined(found).take(np.argsort(order))
 
-    def _some(
-        self,
-        blocks: tuple[int, int, int],
-        which: np.ndarray,
-        values: np.ndarray,
-        y: np.ndarray,
-        direction: np.ndarray,
-        periods: np.ndarray,
-        shift: np.ndarray,
-        statistics: np.ndarray,
-    ) -> Images:
-        """The images of no more points than the program has room for: `blocks` are its devices, blocks of each, and lanes of a block."""
+    def _some(self, blocks: tuple[int, int, int], points: tuple[np.ndarray, ...]) -> Images:
+        """The images of no more points than the program has room for.
+
+        Args:
+            blocks: devices of the program, blocks of each, and lanes of a block. points: the arguments of `__call__`.
+        """
         import jax
 
+        which, values, y, direction, periods, shift, statistics = points
         count, along, tables = len(which), self.key.along, self.model.tables
         directions = len(self.names)
         step = np.eye(directions)[:, None] * (_STEP * np.maximum(np.abs(values), 1e-3))  # (d, N, d)
@@ -181,7 +174,7 @@ class SectionMap:
         unread = self.key.unread(self.model)
         lanes = {name: value for name, value in resolved.items() if value.ndim > (name in tables) or name in along}
         lanes |= {"x0": y[:, 1] / resolved["omega"], "v0": y[:, 0], "phase": resolved["phase"] + 2.0 * np.pi * shift}
-        lanes |= {POINT: y, DIRECTION: direction, PERIODS: periods, RATES: rates, STATISTICS: statistics}
+        lanes |= {POINT: y, DIRECTION: direction, PERIODS: periods, RATES: rates, LOOKS: statistics}
         lanes = {name: np.broadcast_to(value, (count, *value.shape[1:])) for name, value in lanes.items() if name not in unread}
         devices, per_device, width = blocks
         deal = np.arange(devices * per_device * width).reshape(per_device, devices, width).swapaxes(0, 1).reshape(-1, width)

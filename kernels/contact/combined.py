@@ -101,18 +101,15 @@ class Combined(NamedTuple):
         # a contact that changes its law changes the acceleration, and with it what grows at the others. An extreme of speed or force does
         # not: where two of them coincide each has its own event, or they would undo each other for ever
         jumps = [(now.phase != was.phase) | (now.piece != was.piece) for now, was in zip(walls, memory.walls, strict=True)]
-        held = []
-        if friction is not None and self.friction is not None and self.friction.belt is not None and self.friction.spring is None and jumps:
+        torn = []
+        if friction is not None and jumps and self.friction is not None and self.friction.belt is not None and self.friction.spring is None:
             jumped = functools.reduce(operator.or_, jumps)
-            held = [jumped & friction.holds]  # a mass that its surface carries: the wall may tear it off
-            beside = self._beside_walls(at._replace(v=v, a=a, jumped=jumped), tuple(walls))
-            again = self.friction.transition(friction, tuple(jnp.zeros_like(mask) for mask in slips), v, beside)
-            friction, v, a = jax.tree.map(lambda new, old: jnp.where(held[0], new, old), again, (friction, v, a))
-            a = jnp.where(friction.holds, 0.0, a)
+            torn = [jumped & friction.holds]
+            friction, v, a = self._torn_off(friction, jumped, at._replace(v=v, a=a), tuple(walls))
         slip = [] if friction is None or memory.friction is None else [friction.direction != memory.friction.direction]
         outside = [] if at.jumped is None else [at.jumped]
         for i, wall in enumerate(self.walls):
-            if elsewhere := [*slip, *_others(jumps, i), *outside, *held]:
+            if elsewhere := [*slip, *_others(jumps, i), *outside, *torn]:
                 here, turned = walls[i], wall.refreshed(walls[i], at.x, v, a)
                 changed = functools.reduce(operator.or_, elsewhere)
                 walls[i] = Pressed(*(jnp.where(changed, new, old) for new, old in zip(turned, here, strict=True)))
@@ -120,6 +117,23 @@ class Combined(NamedTuple):
             rising = jnp.where(friction.direction * a >= 0.0, jnp.abs(friction.direction), 0.0)
             friction = friction._replace(rising=jnp.where(functools.reduce(operator.or_, jumps), rising, friction.rising))
         return Contacts(friction, tuple(walls)), v, a
+
+    def _torn_off(
+        self, friction: FrictionState, jumped: Array, at: Instant, walls: tuple[Pressed, ...]
+    ) -> tuple[FrictionState, Array, Array]:
+        """Rigid friction and the motion of a mass that its surface carries, where the force of a wall has `jumped`.
+
+        The friction has been through its own events already, before the walls went through theirs: with the new force it may not hold.
+        """
+        if self.friction is None:
+            return friction, at.v, at.a
+        never = tuple(jnp.zeros_like(jumped) for _ in range(self.friction.guard_count))
+        again = self.friction.transition(friction, never, at.v, self._beside_walls(at._replace(jumped=jumped), walls))
+        carried = jumped & friction.holds
+        after: tuple[FrictionState, Array, Array] = jax.tree.map(
+            lambda new, old: jnp.where(carried, new, old), again, (friction, at.v, at.a)
+        )
+        return after[0], after[1], jnp.where(after[0].holds, 0.0, after[2])
 
     def rest(self, memory: Contacts, at: Instant) -> tuple[Contacts, Array, Array]:
         """Unchanged: the events of these contacts do not accumulate."""

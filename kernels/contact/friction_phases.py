@@ -25,7 +25,9 @@ class FrictionState(NamedTuple):
         resting: 1 while the mass rests on its support; not in the brief stuck state in which a penalised contact's spring unloads.
         begins: 1 just after a slip phase has begun, else 0.
         pressed: sign of a normal force that varies: +1 or -1 for the surface that the mass is pressed on, 0 while it is off its support.
-            normal: that force at the last evaluation [N]. limit: mu_s F_n there [N]. All None where the normal force is constant.
+            normal: that force at the last evaluation [N]. limit: mu_s F_n there [N].
+        back: speed against the slip [m/s] at which a slip ends that lasts beyond its stop; 0 of every other.
+            These four are None where the normal force is constant.
     """
 
     direction: Array
@@ -37,6 +39,7 @@ class FrictionState(NamedTuple):
     pressed: Array | None = None
     normal: Array | None = None
     limit: Array | None = None
+    back: Array | None = None
 
     @property
     def slips(self) -> Array:

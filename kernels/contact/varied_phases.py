@@ -7,9 +7,10 @@ does. One more guard ends a phase where n comes to 0: the mass leaves its suppor
 
 Penalised friction is the limit of `varying_friction.Varied` for small steps. A contact that can no longer hold, because its limit has
 fallen, slips against the force that it had. If the mass still creeps the other way, that slip ends at once: the spring is left with
-mu_d F_n. This happens again and again, ever sooner, until the mass has turned round. Where a slip stops and the limit falls faster than the
-force of the contact, it begins at no speed, ever later, and where in that sequence is not determined: it depends on the first step of the
-law step by step, however short. Here the slip lasts (`rising` = -1) until the damper's force is 1e-8 of the limits.
+mu_d F_n. This happens again and again, ever sooner, until the mass has turned round. Where a slip stops while the limit falls faster than
+the force of the contact, the contact cannot hold, and the mass creeps back from rest through such a sequence of grips and slips. Where the
+sequence begins is not determined by the law: step by step it is the first step, however short, that decides. Here the slip lasts beyond
+its stop (`FrictionState.back`) until the damper's force is 1e-8 of the limits.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ from kernels.contact.friction_phases import FRICTION_EVENTS, FrictionPhases, Fri
 from kernels.contact.law import Guard, Instant, Phase, choose, idle
 from kernels.contact.normal_force import Pressing
 from kernels.models.contacts import PENALISED, RIGID
+from kernels.models.schemes import same_friction
 from kernels.numerics.numbers import Array
 
 VARIED_EVENTS = (*FRICTION_EVENTS, "loss of contact", "contact", "other surface")
 _NO_FORCE = 1e-12  # of the limits: a smaller force of the damper changes nothing
 _FIRST_GRIP = 1e-8  # of the limits: the force of the damper at which a contact grips whose limit falls faster than its force
+_LEAST_DAMPER = 1e-4  # of sqrt(m k_t): with less the speed of that grip would not be small, and such a row ends with too many events
+_CREEPS = 4.0 * _NO_FORCE  # of the limit: a force of the damper at which a mass that is held goes on creeping
 _PHASES: dict[str, type[RigidPhases | PenalisedPhases]] = {RIGID: RigidPhases, PENALISED: PenalisedPhases}  # by the kind of friction
 
 
@@ -120,8 +124,7 @@ class VariedPhases(_Numbers, FrictionPhases):
         on_t = None if self.moving is None else -k * self.moving
         upper = Guard(limit - memory.force, k, c, m, on_n, on_t)
         lower = Guard(limit + memory.force, -k, -c, -m, on_n, None if on_t is None else -on_t)
-        back = self._back(memory)
-        stop = Guard(side * w if back is None else side * w + back, zero, side, zero)
+        stop = Guard(side * w if memory.back is None else side * w + memory.back, zero, side, zero)
         peak, valley = Guard(side * a, zero, zero, side), Guard(-side * a, zero, zero, -side)
         first = choose(holds, upper, choose(slips, choose(rising, peak, stop), idle(v)))
         second = choose(holds, lower, choose(slips & ~rising, valley, idle(v)))
@@ -165,7 +168,9 @@ class VariedPhases(_Numbers, FrictionPhases):
             slips, held, follows = (w != 0.0) | ~self.acts, zero, way(at._replace(v=w), self.acts)
         touches = slips if pressed is None else slips & (pressed != 0.0)
         side = jnp.where(touches, follows, 0.0)
-        state = FrictionState(side, zero, zero, side, zero, zero, pressed, normal, None if pressed is None else static)
+        state = FrictionState(side, zero, zero, side, zero, zero)
+        if pressed is not None:
+            state = state._replace(pressed=pressed, normal=normal, limit=static, back=zero)
         force = jnp.where(state.slips, -dynamic * side, jnp.where(state.holds, held, 0.0))
         a = (at.needed - at.drag * at.v + force) / self.m
         rising = jnp.where(side * a >= 0.0, jnp.abs(side), 0.0)
@@ -189,8 +194,8 @@ class VariedPhases(_Numbers, FrictionPhases):
         against = jnp.where(first, -1.0, 1.0)  # away from the friction, which has reached +limit at the first guard
         against = jnp.where(breaks, -jnp.sign(held), against)
         w = self._against(at.v)
-        backs = stopped & (memory.rising < 0.0)
-        lasts = stopped & ~backs & self._outruns(memory, pull, static, dynamic, at)
+        backs = jnp.zeros_like(stopped) if memory.back is None else stopped & (memory.back > 0.0)
+        lasts = stopped & ~backs & self._limit_falls_away(memory, pull, static, dynamic, at)
         halts = (stopped & ~backs) | self._creeps_to_a_halt(released, against, w, static + dynamic)
         w, v = jnp.where(halts, 0.0, w), jnp.where(halts, 0.0 if self.moving is None else self.moving, at.v)
 
@@ -224,14 +229,19 @@ class VariedPhases(_Numbers, FrictionPhases):
         if at.jumped is not None:
             going = jnp.where(direction * a >= 0.0, jnp.abs(direction), 0.0)
             rising_now = jnp.where(at.jumped & slips & ~stopped, going, rising_now)
-        rising_now = jnp.where(lasts, -1.0, rising_now)
+        rising_now = jnp.where(lasts, 0.0, rising_now)
         begins = starts & (slides | (memory.resting > 0.0) | (direction * memory.last < 0.0))
         within = jnp.abs(pull) <= static
         resting = jnp.where(stuck, jnp.where(within, 1.0, 0.0), jnp.where(landed, 1.0, jnp.where(starts | lifts, 0.0, memory.resting)))
         last = jnp.where(starts, direction, memory.last)
-        after = FrictionState(
-            direction, rising_now, force, last, resting, jnp.where(begins, 1.0, 0.0), pressed, normal, None if pressed is None else static
-        )
+        after = FrictionState(direction, rising_now, force, last, resting, jnp.where(begins, 1.0, 0.0))
+        if pressed is not None and memory.back is not None:
+            c_t = self.held.damping
+            back = 2.0 * _FIRST_GRIP * static / jnp.where(c_t > 0.0, c_t, 1.0)
+            goes_on = slips & ~stopped & ~starts & (direction == side)
+            after = after._replace(
+                pressed=pressed, normal=normal, limit=static, back=jnp.where(lasts, back, jnp.where(goes_on, memory.back, 0.0))
+            )
         return after, v, a
 
     def _pressed_after(
@@ -253,20 +263,15 @@ class VariedPhases(_Numbers, FrictionPhases):
             return Stop(self.acts, -dynamic * side - self.held.damping * at.v, way(at, self.acts))
         return Stop(self.acts & (jnp.abs(pull) <= static), -pull, jnp.where(self.acts, jnp.sign(pull), way(at, self.acts)))
 
-    def _back(self, memory: FrictionState) -> Array | None:
-        """Speed against the slip [m/s] at which a slip ends that lasts beyond its stop; None if none does."""
-        if self.spring is None or memory.limit is None:
-            return None
-        c_t = self.held.damping
-        return jnp.where(memory.rising < 0.0, 2.0 * _FIRST_GRIP * memory.limit / jnp.where(c_t > 0.0, c_t, 1.0), 0.0)
-
-    def _outruns(self, memory: FrictionState, pull: Array, static: Array, dynamic: Array, at: Instant) -> Array:
-        """Whether the limit of a penalised contact that a slip leaves at that limit falls faster than its damper takes force from it."""
+    def _limit_falls_away(self, memory: FrictionState, pull: Array, static: Array, dynamic: Array, at: Instant) -> Array:
+        """Whether a penalised contact that holds from the end of a slip, at its limit, loses force more slowly than that limit falls."""
         if self.spring is None or memory.pressed is None or at.swing is None:
             return jnp.zeros_like(memory.holds)
-        turns = self.held.damping * jnp.abs(memory.direction * pull - dynamic)
+        c_t = self.held.damping
+        turns = c_t * jnp.abs(memory.direction * pull - dynamic)
         falls = -self.mu_s * memory.pressed * at.swing[1] * self.m
-        return (static == dynamic) & (self.held.damping > 0.0) & (turns < falls)
+        away: Array = same_friction(static, dynamic) & (c_t > _LEAST_DAMPER * jnp.sqrt(self.m * self.spring)) & (turns < falls)
+        return away
 
     def _creeps_to_a_halt(self, released: Array, freed: Array, w: Array, most: Array) -> Array:
         """Whether a contact that grips again and again, ever sooner, comes to the limit of this: the mass turns round, and slips."""
@@ -304,8 +309,9 @@ class VariedPhases(_Numbers, FrictionPhases):
             force=force,
             resting=jnp.where(direction == 0.0, 1.0, 0.0),
             last=jnp.where(direction == 0.0, memory.last, direction),
+            back=jnp.zeros_like(w),
         )
-        creeps = memory.holds & (self.held.damping * jnp.abs(w) > 4.0 * _NO_FORCE * memory.limit)  # and grips ever later
+        creeps = memory.holds & (self.held.damping * jnp.abs(w) > _CREEPS * memory.limit)  # and grips ever later
         touches = (memory.pressed != 0.0) & ~creeps
         chosen: tuple[FrictionState, Array, Array] = jax.tree.map(
             lambda new, old: jnp.where(touches, new, old), (rested, at.v, a), (memory, at.v, at.a)

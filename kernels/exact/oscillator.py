@@ -22,6 +22,7 @@ from kernels.exact import event_loop, quadrature
 from kernels.exact.event_loop import EventState, Stretch
 from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Excitation, beside, excitation_of
+from kernels.models.arguments import LOOKS
 from kernels.models.contacts import STOP, VARYING, WallLaw
 from kernels.models.features import FEATURES, UNBOUNDED
 from kernels.models.outputs import NOTHING_ELSE, Asked
@@ -33,7 +34,6 @@ from kernels.observables.interval import Interval
 from kernels.observables.push import Push, Within
 from kernels.segments.two_bodies import Centre, relative
 
-STATISTICS = "section_statistics"  # a parameter of programs that look at them only where it is 1 (`section_image`)
 TURNS = 32  # looks between two times at which lanes that are done take other rows
 _Curve = tuple[Array, Array, Array, Array, Array]  # one quantity: value, on_d, on_v, on_a and on_dv of `quadrature.Curves`
 
@@ -117,7 +117,7 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
     instants = block_means.bounds(p, kind.asked.blocks) if kind.asked.blocks else None
     worn = block_means.init(zero, kind.asked.blocks) if kind.asked.blocks else None
     seen = observed.init(zero, 3 if walls else 2) if kind.asked.statistics else None
-    looks = p.get(STATISTICS)
+    looks = p.get(LOOKS)
 
     def observe(sums: EventSums, before: Contacts, after: Contacts, now: Stretch) -> EventSums:
         period = 2.0 * math.pi / p["omega"]
@@ -223,7 +223,7 @@ def _wear(p: dict[str, Any], friction: FrictionPhases | None, before: Contacts, 
     if contact.normal is not None and contact.pressed is not None:
         signs = contact.pressed * contact.direction  # neither n nor the velocity against the support changes its sign in a stretch
         worn = signs * quadrature.rubbed(slips, contact.normal, friction.belt, now)
-        return jnp.where(slips & (worn >= 0.0), worn, 0.0)
+        return jnp.where(slips & ~(worn < 0.0), worn, 0.0)  # NaN stays
     slid = now.moved if friction.belt is None else now.moved - friction.belt * now.duration
     energy: Array = jnp.where(slips, p["normal_force"] * jnp.abs(slid), 0.0)
     return energy

@@ -22,6 +22,7 @@ from kernels.contact.law import Instant
 from kernels.contact.wall import Wall
 from kernels.exact import oscillator, rigid_loop
 from kernels.excitation.harmonic import wrap
+from kernels.models.arguments import LOOKS
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import for_every_lane
 from kernels.numerics.numbers import Array
@@ -199,7 +200,7 @@ def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
             speed = jnp.abs(made.excitation.amplitude) / (p["m"] * omega)
             struck, status = _struck(made, s, lasts, speed, periodic)
             found |= struck
-        return found | _seen(s.sums.statistics, p.get(oscillator.STATISTICS)), status
+        return found | _seen(s.sums.statistics, p.get(LOOKS)), status
 
     start = machine.start
     if walls:

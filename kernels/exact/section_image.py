@@ -14,12 +14,10 @@ import jax.numpy as jnp
 from kernels.exact import rigid_loop
 from kernels.exact.forward_sensitivity import along_all
 from kernels.exact.poincare import Build, Section, lasting
+from kernels.models.arguments import DIRECTION, PERIODS, POINT, RATES
 from kernels.models.status import Status
 from kernels.numerics.fusion import for_every_lane
 from kernels.numerics.numbers import Array
-
-# arguments beside the parameters of the model
-POINT, DIRECTION, PERIODS, RATES = "section_point", "section_direction", "section_periods", "section_rates"
 
 
 def simulate(p: dict[str, Any], build: Build, along: tuple[str, ...]) -> tuple[dict[str, Array], Array]:

@@ -11,6 +11,9 @@ from kernels.models.model import Model
 from kernels.models.naming import Known, suggestion
 from kernels.models.quantity import Quantity, by_name
 
+# arguments of the programs of section maps, beside the parameters of their model: see `kernels.exact.section_image.simulate`
+POINT, DIRECTION, PERIODS, RATES, LOOKS = (f"section_{name}" for name in ("point", "direction", "periods", "rates", "statistics"))
+
 
 def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> dict[str, Any]:
     """Check the parameters of a call, and return them with codes in place of words.

@@ -16,7 +16,7 @@ from kernels.models.loads import LOAD_RULES
 from kernels.models.model import Rule
 from kernels.models.presliding import PRESLIDING, presliding
 from kernels.models.quantity import Values
-from kernels.models.schemes import EXACT, MOST_STEPS, SCHEMES, held_stiffness_and_damping, rubs, wall_stiffness_and_damping
+from kernels.models.schemes import EXACT, MOST_STEPS, SCHEMES, held_stiffness_and_damping, rubs, same_friction, wall_stiffness_and_damping
 
 TONES = ("tone_a0", "tone_omega", "tone_phase")
 FRICTION_RULES = (
@@ -34,7 +34,7 @@ FRICTION_RULES = (
     Rule(("c_t", "k_t", "normal_amplitude"), "scheme 'exact' needs a damper beside the spring k_t under a normal force that varies, or the "
          "contact would yield and hold again infinitely often: give c_t, mu_s above mu_d, or choose a time scheme",
          lambda p, s: (s == EXACT) & used(p.get("normal_amplitude", 0.0)) & np.isfinite(p["k_t"]) & (np.asarray(p["c_t"]) == 0.0)
-         & (np.asarray(p["mu_s"]) == p["mu_d"]) & rubs(p)),
+         & same_friction(np.asarray(p["mu_s"]), p["mu_d"]) & rubs(p)),
     Rule(tuple(PRESLIDING), "scheme 'exact' has no presliding friction (LuGre, Dahl), whose phases are not linear: choose a time scheme, "
          f"or leave out {' and '.join(PRESLIDING)}",
          lambda p, s: (s == EXACT) & presliding(p),

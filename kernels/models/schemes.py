@@ -56,6 +56,11 @@ def rubs(values: Values) -> Any:
     return np.asarray(values["mu_s"]) * (values["normal_force"] + np.abs(values.get("normal_amplitude", 0.0))) > 0.0
 
 
+def same_friction(static: Any, dynamic: Any) -> Any:
+    """Mask of the contacts whose static friction is that of slip, but for rounding: coefficients or forces."""
+    return static - dynamic <= 1e-9 * dynamic
+
+
 def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
     """Stiffness [N/m] and damping [N s/m] of the contact while it holds the mass; 0 without friction."""
     holds, bristles = rubs(values), presliding(values)

@@ -32,7 +32,8 @@ class Centre(NamedTuple):
 
     Attributes:
         x, v: displacement [m] and velocity [m/s] at t = 0.
-        excitation: of an oscillator of mass 1 that moves as the centre does [m/s^2]. All 0 if the wall stands on the support.
+        excitation: of an oscillator of mass 1 that moves as the centre does [m/s^2]; a frequency that changes is never of two bodies.
+            All 0 if the wall stands on the support.
         first, second: share of each body in the relative motion; 1 and 0 if the wall stands on the support.
     """
 
@@ -48,8 +49,6 @@ class Centre(NamedTuple):
         Args:
             p: parameters of the relative motion.
         """
-        if isinstance(self.excitation, Driven) and self.excitation.sweep is not None:  # never with two bodies
-            return x, v, 0.0 * x, 0.0 * v
         zeta, w2 = 0.5 * p["c"] / p["m"], p["k"] / p["m"]
         x0, zero = self.x + 0.0 * x, jnp.zeros_like(p["end"] + 0.0 * x)
         if isinstance(self.excitation, Driven) and self.excitation.pieces:
@@ -104,10 +103,8 @@ class Centre(NamedTuple):
             pace = 1.0 / jnp.where(lasts > 0.0, lasts, 1.0)
             anchor = self._anchor(t, x, v, alpha, sum(forces, start=excitation.load), (zeta, w2))
             m = Damped(alpha, excitation.omega + 0.0 * alpha, zeta, w2, slope, pace).motion(anchor, until - t)
-            passed = [
-                jnp.where(end <= until, each.after(number), number) for each, number, end in zip(piecewise, numbers, ends, strict=True)
-            ]
-            return until, x + m.d, m.v, tuple(passed)
+            passed = zip(piecewise, numbers, ends, strict=True)
+            return until, x + m.d, m.v, tuple(jnp.where(stop <= until, each.after(number), number) for each, number, stop in passed)
 
         zero = jnp.zeros_like(end)
         start = (zero, self.x + zero, self.v + zero, tuple(each.begin() + zero for each in piecewise))
@@ -124,7 +121,7 @@ def relative(p: dict[str, Any]) -> tuple[dict[str, Any], Centre]:
     second = jnp.where(pair, ratio * first, 0.0)
     own = {**p, "m": jnp.ones_like(p["m"])}
     own |= {name: p[name] * (second / p["m"]) for name in _FORCES if name in p}
-    own |= {name: jnp.where(pair, p[name], 0.0) for name in _ACCELERATIONS if name in p}
+    own |= {name: jnp.where(pair | jnp.isnan(p[name]), p[name], 0.0) for name in _ACCELERATIONS if name in p}  # NaN pads tones
     centre = Centre(
         jnp.where(pair, (ratio * p["x0"] + p["x0_2"]) * first, 0.0),
         jnp.where(pair, (ratio * p["v0"] + p["v0_2"]) * first, 0.0),

@@ -66,7 +66,10 @@ class Branched:
         return frame
 
     def backbone(self) -> pd.DataFrame:
-        """One row per free motion without damping and friction: its energy, frequency `omega` and extremes, in order of the energy.
+        """One row per free motion without damping and friction, in order of the energy, with the `point` of the study and its axes.
+
+        Columns: `energy` above that at rest [J], `omega` [rad/s], `x_max` and `x_min` [m], `v_max` [m/s], and of a stop
+        `max_compression` [m] and `peak_force` [N]. Closed form: see `kernels.branches.backbone`.
 
         Raises:
             ValueError: the study asks for no backbone.

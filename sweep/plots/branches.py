@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SIZE, WITH_CURVES = (8.6, 5.2), (12.4, 5.2)  # inches
 MOST = 8  # points of the study that are told apart by colour
+MOST_BONED = 50  # points of the study whose backbone is drawn, here and in reports
 MARKS: dict[str, dict[str, Any]] = {
     "fold": {"marker": "o", "markerfacecolor": "white"},
     "flip": {"marker": "D", "markerfacecolor": "white"},
@@ -94,12 +95,12 @@ def fill(figure: Figure, found: Branches, name: str) -> None:
 
 
 def draw_backbone(axes: Axes, found: Branches, name: str) -> list[Line2D]:
-    """Draw the backbone of each point of the study, if it is asked for and has the observable; its line for the legend."""
+    """Draw the backbones of the first points of the study, if they are asked for and have the observable; a line for the legend."""
     if found.backbone is None or name not in found.backbone.column_names:
         return []
     frame = found.backbone.to_pandas()
     lines: list[Line2D] = []
-    for _, motions in frame.groupby("point", sort=True):
+    for _, motions in itertools.islice(frame.groupby("point", sort=True), MOST_BONED):
         lines = axes.plot(motions[found.branching.along.name], motions[name], color=INK, label="backbone", zorder=1, **BACKBONE)
     return lines
 

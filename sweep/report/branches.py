@@ -18,6 +18,7 @@ from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.files import read_text
 from sweep.io.values import written
 from sweep.io.version import VERSION
+from sweep.plots.branches import MOST_BONED
 from sweep.report.columns import MOST_FINE
 from sweep.report.content import Content
 from sweep.report.labels import html_label
@@ -28,7 +29,6 @@ KINDS = ("", *SPECIAL_POINTS)
 DEFAULTS = ("x_max", "wear_power")
 MOST_ROWS = 300_000  # motions of a page: numbers of some 20 observables of each
 MOST_LISTED = 200  # branches, or special points, of a table
-MOST_BONED = 50  # points of the study with a backbone
 MOST_NAMED = 5  # places of a kind of special points that the summary names
 
 

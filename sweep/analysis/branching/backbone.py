@@ -62,12 +62,12 @@ def backbone_table(branching: Branching, points: pa.Table, config_hash: str) -> 
             rows[name] += [value] * count
         for name in (along.name, *told):
             rows[name] += getattr(found, name)[within].tolist()
-    model, number_, whole = config.model, pa.float64(), pa.int64()
+    model, real, whole = config.model, pa.float64(), pa.int64()
     fields = [
         described("point", whole, "", "number of the point of the study"),
-        *(described(name, number_, model.parameter(name).unit, model.parameter(name).description) for name in names),
-        described(along.name, number_, along.unit, "angular frequency of the free motion"),
-        *(described(each.name, number_, each.unit, each.description) for each in told.values()),
+        *(described(name, real, model.parameter(name).unit, model.parameter(name).description) for name in names),
+        described(along.name, real, along.unit, "angular frequency of the free motion"),
+        *(described(each.name, real, each.unit, each.description) for each in told.values()),
     ]
     arrays = [pa.array(rows[each.name], each.type) for each in fields]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"config_hash": config_hash}))

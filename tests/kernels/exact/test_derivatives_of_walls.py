@@ -118,13 +118,13 @@ def test_derivatives_of_stops_that_rub_on_a_belt_under_a_normal_force_that_varie
     c = whole(varying(rng, of_stop(rng, 60, "rigid")))
     c["mu_s"] = 1.2 * c["mu_d"]  # were they one, half of the differences would have mu_s < mu_d
     by, of = (*BY, "normal_amplitude", "normal_phase", "belt_speed", "mu_d"), (*OF, "wear_power", "stick_fraction")
-    coarse, fine = (differences(c, by, of, step) for step in (2e-5, 1e-5))
+    coarse, fine = (differences(c, by, of, step) for step in (2e-4, 1e-4))  # rounding is larger at shorter ones
     scale = np.maximum(np.abs(fine), np.nanmedian(np.abs(fine), axis=0, keepdims=True)) + 1e-12
     sure = np.abs(coarse - fine) < 2e-7 * scale
     error = (np.abs(jacobian("stop", c, by, of) - fine) / scale)[sure]
+    print("sure:", round(float(sure.mean()), 3), "largest differences:", np.sort(error)[-3:])
     assert sure.mean() > 0.9
-    assert (error < 1e-6).sum() >= error.size - 1  # one of 3,433 differs by 2e-6
-    assert error.max() < 3e-6
+    assert error.max() < 1e-6
 
 
 @pytest.mark.slow

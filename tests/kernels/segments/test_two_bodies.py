@@ -164,7 +164,6 @@ def test_two_shaken_bodies_are_those_of_an_independent_integration() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.long
 def test_derivatives_of_two_shaken_bodies_are_those_of_differences() -> None:
     rows = [row for row in with_loads(rows_at_random(12)) if row["k"] > 0.0][:4]
     at: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -181,6 +180,28 @@ def test_derivatives_of_two_shaken_bodies_are_those_of_differences() -> None:
     for name, rate in rates.items():
         slope = np.stack([np.asarray(a[name] - b[name]) for a, b in zip(up, down, strict=True)], axis=-1) / 2e-6
         np.testing.assert_allclose(np.asarray(rate), slope, rtol=1e-6, atol=1e-6 * np.max(np.abs(slope)), err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["exact", "euler"])
+def test_a_body_alone_beside_pairs_moves_as_without_them(scheme: str) -> None:
+    """Rows of one program: a body alone with fewer tones than the pair beside it, or with a sine that sweeps, which no pair has."""
+    alone = {"k_n": 200.0, "gap": 0.01, "k": 30.0, "v0": 0.4, "end": 0.7, "step": 1e-3}
+    tones = {"tone_a0": [2.0], "tone_omega": [11.0], "tone_phase": [0.4]}
+    padded = {name: np.array([[*values, np.nan], [*values, 1.0]]) for name, values in tones.items()}
+    swept = {"a0": 1.0, "omega": 5.0}
+    cases = [(tones, padded, {})]
+    if scheme != "exact":
+        cases.append(({**swept, "sweep_rate": 1.0}, swept, {"sweep_rate": np.array([1.0, 0.0])}))
+    for own, beside, more in cases:
+        columns = {**alone, **beside, **more, "m_2": np.array([2.0, 2.0])}
+        rows = batch.solve(STOP, scheme, columns, {"m_2": np.array([True, False])}, 2)
+        assert not rows.status.any()
+        by_itself = kernels.simulate("stop", {**alone, **own}, scheme)
+        last = swept if more else {name: values[1] for name, values in padded.items()}
+        pair = kernels.simulate("stop", {**alone, **last, "m_2": 2.0}, scheme)
+        for name in ("x_end", "v_end", "x_end_2", "v_end_2"):
+            np.testing.assert_allclose(rows.observables[name], [by_itself[name], pair[name]], rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def test_what_two_bodies_cannot_be_driven_by_is_said() -> None:
