@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.branching.results import Branches, observables
+from sweep.analysis.branching.results import MOST_BONED, Branches, observables
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.plots.figure import HUES, INK, Picture, label, label_plainly, plain, save
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SIZE, WITH_CURVES = (8.6, 5.2), (12.4, 5.2)  # inches
 MOST = 8  # points of the study that are told apart by colour
-MOST_BONED = 50  # points of the study whose backbone is drawn, here and in reports
 MARKS: dict[str, dict[str, Any]] = {
     "fold": {"marker": "o", "markerfacecolor": "white"},
     "flip": {"marker": "D", "markerfacecolor": "white"},

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kernels.models.quantity import Quantity
-from sweep.analysis.branching.results import SPECIAL_POINTS, STUDY, Branches, observables, read
+from sweep.analysis.branching.results import MOST_BONED, SPECIAL_POINTS, STUDY, Branches, observables, read
 from sweep.analysis.calibration.parameters import Free
 from sweep.analysis.fixed_values import unit_of, value_in_words
 from sweep.analysis.supports import in_words
@@ -18,7 +18,6 @@ from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.files import read_text
 from sweep.io.values import written
 from sweep.io.version import VERSION
-from sweep.plots.branches import MOST_BONED
 from sweep.report.columns import MOST_FINE
 from sweep.report.content import Content
 from sweep.report.labels import html_label

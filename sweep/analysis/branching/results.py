@@ -36,6 +36,7 @@ MANIFEST, STUDY, FOLDER, CURVES, CURVED = "manifest.json", "config.toml", "point
 BACKBONE = "backbone.parquet"
 REPORTS = ("report.html", "report.pdf")  # default names of reports, which tell of whole branches
 BLOCK = 256  # points of the study whose branches share a file
+MOST_BONED = 50  # points of the study whose backbone is drawn, in pictures and in reports
 LEFT_OUT = (
     "period",
     "poincare_x",

@@ -336,8 +336,6 @@ def test_what_the_exact_engine_and_steady_windows_cannot_have_is_refused() -> No
     assert found.status.tolist() == [Status.RULE_BROKEN] * 2
     unequal = {"tone_a0": np.array([1.0, 2.0]), "tone_omega": np.array([3.0])}
     assert solve.solve(RUBBING_MASS, "exact", unequal).status.tolist() == [Status.RULE_BROKEN]
-    pair = {"m_2": 1.0, "pulse": 1.0, "pulse_duration": 0.1, "pulse_f0": 1.0}
-    assert solve.solve(STOP, "exact", pair).status.tolist() == [Status.RULE_BROKEN]
     for given in ({"record": 0.0}, {"tone_a0": ONE}, {"sweep_rate": 1.0}):
         with pytest.raises(ValueError, match=f"repeats with one sine: leave out {next(iter(given))}"):
             solve.solve(RUBBING_MASS, "exact", given, window="steady")
