@@ -146,11 +146,11 @@ def build(made: EventSetup, nested: bool = False) -> event_loop.EventMachine[Any
 def rub(sums: rubbing.Rubbing, contact: FrictionState, now: Stretch, belt: Array | None = None) -> rubbing.Rubbing:
     """The sums of friction after a stretch. `contact` is the memory of friction during it, `belt` the speed of its surface [m/s]."""
     slipping, lasts = contact.slips, now.duration > 0.0
-    slid, first, last = (now.moved, now.v0, now.v) if belt is None else (now.moved - belt * now.duration, now.v0 - belt, now.v - belt)
+    first, last = (now.v0, now.v) if belt is None else (now.v0 - belt, now.v - belt)
     interval = Interval(
         duration=jnp.where(now.inside, now.duration, 0.0),
         displacement=jnp.where(now.inside, now.moved, 0.0),
-        slip=jnp.where(now.inside, jnp.abs(slid), 0.0),
+        slip=jnp.where(now.inside & slipping, _slid(now, belt), 0.0),
         slipping=slipping & lasts,
         resting=(contact.resting > 0.0) & lasts,
         sticking=contact.holds,
@@ -224,9 +224,14 @@ def _wear(p: dict[str, Any], friction: FrictionPhases | None, before: Contacts, 
         signs = contact.pressed * contact.direction  # neither n nor the velocity against the support changes its sign in a stretch
         worn = signs * quadrature.rubbed(slips, contact.normal, friction.belt, now)
         return jnp.where(slips & ~(worn < 0.0), worn, 0.0)  # NaN stays
-    slid = now.moved if friction.belt is None else now.moved - friction.belt * now.duration
-    energy: Array = jnp.where(slips, p["normal_force"] * jnp.abs(slid), 0.0)
+    energy: Array = jnp.where(slips, p["normal_force"] * _slid(now, friction.belt), 0.0)
     return energy
+
+
+def _slid(now: Stretch, belt: Array | None) -> Array:
+    """The distance that a mass which slips one way slips in a stretch [m]; one of no length, as between two faces, has derivatives too."""
+    slid, speed = (now.moved, now.v0) if belt is None else (now.moved - belt * now.duration, now.v0 - belt)
+    return slid * jnp.where(slid == 0.0, jnp.sign(speed), jnp.sign(slid))
 
 
 def _curves(friction: FrictionPhases | None, walls: tuple[Wall, ...], before: Contacts, now: Stretch) -> quadrature.Curves:

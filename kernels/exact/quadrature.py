@@ -16,7 +16,7 @@ import numpy as np
 from kernels.exact.event_loop import Stretch
 from kernels.numerics.fusion import for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array
-from kernels.observables.statistics import Statistics, add, widen
+from kernels.observables.statistics import Statistics, add, add_instant, widen
 from kernels.segments.damped import Course, Damped
 from kernels.segments.interface import Motion
 
@@ -181,4 +181,5 @@ def look(sums: Statistics, curves: Curves, now: Stretch, asked: Array | None = N
         return end, widen(sums, lasts, found)
 
     start = for_every_lane((jnp.zeros_like(length), sums), length, curves, now.start)
-    return jax.lax.while_loop(lambda carry: carry[0] < length, panel, start)[1]
+    seen = jax.lax.while_loop(lambda carry: carry[0] < length, panel, start)[1]
+    return add_instant(seen, jnp.where(length > 0.0, 0.0, length), curves.value, curves.speed(v0))

@@ -13,7 +13,7 @@ class Interval(NamedTuple):
     Attributes:
         duration: its length within the averaging window [s]; 0 outside the window.
         displacement: displacement during that part [m].
-        slip: distance slipped during that part [m], >= 0.
+        slip: distance slipped during that part [m], >= 0; 0 where the contact does not slip.
         slipping: whether the contact slips.
         resting: whether the mass rests on its support. In the brief stuck state of a penalised contact at a reversal it does not.
         sticking: whether the contact holds; the same as `resting` in rigid friction.

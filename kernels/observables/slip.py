@@ -37,7 +37,7 @@ def update(sums: Slip, now: Interval) -> Slip:
     inside = now.slipping & (now.duration > 0.0)
     counted = jnp.where(now.begins, 0.0, sums.counted)
     return Slip(
-        distance=jnp.where(inside, sums.distance + now.slip, sums.distance),
+        distance=sums.distance + now.slip,
         drift=sums.drift + now.displacement,
         stuck_time=jnp.where(now.sticking, sums.stuck_time + now.duration, sums.stuck_time),
         top_speed=jnp.where(inside, jnp.maximum(sums.top_speed, now.top_speed), sums.top_speed),

@@ -55,6 +55,22 @@ def add(sums: Statistics, weights: Array, values: Array, velocities: Array) -> S
     )
 
 
+def add_instant(sums: Statistics, length: Array, values: Array, velocity: Array) -> Statistics:
+    """The same sums with the derivatives of one more stretch of no length, `length` being 0 [s] with derivatives.
+
+    Args:
+        values, velocity: of the instant, (q,) and scalar [m/s].
+    """
+    begun = sums.duration > 0.0
+    apart = values - sums.mean
+    return sums._replace(
+        duration=sums.duration + length,
+        mean=sums.mean + jnp.where(begun, length / jnp.where(begun, sums.duration, 1.0), 0.0) * apart,
+        deviations=sums.deviations + length * apart * apart,
+        speeds=sums.speeds + length * velocity * velocity,
+    )
+
+
 def widen(sums: Statistics, lasts: Array, values: Array) -> Statistics:
     """Extremes after more `values` (q, n); `lasts`: whether their stretch of time has a length in the window."""
     low, high = jnp.min(values, axis=1), jnp.max(values, axis=1)

@@ -102,7 +102,7 @@ def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:
     return Interval(
         duration=part.duration,
         displacement=part.displacement,
-        slip=jnp.abs(rubbed.slid),
+        slip=jnp.where(after.slips, jnp.abs(rubbed.slid), 0.0),
         slipping=after.slips,
         resting=after.rests,
         sticking=~after.slips,

@@ -196,6 +196,32 @@ def test_blocks_and_statistics_have_the_derivatives_of_the_motion() -> None:
 
 
 @pytest.mark.slow
+def test_a_mass_between_two_stops_has_derivatives_where_their_clearance_closes() -> None:
+    stiffness, start, end, crossings = 9.0, 0.2, 4.0, 4
+    omega = math.sqrt(stiffness)
+    assert 0.5 + crossings - 1 < omega * end / math.pi < crossings
+
+    def closed_form(gap: complex) -> np.ndarray:
+        """RMS of velocity and force, and the way, of a mass that leaves a stop at rest and crosses the clearance some times."""
+        swing = start - gap
+        flight = 2.0 * gap / (swing * omega)
+        pressed = end - crossings * flight
+        sine = 0.5 * pressed - np.sin(2.0 * omega * pressed) / (4.0 * omega)
+        way = swing * (2.0 * crossings - 1.0 + np.cos(omega * pressed)) + 2.0 * crossings * gap
+        squares = [(crossings * flight + sine) * (swing * omega) ** 2 / end, (pressed - sine) * (swing * stiffness) ** 2 / end]
+        return np.array([*np.sqrt(squares), way])
+
+    def engine(gap: Any) -> Any:
+        row = {"m": 1.0, "k_n": stiffness, "a0": 0.0, "x0": start, "gap": gap, "sides": 2.0, "mu": 0.0, "normal_force": 1.0, "end": end}
+        found = kernels.simulate("stop", row, statistics=True)
+        return jax.numpy.stack([found[name] for name in ("v_rms", "wall_force_rms", "slip_distance")])
+
+    values, rates = hastily(lambda gap: (engine(gap), jax.jacfwd(engine)(gap)))(0.0)
+    np.testing.assert_allclose(values, closed_form(0.0).real, rtol=1e-12)
+    np.testing.assert_allclose(rates, closed_form(1e-30j).imag / 1e-30, rtol=1e-11)
+
+
+@pytest.mark.slow
 def test_blocks_add_up_where_friction_varies() -> None:
     times = {"end": 3.0, "step": 5e-4, "window_start": 0.3, "window_end": 3.0}
     mass = {"a0": np.array([15.0, 1.5]), "k_t": 1e5, "mu_s": 0.15, "mu_d": 0.1, "stribeck_speed": 0.2}
