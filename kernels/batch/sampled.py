@@ -24,11 +24,11 @@ from kernels.exact import at_times as by_events
 from kernels.excitation.record import Records
 from kernels.models import Model
 from kernels.models.schemes import EXACT
-from kernels.models.signals import DURATIONS, PEAKS, Signals, slope_of, struck
+from kernels.models.signals import DURATIONS, OF_WEAR, PEAKS, Signals, slope_of, struck
 from kernels.models.status import RESULTS
 from kernels.models.supports import named
 from kernels.numerics.numbers import Array
-from kernels.observables import impact_classes, turning, welch
+from kernels.observables import impact_classes, turning, wear_classes, welch
 from kernels.observables.rainflow import Cycles
 from kernels.runtime.stderr_filter import without_false_alarm
 from kernels.stepping import at_times as by_steps
@@ -48,10 +48,11 @@ class Counted(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The sums of one part of a window: of spectra, and of channels in the order of `Signals.counted`. None where not asked for."""
+    """The sums of one part of a window: of spectra, channels in the order of `Signals.counted`, and wear. None where not asked for."""
 
     spectra: welch.Welch | None
     counted: tuple[Counted, ...]
+    worn: wear_classes.WearClasses | None
 
 
 class Sampler(NamedTuple):
@@ -152,8 +153,7 @@ def _block(asked: Signals, key: ProgramKey, made: Any, arguments: Any, block: np
                 run, sums, samples = chunk(*arguments, run, sums, float(part), float(first))
                 for (name, _), each in zip(asked.rainflow, cycles, strict=True):
                     each.add(np.asarray(samples[name])[: len(block)])
-            spectra, crossings = end(sums)
-            for name, values in {**spectra, **crossings}.items():
+            for name, values in end(sums).items():
                 found[ahead + name][block] = np.asarray(values)[: len(block)]
             seconds = np.asarray(p[_COUNT])[: len(block)] * asked.interval
             for (name, _), each in zip(asked.rainflow, cycles, strict=True):
@@ -258,14 +258,22 @@ def _programs(key: ProgramKey, asked: Signals, devices: int, supports: int) -> A
 def _followed(asked: Signals) -> tuple[str, ...]:
     """The channels that are sampled: those asked for, and the velocities of counted displacements."""
     slopes = [slope for name in asked.counted if (slope := slope_of(name)) is not None]
-    return tuple(dict.fromkeys([*asked.spectral, *asked.counted, *slopes]))
+    return tuple(
+        dict.fromkeys([*asked.spectral, *asked.counted, *slopes, *_of_worn(asked, "normal_force"), *_of_worn(asked, "sliding_speed")])
+    )
+
+
+def _of_worn(asked: Signals, name: str) -> list[str]:
+    """A channel of each support whose wear is asked for."""
+    return [named(name, support) for support in asked.worn]
 
 
 def _nothing(asked: Signals, like: Array) -> Part:
     """The sums of a part before its first sample."""
     levels = dict(asked.crossings)
     counted = tuple(Counted(like, like, (jnp.zeros(len(levels[name])) + like,) if name in levels else ()) for name in asked.counted)
-    return Part(welch.init(asked, like) if asked.spectral else None, counted)
+    worn = wear_classes.init(like, len(asked.worn)) if asked.kwu_epri is not None else None
+    return Part(welch.init(asked, like) if asked.spectral else None, counted, worn)
 
 
 def _update(asked: Signals, sums: Part, samples: dict[str, Array], first: Array, count: Array) -> tuple[Part, dict[str, Array]]:
@@ -283,17 +291,25 @@ def _update(asked: Signals, sums: Part, samples: dict[str, Array], first: Array,
         crossings = tuple(each + turning.upward(before, sequence, jnp.asarray(levels[name])) for each in was.crossings)
         counted.append(Counted(values[-1], slopes[-1], crossings))
         sequences[name] = sequence
-    return Part(spectra, tuple(counted)), {name: sequences[name] for name, _ in asked.rainflow}
+    worn = sums.worn
+    if worn is not None and asked.kwu_epri is not None:
+        force, speed = (jnp.stack([samples[each] for each in _of_worn(asked, name)]) for name in ("normal_force", "sliding_speed"))
+        worn = wear_classes.update(worn, asked.kwu_epri, force, speed, first, count)
+    return Part(spectra, tuple(counted), worn), {name: sequences[name] for name, _ in asked.rainflow}
 
 
-def _finish(asked: Signals, sums: Part) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Spectra and crossings by column, of one part."""
-    spectra = {}
+def _finish(asked: Signals, sums: Part) -> dict[str, Array]:
+    """Spectra, crossings and wear by column, of one part."""
+    found = {}
     if sums.spectra is not None:
         power, cross = welch.finish(sums.spectra, asked)
         place = {name: row for row, name in enumerate(asked.spectral)}
-        spectra = {f"psd_{name}": power[place[name]] for name in asked.psd}
+        found = {f"psd_{name}": power[place[name]] for name in asked.psd}
         for row, (one, other) in enumerate(asked.cross_psd):
-            spectra |= {f"cross_psd_re_{one}_{other}": cross[row].real, f"cross_psd_im_{one}_{other}": cross[row].imag}
+            found |= {f"cross_psd_re_{one}_{other}": cross[row].real, f"cross_psd_im_{one}_{other}": cross[row].imag}
     counts = dict(zip(asked.counted, sums.counted, strict=True))
-    return spectra, {f"crossings_{name}": counts[name].crossings[0] for name, _ in asked.crossings}
+    found |= {f"crossings_{name}": counts[name].crossings[0] for name, _ in asked.crossings}
+    if sums.worn is not None and asked.kwu_epri is not None:
+        for (name, *_), values in zip(OF_WEAR, wear_classes.finish(sums.worn, asked.kwu_epri), strict=True):
+            found |= {named(name, support): values[place] for place, support in enumerate(asked.worn)}
+    return found

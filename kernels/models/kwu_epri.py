@@ -17,7 +17,7 @@ cuts the width of the classes of force down to whole newtons; here it is a fifth
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,11 +25,24 @@ from numpy.typing import ArrayLike
 CLASSES = 5
 
 
+class KwuEpriLaw(NamedTuple):
+    """The numbers of the law; see `kwu_epri`."""
+
+    wear_coefficient: float
+    impact_coefficient: float
+    sliding_coefficient: float
+    service_time: float
+    force_max: float
+    speed_max: float
+    hardening: float = 5.0
+    reference_force: float = 10.0
+
+
 class KwuEpri(NamedTuple):
     """What `kwu_epri` finds.
 
     Attributes:
-        volume: worn in service [m^3]; NaN where the law does not hold, or where there is no contact.
+        volume: worn in service [m^3], 0 without contact; NaN where the law does not hold.
         intensity: w. impacts, sliding: S_I and S_S. In the units of the coefficients.
         wear_power: mean of normal force times sliding speed [W].
         shares: of the time in contact (5, 5): classes of the sliding speed, slowest first, by classes of the normal force, weakest first.
@@ -104,21 +117,43 @@ def kwu_epri(
     lasts[0], lasts[-1], lasts[1:-1] = 0.5 * steps[0], 0.5 * steps[-1], 0.5 * (steps[:-1] + steps[1:])
     power = float(np.sum(lasts * force * speed) / np.sum(lasts))
     touches = force > 0.0
-    if not touches.any():
-        return KwuEpri(math.nan, math.nan, 0.0, 0.0, power, np.zeros((CLASSES, CLASSES)))
-    widths = [(float(np.max(values[touches])) if top is None else top) / CLASSES for top, values in tops.values()]
-    shares = np.zeros((CLASSES, CLASSES))
-    classes = [_class_of(values[touches], width) for (_, values), width in zip(tops.values(), widths, strict=True)]
-    np.add.at(shares, (classes[1], classes[0]), lasts[touches])
-    shares /= np.sum(lasts[touches])
-    forces, speeds = (width * (np.arange(CLASSES) + 0.5) for width in widths)
-    impacts = float(np.sum(shares[0] * impact_coefficient * hardening * (forces / reference_force) ** 3))
-    weights = sliding_coefficient * forces * speeds[:, None] ** 2
-    sliding = float(np.sum(shares[1:] * weights[1:]) + shares[0, 0] * weights[0, 0])
+    largest = [float(np.max(values[touches], initial=0.0)) if top is None else top for top, values in tops.values()]
+    times_of_classes = np.zeros(CLASSES * CLASSES)
+    np.add.at(times_of_classes, class_of(force[touches], speed[touches], *largest).astype(int), lasts[touches])
+    shares = times_of_classes / max(np.sum(lasts[touches]), np.finfo(float).tiny)
+    law = KwuEpriLaw(**numbers, force_max=largest[0], speed_max=largest[1])
+    volume, intensity, impacts, sliding = (float(each) for each in of_shares(law, shares, power))
+    return KwuEpri(volume, intensity, impacts, sliding, power, shares.reshape(CLASSES, CLASSES))
+
+
+def class_of(force: Any, speed: Any, force_max: float, speed_max: float, xp: Any = np) -> Any:
+    """The class of instants with these normal forces and sliding speeds, any shape: 5 times that of the speed plus that of the force.
+
+    Classes are counted from 0, and their upper ends belong to them; what is above the last one belongs to it too.
+    """
+    ends = xp.arange(1, CLASSES)
+    of_speed, of_force = (
+        xp.sum(values[..., None] * CLASSES > top * ends, axis=-1) for values, top in ((xp.abs(speed), speed_max), (force, force_max))
+    )
+    return CLASSES * of_speed + of_force
+
+
+def of_shares(law: KwuEpriLaw, shares: Any, power: Any, xp: Any = np) -> tuple[Any, Any, Any, Any]:
+    """Volume [m^3], intensity w, and the parts S_I and S_S of impacts and of sliding.
+
+    Args:
+        shares: of the time in contact in each class (see `class_of`), (..., 25). power: wear power [W], (...).
+        xp: array module, numpy or jax.numpy.
+    """
+    shares = xp.reshape(shares, (*shares.shape[:-1], CLASSES, CLASSES))
+    forces, speeds = (top / CLASSES * (np.arange(CLASSES) + 0.5) for top in (law.force_max, law.speed_max))
+    impacts = xp.sum(shares[..., 0, :] * law.impact_coefficient * law.hardening * (forces / law.reference_force) ** 3, axis=-1)
+    weights = law.sliding_coefficient * forces * speeds[:, None] ** 2
+    sliding = xp.sum(shares[..., 1:, :] * weights[1:], axis=(-2, -1)) + shares[..., 0, 0] * weights[0, 0]
     both = sliding + impacts
-    intensity = sliding * sliding / both if both > 0.0 else 0.0
-    volume = wear_coefficient * intensity * power * service_time if impacts >= sliding else math.nan
-    return KwuEpri(volume, intensity, impacts, sliding, power, shares)
+    intensity = sliding * sliding / xp.where(both > 0.0, both, 1.0)
+    volume = xp.where(impacts >= sliding, law.wear_coefficient * intensity * power * law.service_time, math.nan)
+    return volume, intensity, impacts, sliding
 
 
 _ARRAYS = ("time", "normal_force", "sliding_speed")
@@ -148,8 +183,3 @@ def _check(times: np.ndarray, force: np.ndarray, speed: np.ndarray) -> None:
     if (force < 0.0).any():
         place = int(np.argmax(force < 0.0))
         raise ValueError(f"normal_force must be >= 0 N, and entry {place} is {force[place]:g} N")
-
-
-def _class_of(values: np.ndarray, width: float) -> np.ndarray:
-    """Numbers of the classes of values, counted from 0; the upper end of a class belongs to it."""
-    return np.clip(np.ceil(values / width).astype(int) - 1, 0, CLASSES - 1) if width > 0.0 else np.zeros(values.size, dtype=int)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.models.basis import AXES
+from kernels.models.kwu_epri import KwuEpriLaw
 from kernels.models.model import Model
 from kernels.models.observables import MOTION
 from kernels.models.quantity import Quantity
@@ -20,6 +21,15 @@ DETRENDS = ("constant", "none")
 PEAKS, DURATIONS = "impact_peaks", "impact_durations"
 _ACCELERATION = Quantity("a", "m/s^2", "acceleration")
 _WALL = "wall_force"
+OF_WEAR = (
+    (
+        "wear_volume_kwu_epri",
+        "m^3",
+        "volume worn in service by the law KWU-EPRI; null where sliding outweighs impacts, for which it does not hold",
+    ),
+    ("kwu_epri_impacts", "", "part S_I of impacts in the law KWU-EPRI"),
+    ("kwu_epri_sliding", "", "part S_S of sliding in the law KWU-EPRI"),
+)
 _CLASSES = "from each edge to the next, the last class without end"
 
 
@@ -48,6 +58,7 @@ class Signals:
         rainflow: channel -> edges of classes of ranges. crossings: channel -> levels; pairs, so that the whole is hashable.
         exponent: of a Woehler curve; None for no equivalent range. rate: cycles per second of the equivalent range [Hz].
         peaks: edges of classes of the largest force of an impact [N]. durations: edges of classes of the duration of one [s].
+        kwu_epri: the wear law by which the volumes at the supports `worn` are computed; None for no volumes.
     """
 
     interval: float
@@ -64,6 +75,8 @@ class Signals:
     rate: float = 1.0
     peaks: tuple[float, ...] = ()
     durations: tuple[float, ...] = ()
+    kwu_epri: KwuEpriLaw | None = None
+    worn: tuple[str, ...] = ()
 
     @property
     def spectral(self) -> tuple[str, ...]:
@@ -128,6 +141,9 @@ class Signals:
                     place = f" at {of}" if of else ""
                     text = f"impacts{place} that ended {where} by their {what}; {_CLASSES}"
                     found.append((Quantity(named(name, of) if of else name, "", text), Abscissa(what, unit, edges)))
+        for of in self.worn:
+            for name, unit, text in OF_WEAR:
+                found.append((Quantity(named(name, of), unit, f"{text}; at {of}, {where}"), None))
         return found
 
 
@@ -155,6 +171,12 @@ def slope_of(name: str) -> str | None:
         return "v"
     base, _, point = name.partition("[")
     return f"{base}_rate[{point}" if base in AXES else None
+
+
+def rubbed(model: Model) -> tuple[str, ...]:
+    """The supports of a model along which something may slide."""
+    structure = model.structure
+    return () if structure is None else tuple(s.name for s in structure.supports if structure.kind_of(s).axes > 1)
 
 
 def struck(model: Model) -> tuple[str, ...]:

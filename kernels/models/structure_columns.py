@@ -14,11 +14,12 @@ _OF_POINT = (
 _OF_SUPPORT = (
     Quantity("normal_force", "N", "normal force; at {of}", "F_n"),
     Quantity("tangential_force", "N", "size of the friction force; at {of}", "F_t"),
+    Quantity("sliding_speed", "m/s", "speed of sliding along the support, also off it; at {of}"),
     Quantity("penetration", "m", "penetration of the support, negative off it; at {of}"),
     Quantity("place_1", "m", "displacement along the first axis of the support, from the clearance's centre; at {of}"),
     Quantity("place_2", "m", "displacement along the second axis of the support, from the clearance's centre; at {of}"),
 )
-_NEED_A_PLANE = ("tangential_force", "place_2")
+_NEED_A_PLANE = ("tangential_force", "sliding_speed", "place_2")
 
 
 def sampled(model: Model) -> dict[str, Quantity]:

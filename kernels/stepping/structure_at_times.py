@@ -107,10 +107,11 @@ def _seen(setup: StructureSetup, state: StepState) -> dict[str, Array]:
             parts = {
                 "normal_force": touch.normal[place],
                 "tangential_force": size(touch.tangential, touch.normal)[place],
+                "sliding_speed": touch.speed[place],
                 "penetration": touch.depth[place],
                 **{f"place_{axis + 1}": centred[axis][place] for axis in range(min(kind.axes, 2))},
             }
             if kind.axes == 1:
-                del parts["tangential_force"]
+                del parts["tangential_force"], parts["sliding_speed"]
             found |= {named(name, kind.name): value for name, value in parts.items()}
     return found

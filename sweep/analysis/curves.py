@@ -50,7 +50,7 @@ def read_curves(path: Path, observable: str | None = None, x: str | None = None,
     chosen: list[Quantity] = []
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
-        shade = choose_shade(model, model.main if observable is None else observable, problems, "observable")
+        shade = choose_shade(path, model, model.main if observable is None else observable, problems, "observable")
         chosen.extend([shade] if shade else [])
         return [*(quantity.name for quantity in chosen), "status"]
 

@@ -92,7 +92,7 @@ def read_groups(
         if event is not None:
             return [STATUS, event.observable]
         shown = shown_of(model, color, areas, support, problems)
-        shade = choose_shade(model, shown.color, problems) if statistic.kind in OF_NUMBERS else None
+        shade = choose_shade(path, model, shown.color, problems) if statistic.kind in OF_NUMBERS else None
         if statistic.kind in OF_NUMBERS and shown.color == NOTHING:
             problems.append(Problem("--color", f"a {statistic.kind} needs an observable"))
         chosen.extend([shade] if shade else [])

@@ -15,7 +15,9 @@ from kernels.models.status import RESULTS
 from kernels.models.supports import named
 from sweep.analysis.run_rows import KINDS, RunRows, have_results
 from sweep.analysis.supports import REGIME_OF_CONTACT, WEAR, at_support, in_words, support_in, support_problems
+from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
+from sweep.execution.parquet import ENTRIES
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.capabilities import BOUNDARY, KEYS_OF_ASKED
 
@@ -163,15 +165,30 @@ def areas_of_level(rows: RunRows, observable: str, level: float) -> Areas:
     return Areas(f"side of {observable} = {said}", (f"up to {said}", f"above {said}", "none"), found)
 
 
-def choose_shade(model: Model, color: str, problems: list[Problem], option: str = "--color") -> Quantity | None:
-    """Choose the observable to shade by, which `option` names; None for "none"."""
+def choose_shade(path: Path, model: Model, color: str, problems: list[Problem], option: str = "--color") -> Quantity | None:
+    """Choose the observable, or the signal that is a single number, of the run in `path` to shade by, which `option` names.
+
+    None for "none".
+    """
     numeric = {q.name: q for q in model.observables if q.kind not in KINDS}
+    if color not in numeric:
+        numeric |= single_signals(path)
     if color != NOTHING and color not in numeric:
         known = by_name(model.observables).get(color)
         what = f"holds {KINDS[known.kind]}" if known else "is no observable"
         known_names = [*numeric, NOTHING] if option == "--color" else list(numeric)
         problems.append(Problem(option, f"{color!r} {what}; {advise(color, known_names)}"))
     return numeric.get(color)
+
+
+def single_signals(path: Path) -> dict[str, Quantity]:
+    """The signals of a run that are single numbers, by name."""
+    found = {}
+    for field in next((shard.schema for shard in Dataset(path).shards()), ()):
+        told = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+        if told.get(ENTRIES) == "":
+            found[field.name] = Quantity(field.name, told["unit"], told["description"])
+    return found
 
 
 def require_shade(path: Path, rows: RunRows, shade: Quantity | None, option: str = "--color") -> None:

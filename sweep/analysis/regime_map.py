@@ -116,7 +116,7 @@ def read_map(
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
         shown = shown_of(model, color, areas, support, problems, sought_in(path))
-        shade = choose_shade(model, shown.color, problems)
+        shade = choose_shade(path, model, shown.color, problems)
         chosen.extend([shade] if shade else [])
         return [*columns_of(model, shown, problems), *(quantity.name for quantity in chosen)]
 

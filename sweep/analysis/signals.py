@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.quantity import by_name
+from sweep.analysis.fixed_values import value_in_words
 from sweep.analysis.group_statistics import group
 from sweep.analysis.run_rows import as_text, have_results, slice_at, varying_of
 from sweep.analysis.run_state import model_of, state_of
@@ -148,7 +149,7 @@ def read_signals(
         raise ConfigError(str(path), problems)
     of = group(table, keys)
     first = np.unique(of, return_index=True)[1]
-    labels = [", ".join(f"{name} = {as_text(table.column(name))[int(row)].as_py()}" for name in keys) for row in first]
+    labels = [", ".join(f"{name} = {in_words(table.column(name), int(row))}" for name in keys) for row in first]
     good = have_results(table.column(STATUS))
     found = []
     for name in chosen:
@@ -156,6 +157,12 @@ def read_signals(
         curves = tuple(curve_of(label, values[(of == number) & good]) for number, label in enumerate(labels))
         found.append(signal_of(field, curves))
     return RunSignals(state["study"], tuple(found), tuple(random), held)
+
+
+def in_words(column: pa.ChunkedArray, row: int) -> str:
+    """A cell of a column of parameters in readable form."""
+    value = column[row].as_py()
+    return value_in_words(value) if isinstance(value, float) else str(as_text(column)[row].as_py())
 
 
 def signals_of(dataset: Dataset) -> dict[str, pa.Field]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kernels.models.kwu_epri import KwuEpriLaw
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
 from kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
@@ -123,6 +124,7 @@ FORMS: dict[str, dict[str, Schema]] = {
         **dict.fromkeys(("rainflow", "crossings"), OF_CHANNELS),
         **dict.fromkeys(("woehler_exponent", "cycle_rate"), NUMBER),
         **dict.fromkeys(("impact_peaks", "impact_durations"), EDGES),
+        "kwu_epri": table(dict.fromkeys(KwuEpriLaw._fields, NUMBER), required=KwuEpriLaw._fields[:6]),
     },
     "Assembly": {
         "basis": either(TEXT, list_of(TEXT, 1)),

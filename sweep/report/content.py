@@ -101,10 +101,11 @@ def read_content(
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
         shown = shown_of(model, color, areas, support, problems, sought_in(path))
-        shade = choose_shade(model, shown.color, problems) or by_name(model.observables)[model.main]
+        shade = choose_shade(path, model, shown.color, problems) or by_name(model.observables)[model.main]
         chosen.append(shade)
         columns_of(model, shown, problems)
-        return [POINT, *(quantity.name for quantity in model.observables if quantity.kind != "list"), "status"]
+        observables = [quantity.name for quantity in model.observables if quantity.kind != "list"]
+        return [POINT, *dict.fromkeys([*observables, shade.name]), "status"]
 
     over = tuple(over) or draws_of(path, x, y, at)
     rows = read_rows(path, wanted, x, y, at, fewest=1, over=over)

@@ -203,7 +203,7 @@ class Excitation(TableSchema):
 
 
 class SignalsTable(TableSchema):
-    """[output.signals]: spectra, cycles, crossings and impacts of the motion, as columns."""
+    """[output.signals]: spectra, cycles, crossings, impacts and wear by classes of force and speed, as columns."""
 
     interval: Any = Field(default=None, description="time between samples of the motion in the window [s]")
     parts: Whole = Field(default=1, description="number of equal parts of the window, each with columns of its own")
@@ -229,6 +229,12 @@ class SignalsTable(TableSchema):
     crossings: Any = Field(default=None, description="upward crossings: channel = levels, a list or { from, to, count, spacing }")
     impact_peaks: Any = Field(default=None, description="edges of classes of the largest force of an impact [N]; the last class has no end")
     impact_durations: Any = Field(default=None, description="edges of classes of the duration of an impact [s]; the last class has no end")
+    kwu_epri: Any = Field(
+        default=None,
+        description="of a structure: the wear law KWU-EPRI at its supports, { wear_coefficient, impact_coefficient, sliding_coefficient, "
+        "service_time, force_max, speed_max, hardening = 5, reference_force = 10 }, where force_max [N] and speed_max [m/s] are the upper "
+        "ends of its five classes of each",
+    )
 
 
 class Output(TableSchema):
@@ -245,7 +251,9 @@ class Output(TableSchema):
     shard_points: Whole | None = Field(
         default=None, description="number of points in a file of the dataset; the default depends on the scheme"
     )
-    signals: SignalsTable | None = Field(default=None, description="spectra, rainflow cycles, level crossings and impacts, as columns")
+    signals: SignalsTable | None = Field(
+        default=None, description="spectra, rainflow cycles, level crossings, impacts, and wear by KWU-EPRI, as columns"
+    )
 
 
 class Assembly(TableSchema):

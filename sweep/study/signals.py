@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from kernels.models import Model
+from kernels.models.kwu_epri import KwuEpriLaw
 from kernels.models.quantity import Quantity
-from kernels.models.signals import DETRENDS, DURATIONS, OVERLAPS, PEAKS, TAPERS, Signals, channels, struck
+from kernels.models.signals import DETRENDS, DURATIONS, OVERLAPS, PEAKS, TAPERS, Signals, channels, rubbed, struck
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import number_like, read_number
 from sweep.study.schema import SignalsTable
@@ -23,7 +24,21 @@ COUNT = Quantity("count", "", "number of values", kind="integer", lower=2.0, upp
 SPACINGS = ("linear", "log")
 LEAST_SEGMENT, MOST_SEGMENT, MOST_PARTS, MOST_ENTRIES = 8, 2**16, 100, 10_000
 ROUNDING = 1e-9  # relative, of a length that is a whole number of intervals
-PRODUCTS = ("psd", "cross_psd", "rainflow", "crossings", PEAKS, DURATIONS)
+WEAR = "kwu_epri"
+PRODUCTS = ("psd", "cross_psd", "rainflow", "crossings", PEAKS, DURATIONS, WEAR)
+OF_WEAR = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity("wear_coefficient", "1/Pa", "coefficient K of the pair of materials", lower=0.0),
+        Quantity("impact_coefficient", "", "coefficient K_1 of impacts", lower=0.0),
+        Quantity("sliding_coefficient", "", "coefficient K_2 of sliding", lower=0.0),
+        Quantity("service_time", "s", "time in service", lower=0.0),
+        Quantity("force_max", "N", "upper end of the classes of normal force", lower=0.0, lower_open=True),
+        Quantity("speed_max", "m/s", "upper end of the classes of sliding speed", lower=0.0, lower_open=True),
+        Quantity("hardening", "", "factor k of impacts", lower=0.0),
+        Quantity("reference_force", "N", "force c", lower=0.0, lower_open=True),
+    )
+}
 
 
 def read_signals(section: SignalsTable | None, model: Model, problems: list[Problem]) -> Signals | None:
@@ -60,6 +75,7 @@ def read_signals(section: SignalsTable | None, model: Model, problems: list[Prob
         "rainflow": read_tables(f"{KEY}.rainflow", section.rainflow, known, 0.0, problems),
         "crossings": read_tables(f"{KEY}.crossings", section.crossings, known, None, problems),
         **read_impacts(section, model, problems),
+        **read_wear(section, model, problems),
     }
     if len(problems) > before or interval is None or rate is None:
         return None
@@ -170,6 +186,29 @@ def read_impacts(section: SignalsTable, model: Model, problems: list[Problem]) -
     return found
 
 
+def read_wear(section: SignalsTable, model: Model, problems: list[Problem]) -> dict[str, Any]:
+    """The wear law KWU-EPRI, and the supports where it is asked for."""
+    path, given = f"{KEY}.{WEAR}", section.kwu_epri
+    if given is None:
+        return {}
+    if not rubbed(model):
+        problems.append(Problem(path, f"{model.name} has no supports along which something slides; tribosweep.kwu_epri takes any course"))
+        return {}
+    if not isinstance(given, dict):
+        problems.append(Problem(path, f"must be a table with {', '.join(KwuEpriLaw._fields)}, not {shorten(given)}"))
+        return {}
+    before = len(problems)
+    problems += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), tuple(OF_WEAR))}") for key in given if key not in OF_WEAR]
+    for name, quantity in OF_WEAR.items():
+        if name not in given and name not in KwuEpriLaw._field_defaults:
+            unit = f", in {quantity.unit}" if quantity.unit else ""
+            problems.append(Problem(f"{path}.{name}", f"is missing: the {quantity.description}{unit}; the law has no value of its own"))
+    read = {name: read_number(OF_WEAR[name], f"{path}.{name}", value, problems) for name, value in given.items() if name in OF_WEAR}
+    if len(problems) > before:
+        return {}
+    return {"kwu_epri": KwuEpriLaw(**{name: float(value) for name, value in read.items() if value is not None}), "worn": rubbed(model)}
+
+
 def read_ascending(path: str, given: Any, unit: str, least: float | None, problems: list[Problem]) -> tuple[float, ...]:
     """Ascending numbers: a list of them, or { from, to, count, spacing }."""
     quantity = Quantity("edges" if least is not None else "levels", unit, "bounds of classes" if least is not None else "levels",
@@ -225,4 +264,6 @@ def section_document(signals: Signals) -> dict[str, Any]:
     if signals.exponent is not None:
         found |= {"woehler_exponent": signals.exponent, "cycle_rate": signals.rate}
     found |= {PEAKS: list(signals.peaks), DURATIONS: list(signals.durations)}
+    if signals.kwu_epri is not None:
+        found[WEAR] = signals.kwu_epri._asdict()
     return {key: value for key, value in found.items() if value not in ([], {})}

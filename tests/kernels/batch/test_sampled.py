@@ -7,6 +7,7 @@ import scipy.signal
 from kernels.batch.sampled import signals
 from kernels.batch.solve import solve
 from kernels.models import MODELS
+from kernels.models.kwu_epri import KwuEpriLaw, kwu_epri
 from kernels.models.signals import Signals, channels, density
 from kernels.structure_samples import samples
 from kernels.time_history import impacts, trace
@@ -139,3 +140,26 @@ def test_signals_of_a_structure_are_those_of_its_samples():
         np.testing.assert_allclose(found[f"psd_{name}"][1], expected, rtol=1e-9, atol=1e-12 * expected.max())
     assert abs(found["impact_peaks[ring]"][0].sum() - solved.observables["impacts[ring]"][0]) <= 1.0
     assert found["impact_durations[ring]"][0].sum() == found["impact_peaks[ring]"][0].sum() > 5.0
+
+
+@pytest.mark.slow
+def test_wear_by_kwu_epri_is_that_of_the_course_of_a_row():
+    config = load("rod_in_ring")
+    params = {**config.fixed, "end": 1.0, "window_start": 0.2, "window_end": 1.0, "mu[ring]": 0.2}
+    rows = {**params, "gap[ring]": np.array([3e-4, 6e-4, 1.0])}  # the last one is never reached
+    law = KwuEpriLaw(2e-15, 0.5, 0.4, 1e7, force_max=300.0, speed_max=0.4)
+    interval = 0.000997  # no whole number of steps: at the end of a step that begins a contact, rounding would decide on it
+    asked = Signals(interval, 2, kwu_epri=law, worn=("ring",), segment=128)
+    solved = solve(config.model, config.scheme, rows, None, 3)
+    found = signals(config.model, config.scheme, asked, rows, None, solved.status)
+    for row, gap in enumerate(rows["gap[ring]"][:2]):
+        for part in range(2):
+            times = 0.2 + 0.4 * part + interval * np.arange(int(0.4 / interval))
+            one = samples(config.model, {**params, "gap[ring]": gap}, times, config.scheme)
+            expected = kwu_epri(times, one["normal_force[ring]"], one["sliding_speed[ring]"], **law._asdict())
+            got = [found[f"part{part + 1}_{name}[ring]"][row] for name in ("wear_volume_kwu_epri", "kwu_epri_impacts", "kwu_epri_sliding")]
+            np.testing.assert_allclose(got, [expected.volume, expected.impacts, expected.sliding], rtol=1e-9)
+            assert expected.volume > 0.0
+            assert np.count_nonzero(expected.shares) > 5
+    assert [found[f"part2_{name}[ring]"][2] for name in ("wear_volume_kwu_epri", "kwu_epri_impacts")] == [0.0, 0.0]
+    assert list(found) == list(asked.columns(config.model))

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.image import imread
 
 import sweep
+from sweep.analysis.regime_map import read_map
 from sweep.analysis.signals import read_signals
 from sweep.cli import main
 from sweep.io.errors import ConfigError
@@ -85,6 +86,14 @@ def test_the_command_prints_writes_and_draws(run, tmp_path, capsys):
 def test_tables_of_a_run_leave_signals_out(run, capsys):
     assert main(["show", str(run.directory)]) == 0
     assert "psd_x" not in capsys.readouterr().out
+
+
+def test_maps_are_shaded_by_signals_that_are_single_numbers(run):
+    found = read_map(run.directory, color="equivalent_range_x")
+    np.testing.assert_allclose(found.shades.reshape(-1)[:7], np.outer([1.1, 1.2, 1.3, 1.4], [1.0, 2.0]).reshape(-1)[:7])
+    assert found.shade.unit == "m"
+    with pytest.raises(ConfigError, match="'psd_x' is no observable"):
+        read_map(run.directory, color="psd_x")
 
 
 def test_signals_that_no_row_has_are_empty_curves(fake, monkeypatch, tmp_path, capsys):

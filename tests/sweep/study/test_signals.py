@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +126,46 @@ def test_studies_that_have_no_signals():
     study = {"study": {"model": "rubbing_mass"}, "parameters": {}}
     impacts = {"interval": 1e-3, "impact_peaks": [0.0]}
     assert "neither walls nor supports" in problems(impacts, **study)["output.signals.impact_peaks"]
+
+
+WEARS = {"wear_coefficient": 1e-15, "impact_coefficient": 0.5, "sliding_coefficient": 0.4, "service_time": "40 year", "force_max": "1 kN",
+         "speed_max": "50 mm/s"}  # fmt: skip
+
+
+def rod_in_ring(wears):
+    study = tomllib.loads((Path(__file__).parents[3] / "configs" / "rod_in_ring.toml").read_text())
+    return {**study, "output": {"signals": {"interval": 1e-3, "kwu_epri": wears}}}
+
+
+def test_wear_at_supports_is_read_in_si_units():
+    config = load(rod_in_ring(WEARS))
+    law = config.signals.kwu_epri
+    assert (law.force_max, law.speed_max, law.hardening, law.reference_force) == (1000.0, 0.05, 5.0, 10.0)
+    assert law.service_time == pytest.approx(40 * 365.25 * 86400.0)
+    assert config.signals.worn == ("ring",)
+    assert load(tomllib.loads(config.to_toml())).signals == config.signals
+    assert parquet.schema(config, {}).field("wear_volume_kwu_epri[ring]").metadata[b"unit"] == b"m^3"
+
+
+@pytest.mark.parametrize(
+    ("wears", "path", "words"),
+    [
+        (
+            {name: value for name, value in WEARS.items() if name != "force_max"},
+            ".force_max",
+            "is missing: the upper end of the classes of",
+        ),
+        ({**WEARS, "hardening": -1.0}, ".hardening", ">= 0"),
+        ({**WEARS, "speed_max": "1 N"}, ".speed_max", "m/s"),
+        ({**WEARS, "speed": 1.0}, ".speed", "speed_max"),
+        (3.0, "", "must be a table with wear_coefficient"),
+    ],
+)
+def test_wrong_wear_is_refused(wears, path, words):
+    with pytest.raises(ConfigError) as error:
+        load(rod_in_ring(wears))
+    assert words in {problem.path: problem.message for problem in error.value.problems}[f"output.signals.kwu_epri{path}"]
+
+
+def test_wear_at_supports_needs_supports():
+    assert "tribosweep.kwu_epri takes any course" in problems({"interval": 1e-3, "kwu_epri": WEARS})["output.signals.kwu_epri"]
