@@ -17,7 +17,7 @@ from kernels.branches.curve_steps import STEPS
 from kernels.branches.curves import Curve, along_surfaces, curves
 from kernels.branches.problem import Problem
 from kernels.branches.section_map import Images
-from kernels.models import RUBBING_MASS
+from kernels.models import RUBBING_MASS, STOP
 from kernels.reference.closed_forms import den_hartog_limit
 from tests.kernels.branches.test_normal_forms import HIGH, LOW, followed
 
@@ -142,3 +142,26 @@ def test_rests_begin_on_den_hartogs_curve_and_with_damping_where_bisection_finds
     order = np.argsort(damped.value[:, 1])
     between = CubicSpline(damped.value[order, 1], damped.value[order, 0])
     np.testing.assert_allclose(border["mu"], between(border["omega"]), atol=1e-5)  # of the spline
+
+
+@pytest.mark.slow
+def test_a_mass_first_touches_its_stop_on_the_amplitude_of_its_free_motion_and_where_bisection_finds_it(tmp_path: Path) -> None:
+    bounds = ((0.3, 0.5), (1.05, 1.35))  # at higher frequencies some gaps that the free motion does not fill have motions with impacts, too
+    fixed = {"m": 1.0, "k": 1.0, "c": 0.3, "k_n": 100.0, "c_n": 2.0, "a0": 1.0, "mu": 0.0}
+    columns = {**fixed, "gap": np.array([1.2])}
+    found = branches(STOP, columns, "omega", bounds[0], places=3, periods=1)
+    (touch,) = curves(STOP, columns, ("omega", "gap"), bounds, (False, False), found, replace(STEPS, largest=0.1))
+    assert (touch.kind, touch.ends) == ("grazing", ("bound", "bound"))
+    assert len(touch.value) > 15
+
+    def amplitude(omega: np.ndarray) -> np.ndarray:
+        return 1.0 / np.abs(1.0 - omega**2 + 0.3j * omega)
+
+    np.testing.assert_allclose(touch.value[:, 1], amplitude(touch.value[:, 0]), atol=1e-10)
+
+    axes = {name: {"from": low, "to": high, "count": 5} for name, (low, high) in zip(("omega", "gap"), bounds, strict=True)}
+    asked = {"design": "boundary", "observable": "impacts", "level": 0.5, "halvings": 2, "width": 1e-6}
+    study = {"study": {"model": "stop"}, "parameters": fixed, "time": {"window": "steady"}, "sweep": {**asked, "axes": axes}}
+    border = sweep.run(study, tmp_path / "touch").boundaries().to_pandas()
+    assert len(border) > 15
+    np.testing.assert_allclose(border["gap"], amplitude(border["omega"].to_numpy()), atol=1e-6)
