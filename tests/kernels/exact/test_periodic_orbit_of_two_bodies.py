@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+import kernels
 from kernels.batch import solve as batch
+from kernels.branches.collect import branches
 from kernels.models import STOP
 from kernels.models.outputs import Asked
 from kernels.models.status import Status
@@ -138,3 +140,36 @@ def test_multipliers_are_those_of_differences_of_the_relative_motion(pairs: dict
             columns.append((there[0][:2] - there[0][2:] - there[1][:2] + there[1][2:]) / (2.0 * h))
         sizes = sorted(np.abs(np.linalg.eigvals(np.array(columns).T)), reverse=True)
         assert [found["multiplier_1"][i], found["multiplier_2"][i]] == pytest.approx(sizes, abs=1e-6), i
+
+
+# Body 1 and its relative motion: m (x - x_2)'' = f0 sin + load - k (x - x_2) - c (x - x_2)' - (1 + m / m_2) F, whatever shakes the base
+PAIR = {"m": 1.0, "m_2": 4.0, "k": 1.0, "c": 0.1, "k_n": 80.0, "c_n": 0.16, "gap": 0.5, "mu": 0.0}
+ALONE = {name: value for name, value in PAIR.items() if name != "m_2"} | {"k_n": 100.0, "c_n": 0.2}
+
+
+def test_traces_of_two_bodies_are_those_of_one_with_their_relative_motion() -> None:
+    drives = {"f0": 1.1, "omega": 1.7, "phase": 0.3, "load": 0.1, "end": 40.0}
+    pair = kernels.trace("stop", PAIR | drives | {"a0": 3.0, "x0": 0.3, "x0_2": 0.2, "v0": 0.7, "v0_2": 0.4}, samples=400)
+    alone = kernels.trace("stop", ALONE | drives | {"a0": 0.0, "x0": 0.1, "v0": 0.3}, samples=400)
+    assert np.count_nonzero(np.diff(alone.wall_force > 0.0)) > 10
+    np.testing.assert_allclose(pair.x, alone.x, rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(pair.v, alone.v, rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(1.25 * pair.wall_force, alone.wall_force, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.long
+def test_branches_of_two_bodies_are_those_of_one_with_their_relative_motion() -> None:
+    drives = {"omega": 1.7, "x0": 0.0, "v0": 0.0}
+    pair, alone = (
+        branches(STOP, row | drives | {"a0": base}, "f0", (0.4, 2.0), places=2, periods=1) for row, base in ((PAIR, 2.0), (ALONE, 0.0))
+    )
+    assert len(pair) == len(alone) > 0
+    special = set()
+    for one, other in zip(pair, alone, strict=True):
+        assert one.ends == other.ends
+        assert one.kinds == other.kinds
+        special |= set(one.kinds)
+        at, to = (np.array([bool(kind) for kind in each.kinds]) for each in (one, other))
+        np.testing.assert_allclose(one.value[at], other.value[to], rtol=1e-8)
+        np.testing.assert_allclose(one.y[at], other.y[to], atol=1e-7)
+    assert {"fold", "grazing"} <= special

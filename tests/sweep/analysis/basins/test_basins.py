@@ -87,6 +87,21 @@ def test_starts_lead_where_brute_force_leads(stops: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
+def test_basins_of_two_bodies_are_those_of_one_with_their_relative_motion(stops: Path, tmp_path: Path) -> None:
+    """m (x - x_2)'' = f0 sin(omega t) - k (x - x_2) - c (x - x_2)' - (1 + m / m_2) F, whatever shakes the base."""
+    pair = STOP | {"m": 1.0, "m_2": 4.0, "k_n": 0.8 * STOP["k_n"], "c_n": 0.8 * STOP["c_n"], "a0": 0.4}
+    found = sweep.run(study(axes={"f0": [-0.7]}, parameters=pair), tmp_path / "pair").basins()
+    alone = sweep.open_run(stops).basins(at={"a0": 0.7})
+    motions, expected = found.to_pandas(), alone.to_pandas()
+    for name in ("periods", "starts", "impacts"):
+        assert motions[name].tolist() == expected[name].tolist()
+    for name in ("section_x", "section_v", "multiplier_1"):
+        np.testing.assert_allclose(motions[name], expected[name], atol=1e-9)
+    assert found.starts()["attractor"].tolist() == alone.starts()["attractor"].tolist()
+
+
+@pytest.mark.slow
 def test_the_command_writes_tables_and_a_picture(stops: Path, tmp_path: Path, capsys: Captured) -> None:
     picture = tmp_path / "basins.png"
     assert main(["basins", str(stops), "--at", "a0=0.7", "--out", str(picture), "--json"]) == 0
