@@ -80,7 +80,7 @@ def solve(
             exact has float32 for rigid friction under one sine over a given window: the error is 4e-7 in most rows. Its other rows, and
             those with sqrt(k/m) or c/m above 3 omega, run in float64. See docs/how-to/runs.md.
         records: the records that the parameter `record` numbers.
-        asked: block means and statistics, of rows over a given window and in float64; or the only observables to compute. A row then
+        asked: block means and statistics, of rows over a given window; or the only observables to compute. A row then
             fails by OVERFLOW only if one of these is not finite.
 
     Returns:
@@ -90,7 +90,7 @@ def solve(
     Raises:
         KeyError: the model has no parameter or scheme of that name.
         ValueError: `window` or `dtype` has neither of its values; a column is no observable; a steady window is not possible; float32
-            by a time scheme with blocks or statistics; rows name a record, but there are no `records`.
+            with links beside k and c; rows name a record, but there are no `records`.
     """
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")

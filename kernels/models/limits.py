@@ -99,7 +99,6 @@ LIMITS = (
     ),
     *(Limit(use, "needs a window [start, end] in s", uses=(STEADY,)) for use in (BLOCKS, STATISTICS)),
     Limit(MULTIPLIERS, "is of a periodic motion: it needs the window 'steady'", without=(STEADY,)),
-    Limit(SINGLE, "has neither blocks nor statistics in time schemes", schemes=TIME_SCHEMES, uses=(BLOCKS, STATISTICS)),
     Limit(SINGLE, "has no links beside k and c, whose energies need more digits", parameters=tuple(LINKS)),
 )  # fmt: skip
 

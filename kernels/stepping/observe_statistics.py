@@ -21,8 +21,8 @@ class Watched(NamedTuple):
 
 
 def init(body: Body, instants: Array | None, asked: bool) -> Watched:
-    """Sums before the run. `instants`: (n + 1,) bounds of the n blocks [s], or None. `asked`: whether statistics are asked for."""
-    zero = 0.0 * body.one
+    """Sums before the run, in float64. `instants`: (n + 1,) bounds of the n blocks [s], or None. `asked`: whether there are statistics."""
+    zero = (0.0 * body.one).astype(jnp.float64)
     return Watched(
         None if instants is None else block_means.init(zero, instants.shape[0] - 1),
         statistics.init(zero, 3 if body.walls else 2) if asked else None,
@@ -46,7 +46,8 @@ def update(sums: Watched, body: Body, before: StepState, after: StepState, h: Ar
         values = values.at[0].set(before.x + jnp.stack([ways[0], ways[-1]]))
         speeds = before.v + (after.v - before.v) * ends
         length = h * (ends[1] - ends[0])
-        seen = statistics.add(seen, 0.5 * length * jnp.ones(2, length.dtype), values, speeds)
+        length, values, speeds = (each.astype(seen.mean.dtype) for each in (length, values, speeds))
+        seen = statistics.add(seen, 0.5 * length * jnp.ones(2), values, speeds)
         seen = statistics.widen(seen, length > 0.0, values)
     return Watched(worn, seen)
 

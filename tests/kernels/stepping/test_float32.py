@@ -101,6 +101,29 @@ def test_fixed_steps_at_their_own_pace_keep_six_digits(scheme: str) -> None:
     assert rubs.sum() > 0.8 * COUNT
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "scheme", "bounds"),
+    [(RUBBING_MASS, "euler", (2e-6, 1e-5)), (STOP, "devogelaere", (1e-6, 1e-5)), (RUBBING_MASS, "rk54", (5e-4, 3e-3))],
+)
+def test_blocks_and_statistics_are_those_of_float64(model: Model, scheme: str, bounds: tuple[float, float]) -> None:
+    rows, asked = masses(model), Asked(8, statistics=True)
+    rows |= {"tolerance": 1e-6} if scheme == "rk54" else {}
+    fine, single = (batch.solve(model, scheme, rows, {}, COUNT, dtype=dtype, asked=asked).observables for dtype in (np.float64, np.float32))
+    compared = {"x_mean": "x_rms", "x_rms": "x_rms", "x_max": "x_rms", "v_rms": "v_rms"}  # each relative to another one
+    force = "friction_force" if model is RUBBING_MASS else "wall_force"
+    compared |= {f"{force}_{ending}": f"{force}_rms" for ending in ("mean", "rms", "std")}
+    for name, size in compared.items():
+        there = fine[size] > 0.0
+        found = np.quantile(np.abs(single[name] - fine[name])[there] / fine[size][there], [0.5, 0.9])
+        assert (found <= bounds).all(), (name, found)
+    if model is RUBBING_MASS:
+        blocks, power = single["wear_power_blocks"], single["wear_power"]
+        apart = np.abs(blocks - fine["wear_power_blocks"])[:, :8].max(axis=1) / np.maximum(power, 1e-3)
+        assert (np.quantile(apart, [0.5, 0.9]) <= bounds).all()
+        np.testing.assert_allclose(np.nanmean(blocks, axis=1), power, rtol=3e-6)
+
+
 @pytest.mark.parametrize("scheme", ["adapt2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("adapt1", "rk32", "rk54"))])
 def test_chosen_steps_are_as_wrong_as_their_scheme(scheme: str) -> None:
     # rounding lets the two choose other steps: a difference like that between two tolerances or first steps
@@ -227,8 +250,8 @@ def test_a_tolerance_that_float32_cannot_resolve_is_out_of_its_rules() -> None:
 
 def test_float32_is_refused_where_there_is_none() -> None:
     columns = {"a0": np.array([1.0, 2.0]), "k_t": 1e5, "step": 1e-3}
-    with pytest.raises(ValueError, match="neither blocks nor statistics"):
-        batch.solve(RUBBING_MASS, "rk54", columns, {}, 2, dtype=np.float32, asked=Asked(4))
+    with pytest.raises(ValueError, match="no links"):
+        batch.solve(RUBBING_MASS, "rk54", columns | {"maxwell_stiffness": [[1.0]], "maxwell_damping": [[1.0]]}, {}, 2, dtype=np.float32)
     with pytest.raises(ValueError, match="float64 or float32"):
         batch.solve(RUBBING_MASS, "euler", columns, {}, 2, dtype=np.float16)
 
