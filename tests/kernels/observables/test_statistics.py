@@ -118,8 +118,6 @@ def test_a_number_of_blocks_that_cannot_be_is_refused() -> None:
             kernels.simulate("rubbing_mass", {"a0": 2.0}, blocks=blocks)
     with pytest.raises(ValueError, match="'blocks' needs a window"):
         kernels.simulate("rubbing_mass", {"a0": 2.0}, window="steady", blocks=4)
-    with pytest.raises(ValueError, match="neither blocks nor statistics"):
-        batch.solve(RUBBING_MASS, "euler", {"a0": 2.0, "k_t": 1e4}, dtype=np.float32, asked=ALL)
 
 
 @pytest.mark.slow
