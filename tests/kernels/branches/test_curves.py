@@ -145,6 +145,7 @@ def test_rests_begin_on_den_hartogs_curve_and_with_damping_where_bisection_finds
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_mass_first_touches_its_stop_on_the_amplitude_of_its_free_motion_and_where_bisection_finds_it(tmp_path: Path) -> None:
     bounds = ((0.3, 0.5), (1.05, 1.35))  # at higher frequencies some gaps that the free motion does not fill have motions with impacts, too
     fixed = {"m": 1.0, "k": 1.0, "c": 0.3, "k_n": 100.0, "c_n": 2.0, "a0": 1.0, "mu": 0.0}
