@@ -80,8 +80,8 @@ def solve(
             exact has float32 for rigid friction under one sine over a given window: the error is 4e-7 in most rows. Its other rows, and
             those with sqrt(k/m) or c/m above 3 omega, run in float64. See docs/how-to/runs.md.
         records: the records that the parameter `record` numbers.
-        asked: block means and statistics, of rows over a given window; or the only observables to compute. A row then
-            fails by OVERFLOW only if one of these is not finite.
+        asked: block means and statistics, of rows over a given window; or the only observables to compute. A row then fails by OVERFLOW
+            only if one of these is not finite.
 
     Returns:
         See `Solution`. The numbers of a row never raise: a row that is not finite, out of bounds, breaks a rule of the model, or fails in

@@ -14,6 +14,7 @@ from kernels.models.quantity import Quantity, by_name
 from kernels.models.status import RESULTS
 from kernels.models.supports import named
 from sweep.analysis.run_rows import KINDS, RunRows, have_results
+from sweep.analysis.signals import signals_of
 from sweep.analysis.supports import REGIME_OF_CONTACT, WEAR, at_support, in_words, support_in, support_problems
 from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
@@ -184,10 +185,10 @@ def choose_shade(path: Path, model: Model, color: str, problems: list[Problem], 
 def single_signals(path: Path) -> dict[str, Quantity]:
     """The signals of a run that are single numbers, by name."""
     found = {}
-    for field in next((shard.schema for shard in Dataset(path).shards()), ()):
-        told = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
-        if told.get(ENTRIES) == "":
-            found[field.name] = Quantity(field.name, told["unit"], told["description"])
+    for name, field in signals_of(Dataset(path)).items():
+        told = {key.decode(): value.decode() for key, value in field.metadata.items()}
+        if not told[ENTRIES]:
+            found[name] = Quantity(name, told["unit"], told["description"])
     return found
 
 

@@ -124,7 +124,10 @@ FORMS: dict[str, dict[str, Schema]] = {
         **dict.fromkeys(("rainflow", "crossings"), OF_CHANNELS),
         **dict.fromkeys(("woehler_exponent", "cycle_rate"), NUMBER),
         **dict.fromkeys(("impact_peaks", "impact_durations"), EDGES),
-        "kwu_epri": table(dict.fromkeys(KwuEpriLaw._fields, NUMBER), required=KwuEpriLaw._fields[:6]),
+        "kwu_epri": table(
+            dict.fromkeys(KwuEpriLaw._fields, NUMBER),
+            required=[each for each in KwuEpriLaw._fields if each not in KwuEpriLaw._field_defaults],
+        ),
     },
     "Assembly": {
         "basis": either(TEXT, list_of(TEXT, 1)),
