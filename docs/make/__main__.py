@@ -33,13 +33,23 @@ def main() -> None:
     for name, text in {STUDIES: studies_page(), **reference.pages()}.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text, encoding="utf-8")
-    values = "(Left out by `--quick`.)" if given.quick else reference.published_values()
+    values = "(Left out by `--quick`.)" if given.quick else checked_values()
     validation = pages / "validation.md"
     validation.write_text(validation.read_text(encoding="utf-8").replace(VERIFIED, values), encoding="utf-8")
     shutil.copy(SETTINGS, out)
     build(out)
     stop_if(broken_links(out / "html"), "links that lead nowhere:")
     print(out / "html" / "index.html")
+
+
+def checked_values() -> str:
+    """The table of published values, computed; exits with a message if one is missed."""
+    from sweep.analysis.verification import FAIL, verify
+
+    verdicts = verify()
+    missed = [f"{v.case} by {v.scheme}, {v.quantity}: {v.computed:.9g}, published {v.published:.9g}" for v in verdicts if v.verdict == FAIL]
+    stop_if(missed, "published values that are missed:")
+    return reference.published_values(verdicts)
 
 
 def stop_if(wrong: list[str], title: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 import typer
 
@@ -25,6 +25,9 @@ from sweep.design.distributions import DISTRIBUTIONS, LAWS
 from sweep.study import combinations as combined
 from sweep.study import schema
 from sweep.study.capabilities import USES
+
+if TYPE_CHECKING:
+    from sweep.analysis.verification import Verdict
 
 SECTIONS: dict[str, type[schema.TableSchema]] = {
     "study": schema.Study,
@@ -349,14 +352,12 @@ def python_page() -> str:
     return "\n".join([f"# Python\n\n{about} `import tribosweep as ts` before other code starts JAX.\n", "## Data\n", *data, "", *described])
 
 
-def published_values() -> str:
+def published_values(verdicts: list[Verdict]) -> str:
     """Every published value, ours, and the largest difference that is allowed, as `tribosweep verify` computes them."""
-    from sweep.analysis.verification import verify
-
     rows = [
         (plain(v.case), plain(v.scheme), plain(v.quantity), plain(v.unit), f"{v.published:.9g}", f"{v.computed:.9g}",
          f"{v.relative_difference:.1e}", f"{v.tolerance:.1e}", plain(v.verdict))
-        for v in verify()
+        for v in verdicts
     ]  # fmt: skip
     header = ("case", "scheme", "quantity", "unit", "published", "computed", "relative difference", "allowed", "verdict")
     return table(header, rows)

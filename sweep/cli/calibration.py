@@ -17,8 +17,11 @@ from sweep.cli.terminal import emit, print_json, print_table, progress, say, say
 from sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sweep.analysis.calibration.posterior.draws import Draws
     from sweep.analysis.calibration.results import CalibrationResult
+    from sweep.analysis.calibration.uncertainty import Knowledge
 
 
 class Method(StrEnum):
@@ -29,6 +32,7 @@ class Method(StrEnum):
 
 
 FEW = 10  # number of optima that are listed
+NOT_TOLD = "not told"  # of a parameter that the data do not determine
 
 
 def print_result(result: CalibrationResult) -> None:
@@ -46,8 +50,10 @@ def print_result(result: CalibrationResult) -> None:
     if len(result.optima) > 1:
         emit("")
         header = ["optimum", "fits", "chi^2", *result.space.names]
-        rows = [[str(i), str(len(each.lanes)), short(each.chi2), *(short(value) for value in result.space.values(each.coordinates))]
-                for i, each in enumerate(result.optima[:FEW])]  # fmt: skip
+        rows = [
+            [str(i), str(len(each.lanes)), short(each.chi2), *optimum_cells(result.space.values(each.coordinates), own)]
+            for i, (each, own) in enumerate(zip(result.optima[:FEW], result.known, strict=False))
+        ]
         print_table("Optima", header, rows, right=header)
     if known.told.sum() > 1:
         emit("")
@@ -55,6 +61,11 @@ def print_result(result: CalibrationResult) -> None:
         inner = known.correlation[known.told][:, known.told]
         rows = [[name, *(f"{value:+.2f}" for value in row)] for name, row in zip(names, inner, strict=True)]
         print_table("Correlations", ["", *names], rows, right=names)
+
+
+def optimum_cells(values: np.ndarray, known: Knowledge) -> list[str]:
+    """The values of one optimum, as text. What the data do not determine there ends wherever its fit left it, and has no value."""
+    return [short(value) if stands else NOT_TOLD for value, stands in zip(values, known.told | known.bound, strict=True)]
 
 
 def print_parameters(result: CalibrationResult) -> None:
@@ -68,7 +79,7 @@ def print_parameters(result: CalibrationResult) -> None:
         header += ["profile from", "to "]
     rows = []
     for row in records(result)[: len(result.space.names)]:
-        told = "on a bound" if row["on_bound"] else "not told"
+        told = "on a bound" if row["on_bound"] else NOT_TOLD
         cells = [row["parameter"], row["unit"] if row["unit"] != "1" else "", f"{row['value']:.8g}"]
         cells += [short(row["std"], 2) if row["told"] else told, *(short(row[key], 7) for key in ("low", "high"))]
         if profiled:

@@ -26,6 +26,7 @@ from sweep.analysis.calibration.parameters import Free, Prior, Space
 from sweep.analysis.calibration.system import FitPoint, System
 from sweep.analysis.calibration.uncertainty import knowledge, profiles
 from sweep.cli import main
+from sweep.cli.calibration import optimum_cells
 from sweep.design.distributions import log_normal_scale
 from sweep.plots.calibration import draw_landscapes
 
@@ -148,6 +149,9 @@ def test_parameters_that_the_data_cannot_tell_apart_have_no_interval_and_are_nam
     silent = knowledge(TWO, np.array([0.0, 0.5]), columns * [1.0, 0.0], 10.0, known=True, level=0.95)
     assert silent.told.tolist() == [True, False]
     assert silent.blind[0].sentence(TWO) == "x0: the data say nothing of it within its bounds"
+    assert optimum_cells(TWO.values(np.array([0.0, 0.5])), silent) == ["1", "not told"]
+    bound = knowledge(TWO, np.array([0.0, 3.0]), columns * [1.0, 0.0], 10.0, known=True, level=0.95)
+    assert optimum_cells(TWO.values(np.array([0.0, 3.0])), bound) == ["1", "3"]  # a bound is known
 
 
 def test_a_number_that_is_wider_than_its_bounds_is_not_told() -> None:
