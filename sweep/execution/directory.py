@@ -141,7 +141,7 @@ class RunDirectory:
             return True
         if not self.path.is_dir():
             raise ConfigError(str(self.path), [Problem("", "is not a directory; give another one with --out")])
-        return not any(not entry.name.endswith(".tmp") and not entry.name.startswith(".lock") for entry in self.path.iterdir())
+        return all(is_passing(entry) for entry in self.path.iterdir())
 
     def read_run(self, to_continue: bool = True) -> dict[str, Any]:
         """Read the manifest of the run in this directory, and check that this version of tribosweep can use the run.
@@ -279,3 +279,8 @@ def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[f"{prefix}{key}"] = value
     return flat
+
+
+def is_passing(path: Path) -> bool:
+    """Whether a file is there only while a process writes: a temporary file or a lock, or what is left of them after a crash."""
+    return path.name.endswith(".tmp") or path.name.startswith(".lock")

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep.analysis.branching import results
+from sweep.analysis.branching import analysis, results
 from sweep.analysis.branching.load import Branching, load
 from sweep.cli import main
+from sweep.execution.lock import hold
 
 STUDY: dict[str, Any] = {
     "study": {"name": "slides"},
@@ -104,6 +105,7 @@ def test_files_that_are_none_of_branches_are_not_mixed_with_them(tmp_path: Path)
 def test_the_same_study_goes_on_and_keeps_what_is_whole(tmp_path: Path) -> None:
     (tmp_path / "points").mkdir()  # of a call that was killed before it wrote its study
     (tmp_path / ".config.toml.tmp").write_text("")
+    (tmp_path / ".lock").write_text("")
     complete(tmp_path, load(STUDY))
     block = results.block_file(tmp_path, 0)
     before = block.read_bytes()
@@ -114,7 +116,17 @@ def test_the_same_study_goes_on_and_keeps_what_is_whole(tmp_path: Path) -> None:
     block.write_bytes(before[:-50])
     (tmp_path / "notes.txt").write_text("mine")
     results.begin(load(STUDY), tmp_path)
-    assert sorted(content(tmp_path)) == ["config.toml", "notes.txt"]  # a report of damaged branches goes with them
+    assert sorted(content(tmp_path)) == [".lock", "config.toml", "notes.txt"]  # a report of damaged branches goes with them
+
+
+def test_one_process_at_a_time_writes_branches(tmp_path: Path) -> None:
+    with hold(tmp_path), pytest.raises(sweep.ConfigError, match="is being written by process"):
+        analysis.carry_out(load(STUDY), tmp_path)
+    assert not content(tmp_path)
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(sweep.ConfigError, match="holds no branches"):
+        analysis.carry_out(load(STUDY), tmp_path)
+    assert sorted(content(tmp_path)) == ["thesis.tex"]
 
 
 def test_blocks_count_every_point_of_the_study() -> None:
