@@ -79,6 +79,7 @@ def test_rows_without_results_raise_if_asked(found: Results) -> None:
         kernels.simulate("rubbing_mass", rows, throw=True)
 
 
+@pytest.mark.slow
 def test_words_are_given_as_words(monkeypatch: pytest.MonkeyPatch) -> None:
     wall = {"k_n": 1e6, "gap": 0.01, "f_crit": 50.0, "v0": 1.0, "a0": 0.0, "mu": 0.0, "end": 0.5}
     one, other = (kernels.trace("buckling_wall", {**wall, "damping_criterion": word}, samples=3) for word in ("excluded", 1))

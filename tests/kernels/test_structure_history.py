@@ -141,6 +141,7 @@ def test_traces_side_by_side_are_those_of_each() -> None:
     assert found[3] is None
 
 
+@pytest.mark.slow
 def test_steps_are_no_longer_than_the_interval_of_a_record() -> None:
     rod = Structure(body_basis("x"), loads=[Load("x", channel=0)], body=True)
     given = {"k": 1.0, "end": 0.4, "record": 0.0, "step": 1.0, "tolerance": 1e-3}

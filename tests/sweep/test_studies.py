@@ -135,6 +135,7 @@ print(status, int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").re
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_regime_map_is_that_of_theory_and_fits_in_memory(tmp_path: Path) -> None:
     command = [sys.executable, "-c", MEASURED, str(CONFIGS / "regime_map.toml"), str(tmp_path / "map")]

@@ -22,6 +22,11 @@ QUICK = {"between", "distribution", "geomspace", "integers", "linspace", "load",
 SHOWN = [*FUNCTIONS, "Records", "Results", "Run", "Study"]
 
 
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    """The marks of an example: branches compile for a minute."""
+    return [] if name in QUICK else [pytest.mark.slow, pytest.mark.long] if name == "branches" else [pytest.mark.slow]
+
+
 def thing(name: str) -> Any:
     """A public object."""
     return getattr(tribosweep, name)
@@ -61,7 +66,7 @@ def test_the_module_names_its_constants() -> None:
         assert name in (tribosweep.__doc__ or "")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in SHOWN])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in SHOWN])
 def test_its_examples_run(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("examples"))
     names = {each: getattr(tribosweep, each) for each in dir(tribosweep)}

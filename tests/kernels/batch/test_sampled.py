@@ -41,6 +41,7 @@ def found():
     return signals(model, "exact", ASKED, ROWS, None, status)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_columns_are_those_announced(found):
     assert list(found) == list(ASKED.columns(MODELS["stop"]))
@@ -103,6 +104,7 @@ def test_rows_without_results_have_no_signals():
     assert all(np.isnan(values).all() for values in found.values())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_time_schemes_give_the_signals_of_the_exact_engine():
     model = MODELS["rubbing_mass"]

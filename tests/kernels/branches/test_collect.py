@@ -42,6 +42,7 @@ def test_rests_begin_at_den_hartogs_limit() -> None:
         assert (stops[branch.value > limit + 1e-9] == 2).all()
 
 
+@pytest.mark.long
 def test_a_ball_doubles_its_period_where_theory_says_in_the_limit_of_a_rigid_table() -> None:
     stiffness = np.array([4e7, 4e9])
     damping = 32290.0 * np.sqrt(stiffness / 4e9)  # restitution 0.5
@@ -139,6 +140,7 @@ def test_harmonic_balance_of_a_stop_folds_where_the_branch_does_the_nearer_the_m
         assert np.polyfit(np.log(counts), np.log(errors), 1)[0] < -2.0  # the damper's force jumps at the entry
 
 
+@pytest.mark.long
 def test_harmonic_balance_of_penalised_friction_comes_to_the_branch_with_the_fourth_power_of_its_harmonics() -> None:
     row = {"m": 1.0, "k": 1.0, "c": 0.05, "a0": 1.0, "omega": 0.8, "k_t": 20.0}
     (branch,) = branches(RUBBING_MASS, {**row, "c_t": 0.0, "g": 1.0}, "mu", (0.1, 0.8), places=1, most=2)

@@ -117,6 +117,7 @@ def test_complex_multipliers_stay_on_the_circle_until_they_meet() -> None:
     np.testing.assert_allclose(sorted(b[[0, -1]]), [-0.5, 0.5], atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_rests_begin_on_den_hartogs_curve_and_with_damping_where_bisection_finds_them(tmp_path: Path) -> None:
     bounds, damping = ((0.3, 0.95), (0.55, 4.0)), np.array([0.0, 0.1])

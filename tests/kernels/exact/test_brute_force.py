@@ -148,7 +148,7 @@ def compare(expected: brute_force.Events, found: Sequences) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("penalised", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_event_loop_misses_no_event_of_2000_oscillators_and_takes_none_out_of_order(penalised: bool) -> None:
     expected = stepped(penalised)
     assert len(expected.time) > 40_000

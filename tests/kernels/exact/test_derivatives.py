@@ -102,7 +102,7 @@ def test_wear_power_derivative_is_its_one_sided_difference_on_both_sides_of_each
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", ["rigid_k0.json", "rigid_oscillator.json"])
+@pytest.mark.parametrize("file", [pytest.param("rigid_k0.json", marks=pytest.mark.long), "rigid_oscillator.json"])
 def test_every_derivative_of_every_observable_is_its_difference(solve: Solve, reference: Reference, file: str) -> None:
     moving = [row for row in reference(file) if row["margin"] > 0.01 and row["result"]["slip_phases"] > 0]
     chosen = [*moving[:8], *[row for row in moving[8:] if row["params"]["load"]][:6]]

@@ -114,18 +114,20 @@ def test_derivatives_of_stops() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("friction", "more", "step"), [("rigid", (), 2e-4), ("penalised", ("k_t", "c_t"), 4e-4)])
-def test_derivatives_of_stops_that_rub_on_a_belt_under_a_normal_force_that_varies(
-    friction: str, more: tuple[str, ...], step: float
+@pytest.mark.parametrize("model", ["stop", "buckling_wall"])
+def test_derivatives_of_walls_beside_friction_on_a_belt_under_a_normal_force_that_varies(
+    model: str, friction: str, more: tuple[str, ...], step: float
 ) -> None:
     rng = np.random.default_rng(28)
-    c = whole(varying(rng, of_stop(rng, 60, friction)))
+    c = of_stop(rng, 60, friction) if model == "stop" else of_wall(rng, 60, friction, "stiffness")
+    c = whole(varying(rng, c))
     c["mu_s"] = 1.2 * c["mu_d"]  # were they one, half of the differences would have mu_s < mu_d
     by = (*BY, "normal_amplitude", "normal_phase", "belt_speed", "mu_d", *more)
-    of = (*OF, "wear_power", "stick_fraction", "slip_distance")
+    of = (*(OF if model == "stop" else SET), "wear_power", "stick_fraction", "slip_distance")
     coarse, fine = (differences(c, by, of, each) for each in (step, 0.5 * step))  # rounding is larger at shorter ones
     scale = np.maximum(np.abs(fine), np.nanmedian(np.abs(fine), axis=0, keepdims=True)) + 1e-12
     sure = np.abs(coarse - fine) < 2e-7 * scale
-    error = (np.abs(jacobian("stop", c, by, of) - fine) / scale)[sure]
+    error = (np.abs(jacobian(model, c, by, of) - fine) / scale)[sure]
     print("sure:", round(float(sure.mean()), 3), "largest differences:", np.sort(error)[-3:])
     assert sure.mean() > 0.9
     assert error.max() < 1e-6

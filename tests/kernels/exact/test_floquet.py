@@ -110,6 +110,7 @@ def test_multipliers_of_rigid_friction() -> None:
     np.testing.assert_allclose(np.sort_complex(complex_of(found)[0]), np.sort_complex(values), atol=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_multipliers_of_penalised_friction_are_those_of_an_independent_integration() -> None:
     rng, count = np.random.default_rng(27), 21
@@ -195,6 +196,7 @@ def test_a_jacobian_that_is_not_finite_tells_nothing() -> None:
         assert all(np.isnan(value) for value in found.values()), found
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_simulate_returns_what_a_batch_returns_and_no_more(stops: dict[str, np.ndarray]) -> None:
     row, omega = 2, IMPACTING[0][0]

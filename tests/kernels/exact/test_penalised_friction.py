@@ -116,6 +116,7 @@ def test_a_tight_time_scheme_tends_to_it(solve: Solve) -> None:
     assert exact["slip_phases"].tolist() == near["slip_phases"].tolist()
 
 
+@pytest.mark.slow
 def test_without_friction_the_contact_gives_no_force(solve: Solve) -> None:
     base = {"mu": 0.0, "a0": 3.0, "omega": 5.0, "end": 7.0, "window_start": 2.0}
     rows = [base, base | {"k": 7.0, "c": 0.2}, base | {"phase": 1.0, "v0": 0.3}, base | {"load": 3.0, "phase": 0.5 * math.pi}]

@@ -296,6 +296,7 @@ def test_derivatives_are_those_of_the_limit() -> None:
     np.testing.assert_allclose(hastily(jax.grad(wear, (0, 1, 2)))(*point), jax.grad(limit, (0, 1, 2))(*point), rtol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_derivatives_on_a_spring_are_those_of_den_hartogs_motion() -> None:
     row, power = den_hartog(2.0)

@@ -99,6 +99,7 @@ def test_what_is_measured_is_that_of_the_window() -> None:
         assert np.isnan(found[key]).all(), key
 
 
+@pytest.mark.long
 def test_a_stop_that_is_not_met_changes_nothing() -> None:
     row = {"k": 4.3, "c": 0.1, "a0": 1.0, "x0": 0.3, "omega": 2.0, "phase": 0.4, "k_n": 1e4, "gap": 30.0}
     found = steadily([row, {**row, "gap": -30.0, "k_n": 1e6, "c_n": 300.0}, {**row, "gap": -30.0, "load": 4.3 * 50.0}])
@@ -324,6 +325,7 @@ def test_with_rigid_friction_points_are_those_of_an_independent_integration() ->
     assert found["stick_fraction"][2] > 0.0
 
 
+@pytest.mark.long
 def test_with_penalised_friction_the_steady_window_is_the_last_period_of_a_long_run() -> None:
     rubs = {**SPRING, "gap": 0.3, "mu": 0.03, "k_t": 200.0}
     rows = [

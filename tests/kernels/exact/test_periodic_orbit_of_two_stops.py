@@ -64,6 +64,7 @@ def test_the_steady_window_is_the_last_period_of_a_long_run_of_the_event_code(fr
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-8, atol=1e-9 * scale, err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_equal_walls_are_a_stop_on_both_sides() -> None:
     gap = np.full(len(OMEGA), 0.4)

@@ -151,7 +151,14 @@ def test_what_cannot_be_seven_digits_is_computed_in_sixteen(solve: Solve) -> Non
 
 @pytest.mark.parametrize(
     "asked",
-    [{"k_t": 1e5}, {"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0])}, "record", "steady", "wall", "blocks"],
+    [
+        {"k_t": 1e5},
+        "steady",
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in ({"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0])}, "record", "wall", "blocks")
+        ),
+    ],
 )
 def test_what_has_no_float32_is_computed_in_float64(asked: Any) -> None:
     columns = {"a0": np.array([1.0, 2.0]), **(asked if isinstance(asked, dict) else {})}

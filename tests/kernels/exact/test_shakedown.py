@@ -89,6 +89,7 @@ def test_nothing_yields_after_the_shakedown(shaken: tuple[dict[str, Any], dict[s
     assert count.max() > 2.0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_wall_that_never_yields_is_a_stop() -> None:
     columns = {**MASS, **WALL, "f_crit": 1e4, "k_post": 1e3, "omega": OMEGA, "gap": GAP}
@@ -187,6 +188,7 @@ def test_a_mass_that_bounces_in_its_dent_is_not_in_permanent_contact() -> None:
     assert not np.isin(found["regime"], (NO_CONTACT, PERMANENT)).any()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("x0", [0.0, 2.0])  # the second begins beyond the largest force of the wall
 def test_derivatives_beside_a_wall_that_has_yielded_are_unknown(x0: float) -> None:

@@ -102,7 +102,8 @@ def agree(rows: list[dict[str, Any]], model: Model) -> None:
         assert float(found["exit_time"][i]) == pytest.approx(left[-1] if left else math.nan, rel=1e-8, abs=1e-8, nan_ok=True), row["kind"]
 
 
-@pytest.mark.parametrize("model", [pytest.param(STOP, id="stop"), pytest.param(BUCKLING_WALL, id="buckling_wall", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [pytest.param(STOP, id="stop", marks=pytest.mark.long), pytest.param(BUCKLING_WALL, id="buckling_wall")])
 def test_stops_and_walls_are_those_of_the_independent_run(model: Model) -> None:
     rows = [row for row in references() if model_of(row) is model and not bends(row) and not rubs(row)]
     assert len(rows) > 35
@@ -110,7 +111,7 @@ def test_stops_and_walls_are_those_of_the_independent_run(model: Model) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [STOP, BUCKLING_WALL], ids=lambda model: model.name)
+@pytest.mark.parametrize("model", [pytest.param(STOP, id="stop", marks=pytest.mark.long), pytest.param(BUCKLING_WALL, id="buckling_wall")])
 def test_what_rubs_and_hits_is_that_of_the_independent_run(model: Model) -> None:
     agree([row for row in references() if model_of(row) is model and rubs(row)], model)
 
@@ -141,6 +142,7 @@ def test_two_bodies_are_one_against_half_the_wall() -> None:
     assert found["v_end"][2] - found["v_end_2"][2] == pytest.approx(-math.sqrt(0.5), rel=1e-13)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_published_cases_by_every_scheme_within_the_documents_tolerance() -> None:
     steps = {
@@ -214,6 +216,7 @@ def random_walls(count: int, seed: int) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32 - 1), damping=st.sampled_from([0.0, 0.0, 0.05, 1.0]))
@@ -287,7 +290,7 @@ MANY = {"gap": 0.05, "a0": 6.0, "omega": 9.0, "k": 30.0, "c": 0.3, "k_n": 900.0,
 @pytest.mark.parametrize(
     ("model", "row"),
     [
-        pytest.param("buckling_wall", D | {"end": 8.0, "a0": 0.3, "c": 0.02, "k": 0.1}, id="criterion included"),
+        pytest.param("buckling_wall", D | {"end": 8.0, "a0": 0.3, "c": 0.02, "k": 0.1}, id="criterion included", marks=pytest.mark.slow),
         pytest.param(
             "buckling_wall",
             D | {"end": 8.0, "damping_criterion": 1.0, "c_n": 0.2, "c_buckled": 0.5, "post_damping": [0.1, 0.4, 0.2, 0.2]},

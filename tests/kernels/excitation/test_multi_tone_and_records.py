@@ -131,6 +131,7 @@ def powers_of_tables(intervals: Sequence[float], sdnd104: Callable[..., Row], **
     return np.array([each.observables["wear_power"] for each in tables]) - plain[0], plain[1:] - plain[0]
 
 
+@pytest.mark.slow
 def test_a_sine_given_as_a_table_loses_what_is_predicted(sdnd104: Callable[..., Row]) -> None:
     off, predicted = powers_of_tables([4e-3, 2e-3, 1e-3], sdnd104)
     assert np.log2(off[:-1] / off[1:]) == pytest.approx(2.0, abs=0.02)  # second order in the sampling
@@ -138,6 +139,7 @@ def test_a_sine_given_as_a_table_loses_what_is_predicted(sdnd104: Callable[..., 
     assert off[2] == pytest.approx(predicted[2], rel=2e-3)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_sdnd104_from_a_table_of_50_us(sdnd104: Callable[..., Row]) -> None:
     off, predicted = powers_of_tables([5e-5], sdnd104)
@@ -211,6 +213,7 @@ def test_a_wall_is_hit_as_a_tight_scheme_hits_it() -> None:
         assert exact.observables[name] == pytest.approx(near.observables[name], rel=close, abs=1e-7), name
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_derivatives_are_those_of_central_differences() -> None:
     records = random_records()

@@ -109,8 +109,7 @@ def spring(height: float, shape: str, duration: float, start: float, time: float
     "scheme",
     [
         "exact",
-        "devogelaere",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in ("rk54", "adapt2")),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("devogelaere", "rk54", "adapt2")),
         *(pytest.param(each, marks=[pytest.mark.slow, pytest.mark.long]) for each in ("euler", "adapt1", "rk32")),
     ],
 )
@@ -157,6 +156,7 @@ def test_the_force_of_an_event_loop_has_its_half_sine_once() -> None:
     assert float(force.largest) == 2.5
 
 
+@pytest.mark.slow
 def test_a_table_goes_beside_a_record_a_tone_and_a_sine() -> None:
     # everything is linear without friction: each alone, added up, is all together
     times, forces = np.array([0.1, 0.5, 0.5, 0.9]), np.array([0.0, 2.0, -1.0, 0.5])
@@ -176,6 +176,7 @@ def test_a_table_goes_beside_a_record_a_tone_and_a_sine() -> None:
     assert ends[:5].sum() == pytest.approx(ends[5], abs=1e-13)
 
 
+@pytest.mark.slow
 def test_adaptive_steps_end_where_a_force_jumps() -> None:
     # with a step that lands on the jump the scheme keeps its order: few steps, and hardly any refused
     params = {"pulse": CODES["rectangle"], "pulse_duration": 0.25, "pulse_start": 0.4, "pulse_f0": 3.0, "k": 9.0, "mu": 0.0}

@@ -150,6 +150,7 @@ def test_a_mass_that_bounces_presses_the_wall_by_half_sines() -> None:
     assert 0.5 * float(found["v_rms"]) ** 2 + 0.5 * k_n * squares - load * float(found["x_mean"]) == pytest.approx(total, rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_statistics_of_a_wall_with_friction_are_those_of_its_trace() -> None:
     p = {
@@ -176,6 +177,7 @@ def test_statistics_of_a_wall_with_friction_are_those_of_its_trace() -> None:
     assert np.asarray(found["wear_power_blocks"])[:5].mean() == pytest.approx(float(found["wear_power"]), rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_blocks_and_statistics_have_the_derivatives_of_the_motion() -> None:
     at = BASE | TIMES | {"k": 50.0, "c": 0.3, "phase": 0.4}
@@ -230,6 +232,7 @@ def test_blocks_add_up_where_friction_varies() -> None:
     assert (found["friction_force_max"] <= 0.15 * 22.0 * (1.0 + 1e-12)).all()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_statistics_of_a_mass_that_a_record_shakes() -> None:
     t = np.arange(0.0, 3.01, 0.01)

@@ -104,7 +104,11 @@ def test_fixed_steps_at_their_own_pace_keep_six_digits(scheme: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "scheme", "bounds"),
-    [(RUBBING_MASS, "euler", (2e-6, 1e-5)), (STOP, "devogelaere", (1e-6, 1e-5)), (RUBBING_MASS, "rk54", (5e-4, 3e-3))],
+    [
+        (RUBBING_MASS, "euler", (2e-6, 1e-5)),
+        pytest.param(STOP, "devogelaere", (1e-6, 1e-5), marks=pytest.mark.long),
+        (RUBBING_MASS, "rk54", (5e-4, 3e-3)),
+    ],
 )
 def test_blocks_and_statistics_are_those_of_float64(model: Model, scheme: str, bounds: tuple[float, float]) -> None:
     rows, asked = masses(model), Asked(8, statistics=True)
@@ -158,7 +162,7 @@ SHOCK = {
     ("model", "scheme", "shared"),
     [
         pytest.param(STOP, "euler", True, marks=pytest.mark.slow),
-        pytest.param(BUCKLING_WALL, "euler", False, marks=pytest.mark.slow),
+        pytest.param(BUCKLING_WALL, "euler", False, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param(BUCKLING_WALL, "adapt2", False, marks=pytest.mark.slow),
     ],
 )
@@ -183,8 +187,15 @@ def test_compression_is_not_rounded_with_the_displacement() -> None:
         assert np.quantile(differences(fine, single, name), 0.9) < 2e-5, name
 
 
+def marks(model: str, scheme: str) -> list[pytest.MarkDecorator]:
+    """The marks of the published values of a model and a scheme: of walls `devogelaere` is run before every change."""
+    if model == "buckling_wall":
+        return [pytest.mark.slow] if scheme == "devogelaere" else [pytest.mark.slow, pytest.mark.long]
+    return [] if scheme == "adapt2" else [pytest.mark.slow]
+
+
 PUBLISHED = [
-    pytest.param(*case, marks=[pytest.mark.slow] if case[0] == "buckling_wall" or case[1] != "adapt2" else [])
+    pytest.param(*case, marks=marks(*case))
     for case in dict.fromkeys((case.model, case.scheme) for case in CASES if case.scheme != EXACT and case.model in MODELS)
 ]
 
@@ -238,6 +249,7 @@ def test_friction_that_varies_keeps_its_digits(scheme: str, law: dict[str, float
     hold(fine, single, {"wear_power": (1e-4, 1e-3) if scheme == "rk54" else (2e-6, 2e-5)})
 
 
+@pytest.mark.slow
 def test_a_tolerance_that_float32_cannot_resolve_is_out_of_its_rules() -> None:
     rows = masses(RUBBING_MASS) | {"end": np.full(COUNT, 2.0), "window_end": np.full(COUNT, 1.5)}
     for tolerance, status in ((LEAST_TOLERANCE, Status.OK), (5e-8, Status.RULE_BROKEN)):

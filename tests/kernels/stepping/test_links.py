@@ -80,6 +80,7 @@ def agree(found: dict[str, np.ndarray], rows: list[dict[str, Any]], allowed: flo
             assert found[name][n] == pytest.approx(value, abs=allowed * scale), (n, name)
 
 
+@pytest.mark.slow
 def test_rk54_is_an_independent_integration() -> None:
     rows = rows_of(8, 3)
     found = run("rubbing_mass", "rk54", rows, mu=0.0, end=END, tolerance=1e-9)

@@ -128,6 +128,7 @@ def test_wear_tends_to_that_of_rigid_friction():
         assert (found[observable] == rigid[observable]).all()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_friction_dissipates_and_is_symmetric():
     for name, p in LAWS.items():

@@ -128,6 +128,7 @@ def test_a_stribeck_speed_of_nothing_is_dynamic_friction(solve: Solve) -> None:
         assert found[name][0] == pytest.approx(plain[name][0], rel=1e-9), name
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_static_and_dynamic_friction_are_the_same_by_every_scheme(solve: Solve) -> None:
     row = {"a0": 3.0, "mu_s": 0.15, "mu_d": 0.1, "omega": 2.0 * math.pi, "end": 6.0, "window_start": 2.0, "window_end": 6.0}

@@ -198,6 +198,7 @@ def test_a_mass_on_a_helix_in_a_ring_slows_as_its_own_centrifugal_force_says(sch
     assert np.all(np.abs(found["wear_power[ring]"] * end * mu / (0.5 * speed**2 * (1.0 - slower**-2)) - 1.0) < allowed + steps)
 
 
+@pytest.mark.long
 @SLOW
 @pytest.mark.parametrize("scheme", ["adapt1", "devogelaere"])
 def test_a_few_impacts_in_float32_are_those_in_float64(scheme: str) -> None:

@@ -56,7 +56,7 @@ def truly(row: int, end: float = END, start: float = START, step: float = 2e-7) 
     return ring_under_records(*RING.values(), shaking()[row], INTERVAL, end, start, step, round(5e-3 / step))  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("scheme", PACES)
+@pytest.mark.parametrize("scheme", ["euler", *(pytest.param(name, marks=pytest.mark.long) for name in PACES if name != "euler")])
 def test_after_chaos_the_mean_work_rate_under_random_loads_is_that_of_the_independent_code(scheme: str) -> None:
     records, rows = Records(shaking(), INTERVAL), np.arange(DRAWS, dtype=float)
     columns = {**RING, **PACES[scheme], "end": END, "window_start": START, "record": rows}

@@ -27,7 +27,7 @@ def beam_in_ring(modes: int) -> Structure:
     return Structure(basis, [Support("ring", "tip", "ring")], [Load("push", "force", (-1.0, 0.0, 0.0), "tip")], observed=["tip"])
 
 
-@pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt2"])
+@pytest.mark.parametrize("scheme", ["euler", *(pytest.param(each, marks=pytest.mark.slow) for each in ("devogelaere", "adapt2"))])
 def test_a_beam_that_hits_a_ring_moves_as_the_reference_code_says(scheme: str) -> None:
     given = {"gap": 1e-4, "k_n": 1e8, "constant[push]": 1000.0, "step": 1e-5, "largest_step": 1e-5}
     found = kernels.simulate(beam_in_ring(5).model, given | {"end": np.array([0.1315, 0.1566])}, scheme=scheme)
@@ -73,7 +73,7 @@ def closed_form(time: np.ndarray) -> np.ndarray:
     return np.where(time < back, -0.5 * time, np.where(time < 2.0 * back, -0.5 * back + 0.5 * (time - back), time - 2.0 * back))
 
 
-@pytest.mark.parametrize("scheme", ["euler", "adapt2", "rk54"])
+@pytest.mark.parametrize("scheme", ["euler", "adapt2", pytest.param("rk54", marks=pytest.mark.slow)])
 def test_bars_that_hit_rebound_as_the_closed_form_and_the_reference_code_say(scheme: str) -> None:
     given = {"gap": 0.0, "k_n": 5e9, "c_n": 2e4, "step": 1e-7, "largest_step": 1e-6, "end": TIMES}
     found = np.asarray(kernels.simulate(two_bars(20).model, given, scheme=scheme)["x_end[first]"])

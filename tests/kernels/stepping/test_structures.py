@@ -107,7 +107,9 @@ def test_without_friction_a_ring_keeps_angular_momentum(scheme: str) -> None:
     assert momentum == pytest.approx(5e-4 * 0.4 + 2e-4 * 0.3, rel=1e-12 if exact else 2e-4)
 
 
-@pytest.mark.parametrize(("scheme", "agrees"), [("euler", 1e-10), ("devogelaere", 1e-10), pytest.param("rk54", 2e-2, marks=SLOW)])
+@pytest.mark.parametrize(
+    ("scheme", "agrees"), [("euler", 1e-10), pytest.param("devogelaere", 1e-10, marks=SLOW), pytest.param("rk54", 2e-2, marks=SLOW)]
+)
 @pytest.mark.parametrize("obstacle", ["plane", "two planes", "ring"])
 def test_a_turned_problem_has_the_same_results(scheme: str, agrees: float, obstacle: str) -> None:
     # by rk54 rounding decides which steps are taken, and impacts make such differences grow
@@ -129,6 +131,7 @@ def test_the_energies_balance_to_the_order_of_the_scheme() -> None:
     assert errors[1] < 0.5 * errors[0] < 1e-4
 
 
+@pytest.mark.long
 @SLOW
 def test_a_batch_is_each_by_itself_and_float32_has_its_digits() -> None:
     columns = {**RING, **SHAKEN, "end": 0.05, "step": 1e-5}
@@ -226,6 +229,7 @@ def test_a_step_is_refused_above_the_bound_at_which_a_touched_structure_is_unsta
         kernels.simulate(structure.model, given | {"step": 1.001 * bound}, scheme=scheme)
 
 
+@pytest.mark.slow
 def test_the_stored_force_is_another_law_that_agrees_where_the_normal_force_is_constant() -> None:
     # pressed on a plane by a constant load along x, and shaken along y
     given = {"m": 1.0, "k_n": 1e6, "c_n": 2000.0, "mu": 0.3, "k_t": 1e6, "c_t": 0.0, "end": 0.5, "step": 2e-6, "window_start": 0.1}

@@ -275,6 +275,7 @@ def test_a_step_that_is_not_stable_is_refused_where_there_is_no_contact(solve: S
         assert solve(rows, scheme)["status"].tolist() == [Status.RULE_BROKEN] * 3, scheme
 
 
+@pytest.mark.slow
 def test_the_contact_needs_no_stiffness_where_it_has_no_friction(solve: Solve) -> None:
     row = SMOOTH | {"c": 0.5, "step": 1e-3, "end": 1.0}
     bare = {name: value for name, value in row.items() if name not in ("k_t", "c_t")}

@@ -38,6 +38,7 @@ def truth(draws: int = 4_000_000) -> float:
     return float(np.mean(rng.normal(1.15, 0.25, draws) * np.sqrt(k_n) >= rng.uniform(0.7, 1.3, draws)))
 
 
+@pytest.mark.slow
 def test_the_chance_of_buckling_is_that_of_an_independent_count(walls: Path) -> None:
     texts = ("buckled=1", "buckling_time>0", "buckling_time>=0.8", "buckling_time<0.8", "wall_regime=elastic", "peak_force<1e9")
     config = load(str(CONFIG))
@@ -74,6 +75,7 @@ def test_an_observable_that_never_has_a_value_has_the_chance_zero(tmp_path: Path
     assert 0.0 < line.estimate.high < 0.06
 
 
+@pytest.mark.slow
 def test_the_command_says_in_the_table_what_counts(walls: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["sensitivity", str(walls), "--exceeds", "buckling_time=0", "--exceeds", "wall_regime=elastic", "--chance", "buckled=1"]) == 0
@@ -101,6 +103,7 @@ def expected(v0: float, k_n: float) -> float:
     return float(np.mean([v0 * np.sqrt(k_n) >= force for force in (0.7, 0.85, 1.0, 1.15, 1.3)]))
 
 
+@pytest.mark.slow
 def test_chances_over_a_parameter_are_counts(grid: Path) -> None:
     table = group_statistics(grid, "f_crit", chances=["buckled=1", "buckling_time>0.6", "wall_regime=no contact"]).to_pylist()
     assert len(table) == 3 * 12
@@ -118,6 +121,7 @@ def test_chances_over_a_parameter_are_counts(grid: Path) -> None:
     assert all(row["rows"] + row["void"] == 5 for row in plain)
 
 
+@pytest.mark.slow
 def test_a_map_of_chances_has_their_values(grid: Path) -> None:
     drawn = read_groups(grid, Statistic(CHANCE, "buckled=1"), ["f_crit"])
     assert drawn.gridded
@@ -129,6 +133,7 @@ def test_a_map_of_chances_has_their_values(grid: Path) -> None:
             assert CHANCES[drawn.regimes[i, j]] == ("never" if chance == 0.0 else "always" if chance == 1.0 else "sometimes")
 
 
+@pytest.mark.slow
 def test_a_map_of_chances_is_drawn_and_bad_events_are_refused(grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "map.png"
     assert main(["map", str(grid), "--chance", "buckled=1", "--over", "f_crit", "--out", str(picture)]) == 0

@@ -95,6 +95,7 @@ def walls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "run"
 
 
+@pytest.mark.slow
 def test_a_table_has_quantiles_words_and_chances(walls: Path) -> None:
     table = group_statistics(walls, "f_crit", ["peak_force", "wall_regime"], quantiles=[0.95], chances=["buckled=1"])
     rows = pq.ParquetDataset(walls / "points").read().to_pandas()

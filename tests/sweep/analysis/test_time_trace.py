@@ -47,6 +47,7 @@ def study(folder: Path, sections: dict[str, Any]) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_trace_of_a_structure_is_that_of_its_row() -> None:
     config = load(ROD)
     found = trace_of(config, 3, 2000)

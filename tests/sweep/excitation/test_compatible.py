@@ -78,6 +78,7 @@ def test_a_draw_keeps_its_tolerance_and_comes_to_rest():
     assert np.abs(np.corrcoef(drawn.draw(0), drawn.draw(3))[0, 1]) < 0.5
 
 
+@pytest.mark.slow
 def test_a_draw_is_the_same_in_every_process_and_with_any_number_of_threads():
     code = (
         "import hashlib\nfrom tests.sweep.excitation.test_compatible import short\n"
@@ -95,6 +96,7 @@ def test_a_draw_is_the_same_in_every_process_and_with_any_number_of_threads():
     assert (bank[1] == short().draw(3)).all()
 
 
+@pytest.mark.slow
 def test_rows_follow_their_draws(tmp_path):
     found = run(study(), out=tmp_path / "run")
     frame = found.to_pandas()

@@ -116,6 +116,7 @@ def test_a_shard_tells_whose_it_is_and_whether_its_bytes_are_those_that_were_wri
             reader(other)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_no_byte_of_a_shard_can_change_unnoticed(finished: Run, tmp_path: Path) -> None:
     whole = (finished.directory / "points" / "part-000000.parquet").read_bytes()

@@ -363,6 +363,7 @@ def test_a_run_of_the_first_schema_is_refused_whatever_is_asked_of_it(fake: Fake
     assert fake.calls == [2]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_rows_of_walls_do_not_depend_on_the_size_of_shards_or_on_who_computes_them(tmp_path: Path) -> None:
     import multiprocessing

@@ -201,7 +201,7 @@ def test_every_model_is_drawn() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["buckling_wall", "two_walls"])
+@pytest.mark.parametrize("model", ["buckling_wall", pytest.param("two_walls", marks=pytest.mark.long)])
 def test_a_wall_without_friction_is_drawn_with_its_traces(model: str, tmp_path: Path) -> None:
     parameters, axes = AXES[model]
     study = {"study": {"model": model}, "parameters": parameters, "time": {"end": 4.0}, "sweep": sweep_of("grid", axes, tmp_path)}

@@ -658,6 +658,7 @@ def test_a_study_with_a_mutated_text_is_refused_or_run_as_it_stands(folder: Path
     check(*study, folder)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(mutated_tables())

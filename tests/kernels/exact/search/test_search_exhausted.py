@@ -39,6 +39,7 @@ def run(params: dict[str, float]) -> tuple[dict[str, jax.Array], jax.Array]:
     return jax.jit(lambda p: rigid_loop.simulate(p, free=False))(resolved)
 
 
+@pytest.mark.slow
 def test_a_search_cut_after_six_pieces_gives_the_published_wear_power(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reversal_scan, "MOST_PIECES", 6)
     monkeypatch.setattr(rigid_loop, "MOST_PIECES", 6)

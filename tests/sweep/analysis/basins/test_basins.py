@@ -124,6 +124,7 @@ def test_the_command_writes_tables_and_a_picture(stops: Path, tmp_path: Path, ca
     assert "hold them with --at" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_mass_that_rests_is_told_from_one_that_slips(tmp_path: Path) -> None:
     """Friction of rest 0.9 N holds a load of 0.85 N; friction of slip 0.02 N does not stop what moves."""

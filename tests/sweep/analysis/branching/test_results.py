@@ -98,6 +98,7 @@ def at_fold(p: dict[str, float], speed: float) -> tuple[float, float]:
         return float(last.a0), float((ahead - behind) / (2 * h))
 
 
+@pytest.mark.long
 def test_what_was_computed_is_kept_and_what_is_damaged_is_not(found: results.Branches, monkeypatch: pytest.MonkeyPatch) -> None:
     before = found.points
     file = results.block_file(found.directory, 0)

@@ -224,6 +224,7 @@ def test_an_unidentifiable_pair_is_named_and_has_no_interval(tmp_path: Path) -> 
     assert product == pytest.approx(np.full(len(product), 3.0), rel=1e-6)  # which the data do tell
 
 
+@pytest.mark.slow
 def test_the_gradient_of_the_loss_is_that_of_differences_on_both_sides_of_a_boundary(tmp_path: Path) -> None:
     calibration = load.load(sliding(tmp_path))
     system = System(calibration.config, calibration.space, calibration.data)

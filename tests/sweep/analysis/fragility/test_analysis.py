@@ -107,6 +107,7 @@ def test_the_cloud_of_elastic_peak_forces_has_its_closed_form(tmp_path: Path) ->
     assert wider.fit.theta == pytest.approx(curve.fit.theta, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_each_wall_that_is_hit_harder_and_harder_buckles_between_two_speeds(grid: Path) -> None:
     found = ask(grid, over=("f_crit",), by="k_n", method="incremental")
     assert [curve.label for curve in found.curves] == [{"k_n": 1.0}, {"k_n": 2.25}]
@@ -219,6 +220,7 @@ def test_an_unknown_intensity_is_the_only_problem_and_measures_are_named_first(g
     assert "Known: pga, pgv" in problem.message
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_hundred_thousand_walls_agree_with_the_closed_form(tmp_path: Path) -> None:
     """The rows of a Monte Carlo sample: they buckle where the energy says, and theta and beta are within their intervals."""

@@ -139,6 +139,7 @@ def covered(ends: tuple[float, float], truth: float) -> bool:
     return ends[0] < truth < ends[1]
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """Of 200 replicates 95 % is 190; fewer than 181 or more than 198 have a chance below 0.5 %."""
     rng, count = np.random.default_rng(5), dict.fromkeys(("profile theta", "profile beta", "delta theta", "delta beta", "band"), 0)
@@ -166,6 +167,7 @@ def test_intervals_of_a_cloud_hold_the_truth_as_often_as_they_say() -> None:
     assert ((held >= 181) & (held <= 198)).all(), held
 
 
+@pytest.mark.slow
 def test_a_bootstrap_of_draws_holds_the_truth_where_rows_that_share_a_draw_are_not_independent() -> None:
     """25 capacities are each tried at seven intensities; taken as independent rows their intervals would be too short."""
     rng, whole, single = np.random.default_rng(8), 0, 0

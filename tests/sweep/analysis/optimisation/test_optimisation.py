@@ -48,7 +48,7 @@ def friction(energy: float) -> float:
 @pytest.mark.parametrize(
     ("constraint", "energy"),
     [
-        ("quantile 0.9 of slip_distance <= 80 cm", lambda v: np.quantile(v**2, 0.9)),
+        pytest.param("quantile 0.9 of slip_distance <= 80 cm", lambda v: np.quantile(v**2, 0.9), marks=pytest.mark.slow),
         ("mean of slip_distance <= 80 cm", lambda v: np.mean(v**2)),
         ("slip_distance <= 80 cm", lambda v: np.max(v**2)),
         ("chance of slip_distance > 80 cm <= 10 %", lambda v: np.sort(v**2)[-3]),  # 2 of 24 may slide farther
@@ -67,6 +67,7 @@ def test_the_optimum_is_that_of_the_closed_form(constraint: str, energy: Any, tm
     assert row["sensitivity"] == pytest.approx(found.value / LIMIT, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_study_at_the_optimum_keeps_the_limit_when_it_is_run(tmp_path: Path) -> None:
     found = ts.optimise(brake(constraints=["quantile 0.9 of slip_distance <= 80 cm"]), tmp_path / "best")
     rows = ts.run(tmp_path / "best" / "optimised.toml", tmp_path / "run").to_pandas()
@@ -138,6 +139,7 @@ def test_an_optimisation_is_not_written_over_a_run(tmp_path: Path) -> None:
         ts.optimise(brake(), tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_wall_that_is_hit_is_as_soft_as_its_force_allows(tmp_path: Path) -> None:
     # x = v0 sqrt(m / k_n), F = v0 sqrt(m k_n): with F <= L x = m v0^2 / L, k_n = L^2 / (m v0^2), dx / dL = -m v0^2 / L^2

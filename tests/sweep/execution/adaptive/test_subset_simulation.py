@@ -185,6 +185,7 @@ def test_an_interrupted_run_goes_on_with_the_same_points(tmp_path: Path) -> None
     assert whole.complete
 
 
+@pytest.mark.slow
 def test_rows_carry_level_and_chain_and_stay_in_their_domain(tmp_path: Path) -> None:
     sweep.run(STOP, tmp_path / "a")
     rows = ds.dataset(tmp_path / "a" / "points").to_table().to_pandas()

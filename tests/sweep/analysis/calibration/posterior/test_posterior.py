@@ -23,6 +23,7 @@ def loop(tmp_path_factory):
     return sweep.calibrate("calibrate_loop", tmp_path_factory.mktemp("loop"), FEW, posterior="nuts")
 
 
+@pytest.mark.slow
 def test_the_posterior_of_a_loop_is_the_normal_density_of_its_fit(loop):
     # 240 numbers that depend almost linearly on two parameters within the posterior, and priors that are flat there
     table, fit = loop.posterior_summary(), loop.to_pandas().query("optimum == 0")
@@ -55,6 +56,7 @@ def test_a_new_fit_keeps_draws_of_the_same_calibration_and_removes_others(loop):
     assert not (loop.directory / draws.POSTERIOR).exists()
 
 
+@pytest.mark.slow
 def test_a_narrow_prior_and_unknown_noise(tmp_path):
     # the prior of mu is narrower than what the data tell, and about a normal density: products of the two are known
     changes = [*FEW, "calibration.noise=estimated", "calibration.free.mu.prior={mean=0.6, std=0.0005}"]
@@ -117,6 +119,7 @@ def test_a_missing_package_is_told_before_the_fits(package, method, tmp_path, mo
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_summary_and_draws_pictures(loop, tmp_path, capsys):
     settings = [part for each in FEW for part in ("--set", each)]
     pictures = ["--traces", str(tmp_path / "t.png"), "--pairs", str(tmp_path / "p.svg")]
