@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from kernels.batch.finish import as_codes, finish, in_lists
+from kernels.batch.finish import as_codes, finish, in_lists, without_support
 from kernels.batch.program_key import ProgramKey, key_of
 from kernels.batch.programs import program
 from kernels.batch.solve import check, shared_arguments
@@ -170,6 +170,7 @@ def _run(
     resolved = chosen.resolve({name: jnp.asarray(value, jnp.result_type(float)) for name, value in params.items()}, xp=jnp)
     gaps = [name for name in resolved if name.partition("[")[0] == "gap"]
     afterwards = {name: jnp.asarray(resolved[name]) for name in (*wear_laws.READS, *wear_laws.SCAR, *gaps) if name in resolved}
+    support: dict[str, Any] = {name: resolved[name] for name in ("normal_force", "normal_amplitude") if name in resolved}
     unread = key.unread(chosen)
     if chosen.structure is None:
         pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))
@@ -197,6 +198,7 @@ def _run(
     silent = {q.name for q in chosen.observables} - {q.name for q in returned}  # programs may compute more than was asked for
     results = {name: values for name, values in _run_all(key, flat, shared).items() if name not in silent}
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
+    shaped |= without_support(chosen, support, shaped, jnp)
     shaped |= {q.name: jnp.zeros(shape) for q in returned if q.name in LINK_COLUMNS and q.name not in shaped}  # no link, no force
     if refused is not None:
         unknown = jnp.where(bad, jnp.nan, 1.0)  # also the derivatives of such a row

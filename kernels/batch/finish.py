@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import MODELS
+from kernels.models import MODELS, Model
+from kernels.models.observables import WEAR_OBSERVABLES
 from kernels.models.outputs import OBSERVED
 from kernels.models.quantity import Quantity
 from kernels.models.status import RESULTS, Status
@@ -45,6 +46,24 @@ def finish(found: Mapping[str, Any], status: Any, xp: Any) -> tuple[dict[str, An
         for name, values in found.items()
     }
     return results, status
+
+
+def without_support(model: Model, rows: Mapping[str, Any], found: Mapping[str, Any], xp: Any) -> dict[str, Any]:
+    """The observables of friction, 0 and without a regime where a mass beside walls is pressed on no support: there it slips on nothing.
+
+    Args:
+        model: the model. rows: resolved parameters. found: observables of an engine, of the common shape of the rows. xp: array module.
+    """
+    if not model.walls:
+        return {}
+    off = (xp.asarray(rows["normal_force"]) == 0.0) & (xp.asarray(rows.get("normal_amplitude", 0.0)) == 0.0)
+    results = {}
+    for quantity in WEAR_OBSERVABLES:
+        if quantity.name in found:
+            values = found[quantity.name]
+            nothing = xp.where(xp.isnan(values), xp.nan, -1.0 if quantity.kind == "word" else 0.0)
+            results[quantity.name] = xp.where(off, nothing, values)
+    return results
 
 
 def in_lists(returned: Collection[Quantity], order: Sequence[str], found: Mapping[str, Any], xp: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from kernels.batch import compile as programs
 from kernels.batch import program_key
-from kernels.batch.finish import as_codes, finish, in_lists
+from kernels.batch.finish import as_codes, finish, in_lists, without_support
 from kernels.batch.program_key import LOCKSTEP, ProgramKey
 from kernels.excitation.record import Records
 from kernels.models import SINGLE_RULES, Model, wear_laws
@@ -135,6 +135,8 @@ def solve(
             for key, members in program_key.groups(model, scheme, window, rows, good, asked, precision, native).items()
         ]
         compiling, running = map(sum, zip(*side_by_side(tasks), strict=True))
+        if scheme != EXACT:  # which has a program of its own for rows without friction
+            observables |= without_support(model, resolved, observables, np)
 
     with np.errstate(all="ignore"):  # rows that failed may hold anything
         worn = wear_laws.of_all(resolved, observables, given)

@@ -15,11 +15,13 @@ import jax
 import numpy as np
 import pytest
 
+import kernels
 from kernels.batch import queue
 from kernels.batch import solve as batch
 from kernels.batch.compile import PROGRAMS
 from kernels.exact import rigid_loop
-from kernels.models import RUBBING_MASS
+from kernels.models import RUBBING_MASS, STOP
+from kernels.models.observables import WEAR_OBSERVABLES
 from kernels.models.schemes import EXACT, SCHEMES
 from kernels.models.status import SENTENCES, Status
 from kernels.runtime.threads import side_by_side
@@ -221,3 +223,25 @@ def test_tasks_side_by_side_return_in_order_and_the_first_error_is_told() -> Non
     assert side_by_side([]) == []
     with pytest.raises(ZeroDivisionError):
         side_by_side([lambda: 1, lambda: 1 // 0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [{}, {"k_t": 1e4, "c_t": 10.0, "step": 1e-3}], ids=["exact", "euler"])
+def test_a_mass_beside_a_wall_that_is_pressed_on_nothing_slips_on_nothing(more: dict[str, float]) -> None:
+    scheme = "euler" if more else EXACT
+    given = {"a0": 3.0, "k": 5.0, "c": 0.1, "gap": 0.2, "k_n": 500.0, "omega": 2.0, "end": 10.0} | more
+    mu = np.array([0.0, 0.01, 0.0])
+    pressed = np.array([0.0, 10.0, 10.0])  # without friction a mass may be pressed on its support, and then slips all the time
+    found = batch.solve(STOP, scheme, given | {"mu": mu, "normal_force": pressed}, {}, 3)
+
+    def traced(mu: jax.Array, pressed: jax.Array) -> dict[str, jax.Array]:
+        return dict(kernels.simulate("stop", given | {"mu": mu, "normal_force": pressed}, scheme=scheme))
+
+    together = kernels.simulate("stop", given | {"mu": mu, "normal_force": pressed}, scheme=scheme)
+    for results in (found.observables, together, jax.vmap(traced)(mu, pressed)):
+        for quantity in WEAR_OBSERVABLES:
+            assert results[quantity.name][0] == (-1 if quantity.name == "regime" else 0.0), quantity.name
+        assert results["impacts"][0] == 3
+        assert (np.asarray(results["slip_distance"])[1:] > 5.0).all()
+        assert np.asarray(results["regime"])[2] == 2
+    assert found.observables["x_end"][0] == pytest.approx(found.observables["x_end"][2], rel=1e-9)  # the motion is the same
