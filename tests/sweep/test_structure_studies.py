@@ -71,6 +71,7 @@ def done(folder: Path) -> Run:
     return run(folder / "study.toml", folder / "run")
 
 
+@pytest.mark.slow
 def test_rows_are_those_of_single_runs_under_the_same_draws(done: Run, folder: Path) -> None:
     frame = done.to_pandas()
     assert (frame["status"] == "ok").all()

@@ -22,7 +22,7 @@ WEAR = {"service_time": 1e6, "archard_k": 1e-14}
     ("scheme", "more", "columns"),
     [
         ("exact", {}, ("wear_power",)),
-        ("exact", {"k": 7.0, "c": 0.2}, ("regime", "x_end")),
+        pytest.param("exact", {"k": 7.0, "c": 0.2}, ("regime", "x_end"), marks=pytest.mark.slow),
         ("exact", WEAR, ("wear_volume",)),
         ("euler", STEPS, ("wear_power", "accepted_steps")),
         ("rk32", STEPS, ("wear_power", "rejected_steps")),

@@ -181,6 +181,7 @@ def test_the_matrix_of_a_step_is_the_exponential_of_its_generator() -> None:
     np.testing.assert_allclose(brute_force.increments(a) + np.eye(5), scipy.linalg.expm(a * brute_force.STEP), rtol=1e-13, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_steps_by_brute_force_find_the_known_events_of_a_braked_slide_and_of_a_release() -> None:
     # a slide at 2 m/s braked at 1 m/s^2 stops after 2 s; a force that grows as sin(0.5 t) is 0.6 of its largest at 2 asin(0.6)
     zero = np.zeros(brute_force.WIDTH)

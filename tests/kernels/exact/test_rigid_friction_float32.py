@@ -70,8 +70,12 @@ def oscillators(count: int, seed: int, springs: bool, periods: float = 0.0) -> l
 
 @pytest.mark.parametrize(
     ("springs", "periods", "count", "typical", "worst"),
-    [(False, 0.0, 2048, 4e-7, 2e-5), (True, 0.0, 2048, 2e-6, 1e-4), (False, 1000.0, 192, 1e-6, 2e-5), (True, 1000.0, 192, 5e-6, 5e-4)],
-    ids=["free", "springs", "free-long", "springs-long"],
+    [
+        pytest.param(False, 0.0, 2048, 4e-7, 2e-5, id="free"),
+        pytest.param(True, 0.0, 2048, 2e-6, 1e-4, id="springs", marks=pytest.mark.slow),
+        pytest.param(False, 1000.0, 192, 1e-6, 2e-5, id="free-long"),
+        pytest.param(True, 1000.0, 192, 5e-6, 5e-4, id="springs-long", marks=pytest.mark.slow),
+    ],
 )
 def test_float32_finds_what_float64_finds(solve: Solve, springs: bool, periods: float, count: int, typical: float, worst: float) -> None:
     # speeds relative to the largest, times to the period, wear powers to the normal force times that speed

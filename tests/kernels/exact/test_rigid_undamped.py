@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 
 from kernels.batch.solve import solve
 from kernels.exact import rigid_loop
@@ -47,6 +48,7 @@ def rows(seed: int) -> dict[str, np.ndarray]:
     return {name: np.broadcast_to(value, COUNT).astype(float) for name, value in resolved.items() if name in (*rigid_loop.READ, "k", "c")}
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_loop_for_derivatives() -> None:
     regimes = set()
     for seed in range(3):
@@ -72,6 +74,7 @@ def test_a_speed_that_touches_zero_is_no_stop() -> None:
     np.testing.assert_array_equal(found.observables["slip_phases"], 1.0)
 
 
+@pytest.mark.slow
 def test_one_oscillator_alone_and_one_that_is_not_finite() -> None:
     p = {name: value[:8].copy() for name, value in rows(3).items()}
     p["a0"][5] = np.nan

@@ -177,6 +177,7 @@ def test_the_damped_wall_converges_to_exact_as_the_step_shrinks(criterion: str) 
         assert (fine < 0.4 * coarse + 1e-6).all(), (scheme, coarse, fine)
 
 
+@pytest.mark.slow
 def test_zero_velocity_a_start_inside_and_a_start_far_away_have_results() -> None:
     rows = [{"v0": 0.0}, {"x0": 0.3, "k_n": 4.0}, {"x0": -1e6, "v0": 1.0}, {"x0": 0.3, "v0": -5.0, "c_n": 2.0}]
     found = solve(STOP, [row | {"end": 3.0} for row in rows])
@@ -189,6 +190,7 @@ def test_zero_velocity_a_start_inside_and_a_start_far_away_have_results() -> Non
     assert found["peak_force"][3] == 0.0  # it flies off at once: the damper would pull
 
 
+@pytest.mark.slow
 def test_a_falling_mass_bounces_on_the_floor() -> None:
     # a floor at x = 0 below x0 = -1 m, downwards positive: k_n so stiff that it stays 1 ms
     m, g, height, k_n = 2.0, 9.81, 1.0, 2.0 * (math.pi / 1e-3) ** 2
@@ -341,6 +343,7 @@ def test_a_mass_that_turns_back_within_the_plateau_is_known_in_closed_form() -> 
     assert not found["status"].any()
 
 
+@pytest.mark.slow
 def test_a_mass_that_friction_releases_at_the_criterion_goes_on_yielding_by_its_jerk() -> None:
     # at rest on the envelope; when the load has grown to the force of the wall and friction, velocity and acceleration are zero
     omega, a0, force, start = 4.0, 10.0, 5.0, 0.3  # force: f_post + mu * normal_force, with m = 1

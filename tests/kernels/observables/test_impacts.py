@@ -82,7 +82,8 @@ SUMS, LARGEST = ("impacts", "contact_time", "impulse"), ("peak_force", "max_comp
 LAST = ("separation_time", "rebound_velocity", "exit_time", "return_time")
 
 
-@pytest.mark.parametrize("scheme", ["exact", pytest.param("euler", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["exact", "euler"])
 def test_windows_add_up_to_the_run(scheme):
     bounds = [0.0, 0.3, 0.34, 1.13, 2.5, 4.0]
     whole = {name: value for name, value in STOPS.items() if not name.startswith("window")} | {"x0": 0.05, "step": 1e-4}
@@ -100,7 +101,7 @@ def test_windows_add_up_to_the_run(scheme):
         assert (parts[name] == parts[name][0]).all(), name
 
 
-@pytest.mark.parametrize(("scheme", "allowed"), [("exact", 1e-12), ("euler", 2e-4), ("rk54", 2e-3)])
+@pytest.mark.parametrize(("scheme", "allowed"), [pytest.param("exact", 1e-12, marks=pytest.mark.slow), ("euler", 2e-4), ("rk54", 2e-3)])
 def test_starts_and_returns_have_their_closed_form(scheme, allowed):
     gap, own, end = 0.1, math.sqrt(1000.0), 1.0  # free flight beside a stop: half a sine inside it
     x0 = np.array([0.0, 0.15, 0.15, 0.15, 0.1, 0.1])
@@ -118,6 +119,7 @@ def test_starts_and_returns_have_their_closed_form(scheme, allowed):
     assert np.isnan(found["exit_time"][4]) and np.isnan(found["return_time"][4])
 
 
+@pytest.mark.slow
 def test_the_wall_that_reaches_to_zero_is_left_where_the_mass_returns():
     found = run("exact", {"k_n": 100.0, "gap": np.array([0.0, -0.05]), "v0": 1.0, "end": 1.0, "normal_force": 0.0}, count=2)
     np.testing.assert_array_equal(found["return_time"], found["exit_time"])

@@ -160,7 +160,9 @@ def ramped() -> Any:
     return jax.jit(jax.vmap(one))
 
 
-@pytest.mark.parametrize("region", list(REGIONS))
+@pytest.mark.parametrize(
+    "region", [pytest.param(each, marks=pytest.mark.slow if each in ("long times", "stiff and overdamped") else ()) for each in REGIONS]
+)
 def test_ramps_and_areas_are_those_of_the_exact_motion(region: str) -> None:
     cases = draw(100 + list(REGIONS).index(region), 3, **REGIONS[region])
     rng = np.random.default_rng(1)

@@ -20,6 +20,8 @@ from sweep.analysis.group_statistics import group_statistics
 from sweep.analysis.isolines import line_table, with_lines
 from sweep.cli import main
 
+pytestmark = pytest.mark.slow  # its programs take half a minute to compile
+
 SPREAD = 0.2  # of log(f_crit), whose median is 1
 DRAWS = 60
 SPEEDS, MASSES = np.linspace(0.5, 1.5, 9), np.geomspace(0.5, 2.0, 7)

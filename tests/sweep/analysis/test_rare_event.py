@@ -55,6 +55,7 @@ def test_a_wall_buckles_as_rarely_as_the_closed_form_says(correlation: float, tm
     assert found.across == "peak_force - f_crit"
 
 
+@pytest.mark.slow
 def test_the_curve_is_the_distribution_of_the_observable(tmp_path: Path) -> None:
     found = rare_event.read(sweep.run(walls("peak_force > 56 kN", repeats=2), tmp_path / "a").directory, confidence=0.999)
     value, probability, low, high = found.curve.T

@@ -504,6 +504,7 @@ def test_a_name_that_is_neither_a_file_nor_a_shipped_study_leads_to_the_list(cap
     assert "nor a study of that name that comes with tribosweep (`tribosweep list studies`)" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_narrow_table_of_events_keeps_the_forces_and_says_what_it_leaves_out(tmp_path: Path, capsys: Captured) -> None:
     study = '[study]\nmodel = "stop"\n[parameters]\nk = 1.0\nmu = 0.1\ngap = 0.1\nv0 = 1.2345678\n[time]\nend = 3.1234567\n'
     (tmp_path / "stop.toml").write_text(study)

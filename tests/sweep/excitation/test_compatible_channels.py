@@ -61,6 +61,7 @@ def test_each_channel_has_its_own_spectrum() -> None:
             assert np.abs(found / target - 1.0).max() < 0.1015
 
 
+@pytest.mark.slow
 def test_channels_have_the_correlation() -> None:
     starts = [two().starts(number) for number in range(200)]
     variances = np.mean([start[:2].var(axis=1) for start in starts], axis=0)
@@ -164,6 +165,7 @@ def test_candidates_of_a_draw_are_other_draws_and_the_same_in_every_study() -> N
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.3
 
 
+@pytest.mark.slow
 def test_rows_of_a_draw_that_misses_have_a_status_and_the_others_their_results(
     fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

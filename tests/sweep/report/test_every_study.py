@@ -125,7 +125,9 @@ def check_map(directory: Path, *options: str) -> None:
 
 
 @pytest.mark.usefixtures("smooth")
-@pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", [pytest.param(file, id=file.stem, marks=pytest.mark.slow if file.stem == "quake_by_spectrum" else ()) for file in STUDIES]
+)
 def test_every_shipped_study_has_a_map_and_a_report(file: Path, tmp_path: Path, capsys: Captured) -> None:
     directory = run(study_of(file), tmp_path / "a").directory
     message, options = WISHES.get(file.stem, ("", []))

@@ -249,6 +249,7 @@ def test_the_gradient_of_the_loss_is_that_of_differences_on_both_sides_of_a_boun
             assert at[1] == pytest.approx((after[0] - before[0]) / (2.0 * h), rel=1e-5), (boundary, side)
 
 
+@pytest.mark.slow
 def test_an_observable_that_jumps_at_a_boundary_is_found_on_the_way(tmp_path: Path) -> None:
     # the time that a mass sticks, of one that never slips, is all of the window; just below that it is less by a finite part
     study = sliding(tmp_path, compare={"wear_power": {"sd": 0.01}})

@@ -23,6 +23,8 @@ from sweep import ConfigError
 from sweep.analysis.fragility import results
 from sweep.analysis.fragility.analysis import FragilityRequest, FragilityResult, analyse
 
+pytestmark = pytest.mark.slow  # its programs take half a minute to compile
+
 OF_FORCE, OF_STIFFNESS = math.sqrt(math.log(1.0 + 0.3**2)), math.sqrt(math.log(1.0 + 0.2**2))  # deviations of the logarithms
 MEDIAN_FORCE, MEDIAN_STIFFNESS = math.exp(-0.5 * OF_FORCE**2), math.exp(-0.5 * OF_STIFFNESS**2)
 THETA, BETA = MEDIAN_FORCE / math.sqrt(MEDIAN_STIFFNESS), math.hypot(OF_FORCE, 0.5 * OF_STIFFNESS)
