@@ -168,6 +168,7 @@ def test_the_closed_form_of_the_bouncing_ball_is_a_motion_of_period_1() -> None:
     assert -ball.e * rate == pytest.approx(ball.e * ball.g / (1.0 + ball.e), rel=1e-14)
 
 
+@pytest.mark.long
 def test_points_of_a_ball_on_a_hard_table_approach_the_closed_form_of_a_rigid_one() -> None:
     ball, gammas, errors = Ball(0.5), (1.1, 1.2, 1.3, 1.4, 1.5), []
     for stiffness in (1e6, 1e8, 1e10):

@@ -79,6 +79,7 @@ def test_a_force_that_is_turned_off_has_the_closed_form() -> None:
     assert set(found.in_words()["regime"]) == {"stick-slip"}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_derivatives_by_height_start_and_duration_are_those_of_the_closed_form() -> None:
     def end(duration: Any, start: Any, height: Any) -> Any:
