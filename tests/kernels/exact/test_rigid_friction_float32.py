@@ -113,6 +113,7 @@ def test_a_slip_keeps_its_digits_however_short_it_is(solve: Solve) -> None:
     assert (stuck["stick_fraction"] == 1.0).all()
 
 
+@pytest.mark.slow
 def test_sliding_for_long_and_not_at_all(solve: Solve) -> None:
     rows: list[dict[str, float]] = [
         {"mu": 0.0, "a0": 3.0, "phase": 1.0, "end": 11.7},  # whose last slip would end with the run, but for rounding

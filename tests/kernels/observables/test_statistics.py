@@ -72,6 +72,7 @@ def test_rigid_friction_agrees_with_quadrature_in_30_digits() -> None:
     hold_against_oracle(RIGID, rigid_friction, 1e-13)
 
 
+@pytest.mark.slow
 def test_the_published_wear_powers_are_means_of_eight_blocks_of_one_second() -> None:
     rows = [BASE | {"a0": a0} for a0 in (*PUBLISHED, 0.99)]
     found = run(rows, end=12.0, window_start=4.0, window_end=12.0)

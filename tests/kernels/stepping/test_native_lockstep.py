@@ -114,6 +114,7 @@ def test_the_loop_in_cpp_finds_what_that_of_jax_finds(both: Both) -> None:
         assert any((native.observables[name] != jax.observables[name]).any() for name in jax.observables)  # it is another loop
 
 
+@pytest.mark.slow
 def test_awkward_masses(both: Both) -> None:
     """Amplitudes beside the limit of friction, no friction, phases at which the excitation is 0 or largest, soft and coarse contacts."""
     choices = [0.0, 0.9999, 1.0001, 1.5, 15.0], [0.0, 0.1], [1.0, 1.2], [0.0, 1.3], [0.0, np.pi / 2.0, np.pi], [0.0, -0.5]

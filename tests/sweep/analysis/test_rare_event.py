@@ -66,6 +66,7 @@ def test_the_curve_is_the_distribution_of_the_observable(tmp_path: Path) -> None
     assert found.event == "peak_force > 56000 N"
 
 
+@pytest.mark.slow
 def test_an_event_below_a_limit_is_reached_from_above(tmp_path: Path) -> None:
     mean, std = MEANS["v0"]
     spread = math.sqrt(math.log1p((std / mean) ** 2))

@@ -133,7 +133,7 @@ def test_nor_without_long_stretches_and_under_a_load_that_grows(family: str) -> 
         assert 0.1 < found["happens"].mean() <= 1.0
 
 
-@pytest.mark.parametrize("family", list(FAMILIES))
+@pytest.mark.parametrize("family", [pytest.param(each, marks=pytest.mark.slow if each == "any" else ()) for each in FAMILIES])
 def test_no_guard_is_negative_before_the_first_crossing(family: str) -> None:
     found = check(draw(list(FAMILIES).index(family), *FAMILIES[family]))
     assert 0.1 < found["happens"].mean() <= 1.0

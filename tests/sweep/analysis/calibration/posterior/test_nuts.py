@@ -34,6 +34,7 @@ def test_draws_have_the_mean_the_covariance_and_the_quantiles_of_the_closed_form
         assert np.all(np.abs((whole < stats.norm.ppf(share)).mean(axis=1) - share) < 5.0 * np.sqrt(share * (1.0 - share) / 500.0))
 
 
+@pytest.mark.slow
 def test_chains_share_calls_and_report_what_they_did(sampled):
     _, problem, found, told = sampled
     assert found.log_density.shape == found.diverging.shape == (4, 500)
