@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models import MODELS, Model
-from kernels.models.observables import WEAR_OBSERVABLES
+from kernels.models.observables import NO_FRICTION
 from kernels.models.outputs import OBSERVED
 from kernels.models.quantity import Quantity
 from kernels.models.status import RESULTS, Status
@@ -52,18 +52,17 @@ def without_support(model: Model, rows: Mapping[str, Any], found: Mapping[str, A
     """The observables of friction, 0 and without a regime where a mass beside walls is pressed on no support: there it slips on nothing.
 
     Args:
-        model: the model. rows: resolved parameters. found: observables of an engine, of the common shape of the rows. xp: array module.
+        model: the model. rows: resolved parameters. found: observables of an engine, of the common shape of the rows, NaN where a run
+            failed. xp: array module.
+
+    Returns:
+        Name -> observable, of the same shape; NaN stays. Empty for a model without walls.
     """
     if not model.walls:
         return {}
     off = (xp.asarray(rows["normal_force"]) == 0.0) & (xp.asarray(rows.get("normal_amplitude", 0.0)) == 0.0)
-    results = {}
-    for quantity in WEAR_OBSERVABLES:
-        if quantity.name in found:
-            values = found[quantity.name]
-            nothing = xp.where(xp.isnan(values), xp.nan, -1.0 if quantity.kind == "word" else 0.0)
-            results[quantity.name] = xp.where(off, nothing, values)
-    return results
+    given = {name: found[name] for name in NO_FRICTION if name in found}
+    return {name: xp.where(off & ~xp.isnan(values), NO_FRICTION[name], values) for name, values in given.items()}
 
 
 def in_lists(returned: Collection[Quantity], order: Sequence[str], found: Mapping[str, Any], xp: Any) -> dict[str, Any]:

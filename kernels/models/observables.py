@@ -69,6 +69,10 @@ WEAR_OBSERVABLES = (
     Quantity("drift", "m", "displacement at the end of the window less that at its start"),
 )  # fmt: skip
 
+NO_FRICTION = {
+    quantity.name: -1.0 if quantity.kind == "word" else 0.0 for quantity in WEAR_OBSERVABLES
+}  # of a mass that touches no support
+
 STABILITY = ("stable", "fold near", "flip near", "Neimark-Sacker near", "grazing near", "neutral", "unstable")
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from kernels.models.observables import NO_FRICTION
 from kernels.numerics.numbers import Array
 from kernels.observables import regime, slip, wear
 from kernels.observables.interval import Interval
@@ -57,16 +58,4 @@ def finish(sums: Rubbing, p: dict[str, Any], worn: Array | None = None, dissipat
 
 def nothing(like: Array) -> dict[str, Array]:
     """The observables of friction of a mass that touches no support: 0, with the code -1 for no regime."""
-    zero = jnp.zeros_like(like)
-    still = (
-        "wear_power",
-        "wear_energy",
-        "friction_power",
-        "slip_distance",
-        "stick_fraction",
-        "slip_phases",
-        "stops",
-        "max_slip_speed",
-        "drift",
-    )
-    return {**dict.fromkeys(still, zero), "regime": zero - 1.0}
+    return {name: jnp.full_like(like, value) for name, value in NO_FRICTION.items()}

@@ -141,7 +141,7 @@ class RunDirectory:
             return True
         if not self.path.is_dir():
             raise ConfigError(str(self.path), [Problem("", "is not a directory; give another one with --out")])
-        return all(is_passing(entry) for entry in self.path.iterdir())
+        return all(is_temporary(entry) for entry in self.path.iterdir())
 
     def read_run(self, to_continue: bool = True) -> dict[str, Any]:
         """Read the manifest of the run in this directory, and check that this version of tribosweep can use the run.
@@ -281,6 +281,6 @@ def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def is_passing(path: Path) -> bool:
-    """Whether a file is there only while a process writes: a temporary file or a lock, or what is left of them after a crash."""
+def is_temporary(path: Path) -> bool:
+    """Whether a file is there only while a process writes: a part of a file or a lock, or what a crash left of them."""
     return path.name.endswith(".tmp") or path.name.startswith(".lock")

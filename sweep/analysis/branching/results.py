@@ -18,7 +18,7 @@ from kernels.models.quantity import Quantity
 from kernels.models.schemes import STEADY
 from sweep.analysis.branching.backbone import backbone_table
 from sweep.analysis.branching.load import BRANCHES, Branching, load
-from sweep.execution.directory import BRANCHED, OTHER_STUDY, RunDirectory, differences, is_passing
+from sweep.execution.directory import BRANCHED, OTHER_STUDY, RunDirectory, differences, is_temporary
 from sweep.io.atomic import make_folders, write_together
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.files import read_text
@@ -400,8 +400,8 @@ def check_directory(branching: Branching, directory: Path) -> None:
 
 
 def is_begun(directory: Path, study: str) -> bool:
-    """Whether a directory holds what a call leaves that was killed before its first block: its study, empty folders, passing files."""
-    there = [path for path in directory.iterdir() if not is_passing(path)]
+    """Whether a directory holds what a call leaves that was killed before its first block: its study, empty folders, temporary files."""
+    there = [path for path in directory.iterdir() if not is_temporary(path)]
     with suppress(OSError, ValueError):
         if read_text(directory / STUDY) == study:
             return True

@@ -80,7 +80,7 @@ def kill_at_random_moments(study: Path, out: Path, times: int) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", [3, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.long)])
 def test_killed_at_random_moments_a_run_ends_with_the_same_bits(tmp_path: Path, times: int) -> None:
     study = write_study(tmp_path / "study.toml", 3_000, 32)
     expected = run(study, tmp_path / "whole")
