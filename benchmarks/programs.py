@@ -100,7 +100,7 @@ class Bench:
             if whole not in known:
                 shape = {name: jax.ShapeDtypeStruct(*one) for name, one in shapes.items()}
                 arguments = shape, jax.ShapeDtypeStruct((devices,), np.int32)
-                self.made.append(in_phases(programs.traced(key, devices, lanes), arguments, dict(jax_setup.FOR_MANY_ROWS)))
+                self.made.append(in_phases(programs.traced(key, devices, lanes), arguments, dict(jax_setup.FOR_VALUES)))
                 known[whole] = self.made[-1].program
             return lambda *arguments: self.timed(known[whole], *arguments), 0.0
 

@@ -30,6 +30,7 @@ from kernels.models.schemes import DOUBLE, EXACT, STEADY
 from kernels.models.status import Status
 from kernels.numerics.fusion import decide, for_every_lane
 from kernels.results import STATUS, Results
+from kernels.runtime import jax_setup
 from kernels.runtime.stderr_filter import without_false_alarm
 
 Orders = tuple[tuple[str, ...], ...]  # the parameters of the derivatives of each order
@@ -196,7 +197,9 @@ def _run(
         flat["largest_step"] = jnp.minimum(flat["largest_step"], shared["interval"])
     returned = chosen.returns(window, {*params, *key.asked.names})
     silent = {q.name for q in chosen.observables} - {q.name for q in returned}  # programs may compute more than was asked for
-    results = {name: values for name, values in _run_all(key, flat, shared).items() if name not in silent}
+    traced = any(isinstance(value, jax.core.Tracer) for value in (*flat.values(), *shared.values()))
+    run = _run_all if traced else _values_of_all
+    results = {name: values for name, values in run(key, flat, shared).items() if name not in silent}
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
     shaped |= without_support(chosen, support, shaped, jnp)
     shaped |= {q.name: jnp.zeros(shape) for q in returned if q.name in LINK_COLUMNS and q.name not in shaped}  # no link, no force
@@ -255,11 +258,14 @@ def _left_out(chosen: Model, params: Mapping[str, Any], flat: Mapping[str, np.nd
     return found
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _run_all(key: ProgramKey, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
+def _every_row(key: ProgramKey, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Every row through its program, with the arguments that all of them share."""
     found: dict[str, jax.Array] = jax.vmap(lambda row: _run_one(key, (), {**row, **shared}))(rows)
     return found
+
+
+_run_all = jax.jit(_every_row, static_argnums=0)  # within what JAX traces, which may differentiate it
+_values_of_all = jax.jit(_every_row, static_argnums=0, compiler_options=dict(jax_setup.FOR_VALUES))
 
 
 def _observed(key: ProgramKey, nested: bool, p: dict[str, jax.Array]) -> dict[str, jax.Array]:

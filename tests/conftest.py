@@ -1,4 +1,4 @@
-"""Tests mostly wait for programs: all processes share those that are compiled, and Python's collector does not interrupt tracing."""
+"""Tests mostly wait for programs: they are compiled with the least effort, and all processes share them. Figures of a run: `tests/figures`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,32 @@ import tempfile
 
 import pytest
 
-from kernels.batch import compile as programs
-from kernels.runtime.program_cache import JAX_VARIABLES
+# Values do not depend on the effort of the compiler, but for their last digits: `.ci/run long` runs all tests at the level of users. An
+# option in XLA_FLAGS stays as it is. At level 0 a program compiles in two thirds of the time, and its loops run ten times as long.
+LEAST_EFFORT = ("--xla_backend_optimization_level=0",)
+os.environ["XLA_FLAGS"] = " ".join(
+    [given := os.environ.get("XLA_FLAGS", ""), *(option for option in LEAST_EFFORT if option.partition("=")[0] not in given)]
+).strip()
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy is not imported yet; matrices of the tests are small, and threads only wait
+# Compiled programs are kept in this folder: for one run, or where TEST_PROGRAMS says, for later runs too.
+if "TEST_PROGRAMS" not in os.environ:
+    os.environ["TEST_PROGRAMS"] = tempfile.mkdtemp(prefix="tribosweep-tests-")
+    atexit.register(shutil.rmtree, os.environ["TEST_PROGRAMS"], ignore_errors=True)
+os.environ["XDG_CACHE_HOME"] = os.environ["TEST_PROGRAMS"]
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.03")
 
-if not any(name in os.environ for name in JAX_VARIABLES):
-    os.environ[JAX_VARIABLES[0]] = tempfile.mkdtemp(prefix="tribosweep-tests-")
-    atexit.register(shutil.rmtree, os.environ[JAX_VARIABLES[0]], ignore_errors=True)
-
+from kernels.batch import compile as programs  # noqa: E402
+from kernels.runtime import jax_setup, program_cache  # noqa: E402
+from tests.figures import Figures  # noqa: E402
 
 gc.disable()  # of cycles: a process that has traced much traces in half of the time
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep programs, and count what a run compiles."""
+    jax_setup.prepare()
+    program_cache.use()
+    config.pluginmanager.register(Figures(config), "figures")
 
 
 @pytest.fixture(autouse=True, scope="module")

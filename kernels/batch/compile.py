@@ -48,7 +48,7 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
         with _TRACING:
             lowered = traced(key, devices, lanes, name).lower(shape, jax.ShapeDtypeStruct((devices,), np.int32))
         with _COMPILING:
-            return lowered.compile(dict(jax_setup.FOR_MANY_ROWS))
+            return lowered.compile(dict(jax_setup.FOR_VALUES))
 
     def works(program: Callable[..., Any]) -> None:
         with DEVICES:  # a run without rows

@@ -24,7 +24,7 @@ _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 # compile for twice as long (a stop by 3 parameters 37 s against 17 s beside other work). Without it, programs of many rows run up to 17 %
 # longer: `batch.compile` switches it on again.
 _ALIASES = ("xla_llvm_enable_alias_scope_metadata", "xla_llvm_enable_noalias_metadata")
-FOR_MANY_ROWS: Mapping[str, bool] = dict.fromkeys(_ALIASES, True)  # options of the compiler
+FOR_VALUES: Mapping[str, bool] = dict.fromkeys(_ALIASES, True)  # options of the compiler
 
 # Lanes per block of a program on CPU, by its loop (`batch.program_key`) and precision. "Lanes: result" on a 2-core AVX-512 machine:
 # - exact, float64, oscillators/s on one core: rigid with k = c = 0 16: 9.5e5, 32: 1.36e6, 64: 1.27e6; rigid 16: 2.8e5, 32: 3.6e5,

@@ -14,6 +14,7 @@ import pytest
 from kernels.batch import compile as programs
 from kernels.batch import solve as batch
 from kernels.models import RUBBING_MASS
+from kernels.runtime import program_cache
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 CHUNK = 64  # rows of one call: the programs are compiled for this many, once for the whole session
@@ -75,6 +76,7 @@ def sdnd104() -> Callable[..., dict[str, Any]]:
 def fresh_programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Trace and compile programs anew in this test, which may patch their parts; other tests never see these programs."""
     monkeypatch.setattr(programs, "PROGRAMS", {})
+    monkeypatch.setattr(program_cache, "kept", lambda _key, make, _works: make("program"))
     programs.traced.cache_clear()
     yield
     programs.traced.cache_clear()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,14 +127,6 @@ def install_small_shards(patch: pytest.MonkeyPatch) -> int:
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> int:
     """Ten points to a shard, one after the other."""
     return install_small_shards(monkeypatch)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Compiled programs of the tests are kept among themselves."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.fixture(autouse=True)
