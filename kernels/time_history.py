@@ -19,6 +19,7 @@ from kernels.exact.forces import Moment, between
 from kernels.excitation.record import Records, check_record
 from kernels.models import MODELS
 from kernels.models.arguments import check_given, nearest
+from kernels.models.contacts import Kind
 from kernels.models.features import FEATURES, LINEAR, VARIED, varied
 from kernels.models.observables import MOTION
 from kernels.models.quantity import Quantity
@@ -205,7 +206,7 @@ def total_acceleration(model: str, params: Mapping[str, Any], at: ArrayLike, rec
     return np.asarray((pushed + now["friction"] - now["reaction"] - p["c"] * now["v"] - p["k"] * now["x"]) / p["m"])
 
 
-def _states(kind: oscillator.Kind, resolved: dict[str, np.ndarray], most: int) -> Any:
+def _states(kind: Kind, resolved: dict[str, np.ndarray], most: int) -> Any:
     """The states after all events of a run, along the first axis."""
     state = _start(kind, resolved)
     parts = [jax.tree.map(lambda value: np.asarray(value)[None], state)]
@@ -215,9 +216,7 @@ def _states(kind: oscillator.Kind, resolved: dict[str, np.ndarray], most: int) -
     return jax.tree.map(lambda *values: np.concatenate(values), *parts)
 
 
-def _sampled(
-    kind: oscillator.Kind, resolved: dict[str, np.ndarray], states: Any, times: np.ndarray, since: np.ndarray
-) -> dict[str, np.ndarray]:
+def _sampled(kind: Kind, resolved: dict[str, np.ndarray], states: Any, times: np.ndarray, since: np.ndarray) -> dict[str, np.ndarray]:
     """Motion and forces (`Moment`) by name, (n,), at `times` [s], each from the state at the place `since`."""
     room = -len(times) % PER_CALL
     padded = np.concatenate([since, np.zeros(room, int)]), np.concatenate([times, np.zeros(room)])
@@ -259,7 +258,7 @@ def _instants(begins: np.ndarray, start: float, samples: int) -> tuple[np.ndarra
     return at[order], since[order]
 
 
-def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[oscillator.Kind, dict[str, np.ndarray]]:
+def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[Kind, dict[str, np.ndarray]]:
     """The contacts of one oscillator, and its resolved parameters without those of excitations that it does not have."""
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
@@ -304,23 +303,23 @@ def _follow(model: str, params: Mapping[str, Any], most: int, records: Records |
     return {name: values[keep] for name, values in columns.items()}
 
 
-def _machine(kind: oscillator.Kind, p: dict[str, Any]) -> tuple[oscillator.EventSetup, Any]:
+def _machine(kind: Kind, p: dict[str, Any]) -> tuple[oscillator.EventSetup, Any]:
     made = oscillator.setup({name: jnp.asarray(value) for name, value in p.items()}, kind)
     return made, event_loop.machine(made.law, made.excitation, made.p, made.observe, made.sums, made.finite, log=True)
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _start(kind: oscillator.Kind, p: dict[str, Any]) -> Any:
+def _start(kind: Kind, p: dict[str, Any]) -> Any:
     return _machine(kind, p)[1].start
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _seen(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> dict[str, jax.Array]:
+def _seen(kind: Kind, p: dict[str, Any], s: Any) -> dict[str, jax.Array]:
     return _columns(_machine(kind, p)[0], s, s)
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _chunk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, dict[str, jax.Array]]:
+def _chunk(kind: Kind, p: dict[str, Any], s: Any) -> tuple[Any, dict[str, jax.Array]]:
     """CHUNK events further: the last state, and the columns of each event. Events after the end of the run are not live."""
     made, machine = _machine(kind, p)
 
@@ -334,7 +333,7 @@ def _chunk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, dict[
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _walk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
+def _walk(kind: Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
     """CHUNK events further: the last state, and the state after each event. After the end of the run the state stays as it is."""
     machine = _machine(kind, p)[1]
 
@@ -347,7 +346,7 @@ def _walk(kind: oscillator.Kind, p: dict[str, Any], s: Any) -> tuple[Any, Any]:
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _moments(kind: oscillator.Kind, p: dict[str, Any], states: Any, times: jax.Array) -> Moment:
+def _moments(kind: Kind, p: dict[str, Any], states: Any, times: jax.Array) -> Moment:
     """Motion and forces at `times` (n,) [s], each from the state of the same position in `states`, which is not later."""
     made = _machine(kind, p)[0]
     moments: Moment = jax.vmap(lambda s, time: between(made, s)(time - s.t))(states, times)

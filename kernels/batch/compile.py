@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from kernels.batch.program_key import ProgramKey
+from kernels.batch.programs import depends_on
+from kernels.batch.programs import program as program_of
 from kernels.runtime import jax_setup, memory_maps, program_cache
 from kernels.runtime.stderr_filter import without_false_alarm
 
@@ -62,7 +64,7 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
         IN_WORK.append(str(key))
         try:
             with without_false_alarm():
-                PROGRAMS[whole] = made = program_cache.kept(whole, make, works)
+                PROGRAMS[whole] = made = program_cache.kept(whole, make, works, depends_on(key))
         finally:
             IN_WORK.remove(str(key))
         return made, time.perf_counter() - begun
@@ -109,7 +111,6 @@ def traced(key: ProgramKey, devices: int, lanes: tuple[str, ...], name: str = "p
     from jax.sharding import Mesh, PartitionSpec
 
     from kernels.batch import queue
-    from kernels.batch.programs import program as program_of
 
     run = program_of(key)
 

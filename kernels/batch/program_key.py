@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from kernels.excitation.record import features_of, is_traced, is_zero
-from kernels.models import Model
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
 from kernels.models.features import DRIVEN, EXPONENTS, FEATURES, HARMONIC, VARIED, used, varied
 from kernels.models.links import LINKS
 from kernels.models.loads import SHAPES
+from kernels.models.model import Model
 from kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
 from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, STEADY
 from kernels.models.structures import StructureKey

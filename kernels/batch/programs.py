@@ -1,18 +1,24 @@
-"""The function that belongs to a `ProgramKey`: it runs one oscillator, from its parameters to its observables."""
+"""The function that belongs to a `ProgramKey`: it runs one oscillator, from its parameters to its observables.
+
+`module_of` names the module that has the function. It is imported by that name alone, and not until a program is traced: a kept program
+depends on the files that its own module reaches and not on those of other engines, and needs no JAX to be found. Nothing here imports JAX.
+"""
 
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernels.batch.program_key import IMAGE, LOCKSTEP, ProgramKey
-from kernels.exact import forces, oscillator, periodic_orbit, poincare, rigid_loop, rigid_loop_float32, section_image
+from kernels.models.contacts import Kind
 from kernels.models.schemes import EXACT, SINGLE, STEADY
-from kernels.numerics.numbers import Array
-from kernels.stepping import lockstep, loop, native_lockstep, structure_lockstep, structure_loop
 
-Program = Callable[[dict[str, Any]], tuple[dict[str, Array], Array]]
+if TYPE_CHECKING:
+    from kernels.numerics.numbers import Array
+
+Program = Callable[[dict[str, Any]], tuple[dict[str, "Array"], "Array"]]
 
 
 def program(key: ProgramKey, nested: bool = False) -> Program:
@@ -27,7 +33,8 @@ def program(key: ProgramKey, nested: bool = False) -> Program:
 
     What is not in `key.asked.columns` is not returned, and XLA removes what only such results need from the loop.
     """
-    run = _whole(key, nested)
+    module, fixed = _runs(key, nested)
+    run: Program = functools.partial(importlib.import_module(module).simulate, **fixed)
     if not key.asked.columns:
         return run
 
@@ -43,45 +50,62 @@ def asked_for(key: ProgramKey, found: dict[str, Array]) -> dict[str, Array]:
     return {name: value for name, value in found.items() if name in key.asked.columns} if key.asked.columns else found
 
 
-def _whole(key: ProgramKey, nested: bool) -> Program:
-    """The program with all its results."""
+def module_of(key: ProgramKey) -> str:
+    """The full name of the module that runs a key: with its function `simulate`, in a queue with those that `queue.driver` takes."""
+    return _runs(key)[0]
+
+
+def depends_on(key: ProgramKey) -> tuple[str, ...]:
+    """The modules from which imports reach all code of the program of a key, and the folder of C++ that it calls."""
+    return ("kernels.batch.compile", module_of(key), *["kernels.native"] * key.native)
+
+
+def engine(key: ProgramKey) -> Any:
+    """The module that runs a key, imported."""
+    return importlib.import_module(module_of(key))
+
+
+def _runs(key: ProgramKey, nested: bool = False) -> tuple[str, dict[str, Any]]:
+    """The name of the module that runs a key, and the arguments of its `simulate` besides the parameters. It is not imported."""
     if key.scheme != EXACT:
         return _by_steps(key)
     if key.engine == STEADY:
-        return functools.partial(periodic_orbit.simulate, build=section_of(key), multipliers=key.asked.multipliers)
+        return "kernels.exact.periodic_orbit", {"build": section_of(key), "multipliers": key.asked.multipliers}
     if key.engine == IMAGE:
-        return functools.partial(section_image.simulate, build=section_of(key), along=key.along)
+        return "kernels.exact.section_image", {"build": section_of(key), "along": key.along}
+    if key.rigid_loop and key.precision == SINGLE:
+        return "kernels.exact.rigid_loop_float32", {"free": key.free}
     if key.rigid_loop:
-        single = functools.partial(rigid_loop_float32.simulate, free=key.free)
-        return single if key.precision == SINGLE else functools.partial(rigid_loop.simulate, free=key.free, nested=nested)
-    contacts = contacts_of(key)
-    if key.forces:
-        return functools.partial(forces.simulate, kind=contacts, nested=nested)
-    return functools.partial(oscillator.simulate, kind=contacts, asked=key.asked, nested=nested)
+        return "kernels.exact.rigid_loop", {"free": key.free, "nested": nested}
+    contacts = {"kind": contacts_of(key), "nested": nested}
+    return ("kernels.exact.forces", contacts) if key.forces else ("kernels.exact.oscillator", contacts | {"asked": key.asked})
 
 
-def _by_steps(key: ProgramKey) -> Program:
-    """The program of a time scheme."""
+def _by_steps(key: ProgramKey) -> tuple[str, dict[str, Any]]:
+    """`_runs` of a time scheme."""
+    lockstep = key.engine == LOCKSTEP
     if key.structure is not None:
-        driver = structure_lockstep if key.engine == LOCKSTEP else structure_loop
-        return functools.partial(driver.simulate, scheme=key.scheme, key=key.structure)
+        module = "kernels.stepping.structure_lockstep" if lockstep else "kernels.stepping.structure_loop"
+        return module, {"scheme": key.scheme, "key": key.structure}
     if key.native:
-        return native_lockstep.simulate
-    if key.engine == LOCKSTEP:
-        return functools.partial(lockstep.simulate, scheme=key.scheme, walls=key.walls)
-    return functools.partial(loop.simulate, scheme=key.scheme, asked=key.asked, walls=key.walls)
+        return "kernels.stepping.native_lockstep", {}
+    walls = {"scheme": key.scheme, "walls": key.walls}
+    return ("kernels.stepping.lockstep", walls) if lockstep else ("kernels.stepping.loop", walls | {"asked": key.asked})
 
 
-def contacts_of(key: ProgramKey) -> oscillator.Kind:
+def contacts_of(key: ProgramKey) -> Kind:
     """The contacts of a program of the exact engine, as input of the event loop of all laws."""
-    return oscillator.Kind(key.friction, key.walls, key.asked, key.stiff)
+    return Kind(key.friction, key.walls, key.asked, key.stiff)
 
 
-def section_of(key: ProgramKey) -> poincare.Build:
-    """The Poincare section of a steady program."""
-    if key.rigid_loop:
-        return functools.partial(poincare.rigid, free=key.free)
+def section_of(key: ProgramKey) -> Callable[[dict[str, Any]], Any]:
+    """The Poincare section of a program of STEADY or IMAGE: parameters of `poincare.lasting` -> section."""
     kind = contacts_of(key)
     if key.asked.multipliers and key.walls:  # the extremes of the motion tell how near it is to a touch
         kind = kind._replace(asked=key.asked._replace(statistics=True))
-    return functools.partial(poincare.contacts, kind=kind)
+
+    def build(p: dict[str, Any]) -> Any:
+        poincare = importlib.import_module("kernels.exact.poincare")  # both modules import it
+        return poincare.rigid(p, free=key.free) if key.rigid_loop else poincare.contacts(p, kind=kind)
+
+    return build

@@ -10,10 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import asked_for, contacts_of, section_of
-from kernels.exact import oscillator, periodic_orbit
+from kernels.batch.programs import asked_for, contacts_of, engine, section_of
 from kernels.models.schemes import EXACT, STEADY
-from kernels.stepping import loop, structure_loop
 
 
 def blocks(run: Callable[[dict[str, Any], dict[str, Any]], Any], varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:
@@ -55,32 +53,23 @@ class Driver(NamedTuple):
 
 def driver(key: ProgramKey) -> Driver:
     """The driver of a program."""
+    by = engine(key)
     if key.engine == STEADY:
-        begin = functools.partial(periodic_orbit.begin, multipliers=key.asked.multipliers)
-        parts = begin, periodic_orbit.advance, periodic_orbit.active, periodic_orbit.result
+        begin = functools.partial(by.begin, multipliers=key.asked.multipliers)
+        parts = begin, by.advance, by.active, by.result
         return Driver(lambda p: p, *(functools.partial(part, build=section_of(key)) for part in parts))
     if key.scheme == EXACT:
-        return Driver(
-            functools.partial(oscillator.setup, kind=contacts_of(key)), oscillator.begin, oscillator.advance, oscillator.active,
-            oscillator.result,
-        )  # fmt: skip
-    stepper = loop.STEPPERS[key.scheme]
+        return Driver(functools.partial(by.setup, kind=contacts_of(key)), by.begin, by.advance, by.active, by.result)
+    stepper = by.STEPPERS[key.scheme]
+    begin = functools.partial(by.begin, stepper)
     if key.structure is not None:
-        return Driver(
-            functools.partial(structure_loop.prepare, stepper, key=key.structure),
-            functools.partial(structure_loop.begin, stepper),
-            functools.partial(structure_loop.chunk, stepper),
-            structure_loop.active,
-            structure_loop.finish,
-        )
+        prepare = functools.partial(by.prepare, stepper, key=key.structure)
+        return Driver(prepare, begin, functools.partial(by.chunk, stepper), by.active, by.finish)
 
     def attempts(setup: Any, run: Any) -> Any:
-        return loop.closed(setup, jax.lax.fori_loop(0, loop.CHUNK, lambda _, now: loop.attempt(stepper, setup, now), run))
+        return by.closed(setup, jax.lax.fori_loop(0, by.CHUNK, lambda _, now: by.attempt(stepper, setup, now), run))
 
-    return Driver(
-        functools.partial(loop.prepare, stepper, asked=key.asked, laws=key.walls), functools.partial(loop.begin, stepper), attempts,
-        loop.active, loop.finish,
-    )  # fmt: skip
+    return Driver(functools.partial(by.prepare, stepper, asked=key.asked, laws=key.walls), begin, attempts, by.active, by.finish)
 
 
 def queue(key: ProgramKey, varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:

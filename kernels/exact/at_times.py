@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from kernels.exact import event_loop, oscillator
 from kernels.exact.forces import between
+from kernels.models.contacts import Kind
 from kernels.numerics.numbers import Array
 from kernels.observables import impact_classes
 from kernels.observables.impact_classes import Classes
@@ -22,7 +23,7 @@ class Reached(NamedTuple):
     classes: Classes
 
 
-def prepare(p: dict[str, Any], kind: oscillator.Kind) -> oscillator.EventSetup:
+def prepare(p: dict[str, Any], kind: Kind) -> oscillator.EventSetup:
     """The oscillator of resolved parameters (scalars); its window is the whole run, so that its sums follow each impact to its end."""
     return oscillator.setup({**p, "window_start": jnp.zeros_like(p["end"]), "window_end": p["end"]}, kind)
 

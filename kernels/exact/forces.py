@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.exact import event_loop, oscillator
+from kernels.models.contacts import Kind
 from kernels.numerics.elementary import sincos
 from kernels.numerics.numbers import Array
 
@@ -64,7 +65,7 @@ def between(made: oscillator.EventSetup, s: Any) -> Callable[[jax.Array], Moment
     return moment
 
 
-def simulate(p: dict[str, Any], kind: oscillator.Kind, nested: bool = False) -> tuple[dict[str, Array], Array]:
+def simulate(p: dict[str, Any], kind: Kind, nested: bool = False) -> tuple[dict[str, Array], Array]:
     """As `oscillator.simulate`, with the motion and the forces at the end of the run as further observables.
 
     These are x [m], v [m/s], friction_force [N] and wall_force [N]. For two bodies x and v are those of the first minus those of the

@@ -23,7 +23,7 @@ from kernels.exact.event_loop import EventState, Stretch
 from kernels.exact.forward_sensitivity import forward_sensitivity
 from kernels.excitation.multi_tone import Excitation, beside, excitation_of
 from kernels.models.arguments import LOOKS
-from kernels.models.contacts import STOP, VARYING, WallLaw
+from kernels.models.contacts import STOP, VARYING, Kind
 from kernels.models.features import FEATURES, UNBOUNDED
 from kernels.models.outputs import NOTHING_ELSE, Asked
 from kernels.numerics.fusion import decide
@@ -36,20 +36,6 @@ from kernels.segments.two_bodies import Centre, relative
 
 TURNS = 32  # looks between two times at which lanes that are done take other rows
 _Curve = tuple[Array, Array, Array, Array, Array]  # one quantity: value, on_d, on_v, on_a and on_dv of `quadrature.Curves`
-
-
-class Kind(NamedTuple):
-    """The contacts of an oscillator (compile-time).
-
-    Attributes:
-        friction: RIGID, PENALISED, or None without friction. walls: the walls that the mass may hit.
-        asked: further observables. stiff: see `first_guard.first_crossing`.
-    """
-
-    friction: str | None
-    walls: tuple[WallLaw, ...] = ()
-    asked: Asked = NOTHING_ELSE
-    stiff: bool = True
 
 
 class EventSums(NamedTuple):

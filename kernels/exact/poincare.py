@@ -23,6 +23,7 @@ from kernels.contact.wall import Wall
 from kernels.exact import oscillator, rigid_loop
 from kernels.excitation.harmonic import wrap
 from kernels.models.arguments import LOOKS
+from kernels.models.contacts import Kind
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import for_every_lane
 from kernels.numerics.numbers import Array
@@ -137,7 +138,7 @@ def rigid(p: dict[str, Any], free: bool) -> Section:
     )  # fmt: skip
 
 
-def contacts(p: dict[str, Any], kind: oscillator.Kind) -> Section:
+def contacts(p: dict[str, Any], kind: Kind) -> Section:
     """The section of an oscillator that `event_loop` runs: with penalised friction, walls, or friction and walls."""
     made = oscillator.setup(p, kind)
     p, machine = made.p, oscillator.build(made)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kernels.models.outputs import NOTHING_ELSE, Asked
+
 RIGID, PENALISED = "rigid", "penalised"  # friction
 STOP, BUCKLING, VARYING = "stop", "buckling", "varying"  # walls: elastic; buckling; buckling with a damping that varies as they yield
 
@@ -35,3 +37,17 @@ class WallLaw(NamedTuple):
     law: str
     prefix: str = ""
     sides: int = 0
+
+
+class Kind(NamedTuple):
+    """The contacts of a program of the exact engine.
+
+    Attributes:
+        friction: RIGID, PENALISED, or None without friction. walls: the walls that the mass may hit.
+        asked: further observables. stiff: see `first_guard.first_crossing`.
+    """
+
+    friction: str | None
+    walls: tuple[WallLaw, ...] = ()
+    asked: Asked = NOTHING_ELSE
+    stiff: bool = True

@@ -5,9 +5,10 @@ because its files are executed: `private_files` says what that means, and bounds
 program is made for one kind. Nothing is kept if JAX's own variables choose another cache, or if others could write to the folder.
 
 JAX finds a program by its text, and must trace and lower it first: 1 to 2 s for the programs of a study. The programs of `batch` are found
-by their origin instead: the files of this package, versions, options and shapes (`kept`). Their arguments and results are described by a
-pickle, of which only the records that JAX describes programs with are read (`RECORDS`). A StableHLO export would need no pickle. But it
-must be compiled unless JAX's cache has its executable, and then it takes 1.6 to 2.8 times as long, for machine code of the same folder.
+by their origin instead: the files that they are made from, versions, options and shapes (`kept`). Their arguments and results are
+described by a pickle, of which only the records that JAX describes programs with are read (`RECORDS`). A StableHLO export would need no
+pickle. But it must be compiled unless JAX's cache has its executable, and then it takes 1.6 to 2.8 times as long, for machine code of the
+same folder.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 import platformdirs
 
+from kernels.runtime import import_closure
 from kernels.runtime.private_files import PrivateFiles
 
 WORTH_KEEPING = 0.2  # compile time [s] from which a program is kept; the default of JAX is 1 s
@@ -94,20 +96,25 @@ def _files() -> PrivateFiles | str:
     return files
 
 
-def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object]) -> Any:
+def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object], modules: Collection[str]) -> Any:
     """A program, loaded where it is kept; else it is made, and kept if that took longer than WORTH_KEEPING.
 
     Args:
         key: identifies the program within this package, by its text.
         make: makes the program under a given name: a `jax.stages.Compiled` for all devices.
         works: runs a loaded program on little work; if it raises anything, the program is made again.
+        modules: the modules of this package whose imports reach all code of the program (see `import_closure.digest`). After a change of
+            one of these files, and of no other, it is made again.
     """
     import jax
 
     files = _files() if _files.cache_info().currsize else ""  # nothing is kept before `use` is called
     if isinstance(files, str) or jax.default_backend() != "cpu":  # untested on other devices
         return make("program")
-    digest = hashlib.sha256(f"{key}\n{setup()}".encode()).hexdigest()
+    sources = import_closure.digest(modules)
+    if sources is None:  # this process may run other code
+        return make("program")
+    digest = hashlib.sha256(f"{key}\n{sources} {setup()}".encode()).hexdigest()
     data = files.get(digest)
     if data is not None:
         with suppress(Exception):  # of a JAX that cannot read it: then it is made again
@@ -165,7 +172,7 @@ def _hits() -> int:
 
 
 def setup() -> str:
-    """What every program depends on: the files of this package, versions, options of JAX and XLA, devices."""
+    """What every program depends on: versions, options of JAX and XLA, devices."""
     import jax
     import jaxlib.version
     import numpy as np
@@ -173,19 +180,7 @@ def setup() -> str:
     options = {name: getattr(jax.config, name, value) for name, value in sorted(jax.config.values.items())}
     versions = (sys.version, jax.__version__, jaxlib.version.__version__, np.__version__)
     devices = [device.device_kind for device in jax.devices()]
-    return f"{sources()} {versions} {devices} {os.cpu_count()} {os.environ.get('XLA_FLAGS')} {options}"
-
-
-@functools.lru_cache(maxsize=1)
-def sources() -> str:
-    """A hash of the files of this package."""
-    package = Path(__file__).parents[1]
-    found = hashlib.sha256()
-    for path in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".h", ".cc")):
-        data = path.read_bytes()
-        found.update(f"{path.relative_to(package)} {len(data)}\n".encode())
-        found.update(data)
-    return found.hexdigest()
+    return f"{versions} {devices} {os.cpu_count()} {os.environ.get('XLA_FLAGS')} {options}"
 
 
 def cache_home() -> Path:
