@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
-_IMPORT = re.compile(r"\n[ \t]*(?:from[ \t]+(kernels[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|.*)|import[ \t]+(kernels[\w.]*))")
+_IMPORT = re.compile(r"\n[ \t]*(?:from[ \t]+(kernels[\w.]*)[ \t]+import[ \t]+(\((?:[^)#]|#.*)*\)|.*)|import[ \t]+(kernels[\w.]*))")
 _COMMENT, _NAME = re.compile("#.*"), re.compile(r"(\w+)(?:\s+as\s+\w+)?")
 _BEGUN = time.time()  # when this process imported the package
 
 
 class _File(NamedTuple):
-    """A file as it is on disk: a hash of it, and when it was last changed or put there [s since 1970]. `imports`: modules, by full name."""
+    """A file: a hash of it, and the full names of modules that it imports."""
 
     digest: bytes
-    changed: float
     imports: tuple[str, ...]
 
 
@@ -36,17 +35,17 @@ def digest(modules: Iterable[str], package: Path = PACKAGE) -> str | None:
         modules: their full names. A folder without Python, as `kernels.native`, counts as a module. package: the folder of the package.
 
     Returns:
-        The hash; None if it may be of other code than this process has imported: a module has no file, or a file was changed after this
-        process had begun.
+        The hash; None if it may be of other code than this process runs: a module has no file, or a file was changed or put there after
+        this process had begun.
     """
-    known, found = _modules(package), hashlib.sha256()
+    known, found = all_modules(package), hashlib.sha256()
     if not known.keys() >= set(modules):
         return None
     for path in files(modules, package):
-        file = _read(path, package)
-        if file.changed > _BEGUN:
+        found.update(f"{path.relative_to(package).as_posix()}\n".encode() + read(path, package).digest)
+        status = path.stat()  # at every call
+        if max(status.st_mtime, status.st_ctime) > _BEGUN:
             return None
-        found.update(f"{path.relative_to(package).as_posix()}\n".encode() + file.digest)
     return found.hexdigest()
 
 
@@ -55,7 +54,7 @@ def files(modules: Iterable[str], package: Path = PACKAGE) -> list[Path]:
 
     What such an `__init__.py` imports is reached only by names that are imported from it.
     """
-    known, remaining = _modules(package), [*modules]
+    known, remaining = all_modules(package), [*modules]
     seen: set[str] = set()
     found: set[Path] = set()
     while remaining:
@@ -64,14 +63,14 @@ def files(modules: Iterable[str], package: Path = PACKAGE) -> list[Path]:
             seen.add(module)
             paths = known.get(module, [])
             found.update(paths)
-            remaining += [name for path in paths for name in _read(path, package).imports]
+            remaining += [name for path in paths for name in read(path, package).imports]
             while module := module.rpartition(".")[0]:
                 found.update(known.get(module, []))
     return sorted(found)
 
 
 @functools.cache
-def _modules(package: Path) -> dict[str, list[Path]]:
+def all_modules(package: Path) -> dict[str, list[Path]]:
     """The modules of a package, by full name, each with its file; folders without Python with all their files."""
     found: dict[str, list[Path]] = {}
     for folder, _, names in os.walk(package):
@@ -85,11 +84,11 @@ def _modules(package: Path) -> dict[str, list[Path]]:
 
 
 @functools.cache
-def _read(path: Path, package: Path) -> _File:
+def read(path: Path, package: Path) -> _File:
     """A file; it is read once in a process."""
-    data, status, known = path.read_bytes(), path.stat(), _modules(package)
+    data, known = path.read_bytes(), all_modules(package)
     imports: set[str] = set()
     for module, names, whole in _IMPORT.findall("\n" + data.decode()) if path.suffix == ".py" else ():
         inner = {f"{module}.{name}" for name in _NAME.findall(_COMMENT.sub("", names))}
         imports |= inner if inner and inner <= known.keys() else {whole or module, *(inner & known.keys())}
-    return _File(hashlib.sha256(data).digest(), max(status.st_mtime, status.st_ctime), tuple(imports))
+    return _File(hashlib.sha256(data).digest(), tuple(imports))

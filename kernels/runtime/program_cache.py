@@ -125,7 +125,8 @@ def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object]
     # a unique name: JAX's cache stores the program as well, and must never give it to another version of this package
     program = make(f"program_{digest[:16]}")
     # a program from JAX's cache cannot be serialized again: XLA would leave out functions that it calls
-    if time.perf_counter() - begun > WORTH_KEEPING and _hits() == hits:
+    worth = time.perf_counter() - begun > WORTH_KEEPING and _hits() == hits
+    if worth and import_closure.digest(modules) == sources:  # else files were changed while the program was made
         with suppress(Exception):
             from jax.experimental import serialize_executable
 

@@ -209,11 +209,37 @@ def test_what_was_used_longest_ago_is_removed_beyond_a_size(files: PrivateFiles,
         os.utime(files.folder / f"{name}.program", (0.0, time.time() - 1000 + age))
     os.utime(beside.folder / "beside.program", (0.0, time.time() - 2000))
     assert files.get("first") == bytes(1000)  # and so is the last that was used
-    monkeypatch.setattr(private_files, "LARGEST", 3 * 1032)
+    monkeypatch.setattr(private_files, "LARGEST", 3 * 1032 / 2**20)
     files.put("fifth", bytes(1000))
     assert {path.stem for path in files.folder.parent.glob("*/*")} == {"fifth", "first", "fourth"}
     files.put("too large", bytes(5000))
     assert files.get("too large") is None
+
+
+def test_the_size_is_what_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = PrivateFiles(tmp_path / "home" / "tribosweep" / "cpu")
+    monkeypatch.setenv(private_files.SIZE, "1")
+    for name in ("first", "second", "third", "fourth"):
+        files.put(name, bytes(300_000))
+        os.utime(files.folder / f"{name}.program", (0.0, time.time() - 10.0))
+        time.sleep(0.01)
+    assert {path.stem for path in files.folder.iterdir()} == {"second", "third", "fourth"}
+    monkeypatch.setenv(private_files.SIZE, " ")
+    assert private_files.largest() == 256 * 2**20
+    for wrong in ("1.5", "-1", "much"):
+        monkeypatch.setenv(private_files.SIZE, wrong)
+        with pytest.raises(OSError, match=f"TRIBOSWEEP_CACHE_MIB is '{wrong}', which is no whole number of MiB"):
+            PrivateFiles(tmp_path / "home" / "tribosweep" / "cpu")
+        files.put("fifth", bytes(300_000))  # it does not fail
+
+
+def test_files_are_looked_through_now_and_then(files: PrivateFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Path] = []
+    monkeypatch.setattr(private_files, "trim", looks.append)
+    monkeypatch.setenv(private_files.SIZE, "64")
+    for name in range(7):
+        files.put(str(name), bytes(2**19))
+    assert len(looks) == 3  # after every MiB
 
 
 def test_what_nobody_uses_is_removed_and_what_has_another_ending_stays(files: PrivateFiles) -> None:
@@ -221,11 +247,13 @@ def test_what_nobody_uses_is_removed_and_what_has_another_ending_stays(files: Pr
         (files.folder / name).write_bytes(b"")
         os.utime(files.folder / name, (0.0, time.time() - age * 86400.0))
     files.put("new", b"data")
+    assert (files.folder / "old.program").exists()  # this object has looked through the files before
+    PrivateFiles(files.folder).put("new", b"data")
     assert {path.name for path in files.folder.iterdir()} == {"name.program", "new.program", "young.program", "old.py"}
 
 
 def test_writers_at_the_same_time_do_not_disturb_each_other(files: PrivateFiles, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_files, "LARGEST", 5 * 1032)
+    monkeypatch.setattr(private_files, "LARGEST", 5 * 1032 / 2**20)
     wrong: list[object] = []
 
     def work(own: int) -> None:

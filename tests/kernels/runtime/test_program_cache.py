@@ -18,10 +18,11 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from kernels.runtime import program_cache, stderr_filter
+from kernels.runtime import import_closure, program_cache, stderr_filter
 from kernels.runtime.private_files import PrivateFiles
 
 ROOT = Path(__file__).parents[3]
+MODULES = ("kernels.numerics.fusion",)
 SCRIPT = """
 import sys, numpy as np
 from kernels.runtime import program_cache as cache
@@ -80,7 +81,7 @@ class Maker:
 
     def kept(self, key: str = "sum") -> float:
         """What the first row of the kept program gives for 0."""
-        return float(program_cache.kept(key, self, lambda program: program(np.zeros(3)))(np.zeros(3))[0])
+        return float(program_cache.kept(key, self, lambda program: program(np.zeros(3)), MODULES)(np.zeros(3))[0])
 
 
 @pytest.fixture
@@ -103,9 +104,20 @@ def test_a_kept_program_is_made_once_for_each_key_and_version_of_the_package(fol
     assert [maker.kept(), maker.kept()] == [1.0, 1.0]
     assert (maker.made, len(list(folder.iterdir()))) == (1, 1)
     assert Maker(2.0).kept("other") == 2.0
-    monkeypatch.setattr(program_cache, "sources", lambda: "of another version")
+    monkeypatch.setattr(import_closure, "digest", lambda modules: f"another version of {modules}")
     assert Maker(3.0).kept() == 3.0
     assert len(list(folder.iterdir())) == 3
+    monkeypatch.setattr(import_closure, "digest", lambda _: None)  # files have changed since
+    maker = Maker(4.0)
+    assert [maker.kept(), maker.kept(), maker.made] == [4.0, 4.0, 2]
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_a_program_is_not_kept_if_its_files_change_while_it_is_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maker, found = Maker(), iter(["before", None, "before", "before"])
+    monkeypatch.setattr(import_closure, "digest", lambda _: next(found))
+    assert (maker.kept(), list(folder.iterdir())) == (1.0, [])
+    assert (maker.kept(), len(list(folder.iterdir()))) == (1.0, 1)
 
 
 def test_what_was_kept_and_cannot_be_read_is_made_again(folder: Path) -> None:
@@ -119,7 +131,7 @@ def test_what_was_kept_and_cannot_be_read_is_made_again(folder: Path) -> None:
         assert maker.made == 1
         assert file.read_bytes() != damaged
     maker = Maker(2.0)
-    found = program_cache.kept("sum", maker, lambda _: 1 / 0)  # it can be read and does not run
+    found = program_cache.kept("sum", maker, lambda _: 1 / 0, MODULES)  # it can be read and does not run
     assert (float(found(np.zeros(3))[0]), maker.made) == (2.0, 1)
 
 
@@ -179,7 +191,7 @@ def ours(x):
 def planted(x):
     return x + 666.0
 
-whole = cache.kept("sum", make, lambda program: program(np.zeros(3)))(np.zeros(3))[0]
+whole = cache.kept("sum", make, lambda program: program(np.zeros(3)), ("kernels.numerics.fusion",))(np.zeros(3))[0]
 if number == 666.0:
     planted(np.zeros(3))
 print(float(whole), float(ours(np.zeros(3))[0]), folder, cache.why_not(), sep="|")
