@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import Any
 
@@ -15,7 +16,7 @@ from sweep import load
 from sweep.design.axis import Continuous, Listed
 from sweep.design.designs import Design
 from sweep.design.latin_hypercube import LatinHypercube, permuted
-from sweep.design.sobol import BITS, Sobol, sobol
+from sweep.design.sobol import BITS, Sobol, direction_numbers, sobol
 
 UNIT = tuple(Continuous(name, 0.0, 1.0, logarithmic=False) for name in ("a0", "mu", "k", "c", "x0"))
 
@@ -36,6 +37,41 @@ def test_sobol_points_are_those_of_scipy(dimensions: int, seed: int) -> None:
     whole = engine.random_base2(19)
     for start, stop in ((0, 4096), (131_000, 131_200), (300_001, 300_129), (524_280, 524_288)):
         np.testing.assert_array_equal(cube(Sobol(UNIT[:dimensions], 2**20, seed), start, stop), whole[start:stop])
+
+
+@pytest.mark.parametrize(("dimensions", "seed", "power"), [(1, 2, 22), (41, 1, 17), (163, 4, 13)])
+def test_sobol_points_in_many_dimensions_are_those_of_scipy(dimensions: int, seed: int, power: int) -> None:
+    theirs = qmc.Sobol(dimensions, scramble=True, bits=BITS, rng=np.random.default_rng(seed)).random_base2(power)[-99:]
+    np.testing.assert_array_equal(np.stack(sobol(dimensions, seed, np.arange(2**power - 99, 2**power)), axis=1), theirs)
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "seed", "digest"),
+    [
+        (1, 0, "c1222bf0344698e664f80b9d32e585835f98567fecbf613470c6022f79e4c099"),
+        (5, 7, "69d872823a127f926f1e3adee73e3130f4f4e3dc28eb906e32288cec61269b56"),
+        (41, 1, "b93d24ad04e24a6da0929051c84fe83ec95810ca45e75285a752b9e42804bfe9"),
+        (163, 4, "ba43ecd61658e5fe92bf1e868788516d967a376d53cd7158975b0c89da2ba0e4"),
+    ],
+)
+def test_sobol_points_that_scipy_cannot_reach_have_not_changed(dimensions: int, seed: int, digest: str) -> None:
+    # points at and beside each power of two up to 2^52, as computed from the direction numbers that scipy 1.17 stores (Sobol._sv)
+    powers = 2 ** np.arange(1, BITS)
+    points = np.stack(sobol(dimensions, seed, np.concatenate([powers - 1, powers, 2**BITS - powers])))
+    assert hashlib.sha256((points * 2.0**BITS).astype("<u8").tobytes()).hexdigest() == digest
+
+
+def test_sobol_points_have_as_many_dimensions_as_there_are_direction_numbers() -> None:
+    with pytest.raises(ValueError, match="21201"):
+        sobol(21_202, 0, np.arange(2))
+
+
+def test_other_direction_numbers_than_expected_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = qmc.Sobol(9, scramble=False, bits=BITS).random_base2(6)
+    points[32, 8] += 2.0**-6
+    monkeypatch.setattr(qmc.Sobol, "random_base2", lambda self, m: points[: 2**m])
+    with pytest.raises(ValueError, match="Joe and Kuo"):
+        direction_numbers(9)
 
 
 @given(st.integers(0, 2**40), st.integers(1, 300))
