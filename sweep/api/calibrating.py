@@ -106,7 +106,7 @@ class Calibrated:
         return pd.DataFrame(self.draws.facts["summary"])
 
     def to_arviz(self) -> Any:
-        """The draws as ArviZ's InferenceData; needs `tribosweep[posterior]`."""
+        """The draws as xarray's DataTree (before ArviZ 1, as InferenceData); needs `tribosweep[posterior]`."""
         from sweep.analysis.calibration.posterior.diagnostics import inference_data
 
         return inference_data(self.draws)

@@ -16,6 +16,7 @@ from sweep.io.errors import ConfigError, Problem
 
 MOST_RHAT = 1.01
 LEAST_EFFECTIVE = 100  # of a chain
+TAILS = (0.05, 0.95)  # quantiles whose effective sample sizes are those of the tails: Vehtari et al., and the default of ArviZ before 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,14 @@ def arviz() -> Any:
 
 
 def inference_data(draws: Draws) -> Any:
-    """Draws as ArviZ's InferenceData: group posterior, a variable for each sampled number, with its unit."""
+    """Draws in ArviZ's form: group posterior, a variable for each sampled number, with its unit.
+
+    The form is xarray's DataTree since ArviZ 1, and InferenceData before.
+    """
     az = arviz()
     by_chain = draws.by_chain()
-    found = az.from_dict({name: by_chain[:, :, place] for place, name in enumerate(draws.names)})
+    groups = {"posterior": {name: by_chain[:, :, place] for place, name in enumerate(draws.names)}}
+    found = az.from_dict(**groups) if az.__version__.startswith("0.") else az.from_dict(groups)
     for name, unit in zip(draws.names, draws.units, strict=True):
         found.posterior[name].attrs["units"] = unit
     return found
@@ -67,6 +72,6 @@ def summary(by_chain: np.ndarray) -> Convergence:
     return Convergence(
         np.array([float(az.rhat(one, method="rank")) if len(one) > 1 else np.nan for one in each]),
         np.array([float(az.ess(one, method="bulk")) for one in each]),
-        np.array([float(az.ess(one, method="tail")) for one in each]),
+        np.array([float(az.ess(one, method="tail", prob=TAILS)) for one in each]),
         np.array([float(one.std(ddof=1) / np.sqrt(az.ess(one, method="mean"))) for one in each]),
     )

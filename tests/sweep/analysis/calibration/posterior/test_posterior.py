@@ -10,12 +10,19 @@ from scipy import stats
 import sweep
 from sweep.analysis.calibration import load
 from sweep.analysis.calibration.posterior import analysis as posterior
-from sweep.analysis.calibration.posterior import draws
+from sweep.analysis.calibration.posterior import diagnostics, draws
 from sweep.cli import main
 from sweep.cli.shared import BAD_CONFIG
 from sweep.io.errors import ConfigError
 
 FEW = ["calibration.starts=2", "calibration.posterior.draws=250", "calibration.posterior.warmup=100", "calibration.posterior.chains=2"]
+# those of ArviZ 0.23.4
+REFERENCE = {
+    "rhat": [1.6620212707998707, 1.0047690889685048],
+    "bulk": [6.464246674872364, 2063.1176101978403],
+    "tail": [13.45360523372258, 1872.8861019070619],
+    "mcse": [0.8518966455835539, 0.02212663329490512],
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +53,17 @@ def test_files_have_the_draws_with_units_and_facts(loop):
     ln_likelihood = -0.5 * np.sum(loop.result.system.at(loop.result.space.coordinates(read.values[:3])).residuals ** 2, axis=1)
     of_prior = -np.log(read.values[:3, 0])
     assert np.ptp(read.log_density[:3] - ln_likelihood - of_prior) < 1e-8
-    assert loop.to_arviz().posterior["k_t"].shape == (2, 250)
+    drawn = loop.to_arviz().posterior
+    assert drawn["k_t"].dims == ("chain", "draw")
+    np.testing.assert_array_equal(drawn["k_t"].to_numpy(), read.by_chain()[:, :, 0])
+    assert (drawn["k_t"].attrs["units"], drawn["mu"].attrs["units"]) == ("N/m", "1")
+
+
+def test_every_release_of_arviz_gives_the_same_diagnostics():
+    noise = np.random.default_rng(1).normal(size=(4, 500, 2))
+    found = diagnostics.summary(np.cumsum(noise, axis=1) * [0.1, 0.0] + noise[:, ::-1])
+    for name, values in REFERENCE.items():
+        np.testing.assert_allclose(getattr(found, name), values, rtol=1e-10, err_msg=name)
 
 
 def test_a_new_fit_keeps_draws_of_the_same_calibration_and_removes_others(loop):
