@@ -15,17 +15,28 @@ ROOT = Path(__file__).parents[1]
 CAPPED = ("jax", "jaxlib")  # most of their recent releases returned wrong numbers somewhere
 
 
-def required() -> dict[str, Requirement]:
-    """The direct dependencies, those of extras included."""
+def required(*extras: str) -> dict[str, Requirement]:
+    """The direct dependencies, with those of the extras and of what these include; without arguments, of all extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    words = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
-    found = [Requirement(word) for word in words if not word.startswith("tribosweep")]
-    return {canonicalize_name(each.name): each for each in found}
+    optional = project["optional-dependencies"]
+    words, waiting = list(project["dependencies"]), list(extras or optional)
+    while waiting:
+        for word in optional[waiting.pop()]:
+            each = Requirement(word)
+            if each.name == "tribosweep":
+                waiting += each.extras
+            else:
+                words.append(word)
+    found: dict[str, Requirement] = {}
+    for each in map(Requirement, words):
+        same = found.setdefault(canonicalize_name(each.name), each)
+        assert same.specifier == each.specifier, f"two bounds of {each.name}"
+    return found
 
 
-def known_versions() -> dict[str, Version]:
-    """The versions that the tests ran with."""
-    lines = [line for line in (ROOT / "tests" / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+def known_versions(file: str = "constraints.txt") -> dict[str, Version]:
+    """The versions of a file of constraints, by default of those that the tests ran with."""
+    lines = [line for line in (ROOT / "tests" / file).read_text().splitlines() if not line.startswith("#")]
     return {canonicalize_name(name): Version(version) for name, version in (line.split("==") for line in lines)}
 
 
@@ -35,6 +46,13 @@ def test_every_dependency_was_tested_with_a_version_within_its_bounds() -> None:
         assert ">=" in str(each.specifier), f"{name} has no lower bound"
         assert name in known, f"{name} is missing in tests/constraints.txt"
         assert known[name] in each.specifier, f"{name} {known[name]} is out of {each.specifier}"
+
+
+def test_the_minimum_environment_has_the_lower_bounds() -> None:
+    minimum, needed = known_versions("constraints-minimum.txt"), required("test")
+    bounds = {name: [Version(part.version) for part in each.specifier if part.operator == ">="] for name, each in needed.items()}
+    assert {name: [minimum.get(name)] for name in needed} == bounds
+    assert not {name for name in required() if name in minimum and name not in needed}, "no test needs these"
 
 
 def test_releases_that_break_numbers_are_excluded() -> None:

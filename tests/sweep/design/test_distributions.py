@@ -39,7 +39,8 @@ def test_quantiles_are_those_of_scipy() -> None:
         (axis(distribution="triangular", **{"from": 1.0, "mode": 2.0, "to": 5.0}), stats.triang(0.25, 1.0, 4.0)),
     ]
     for made, law in pairs:
-        np.testing.assert_allclose(made.at(U), law.ppf(U), rtol=2e-12, err_msg=str(made))
+        # truncnorm of scipy before 1.17 rounds to 4e-15 beside a bound at 0
+        np.testing.assert_allclose(made.at(U), law.ppf(U), rtol=2e-12, atol=4e-15, err_msg=str(made))
         assert np.isfinite(made.at(np.array([0.0, 1.0]))).all()
         assert (np.diff(made.at(U)) > 0.0).all()
 
