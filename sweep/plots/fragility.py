@@ -73,7 +73,7 @@ def draw_curve(axes: Axes, result: FragilityResult, curve: Curve, place: int) ->
     level = f"{100.0 * result.request.confidence:g} %"
     name = plain(name_of(curve))
     if len(points.rows):
-        ends = [np.maximum(points.share - points.low, 0.0), np.maximum(points.high - points.share, 0.0)]
+        ends = np.maximum([points.share - points.low, points.high - points.share], 0.0)
         bins = points.rows.max() > 0 and bool((points.stop > points.start).any())
         what = f"{'bins' if bins else 'stripes'} of {points.rows.min():,}" + (
             f" to {points.rows.max():,}" if points.rows.min() < points.rows.max() else ""
