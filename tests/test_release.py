@@ -86,7 +86,7 @@ def test_every_package_with_code_is_in_the_wheel() -> None:
 @pytest.mark.parametrize("word", ["build>=", "twine>="])
 def test_the_wheel_script_gets_its_tools_from_the_extra(word: str) -> None:
     assert any(each.startswith(word) for each in PROJECT["optional-dependencies"]["release"])
-    assert 'bash "$work/.ci/wheel"' in (ROOT / ".ci" / "run").read_text()
+    assert 'bash "$work/copy/.ci/wheel"' in (ROOT / ".ci" / "run").read_text()
 
 
 def test_the_source_distribution_has_everything_that_is_tracked() -> None:

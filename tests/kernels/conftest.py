@@ -76,7 +76,7 @@ def sdnd104() -> Callable[..., dict[str, Any]]:
 def fresh_programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Trace and compile programs anew in this test, which may patch their parts; other tests never see these programs."""
     monkeypatch.setattr(programs, "PROGRAMS", {})
-    monkeypatch.setattr(program_cache, "kept", lambda _key, make, _works: make("program"))
+    monkeypatch.setattr(program_cache, "kept", lambda _key, make, *_: make("program"))
     programs.traced.cache_clear()
     yield
     programs.traced.cache_clear()
