@@ -6,54 +6,32 @@ program is made for one kind. Nothing is kept if JAX's own variables choose anot
 
 JAX finds a program by its text, and must trace and lower it first: 1 to 2 s for the programs of a study. The programs of `batch` are found
 by their origin instead: the files that they are made from, versions, options and shapes (`kept`). Their arguments and results are
-described by a pickle, of which only the records that JAX describes programs with are read (`RECORDS`). A StableHLO export would need no
-pickle. But it must be compiled unless JAX's cache has its executable, and then it takes 1.6 to 2.8 times as long, for machine code of the
-same folder.
+described by a pickle, of which only the records that JAX describes programs with are read (`jax_private.RECORDS`). A StableHLO export would
+need no pickle. But it must be compiled unless JAX's cache has its executable, and then it takes 1.6 to 2.8 times as long, for machine code
+of the same folder.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import io
 import os
-import pickle
 import platform
+import secrets
 import sys
-import threading
 import time
-import zlib
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import platformdirs
 
-from kernels.runtime import import_closure
+from kernels.runtime import import_closure, jax_private
 from kernels.runtime.private_files import PrivateFiles
 
 WORTH_KEEPING = 0.2  # compile time [s] from which a program is kept; the default of JAX is 1 s
 JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")
-HIT = "/jax/compilation_cache/cache_hits"  # the event of JAX when it loads a program from its own cache
-# What a kept program is described with: classes that hold values and do nothing (jax 0.10.1). Another JAX may need more; then programs are
-# loaded from its cache only, and `test_a_second_process_takes_what_the_first_has_compiled` fails.
-RECORDS = {
-    "jax": {"P"},
-    "jax._src.core": {"ManualAxisType", "MemorySpace", "ShapedArray"},
-    "jax._src.interpreters.pxla": {"AllArgsInfo", "UnloadedMeshExecutable"},
-    "jax._src.layout": {"Layout"},
-    "jax._src.linear_util": {"DebugInfo"},
-    "jax._src.mesh": {"AbstractDevice", "AbstractMesh", "AxisType", "Mesh"},
-    "jax._src.named_sharding": {"_unpickle_named_sharding"},
-    "jax._src.sharding_impls": {"_unpickle_gspmd_sharding", "_unpickle_single_device_sharding"},
-    "jax._src.stages": {"ArgInfo"},
-    "jax._src.tree_util": {"default_registry", "tracing_registry"},
-    "jaxlib._jax": {"DeviceList", "OpSharding"},
-    "jaxlib._jax.pytree": {"PyTreeDef"},
-    "numpy": {"dtype", "ndarray"},
-    "numpy._core.multiarray": {"_reconstruct"},
-}
 
 
 def use() -> Path | None:
@@ -87,10 +65,7 @@ def _files() -> PrivateFiles | str:
         if error.errno is not None:  # there is no such place, or no right to it
             return str(error)
         return f"{error}; once only you can write there, remove {cache_home()}: others may have put programs there"
-    with suppress(ImportError):  # JAX has no public way to say how its files are read; one that does not look here keeps nothing
-        from jax._src import compilation_cache
-
-        compilation_cache._cache, compilation_cache._cache_initialized = cast("Any", files), True  # noqa: SLF001
+    jax_private.keep_programs_in(files)  # a JAX that cannot be told so keeps nothing itself
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
     return files
@@ -118,58 +93,45 @@ def kept(key: object, make: Callable[[str], Any], works: Callable[[Any], object]
     data = files.get(digest)
     if data is not None:
         with suppress(Exception):  # of a JAX that cannot read it: then it is made again
-            program = _loaded(data)
+            program = jax_private.unpacked(data)
             works(program)
             return program
-    begun, hits = time.perf_counter(), _hits()
+    begun, hits = time.perf_counter(), jax_private.hits()
     # a unique name: JAX's cache stores the program as well, and must never give it to another version of this package
     program = make(f"program_{digest[:16]}")
     # a program from JAX's cache cannot be serialized again: XLA would leave out functions that it calls
-    worth = time.perf_counter() - begun > WORTH_KEEPING and _hits() == hits
+    worth = time.perf_counter() - begun > WORTH_KEEPING and jax_private.hits() == hits
     if worth and import_closure.digest(modules) == sources:  # else files were changed while the program was made
         with suppress(Exception):
-            from jax.experimental import serialize_executable
-
-            files.put(digest, zlib.compress(pickle.dumps(serialize_executable.serialize(program)), 1))
+            files.put(digest, jax_private.packed(program))
     return program
 
 
-def _loaded(data: bytes) -> Any:
-    """The program whose serialized form, pickled and compressed, is `data`; as `serialize_executable.deserialize_and_load`."""
+def cannot_load() -> str:
+    """Why this process could not load a program that it keeps, in words; empty if it could. Compiles a small program and loads it again.
+
+    The program has what those of `batch` have: named arguments and results, some split over all devices, others whole on each.
+    """
     import jax
-    from jax.experimental import serialize_executable
+    import numpy as np
+    from jax.sharding import Mesh, PartitionSpec
 
-    class Reader(serialize_executable._JaxPjrtUnpickler):  # noqa: SLF001
-        def find_class(self, module: str, name: str) -> Any:
-            if name not in RECORDS.get(module, ()):
-                raise pickle.UnpicklingError(f"{module}.{name} is no part of a program")
-            return super().find_class(module, name)
+    devices = len(jax.devices())
+    split, whole = PartitionSpec("device"), PartitionSpec()
+    mesh = Mesh(np.asarray(jax.devices()), ("device",))
 
-    read: Any = Reader
-    client = jax.devices()[0].client
-    serialized, in_tree, out_tree = read(io.BytesIO(zlib.decompress(data)), client).load()
-    unloaded, arguments, no_kwargs = read(io.BytesIO(serialized), client).load()
-    return jax.stages.Compiled(unloaded.load(), [], in_tree.unflatten(arguments), out_tree, no_kwargs=no_kwargs)
+    def program(rows: dict[str, Any], fixed: dict[str, Any]) -> dict[str, Any]:
+        return {"sum": rows["x"] + fixed["y"], "positive": rows["x"] > 0.0}
 
-
-_told = threading.local()  # number of hits that JAX has reported to this thread
-
-
-@functools.lru_cache(maxsize=1)
-def _listen() -> None:
-    import jax
-
-    def listener(event: str, **_: Any) -> None:
-        if event == HIT:
-            _told.hits = getattr(_told, "hits", 0) + 1
-
-    jax.monitoring.register_event_listener(listener)
-
-
-def _hits() -> int:
-    """How many programs JAX has taken from its own cache for this thread."""
-    _listen()
-    return getattr(_told, "hits", 0)
+    program.__name__ = f"program_{secrets.token_hex(8)}"  # a name that is in no cache: see `kept`
+    spread = jax.jit(jax.shard_map(program, mesh=mesh, in_specs=(split, whole), out_specs=split, check_vma=False))
+    rows, fixed = {"x": np.arange(2.0 * devices)}, {"y": np.array(0.5)}
+    try:
+        loaded = jax_private.unpacked(jax_private.packed(spread.lower(rows, fixed).compile()))
+        right = np.array_equal(loaded(rows, fixed)["sum"], rows["x"] + 0.5)
+    except Exception as error:
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    return "" if right else "a loaded program gives other numbers"
 
 
 def setup() -> str:

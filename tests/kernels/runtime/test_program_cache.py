@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from kernels.runtime import import_closure, program_cache, stderr_filter
+from kernels.runtime import import_closure, jax_private, program_cache, stderr_filter
 from kernels.runtime.private_files import PrivateFiles
 
 ROOT = Path(__file__).parents[3]
@@ -75,7 +75,7 @@ class Maker:
         self.made += 1
         program.__name__ = name
         if self.hit:
-            jax.monitoring.record_event(program_cache.HIT)
+            jax.monitoring.record_event(jax_private.HIT)
         everywhere = NamedSharding(Mesh(np.asarray(jax.devices()), ("device",)), PartitionSpec())
         return jax.jit(program, in_shardings=everywhere, out_shardings=everywhere).lower(jax.ShapeDtypeStruct((3,), np.float64)).compile()
 
