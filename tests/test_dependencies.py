@@ -9,10 +9,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from kernels.runtime.jax_faults import TESTED
 from kernels.runtime.jax_setup import KNOWN_BAD
 
 ROOT = Path(__file__).parents[1]
-CAPPED = ("jax", "jaxlib")  # most of their recent releases returned wrong numbers somewhere
+CAPPED = ("jax", "jaxlib")  # some of their releases return wrong numbers or crash
 
 
 def required(*extras: str) -> dict[str, Requirement]:
@@ -55,8 +56,16 @@ def test_the_minimum_environment_has_the_lower_bounds() -> None:
     assert not {name for name in required() if name in minimum and name not in needed}, "no test needs these"
 
 
-def test_releases_that_break_numbers_are_excluded() -> None:
+def test_exactly_the_releases_with_a_known_fault_are_excluded() -> None:
     for name in CAPPED:
         allowed = required()[name].specifier
-        assert "<" in {each.operator for each in allowed}, f"{name} has no upper bound"
-        assert not [version for version in KNOWN_BAD if version in allowed]
+        assert {each.version for each in allowed if each.operator == "!="} == KNOWN_BAD.keys()
+
+
+def test_the_bounds_are_the_oldest_tested_release_and_the_minor_version_after_the_next() -> None:
+    oldest, newest = min(map(Version, TESTED)), max(map(Version, TESTED))
+    for name in CAPPED:
+        allowed = required()[name].specifier
+        assert all(release in allowed for release in TESTED)
+        assert {Version(each.version) for each in allowed if each.operator == ">="} == {oldest}
+        assert {Version(each.version) for each in allowed if each.operator == "<"} == {Version(f"{newest.major}.{newest.minor + 2}")}

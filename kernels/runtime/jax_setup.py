@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from kernels.runtime import native_library
+from kernels.runtime import jax_faults, jax_private, native_library
 
 # XLA on CPU dispatches the kernels of a `while` one by one unless the loop is smaller than a bound. This higher bound turns the event loop
 # and the step loops into one native function (4 to 40 times faster at the widths used here; jax 0.10.1, 0.10.2, 0.12.0).
@@ -64,10 +64,7 @@ _STEPS, _STEPS_OF_LITTLE_WORK = 1, 2
 _LANES_OF_ACCELERATOR, _LANES_OF_STRUCTURES, _STEPS_OF_ACCELERATOR = 1 << 17, 1 << 16, 15
 
 KNOWN_BAD: Mapping[str, str] = {
-    "0.10.2": "returns wrong numbers on CPU (jax issue 39103)",
-    "0.11.0": "returns wrong numbers on some GPUs (jax issue 40633)",
-    "0.11.1": "returns wrong numbers on some GPUs (jax issue 40633)",
-    "0.11.2": "crashes on several CPU devices in programs of walls with records",
+    release: jax_faults.known(release) for release in sorted({each for fault in jax_faults.FAULTS.values() for each in fault.releases})
 }
 
 
@@ -75,9 +72,7 @@ def _started() -> bool:
     """Whether JAX has created a backend, after which options and device counts are fixed."""
     if "jax" not in sys.modules:
         return False
-    from jax._src import xla_bridge
-
-    return bool(xla_bridge.backends_are_initialized())
+    return jax_private.started()
 
 
 def _has_avx512() -> bool:

@@ -68,7 +68,7 @@ def kernels_is_ours() -> Finding:
 
 def runtime_findings() -> list[Finding]:
     """The devices and options of JAX, and known problems with them."""
-    from kernels.runtime import jax_setup, native_library, program_cache
+    from kernels.runtime import jax_faults, jax_setup, native_library, program_cache
 
     try:
         jax_setup.prepare()
@@ -77,5 +77,5 @@ def runtime_findings() -> list[Finding]:
         return [Finding("runtime", cannot_start(error), good=False)]
     facts = [Finding("compiled programs", str(program_cache.use() or f"not kept: {program_cache.why_not()}"))]
     facts += [Finding(name, str(value)) for name, value in described.items() if name not in PACKAGES]
-    problems = [Finding("problem", problem, good=False) for problem in jax_setup.problems()]
+    problems = [Finding("problem", problem, good=False) for problem in [*jax_setup.problems(), *jax_faults.problems()]]
     return facts + (problems or [Finding("runtime", "no known problem")])

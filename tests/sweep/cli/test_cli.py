@@ -209,11 +209,14 @@ def test_doctor_is_content_with_a_sound_installation_and_status_4_otherwise(
     said = capsys.readouterr().out
     assert "no known problem" in said
     assert re.search(r"studies +ok +\d+ in /", said)
-    from kernels.runtime import jax_setup
+    from kernels.runtime import jax_faults, jax_setup
 
     monkeypatch.setattr(jax_setup, "problems", lambda: ["jax 0.10.2 returns wrong numbers"])
+    monkeypatch.setattr(jax_faults, "problems", lambda: ["jax 0.13.1 cannot load the programs"])
     assert main(["doctor"]) == 4
-    assert "jax 0.10.2 returns wrong numbers" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "jax 0.10.2 returns wrong numbers" in said
+    assert "jax 0.13.1 cannot load the programs" in said
     import kernels
 
     monkeypatch.setattr(kernels, "__file__", "/elsewhere/kernels/__init__.py")

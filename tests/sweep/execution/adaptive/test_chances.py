@@ -104,7 +104,7 @@ def test_classes_and_heights_of_places_are_those_of_a_count(relation: str, sign:
             continue
         hits = int(np.sum(own > 0.5)) if sign > 0.0 else int(np.sum(own < 0.5))
         ends = stats.binomtest(hits, len(own)).proportion_ci(0.95, method="exact")
-        assert classes[place] == (ends.high >= CHANCE_SOUGHT) + (hits / len(own) >= CHANCE_SOUGHT) + (ends.low >= CHANCE_SOUGHT)
+        assert classes[place] == sum(float(chance) >= CHANCE_SOUGHT for chance in (ends.low, hits / len(own), ends.high))
         assert (heights[place] > 0.0) == (classes[place] >= 2)
 
 
