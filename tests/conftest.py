@@ -1,4 +1,4 @@
-"""Tests mostly wait for programs: they are compiled with the least effort, and all processes share them. Figures of a run: `tests/figures`."""
+"""Tests mostly wait for programs: they are compiled with the least effort, and all processes share them. See tests/TIERS.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tempfile
 import pytest
 
 # Values do not depend on the effort of the compiler, but for their last digits: `.ci/run long` runs all tests at the level of users. An
-# option in XLA_FLAGS stays as it is. At level 0 a program compiles in two thirds of the time, and its loops run ten times as long.
+# option in XLA_FLAGS stays as it is. At level 0 programs compile sooner, and their loops run up to ten times as long.
 LEAST_EFFORT = ("--xla_backend_optimization_level=0",)
 os.environ["XLA_FLAGS"] = " ".join(
     [given := os.environ.get("XLA_FLAGS", ""), *(option for option in LEAST_EFFORT if option.partition("=")[0] not in given)]

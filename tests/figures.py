@@ -1,8 +1,8 @@
 """What a run of the tests costs: processor time, compiled programs and their shapes; and the bounds that the quick suite keeps.
 
-    TEST_FIGURES=quick.json python -m pytest ...         writes the figures of a run
-    python -m tests.figures check quick.json             fails where the quick suite breaks a bound
-    python -m tests.figures record quick.json            the processor time from which the next run is judged
+TEST_FIGURES=quick.json python -m pytest ...         writes the figures of a run
+python -m tests.figures check quick.json             fails where the quick suite breaks a bound
+python -m tests.figures record quick.json            the processor time from which the next run is judged
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Figures:
                 room = max(room, ROOM)
             return solve_group(key, model, rows, shared, members, count, *others, room)
 
-        solve_group = solve._solve_group
-        programs.compiled, solve._solve_group = compiled, in_one_shape
+        solve_group = solve._solve_group  # noqa: SLF001 - where the shape is chosen
+        programs.compiled, solve._solve_group = compiled, in_one_shape  # noqa: SLF001
 
     def _count(self, event: str, seconds: float, **_: Any) -> None:
         if event in COMPILING:
@@ -147,7 +147,9 @@ def broken(figures: dict[str, Any]) -> list[str]:
     for one in figures["tests"]:
         marks = set(one["marks"])
         if one["compiling"] > MOST_SECONDS and not marks & {"slow", "oracle"}:
-            found.append(f"{one['test']} compiles for {one['compiling']:.1f} s: mark it slow, or let it share programs (at most {MOST_SECONDS} s)")
+            found.append(
+                f"{one['test']} compiles for {one['compiling']:.1f} s: mark it slow, or let it share programs (at most {MOST_SECONDS} s)"
+            )
         if "shapes" not in marks:
             for key, shape in one["shapes"]:
                 keys[key].setdefault(shape, one["test"])

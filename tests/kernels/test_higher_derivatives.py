@@ -61,6 +61,7 @@ def difference(first: Function, x: float) -> float:
     return float((4.0 * near - far) / 3.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "compositions"),
     [

@@ -33,6 +33,7 @@ def oscillators(draw: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @quick
 @given(row=oscillators())
 def test_the_mirrored_run_is_the_mirror_of_the_run(solve: Solve, row: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ def test_rows_of_arrays_carry_a_status() -> None:
     assert found["slip_phases"].tolist() == [-1, -1, -1]
 
 
+@pytest.mark.slow
 def test_traced_numbers_out_of_bounds_are_nan_with_their_derivatives() -> None:
     def power(m: jax.Array, mu_d: jax.Array) -> jax.Array:
         return kernels.simulate("rubbing_mass", RUBS | {"m": m, "mu_s": 0.1, "mu_d": mu_d})["wear_power"]

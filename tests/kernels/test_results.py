@@ -87,6 +87,7 @@ def test_words_are_given_as_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert one.units == {"time": "s", "x": "m", "v": "m/s", "friction_force": "N", "wall_force": "N"}
 
 
+@pytest.mark.slow
 def test_derivatives_take_it_as_auxiliary_output() -> None:
     def power(mu: jax.Array) -> tuple[jax.Array, Results]:
         results = kernels.simulate("rubbing_mass", {**RUBS, "mu": mu})

@@ -20,6 +20,7 @@ GIVEN = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme", ["euler", pytest.param("devogelaere", marks=pytest.mark.slow), pytest.param("rk32", marks=pytest.mark.slow)]
 )
@@ -53,6 +54,7 @@ def test_forces_of_a_trace_are_those_of_the_equations() -> None:
     assert np.array_equal(history["q"], np.stack([history["x[centre]"], history["y[centre]"]], axis=-1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "rk32"])
 def test_impacts_are_counted_and_add_up(scheme: str) -> None:
     found = kernels.simulate(ROD.model, GIVEN, scheme=scheme)
@@ -112,6 +114,7 @@ def test_depth_of_a_scar_follows_from_the_wear_power() -> None:
     assert "scar_depth[ring]" not in solve(ROD.model, "euler", GIVEN).observables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "rk32"])
 def test_a_part_of_a_trace_is_that_part_of_the_whole(scheme: str) -> None:
     whole = trace(ROD.model, GIVEN, scheme, rows=0)

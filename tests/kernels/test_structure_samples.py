@@ -54,6 +54,7 @@ def test_samples_are_the_trace_between_its_steps_and_the_observables_those_of_th
     assert float(run["impacts[ring]"]) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "obstacle", "names"),
     [

@@ -85,6 +85,7 @@ def test_rows_are_those_of_single_runs_under_the_same_draws(done: Run, folder: P
             assert row[name] == pytest.approx(float(alone[name]), rel=1e-9), name
 
 
+@pytest.mark.slow
 def test_columns_say_unit_and_support(done: Run) -> None:
     schema = pq.read_schema(next((done.directory / "points").glob("*.parquet")))
     field = schema.field("wear_power[pair]")
@@ -92,6 +93,7 @@ def test_columns_say_unit_and_support(done: Run) -> None:
     assert field.metadata[b"description"].endswith(b"; at pair")
 
 
+@pytest.mark.slow
 def test_lists_over_supports_keep_entries_that_are_missing(folder: Path) -> None:
     lists = run(
         folder / "study.toml", folder / "lists", overrides=["output.support_lists=true", "parameters.gap=1.0", "sweep.axes.draw=[3]"]

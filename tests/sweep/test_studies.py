@@ -81,6 +81,7 @@ def test_a_single_point_of_defaults_runs(tmp_path: Path) -> None:
     assert finished.to_pandas()["regime"].tolist() == ["stick-slip"]
 
 
+@pytest.mark.slow
 def test_shards_of_any_length_share_one_program_and_have_the_same_rows(tmp_path: Path) -> None:
     study = {"sweep": {"design": "sobol", "count": 300, "axes": {"a0": {"from": 0.5, "to": 20.0}, "mu": {"from": 0.02, "to": 0.5}}}}
     before = len(PROGRAMS)
@@ -91,6 +92,7 @@ def test_shards_of_any_length_share_one_program_and_have_the_same_rows(tmp_path:
         assert other.to_arrow().replace_schema_metadata(None).equals(whole.to_arrow().replace_schema_metadata(None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "contact"), [("euler", {"k_t": 1e5}), ("exact", {})])
 def test_a_study_in_float32_says_so_and_keeps_its_digits(tmp_path: Path, scheme: str, contact: dict[str, float]) -> None:
     study = {

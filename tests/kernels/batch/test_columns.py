@@ -12,12 +12,15 @@ from kernels.batch.solve import solve
 from kernels.models import RUBBING_MASS
 from kernels.models.outputs import Asked
 
+pytestmark = pytest.mark.shapes
+
 COUNT = 64
 MASSES: dict[str, Any] = {"a0": np.linspace(0.5, 15.0, COUNT), "mu": 0.11, "window_start": 1.0, "end": 3.0}
 STEPS = {"k_t": 1e5, "step": 1e-3}
 WEAR = {"service_time": 1e6, "archard_k": 1e-14}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "more", "columns"),
     [

@@ -18,6 +18,8 @@ from kernels.models.contacts import WallLaw
 from kernels.models.schemes import EXACT, SCHEMES, STEADY
 from kernels.runtime import jax_setup
 
+pytestmark = pytest.mark.shapes
+
 PLATFORMS = ("cuda", "rocm", "tpu")
 WALLS: dict[str, dict[str, float]] = {
     "rubbing_mass": {},

@@ -26,6 +26,8 @@ from kernels.models.schemes import EXACT, SCHEMES
 from kernels.models.status import SENTENCES, Status
 from kernels.runtime.threads import side_by_side
 
+pytestmark = pytest.mark.shapes
+
 Solve = Callable[..., dict[str, np.ndarray]]
 ROOT = Path(__file__).resolve().parents[3]
 OBSERVABLES = [quantity.name for quantity in RUBBING_MASS.returns(None)]
@@ -70,6 +72,7 @@ def test_a_row_does_not_depend_on_its_neighbours_or_its_place(solve: Solve, sche
         assert same({name: values[i : i + 1] for name, values in together.items()}, solve([some[i]], scheme))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["exact", "euler", "rk54"])
 def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve, scheme: str) -> None:
     some = rows(600, scheme)
@@ -77,7 +80,8 @@ def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve, scheme: str) 
     assert same(whole.observables | {"status": whole.status}, solve(some, scheme))
 
 
-@pytest.mark.parametrize("scheme", ["euler", *(pytest.param(name, marks=pytest.mark.slow) for name in ("exact", "rk54"))])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["euler", "exact", "rk54"])
 def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: str, tmp_path: Path) -> None:
     some = rows(60, scheme)
     columns, absent = as_columns(some)

@@ -205,6 +205,7 @@ def test_differentiation_mapping_and_compiling_commute() -> None:
         np.testing.assert_allclose(other, known, rtol=1e-11, atol=0.0)
 
 
+@pytest.mark.slow
 def test_counts_and_codes_have_no_derivative_but_do_not_break_one() -> None:
     def mixed(a0: jax.Array) -> jax.Array:
         found = simulate("rubbing_mass", BASE | TIMES | {"a0": a0})

@@ -134,6 +134,7 @@ def test_a_softening_wall_lets_the_mass_run_away_as_cosh() -> None:
     assert a == pytest.approx(v0 * rate * math.sinh(rate * since), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_resets_that_accumulate_end_at_rest() -> None:
     # falls from 1 m: lands after sqrt(2/g), then every bounce lasts e times the one before
     g, e = 10.0, 0.5

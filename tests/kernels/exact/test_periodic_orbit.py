@@ -344,6 +344,7 @@ def test_second_derivatives_are_those_of_the_limit() -> None:
     assert hastily(jax.jacfwd(jax.grad(wear)))(3.0) == pytest.approx(float(jax.grad(jax.grad(limit))(3.0)), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_small_systems_are_solved_and_their_free_unknowns_are_zero() -> None:
     rng = np.random.default_rng(3)
     for n in (1, 2, 3):

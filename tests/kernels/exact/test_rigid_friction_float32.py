@@ -137,6 +137,7 @@ def test_sliding_for_long_and_not_at_all(solve: Solve) -> None:
     np.testing.assert_allclose(single["v_end"], fine["v_end"], rtol=1e-4, atol=1e-5 * fine["max_slip_speed"].max())
 
 
+@pytest.mark.slow
 def test_a_row_in_float32_does_not_depend_on_the_others(solve: Solve) -> None:
     rows = oscillators(64, 5, springs=True) + oscillators(64, 6, springs=False)
     order = np.random.default_rng(2).permutation(len(rows))
@@ -154,6 +155,7 @@ def test_what_cannot_be_seven_digits_is_computed_in_sixteen(solve: Solve) -> Non
     assert bad["status"].tolist() == solve([{"a0": math.nan}, {"a0": 3.0}, {"mu": -1.0}])["status"].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [
@@ -203,6 +205,7 @@ def test_nothing_within_a_slip_is_float64(key: ProgramKey) -> None:
     assert not [each for each in searches if any(value.aval.dtype == np.float64 for value in each.outvars)]
 
 
+@pytest.mark.slow
 def test_single_sines_keep_their_digits() -> None:
     rng = np.random.default_rng(1)
     angles = np.concatenate([rng.uniform(-700.0, 700.0, 4000), np.arange(-50, 50) * 0.5 * math.pi + 1e-6])

@@ -151,6 +151,7 @@ def test_sdnd104_from_a_table_of_50_us(sdnd104: Callable[..., Row]) -> None:
 TABLE: Row = {"k_t": 9e6, "c_t": 6000.0, "k": 3e-5, "record": 0.0, "end": 2.0, "window_start": 0.5, "mu": 0.1, "step": 1e-4}
 
 
+@pytest.mark.slow
 def test_a_time_scheme_takes_a_table_as_it_takes_the_sine() -> None:
     scales = np.array([15.0, 1.5, 1.01])
     records = table_of_the_sine(1e-3, 2001, 2.0)

@@ -117,6 +117,7 @@ def test_the_unit_of_a_number_has_its_sign(dtype: type[np.floating[Any]]) -> Non
     assert jax.jvp(unit, (jnp.asarray(2.0),), (jnp.asarray(1.0),))[1] == 0.0
 
 
+@pytest.mark.slow
 def test_exponential_and_logarithm_are_right_to_rounding() -> None:
     x = np.concatenate([[0.0, 1e-300, 1e-17, 0.5 * math.log(2.0)], np.geomspace(1e-9, 650.0, 300), -np.geomspace(1e-9, 650.0, 300)])
     expected = np.array([float(mpmath.exp(mpmath.mpf(float(each)))) for each in x])

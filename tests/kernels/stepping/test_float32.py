@@ -87,7 +87,8 @@ def hold(fine: Solution, single: Solution, bounds: dict[str, tuple[float, float]
         assert (found <= bound).all(), (name, found)
 
 
-@pytest.mark.parametrize("scheme", ["euler", pytest.param("devogelaere", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
 def test_fixed_steps_at_their_own_pace_keep_six_digits(scheme: str) -> None:
     fine, single = both(RUBBING_MASS, scheme, masses(RUBBING_MASS))
     for name in ("slip_phases", "stops", "regime", "accepted_steps", "time_reached"):
@@ -128,7 +129,8 @@ def test_blocks_and_statistics_are_those_of_float64(model: Model, scheme: str, b
         np.testing.assert_allclose(np.nanmean(blocks, axis=1), power, rtol=3e-6)
 
 
-@pytest.mark.parametrize("scheme", ["adapt2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("adapt1", "rk32", "rk54"))])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["adapt2", "adapt1", "rk32", "rk54"])
 def test_chosen_steps_are_as_wrong_as_their_scheme(scheme: str) -> None:
     # rounding lets the two choose other steps: a difference like that between two tolerances or first steps
     rows = masses(RUBBING_MASS)
@@ -200,6 +202,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "scheme"), PUBLISHED)
 def test_published_values_are_met(model: str, scheme: str) -> None:
     cases = [case for case in CASES if (case.model, case.scheme) == (model, scheme) and not LINKS.keys() & case.config.keys()]
@@ -268,6 +271,7 @@ def test_float32_is_refused_where_there_is_none() -> None:
         batch.solve(RUBBING_MASS, "euler", columns, {}, 2, dtype=np.float16)
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_go_on_ends_as_in_float64() -> None:
     rows = masses(RUBBING_MASS) | {"smallest_step": 1.9e-4, "tolerance": 1e-6}
     fine, single = (batch.solve(RUBBING_MASS, "rk54", rows, {}, COUNT, dtype=dtype).status for dtype in (np.float64, np.float32))

@@ -12,6 +12,8 @@ from kernels.batch.compile import PROGRAMS
 from kernels.batch.program_key import LOCKSTEP, QUEUE
 from kernels.models import RUBBING_MASS, STOP, Model
 
+pytestmark = pytest.mark.shapes
+
 COUNT = 150
 WINDOWS = (
     (1.0, 3.0, 3.0, 1e-3),
@@ -47,6 +49,7 @@ def masses(model: Model) -> dict[str, Any]:
 CASES = [(RUBBING_MASS, "euler"), (STOP, "devogelaere")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "scheme"),
     [pytest.param(*case, marks=() if place == 0 else pytest.mark.slow, id=f"{case[0].name}-{case[1]}") for place, case in enumerate(CASES)],
@@ -73,6 +76,7 @@ def test_the_program_without_spring_and_damper_finds_what_the_general_one_finds(
         np.testing.assert_allclose(lean[name], values, rtol=1e-10, atol=1e-13, err_msg=name)
 
 
+@pytest.mark.slow
 def test_float32_finds_the_same_to_five_digits() -> None:
     # SDND104's masses; rounding errors of 6e-8 a step, 120 000 of them, of either sign
     a0, mu = (each.ravel() for each in np.meshgrid(np.linspace(0.53, 19.7, 16), np.linspace(0.051, 0.97, 8)))

@@ -133,6 +133,7 @@ def test_awkward_masses(both: Both) -> None:
         agree(jax, native, f"k_t = {k_t}")
 
 
+@pytest.mark.slow
 def test_a_row_depends_on_itself_alone(both: Both) -> None:
     columns = masses()
     columns["x0"][::7] = columns["v0"][::7] = 1.5e308  # these overflow

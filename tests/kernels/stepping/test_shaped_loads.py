@@ -51,6 +51,7 @@ def test_pulses_and_tables_have_the_closed_form(scheme: str, tolerance: float) -
     assert np.allclose(found, [*pulses, *pulses, ramp - step], rtol=0.0, atol=tolerance)
 
 
+@pytest.mark.slow
 def test_a_trace_follows_a_table() -> None:
     course = structure_history.trace(
         BODY, {**COMMON, "table_time[pull]": TIMES, "table_value[pull]": VALUES, "table_scale[pull]": 2.0}, "rk54", rows=0

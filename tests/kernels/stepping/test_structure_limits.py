@@ -93,6 +93,7 @@ def test_while_a_mass_slides_work_motion_and_energies_converge_at_the_order_of_t
     assert found["friction_power[ring]"][-1] == pytest.approx(truth[5] / 0.06, rel=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", of("adapt2", ("adapt1", "devogelaere", "adapt2", "rk32")))
 def test_without_friction_the_angular_momentum_in_a_ring_is_kept_at_the_order_of_the_scheme(scheme: str) -> None:
     start = {"x0[x]": 5e-4, "x0[y]": -2e-4, "v0[x]": 0.3, "v0[y]": 0.4}
@@ -162,6 +163,7 @@ def test_along_one_line_a_ring_is_two_planes(scheme: str) -> None:
     assert ring["wear_power[ring]"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", of("euler", ("euler", "devogelaere")))
 def test_a_mass_that_slides_on_a_plane_stops_on_a_straight_line_where_rigid_friction_stops_it(scheme: str) -> None:
     # 1 kg pressed by 10 N on a plane, along (3, 4) / 5 at 0.2 m/s: the way is v^2 / (2 mu g), less a part that the spring k_t yields
@@ -177,6 +179,7 @@ def test_a_mass_that_slides_on_a_plane_stops_on_a_straight_line_where_rigid_fric
     assert found["wear_power[ring]"] * 0.12 == pytest.approx(10.0 * way * (1.0 - held), abs=3e-4 * 10.0 * way)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", of("euler", ("euler", "rk54")))
 def test_a_mass_on_a_helix_in_a_ring_slows_as_its_own_centrifugal_force_says(scheme: str) -> None:
     # F_n = m v_t^2 / R and friction against the velocity: the angle a of the helix stays, v = v0 / (1 + mu v0 cos^2 a t / R)

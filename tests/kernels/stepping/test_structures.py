@@ -96,6 +96,7 @@ def test_the_independent_code_has_converged() -> None:
     assert coarse[:2] == pytest.approx(fine[:2], rel=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt1", "rk54"])
 def test_without_friction_a_ring_keeps_angular_momentum(scheme: str) -> None:
     start = {"x0[x]": 5e-4, "x0[y]": -2e-4, "v0[x]": 0.3, "v0[y]": 0.4}
@@ -107,6 +108,7 @@ def test_without_friction_a_ring_keeps_angular_momentum(scheme: str) -> None:
     assert momentum == pytest.approx(5e-4 * 0.4 + 2e-4 * 0.3, rel=1e-12 if exact else 2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "agrees"), [("euler", 1e-10), pytest.param("devogelaere", 1e-10, marks=SLOW), pytest.param("rk54", 2e-2, marks=SLOW)]
 )
@@ -178,6 +180,7 @@ def of_chain() -> Structure:
     return Structure(basis, supports, [Load("shake"), Load("push", "force", point="b")], observed="abc")
 
 
+@pytest.mark.slow
 def test_modes_with_full_damping_are_the_bodies_in_a_row() -> None:
     given = {"gap[stop]": 2e-4, "gap[meeting]": 1e-4, "k_n": 3e5, "c_n": 5.0, "end": 0.2, "step": 1e-5}
     loads = {"amplitude[shake]": 40.0, "omega[shake]": 180.0, "constant[push]": 3.0}
@@ -204,6 +207,7 @@ def test_modes_with_full_damping_are_the_bodies_in_a_row() -> None:
     assert ours["energy_error"] < 1e-2
 
 
+@pytest.mark.slow
 def test_records_with_channels_act_as_the_sines_that_they_sample() -> None:
     loads = [Load(axis, direction=way, channel=number) for number, (axis, way) in enumerate({"x": (1, 0, 0), "y": (0, 1, 0)}.items())]
     structure = Structure(body_basis("xy"), [Support("ring", "centre", "ring")], loads, body=True)

@@ -48,6 +48,7 @@ def smooth_motion(c: float, t: float) -> tuple[float, float]:
     return free.real + forced(t).imag, ((-delta + 1j * nu) * free).real + (1j * p["omega"] * forced(t)).imag
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", TIME_SCHEMES)
 @pytest.mark.parametrize("damped", [False, True])
 def test_the_observed_order_over_three_halvings_is_that_of_the_scheme(solve: Solve, scheme: str, damped: bool) -> None:
@@ -95,6 +96,7 @@ def test_central_differences_have_the_phase_of_theory_and_no_drift(solve: Solve)
 POLYNOMIALS = {"rk32": (1, 1, 1 / 2, 1 / 6), "rk54": (1, 1, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 600)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", POLYNOMIALS)
 def test_runge_kutta_drifts_by_its_stability_polynomial(solve: Solve, scheme: str) -> None:
     x, v = free_oscillation(solve, scheme)
@@ -189,6 +191,7 @@ def test_a_step_that_is_rejected_leaves_nothing_behind(scheme: str) -> None:
     jax.tree.map(np.testing.assert_array_equal, (after.state, after.sums), (before.state, before.sums))
 
 
+@pytest.mark.slow
 def test_devogelaere_has_no_spurious_slips_at_any_step(solve: Solve) -> None:
     # with a contact that remembers whole steps alone, one step in four gave up to 4 per cent more wear
     steps = 10.0 ** np.random.default_rng(1).uniform(-4.7, -3.55, 40)
@@ -298,6 +301,7 @@ def test_derivatives_are_those_of_the_steps() -> None:
         assert float(found) == pytest.approx(float(exact), rel=2e-2), scheme
 
 
+@pytest.mark.slow
 def test_a_run_of_chosen_steps_ends_later_when_its_end_does() -> None:
     row = {"a0": 4.0, "mu": 0.1, "k_t": 1e5, "window_end": 0.8, "omega": 5.0, "step": 2e-4, "tolerance": 1e-9}
     run = lambda end: kernels.simulate("rubbing_mass", row | {"end": end}, scheme="rk54")  # noqa: E731

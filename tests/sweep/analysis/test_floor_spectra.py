@@ -10,6 +10,7 @@ from sweep.io.errors import ConfigError
 PARAMS = {"m": 2.0, "k": 800.0, "c": 6.0, "gap": 0.02, "k_n": 1e5, "mu": 0.0, "a0": 4.0, "omega": 15.0, "f0": 1.0, "load": 3.0, "end": 6.0}
 
 
+@pytest.mark.slow
 def test_the_total_acceleration_is_that_of_the_mass_and_its_base():
     times, h = np.linspace(0.5, 5.5, 301), 1e-5
     motion = [trace("stop", PARAMS, at=times + shift).v for shift in (h, -h)]

@@ -77,6 +77,7 @@ def test_an_event_below_a_limit_is_reached_from_above(tmp_path: Path) -> None:
     assert np.all(np.diff(found.curve[:, 0]) < 0.0)
 
 
+@pytest.mark.slow
 def test_a_run_that_does_not_reach_its_event_says_how_far_it_came(tmp_path: Path) -> None:
     found = rare_event.read(sweep.run(walls("peak_force >= f_crit", levels=2, count=200), tmp_path / "a").directory)
     assert found.estimate is None

@@ -69,6 +69,7 @@ def test_a_trace_of_a_structure_is_that_of_its_row() -> None:
     assert len(one.time) == 101
 
 
+@pytest.mark.slow
 def test_impacts_of_structures_are_those_of_the_rows() -> None:
     config = load(ROD)
     table = events_of(config, [3, 2], impacts=True, most=10)
@@ -147,6 +148,7 @@ def test_events_of_a_structure_say_what_to_ask_for(tmp_path: Path, capsys: Captu
         events_of(load({**free, "parameters": {"k": 1.0}, "sweep": {"axes": {"c": [1.0]}}}), [0], impacts=True, most=1)
 
 
+@pytest.mark.slow
 def test_the_command_shows_extremes_and_writes_tables(tmp_path: Path, capsys: Captured) -> None:
     file = study(tmp_path, ROD)
     assert main(["trace", str(file), "--point", "3"]) == 0

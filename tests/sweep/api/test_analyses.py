@@ -51,6 +51,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Calibrated:
     return calibrate(Study(name="friction", end=3.0, sections={"calibration": section}), folder / "out", progress=False)
 
 
+@pytest.mark.slow
 def test_calibration_finds_what_was_put_in(fitted: Calibrated, tmp_path: Path) -> None:
     assert fitted.converged
     assert fitted.parameters["mu"] == pytest.approx(0.123, rel=1e-6)

@@ -41,6 +41,7 @@ def rows_of(study: dict[str, Any]) -> tuple[Any, Any, dict[str, np.ndarray]]:
     return config, encode(config, schema(config, {}), points, solution), values
 
 
+@pytest.mark.slow
 def test_supports_and_observed_points_are_dimensions() -> None:
     config, table, values = rows_of(TWO)
     found = to_xarray(table, config)

@@ -127,6 +127,7 @@ def test_failed_rows_raise_if_asked(fake: FakeKernels) -> None:
     run(GRID, throw=True).to_pandas(throw=True)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_it_shows_itself(fake: FakeKernels) -> None:
     shown = run({**GRID, "study": {"name": "a <b>bold name"}})._repr_html_()

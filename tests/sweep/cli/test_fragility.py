@@ -30,6 +30,7 @@ def walls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_the_table_has_curves_and_counts(walls: Path, tmp_path: Path, capsys: Captured) -> None:
     picture = tmp_path / "walls.png"
     asked = ["fragility", str(walls), "--event", "buckled=1", "--intensity", "v0", "--over", "f_crit"]

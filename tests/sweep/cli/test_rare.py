@@ -36,6 +36,7 @@ def stop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_the_tables_have_the_chance_and_its_levels(stop: Path, tmp_path: Path, capsys: Captured) -> None:
     assert main(["rare", str(stop), "--out", str(tmp_path / "rare.png")]) == 0
     told = capsys.readouterr()

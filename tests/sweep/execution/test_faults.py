@@ -182,6 +182,7 @@ def memory(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [name if name == "show" else pytest.param(name, marks=SLOW) for name in COMMANDS])
 def test_a_fault_at_any_call_loses_nothing_and_marks_nothing_falsely(
     command: str, memory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -111,6 +111,7 @@ def test_too_long_a_request_is_refused(address: str) -> None:
     assert ask(address, "query", {"sql": "SELECT 1 --" + "x" * 1_100_000})[0] == 400
 
 
+@pytest.mark.slow
 def test_a_trace_is_that_of_the_command(address: str, small: SmallRun) -> None:
     found = told(ask(address, "trace", {"point": 1234}))
     expected = trace_of(read_study(small.directory), 1234, 1500)

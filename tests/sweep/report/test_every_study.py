@@ -124,6 +124,7 @@ def check_map(directory: Path, *options: str) -> None:
     assert imread(directory / "map.png").std() > 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("smooth")
 @pytest.mark.parametrize(
     "file", [pytest.param(file, id=file.stem, marks=pytest.mark.slow if file.stem == "quake_by_spectrum" else ()) for file in STUDIES]

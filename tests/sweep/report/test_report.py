@@ -70,6 +70,7 @@ def facts_of(page: Path) -> dict[str, Any]:
     return dict(json.loads(found[1]))
 
 
+@pytest.mark.slow
 def test_the_traces_of_a_structure_are_those_of_its_rows_at_the_support() -> None:
     loads = {name: {**each, "channel": 0} for name, each in ROD["loads"].items()}
     random = {"spectrum": [[5.0, 1.0], [50.0, 1.0]], "duration": 0.3, "interval": 1e-3, "seed": 1}

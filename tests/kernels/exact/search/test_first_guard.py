@@ -133,7 +133,8 @@ def test_nor_without_long_stretches_and_under_a_load_that_grows(family: str) -> 
         assert 0.1 < found["happens"].mean() <= 1.0
 
 
-@pytest.mark.parametrize("family", [pytest.param(each, marks=pytest.mark.slow if each == "any" else ()) for each in FAMILIES])
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
 def test_no_guard_is_negative_before_the_first_crossing(family: str) -> None:
     found = check(draw(list(FAMILIES).index(family), *FAMILIES[family]))
     assert 0.1 < found["happens"].mean() <= 1.0
@@ -197,6 +198,7 @@ def test_of_two_guards_that_cross_together_the_first_counts() -> None:
         assert found["tau"][0] == pytest.approx(1.0 / -slope, rel=1e-15)
 
 
+@pytest.mark.slow
 def test_a_guard_that_leaves_zero_does_not_cross_there_and_one_that_enters_does() -> None:
     leaving, entering = (run(one_case(v=sign, value0=0.0, on_d0=1.0)) for sign in (1.0, -1.0))
     assert not leaving["happens"][0]

@@ -50,6 +50,7 @@ def test_a_search_cut_after_six_pieces_gives_the_published_wear_power(monkeypatc
         assert int(observables["slip_phases"]) == (16 if a0 == 1.01 else 17)
 
 
+@pytest.mark.slow
 def test_a_long_slide_over_a_fast_excitation_stops_where_friction_has_eaten_its_energy() -> None:
     slide = {"omega": 1.2e5, "a0": 1.0, "v0": 8.0, "c": 1e-9}
     observables, status = run(slide)
@@ -105,6 +106,7 @@ def test_a_parameter_that_is_no_number_has_a_status_and_ends_the_run_at_once(key
     assert float(observables["time_reached"]) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [RIGID, PENALISED])
 @pytest.mark.parametrize("slides", [False, True])
 def test_where_no_guard_ever_fires_the_segment_runs_to_the_end(friction: str, slides: bool) -> None:

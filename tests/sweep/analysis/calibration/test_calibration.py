@@ -267,6 +267,7 @@ def test_an_observable_that_jumps_at_a_boundary_is_found_on_the_way(tmp_path: Pa
     assert {jump.observable for jump in onset[0].jumps} <= {"stick_fraction"}
 
 
+@pytest.mark.slow
 def test_the_command_leaves_tables_pictures_and_a_study_that_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = sliding(tmp_path, noise=0.01)
     toml = tmp_path / "slides.toml"
@@ -319,6 +320,7 @@ def test_a_landscape_is_drawn_around_each_of_the_best_optima(tmp_path: Path) -> 
     assert (tmp_path / "two.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_a_prior_and_a_weight_count_as_measurements(tmp_path: Path) -> None:
     study = sliding(tmp_path, noise=0.01)
     plain = analysis.carry_out(load.load(study))

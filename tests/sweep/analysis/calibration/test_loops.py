@@ -64,6 +64,7 @@ def test_a_fit_finds_stiffness_and_friction_of_parallelograms_again(tmp_path: Pa
     assert any("displacements of their samples" in note for note in result.notes)
 
 
+@pytest.mark.slow
 def test_a_fit_finds_a_dahl_contact_and_a_steady_loop_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     x = cycle(5e-4)
@@ -77,6 +78,7 @@ def test_a_fit_finds_a_dahl_contact_and_a_steady_loop_again(tmp_path: Path, monk
     assert found["mu"] == pytest.approx(0.4, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_a_fit_finds_a_wall_again_that_was_crushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     x = np.concatenate([np.linspace(0.0, 3.0, 60), np.linspace(2.95, 0.5, 40)])

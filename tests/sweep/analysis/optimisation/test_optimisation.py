@@ -45,6 +45,7 @@ def friction(energy: float) -> float:
     return energy / (2.0 * G * LIMIT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("constraint", "energy"),
     [
@@ -106,6 +107,7 @@ def test_a_limit_that_nothing_keeps_exits_3_and_names_the_nearest_point(tmp_path
     assert "No point keeps all constraints. The nearest one, which is shown, violates worst of slip_distance <= 0.1 m (it is" in told.err
 
 
+@pytest.mark.slow
 def test_the_command_writes_tables_pictures_and_a_study(tmp_path: Path, capsys: Captured) -> None:
     path, out = tmp_path / "brake.toml", tmp_path / "out"
     path.write_text(to_toml(brake(constraints=["quantile 0.9 of slip_distance <= 80 cm"])))

@@ -387,6 +387,7 @@ def test_boundaries_that_fill_the_plane_are_given_up(fields: dict[str, Field], t
 CONFIGS = Path(__file__).parents[4] / "configs"
 
 
+@pytest.mark.slow
 def test_the_regimes_of_a_rubbing_mass_are_where_theory_puts_them(tmp_path: Path) -> None:
     finished = run(CONFIGS / "regime_boundary.toml", tmp_path / "a")
     assert set(finished.statuses) == {"ok"}

@@ -44,6 +44,7 @@ def test_the_posterior_of_a_loop_is_the_normal_density_of_its_fit(loop):
     assert loop.draws.facts["divergences"] == 0
 
 
+@pytest.mark.slow
 def test_files_have_the_draws_with_units_and_facts(loop):
     read = draws.read(loop.directory)
     assert (read.names, read.units) == (("k_t", "mu"), ("N/m", "1"))
