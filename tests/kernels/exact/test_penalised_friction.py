@@ -28,6 +28,7 @@ Sdnd104 = Callable[..., dict[str, Any]]
 SMOOTH = ("wear_power", "slip_distance", "stick_fraction", "max_slip_speed", "drift", "x_end", "v_end")
 
 
+@pytest.mark.oracle("penalised")
 def test_every_observable_agrees_with_the_high_precision_run(solve: Solve, reference: Reference) -> None:
     rows = reference("penalised.json")
     found = solve([row["row"] for row in rows])

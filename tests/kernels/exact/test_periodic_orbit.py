@@ -121,7 +121,7 @@ def test_slip_slip_without_spring_has_its_limit_after_few_periods() -> None:
     assert events.max() <= 40
 
 
-@pytest.mark.slow
+@pytest.mark.oracle("steady")
 def test_stick_slip_without_spring_is_that_of_its_closed_form() -> None:
     rows = [{"a0": a0, "mu": 0.1} for a0 in (1.5, 1.01, 1.25, 1.8)]
     found = steadily(rows)

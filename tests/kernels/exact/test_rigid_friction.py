@@ -40,6 +40,7 @@ def worst_errors(rows: list[dict[str, Any]], found: dict[str, np.ndarray]) -> di
     return worst
 
 
+@pytest.mark.oracle("exact", "rigid")
 @pytest.mark.parametrize(
     ("file", "wear", "rest"), [("rigid_k0.json", 1e-10, 1e-10), ("rigid_oscillator.json", 1e-9, 1e-9), ("named.json", 1e-11, 1e-11)]
 )

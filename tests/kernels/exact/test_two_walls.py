@@ -76,10 +76,10 @@ def random_row(rng: np.random.Generator, right: str, left: str, friction: str) -
 
 
 CASES = [
-    pytest.param("stop", "stop", "rigid", marks=pytest.mark.long),
-    ("table", "stop", "penalised"),
-    pytest.param("stop", "buckling", "bare", marks=pytest.mark.long),
-    ("table", "buckling", "rigid"),
+    ("stop", "stop", "rigid"),
+    pytest.param("table", "stop", "penalised", marks=pytest.mark.slow),
+    pytest.param("stop", "buckling", "bare", marks=[pytest.mark.slow, pytest.mark.long]),
+    pytest.param("table", "buckling", "rigid", marks=pytest.mark.slow),
 ]
 
 
@@ -91,7 +91,7 @@ def difference(found: Row, expected: Row, name: str) -> float:
     return abs(a - b) / max(abs(b), SCALES.get(name, 0.05))
 
 
-@pytest.mark.slow
+@pytest.mark.oracle("two_walls")
 @pytest.mark.parametrize(("right", "left", "friction"), CASES, ids=str)
 def test_two_walls_are_those_of_50_digits(right: str, left: str, friction: str) -> None:
     rng = np.random.default_rng(zlib.crc32(f"{right} {left} {friction}".encode()))

@@ -102,8 +102,8 @@ def agree(rows: list[dict[str, Any]], model: Model) -> None:
         assert float(found["exit_time"][i]) == pytest.approx(left[-1] if left else math.nan, rel=1e-8, abs=1e-8, nan_ok=True), row["kind"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("model", [pytest.param(STOP, id="stop", marks=pytest.mark.long), pytest.param(BUCKLING_WALL, id="buckling_wall")])
+@pytest.mark.oracle("stop", "buckling")
+@pytest.mark.parametrize("model", [STOP, BUCKLING_WALL], ids=lambda model: model.name)
 def test_stops_and_walls_are_those_of_the_independent_run(model: Model) -> None:
     rows = [row for row in references() if model_of(row) is model and not bends(row) and not rubs(row)]
     assert len(rows) > 35

@@ -80,7 +80,7 @@ def agree(found: dict[str, np.ndarray], rows: list[dict[str, Any]], allowed: flo
             assert found[name][n] == pytest.approx(value, abs=allowed * scale), (n, name)
 
 
-@pytest.mark.slow
+@pytest.mark.oracle("spring_force", "damper_force")
 def test_rk54_is_an_independent_integration() -> None:
     rows = rows_of(8, 3)
     found = run("rubbing_mass", "rk54", rows, mu=0.0, end=END, tolerance=1e-9)
@@ -129,6 +129,7 @@ def test_dashpots_of_a_power_law_are_an_independent_integration() -> None:
     agree(run("rubbing_mass", "rk54", rows, mu=0.0, end=END, tolerance=1e-10, largest_step=0.01), rows, 1e-5)
 
 
+@pytest.mark.oracle("maxwell_stiffness")
 @pytest.mark.parametrize("ratio", [0.03, 1.0, 200.0])
 def test_maxwell_branches_have_their_storage_and_loss_moduli(ratio: float) -> None:
     stiffness, omega, count = np.array([30.0, 7.0]), 5.0, 400
@@ -187,6 +188,7 @@ def test_the_work_of_a_linear_dashpot_is_that_of_its_differential_equation_howev
         assert found == pytest.approx(float(heat), rel=1e-9 if z > 0.1 else 5e-3)
 
 
+@pytest.mark.oracle("hardening_force")
 def test_cycles_of_an_elasto_plastic_link_are_their_closed_form() -> None:
     stiffness, hard, limit, amplitude = 400.0, 100.0, 200.0, 1.5
     law = Hardening(Curve.of(jnp.array([0.0, 0.5, 1.0, jnp.nan]), jnp.array([0.0, limit, limit + 0.5 * hard, jnp.nan])))

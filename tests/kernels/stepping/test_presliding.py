@@ -48,6 +48,7 @@ def path(law, memory, moves, speed):
     return np.array(forces), memory
 
 
+@pytest.mark.oracle("bristle_stiffness", "dahl_stiffness")
 @pytest.mark.parametrize("name", ["LuGre", pytest.param("LuGre, Stribeck", marks=pytest.mark.slow), "Dahl",
                                   pytest.param("Dahl, exponent 1.5", marks=pytest.mark.slow)])  # fmt: skip
 def test_rk54_is_an_independent_integration(name):

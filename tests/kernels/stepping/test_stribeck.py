@@ -37,6 +37,7 @@ BRAKED = {"m": 1.5, "normal_force": 8.0, "mu_s": 0.4, "mu_d": 0.15, "stribeck_sp
 BRAKED_ERRORS = {"euler": 1e-3, "devogelaere": 2e-4, "adapt1": 3e-2, "adapt2": 1e-4, "rk32": 1e-6, "rk54": 1e-6}
 
 
+@pytest.mark.oracle("stribeck_speed")
 @pytest.mark.parametrize("scheme", ALL)
 def test_a_braked_mass_slows_down_as_the_closed_form_says(solve: Solve, scheme: str) -> None:
     belt = 0.2  # seen from the belt the motion is the same
@@ -74,6 +75,7 @@ def test_a_mass_on_a_belt_sticks_and_slips_as_rigid_friction_does(solve: Solve, 
     assert (found["regime"] == 1).all()
 
 
+@pytest.mark.oracle("belt_speed")
 def test_steady_sliding_on_a_belt_is_left_at_the_rate_of_the_falling_friction(solve: Solve) -> None:
     speed, small = 0.2, 1e-5
     fall = (BELT["mu_s"] - BELT["mu_d"]) * math.exp(-speed / BELT["stribeck_speed"])

@@ -109,6 +109,7 @@ def rubbed(law: str, scheme: str, **given: float) -> np.ndarray:
     return np.asarray(kernels.simulate(structure.model, common | given, scheme=scheme)["x_end[mass]"])
 
 
+@pytest.mark.oracle("stored force")
 @pytest.mark.parametrize("scheme", ["devogelaere", "adapt2"])
 def test_the_stored_force_is_the_law_of_the_reference_code(scheme: str) -> None:
     # the code's tangential damping is critical unless it is given: k_t and damper act through the square of the shape

@@ -41,6 +41,7 @@ def found(structure: Structure, scheme: str, **given: Any) -> dict[str, Any]:
     return {name: np.asarray(value) for name, value in results.items()}
 
 
+@pytest.mark.oracle("plane")
 @pytest.mark.parametrize(
     "scheme", ["euler", pytest.param("devogelaere", marks=SLOW), pytest.param("adapt1", marks=SLOW), pytest.param("adapt2", marks=SLOW)]
 )
@@ -69,15 +70,16 @@ def brute_force(step: float) -> np.ndarray:
     return np.asarray(ring(*RING.values(), 400.0, 50.0 * np.pi, 350.0, 62.0 * np.pi, 0.0, 0.0, 0.0, 0.0, END, START, step))
 
 
+@pytest.mark.oracle("ring", "return mapping")
 @pytest.mark.parametrize(
     ("scheme", "given", "of_work"),
     [
         ("euler", {"step": 1e-6}, 3e-3),
-        ("devogelaere", {"step": 1e-6}, 3e-3),
+        pytest.param("devogelaere", {"step": 1e-6}, 3e-3, marks=SLOW),
         pytest.param("adapt1", {"step": 1e-6, "largest_step": 2e-6}, 8e-3, marks=SLOW),
         pytest.param("adapt2", {"step": 1e-6, "largest_step": 2e-6}, 3e-3, marks=SLOW),
-        ("rk32", {"step": 1e-5, "tolerance": 1e-8}, 1e-3),
-        ("rk54", {"step": 1e-5, "largest_step": 2e-6, "tolerance": 1e-8}, 3e-3),
+        pytest.param("rk32", {"step": 1e-5, "tolerance": 1e-8}, 1e-3, marks=SLOW),
+        pytest.param("rk54", {"step": 1e-5, "largest_step": 2e-6, "tolerance": 1e-8}, 3e-3, marks=SLOW),
     ],
 )
 def test_a_mass_that_rubs_in_a_ring_moves_as_the_independent_code_says(scheme: str, given: dict[str, float], of_work: float) -> None:

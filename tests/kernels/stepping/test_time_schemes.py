@@ -159,6 +159,7 @@ def rubbing_rows() -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.oracle("euler", "devogelaere", "adapt1", "adapt2", "rk32", "rk54")
 @pytest.mark.parametrize("scheme", TIME_SCHEMES)
 def test_rubbing_is_that_of_an_independent_implementation(solve: Solve, scheme: str) -> None:
     rows = rubbing_rows()

@@ -104,6 +104,7 @@ def test_a_mass_between_two_surfaces_is_never_off_them() -> None:
             assert bool(grip.slips) == (sides == 2.0)
 
 
+@pytest.mark.oracle("normal_amplitude")
 @pytest.mark.parametrize("scheme", ALL)
 def test_rubbing_is_that_of_an_independent_implementation(solve: Solve, scheme: str) -> None:
     rows = rubbing_rows()
