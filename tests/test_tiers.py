@@ -19,9 +19,12 @@ BEGIN = "<!-- the rest is written by python -m tests.test_tiers -->\n"
 SUBJECTS = {*SCHEMES, STEADY, RIGID, PENALISED, *friction_registry.LAWS, *links.LAWS, STOP, BUCKLING, "two_walls", PLANE, RING, *LAWS}
 
 
-def marks(function: ast.FunctionDef) -> dict[str, list[ast.Call | None]]:
+def marks(function: ast.FunctionDef, tree: ast.Module) -> dict[str, list[ast.Call | None]]:
     """The names of the marks of a test, each with its calls; those of single parameters have the name `NAME of some`."""
     found: dict[str, list[ast.Call | None]] = {}
+    for node in tree.body:  # `pytestmark` of the file
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
+            found |= {each.attr: [None] for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr != "mark"}
     for decorator in function.decorator_list:
         for node in ast.walk(decorator):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.value.attr == "mark":
@@ -83,7 +86,7 @@ def table() -> str:
                 f"`{file.removeprefix('tests/')}`" * first,
                 ", ".join(names) * first,
                 function.name.removeprefix("test_"),
-                tier(marks(function)),
+                tier(marks(function, tree)),
             ]
             lines.append(f"| {' | '.join(cells)} |")
             last = file
@@ -92,11 +95,11 @@ def table() -> str:
 
 def test_everything_that_computes_is_compared_with_an_oracle_in_the_quick_suite() -> None:
     compared: set[str] = set()
-    for file, _, function in tests():
-        for call in marks(function).get("oracle", []):
+    for file, tree, function in tests():
+        for call in marks(function, tree).get("oracle", []):
             assert call is not None, f"{file}: {function.name} does not say what it stands for"
             compared |= {ast.literal_eval(each) for each in call.args}
-            assert "slow" not in marks(function), f"{file}: {function.name} is not in the quick suite"
+            assert "slow" not in marks(function, tree), f"{file}: {function.name} is not in the quick suite"
     assert compared == SUBJECTS
 
 
