@@ -22,7 +22,6 @@ if "TEST_PROGRAMS" not in os.environ:
     os.environ["TEST_PROGRAMS"] = tempfile.mkdtemp(prefix="tribosweep-tests-")
     atexit.register(shutil.rmtree, os.environ["TEST_PROGRAMS"], ignore_errors=True)
 os.environ["XDG_CACHE_HOME"] = os.environ["TEST_PROGRAMS"]
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.03")
 
 from kernels.batch import compile as programs  # noqa: E402
 from kernels.runtime import jax_setup, program_cache  # noqa: E402

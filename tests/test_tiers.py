@@ -34,7 +34,7 @@ def marks(function: ast.FunctionDef, tree: ast.Module) -> dict[str, list[ast.Cal
     return found
 
 
-def tests() -> list[tuple[str, ast.Module, ast.FunctionDef]]:
+def every_test() -> list[tuple[str, ast.Module, ast.FunctionDef]]:
     """Every test: its file, the tree of the file, its own tree."""
     files = [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
     return [
@@ -78,7 +78,7 @@ def reads_references(tree: ast.Module) -> bool:
 def table() -> str:
     """Markdown: for every file with an oracle its tests, by tier."""
     lines, last = ["| file | oracle | test | tier |", "|---|---|---|---|"], ""
-    for file, tree, function in tests():
+    for file, tree, function in every_test():
         names = oracles(tree) or ["values in tests/data"] * reads_references(tree)
         if names:
             first = file != last
@@ -95,7 +95,7 @@ def table() -> str:
 
 def test_everything_that_computes_is_compared_with_an_oracle_in_the_quick_suite() -> None:
     compared: set[str] = set()
-    for file, tree, function in tests():
+    for file, tree, function in every_test():
         for call in marks(function, tree).get("oracle", []):
             assert call is not None, f"{file}: {function.name} does not say what it stands for"
             compared |= {ast.literal_eval(each) for each in call.args}
