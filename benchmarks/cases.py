@@ -62,6 +62,26 @@ class Case:
         )
 
 
+class Tubes(Case):
+    """Rows of the tubes of `structures`, 1000 steps each."""
+
+    def columns(self, count: int, first: int = 0) -> dict[str, Any]:
+        """Parameters of `count` tubes from number `first` on."""
+        from benchmarks import structures
+
+        return {**self.constants, **{name: values[first:] for name, values in structures.columns(first + count).items()}}
+
+    def solve(self, count: int, first: int = 0, room: int = 0, dtype: Any = np.float64) -> Solution:
+        """See `Case.solve`."""
+        from benchmarks import structures
+        from kernels.batch.solve import solve
+
+        given = {**structures.CONTACT, **self.columns(count, first)}
+        given |= {f"amplitude[{way}]": size for way, size in zip("xy", structures.AMPLITUDES, strict=True)}
+        given |= {"omega[y]": structures.OMEGA_Y, "step": structures.STEP, "end": 1000 * structures.STEP}
+        return solve(structures.tube().model, self.scheme, given, {}, count, room=room, dtype=dtype)
+
+
 SDND104: dict[str, float] = {"window_start": 4.0, "end": 12.0}
 PENALISED = {"k": 3e-5, "k_t": 9e6}
 STEPPED = {**SDND104, **PENALISED, "step": 1e-4}
@@ -105,4 +125,5 @@ CASES: dict[str, Case] = {
     "derivatives, euler": Case("rubbing_mass", "euler", 1 << 6, {**STEPPED, "end": 5.0}, PLANE, along=("a0", "mu", "k_t")),
     "euler in lockstep": Case("rubbing_mass", "euler", 1 << 12, STEPPED, PLANE),
     "rk54": Case("rubbing_mass", "rk54", 1 << 11, STEPPED, PLANE),
+    "structure by euler": Tubes("structure", "euler", 1 << 10, {}, {}),
 }  # fmt: skip

@@ -1,12 +1,14 @@
 """The programs of every kind of row: speed, compile time and size: `python -m benchmarks programs`.
 
-Every case of `cases` runs in a process of its own, without kept programs. Its program is traced, lowered and compiled, each timed apart,
-then runs a few times. Lines, fusions and loops (`while`) are those of the optimised HLO. "Not ok" counts rows whose status is not OK.
+Every case of `cases` runs in a process of its own, without kept programs. Its program is traced, lowered and compiled, each timed apart in
+processor seconds of all cores, which other work disturbs least; then it runs a few times. Lines, fusions and loops (`while`) are those of
+the optimised HLO. "Not ok" counts rows whose status is not OK.
 
 `python -m benchmarks.programs --against CHECKOUT` compares the kernels of this working tree with those of another, say a clone of an
 earlier commit. Of each case two processes, one for each tree, take turns on the same rows. The table has medians of the ratios of a pass
 (other over this: above 1 this tree is faster), by wall time and by processor time of all cores, which other work disturbs least. First it
 says how far the results lie apart: the largest difference of each observable, over the largest value of that observable in all rows.
+`--python INTERPRETER` does the same with the Python of another environment, say one with another JAX, instead of or beside another tree.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class Phases:
     """A compiled program.
 
     Attributes:
-        program: the function. seconds: of each of PHASES. sizes: each of SIZES.
+        program: the function. seconds: processor time of each of PHASES [s]. sizes: each of SIZES.
     """
 
     program: Callable[..., Any]
@@ -52,13 +54,13 @@ class Phases:
 
 def in_phases(jitted: Any, arguments: Sequence[Any], options: dict[str, Any] | None) -> Phases:
     """Trace, lower and compile a jitted function for some arguments (arrays or their shapes)."""
-    begun = [time.perf_counter()]
+    begun = [time.process_time()]
     traced = jitted.trace(*arguments)
-    begun.append(time.perf_counter())
+    begun.append(time.process_time())
     lowered = traced.lower()
-    begun.append(time.perf_counter())
+    begun.append(time.process_time())
     program = lowered.compile(options)
-    begun.append(time.perf_counter())
+    begun.append(time.process_time())
     seconds = dict(zip(PHASES, map(float, np.diff(begun)), strict=True))
     text = program.as_text()
     return Phases(program, seconds, {"lines": text.count("\n"), "fusions": text.count(" fusion("), "loops": text.count(" while(")})
@@ -183,15 +185,15 @@ def serve(name: str, results: Path) -> None:
 
 
 class Tree:
-    """A process that runs a case by the kernels of a working tree."""
+    """A process that runs a case by the kernels of a working tree and the Python of an environment."""
 
-    def __init__(self, tree: Path, name: str, results: Path) -> None:
+    def __init__(self, tree: Path, python: str, name: str, results: Path) -> None:
         """Start the process."""
         self.tree, self.results, self.log = tree, results, results.with_suffix(".log")
         environment = os.environ | {"PYTHONPATH": str(tree), "JAX_ENABLE_COMPILATION_CACHE": "0"}
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", __file__, "--serve", name, str(results)],
+                [python, "-P", __file__, "--serve", name, str(results)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment, cwd=tree,
             )  # fmt: skip
 
@@ -231,10 +233,10 @@ def stream(of: IO[str] | None) -> IO[str]:
 
 
 @contextlib.contextmanager
-def trees(places: Sequence[Path], name: str) -> Iterator[list[Tree]]:
-    """Processes for one case, one for each tree."""
+def trees(places: Sequence[tuple[Path, str]], name: str) -> Iterator[list[Tree]]:
+    """Processes for one case, one for each tree and its Python."""
     with tempfile.TemporaryDirectory() as folder:
-        started = [Tree(place, name, Path(folder) / f"{number}.npz") for number, place in enumerate(places)]
+        started = [Tree(tree, python, name, Path(folder) / f"{number}.npz") for number, (tree, python) in enumerate(places)]
         try:
             yield started
         finally:
@@ -258,9 +260,11 @@ def apart(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> tuple[flo
         whole = not np.issubdtype(mine.dtype, np.floating)
         unequal = mine != theirs if whole else np.isnan(mine) != np.isnan(theirs)
         differ[good] |= unequal.any(axis=tuple(range(1, mine.ndim)))
+        if whole:
+            continue
         both = np.isfinite(mine) & np.isfinite(theirs)
         off = np.abs(mine[both] - theirs[both]).max(initial=0.0) / np.abs(mine[both]).max(initial=SMALLEST)
-        if off > worst and not whole:
+        if off > worst:
             worst, where = float(off), name
     return worst, where, int(differ.sum())
 
@@ -275,7 +279,7 @@ def table(names: Sequence[str], passes: int) -> None:
     print("| | rows/s | trace [s] | lower [s] | compile [s] | HLO lines | fusions | loops | not ok |")
     print(f"|---|{'---|' * 8}")
     for name in names:
-        with trees([ROOT], name) as (tree,):
+        with trees([(ROOT, sys.executable)], name) as (tree,):
             told = tree.prepare()
             times = [tree.ask("run") for _ in range(passes)] if "error" not in told else []
         if problem := next((each["error"] for each in (told, *times) if "error" in each), None):
@@ -293,16 +297,24 @@ def table(names: Sequence[str], passes: int) -> None:
         )
 
 
-def comparison(names: Sequence[str], other: Path, passes: int) -> None:
-    """Print the table of this working tree against another."""
-    print(f"other: {other}, this: {ROOT}; medians of {passes} passes\n")
+def versions(python: str) -> str:
+    """The versions of Python and JAX in an environment."""
+    code = "import importlib.metadata, platform; print('Python', platform.python_version(), 'with jax', importlib.metadata.version('jax'))"
+    return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def comparison(names: Sequence[str], other: tuple[Path, str], passes: int) -> None:
+    """Print the table of this working tree and Python against another tree, another Python or both."""
+    this = ROOT, sys.executable
+    told = " ".join(f"{word} {tree}, {versions(python)}" for word, (tree, python) in (("other:", other), ("; this:", this)))
+    print(f"{told}; medians of {passes} passes\n".replace(" ;", ";"))
     print(
         "| | rows/s | times the other's speed | by processor time | trace + lower + compile [s], other | this | HLO lines, other | this "
         "| fusions, other | this | loops, other | this | not ok, other | this | largest difference | rows that differ |"
     )
     print(f"|---|{'---|' * 15}")
     for name in names:
-        with trees([other, ROOT], name) as pair:
+        with trees([other, this], name) as pair:
             told = [tree.prepare() for tree in pair]
             times: list[list[dict[str, Any]]] = []
             if not any("error" in each for each in told):
@@ -328,6 +340,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Print the table of this working tree, or of two."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.programs", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another working tree")
+    parser.add_argument("--python", metavar="INTERPRETER", help="the Python of another environment")
     parser.add_argument(
         "--only", action="append", default=[], metavar="PATTERN", help="names of cases, with * for anything; may be repeated"
     )
@@ -344,12 +357,13 @@ def main(arguments: Sequence[str] = ()) -> None:
         parser.error(f"no case is called so; there are {'; '.join(CASES)}")
     if asked.list:
         return print("\n".join(names))
-    if asked.against is None:
+    if asked.against is None and asked.python is None:
         return table(names, asked.passes)
-    other = asked.against.resolve()
+    other = (asked.against or ROOT).resolve()
     if not (other / "kernels" / "__init__.py").exists():
         parser.error(f"--against: {other} has no folder kernels")
-    return comparison(names, other, asked.passes)
+    python = Path(asked.python or sys.executable).absolute()  # not resolved: a link belongs to its environment
+    return comparison(names, (other, str(python)), asked.passes)
 
 
 if __name__ == "__main__":
