@@ -7,6 +7,7 @@ import gc
 import os
 import shutil
 import tempfile
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -35,6 +36,15 @@ def pytest_configure(config: pytest.Config) -> None:
     jax_setup.prepare()
     program_cache.use()
     config.pluginmanager.register(Figures(config), "figures")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Cases that the mark `long_cases` names are long."""
+    for item in items:
+        patterns = [pattern for mark in item.iter_markers("long_cases") for pattern in mark.args]
+        if any(fnmatchcase(item.callspec.id, pattern) for pattern in patterns):  # type: ignore[attr-defined] # it has parameters
+            item.add_marker("long")
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 from kernels.batch.program_key import BUCKLING, PENALISED, RIGID, STOP
@@ -34,6 +35,7 @@ def marks(function: ast.FunctionDef, tree: ast.Module) -> dict[str, list[ast.Cal
     return found
 
 
+@functools.cache
 def every_test() -> list[tuple[str, ast.Module, ast.FunctionDef]]:
     """Every test: its file, the tree of the file, its own tree."""
     files = [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
@@ -50,12 +52,13 @@ def tier(found: dict[str, list[ast.Call | None]]) -> str:
     if "long" in found:
         return "long"
     if "slow" in found:
-        return "slow, some long" if "long of some" in found else "slow"
+        return "slow, some long" if {"long of some", "long_cases"} & set(found) else "slow"
     words = ["quick, oracle" if "oracle" in found else "quick"]
     words += [f"some {name}" for name in ("slow", "long") if f"{name} of some" in found]
     return ", ".join(words)
 
 
+@functools.cache
 def oracles(tree: ast.Module) -> list[str]:
     """The modules of `tests.oracle` that a file imports."""
     found = set()
@@ -69,6 +72,7 @@ def oracles(tree: ast.Module) -> list[str]:
     return sorted(found)
 
 
+@functools.cache
 def reads_references(tree: ast.Module) -> bool:
     """Whether a file reads results of oracles in tests/data."""
     words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}

@@ -201,6 +201,7 @@ def as_row(c: Columns, i: int) -> dict[str, Any]:
     return row
 
 
+@pytest.mark.long_cases("stop, penalised friction", "a buckling wall and a stop")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name not in ALWAYS)) for name in GROUPS])
 def test_random_oscillators_are_those_of_the_event_code(name: str) -> None:

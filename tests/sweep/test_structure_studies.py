@@ -15,6 +15,8 @@ from sweep.analysis.run_state import model_of
 from sweep.cli import main
 from sweep.excitation.correlated import Correlated
 
+pytestmark = pytest.mark.slow  # all need programs that take seconds to compile
+
 CONFIGS = Path(__file__).parents[2] / "configs"
 STUDY = """
 [study]
@@ -71,7 +73,6 @@ def done(folder: Path) -> Run:
     return run(folder / "study.toml", folder / "run")
 
 
-@pytest.mark.slow
 def test_rows_are_those_of_single_runs_under_the_same_draws(done: Run, folder: Path) -> None:
     frame = done.to_pandas()
     assert (frame["status"] == "ok").all()
@@ -85,7 +86,6 @@ def test_rows_are_those_of_single_runs_under_the_same_draws(done: Run, folder: P
             assert row[name] == pytest.approx(float(alone[name]), rel=1e-9), name
 
 
-@pytest.mark.slow
 def test_columns_say_unit_and_support(done: Run) -> None:
     schema = pq.read_schema(next((done.directory / "points").glob("*.parquet")))
     field = schema.field("wear_power[pair]")
@@ -93,7 +93,6 @@ def test_columns_say_unit_and_support(done: Run) -> None:
     assert field.metadata[b"description"].endswith(b"; at pair")
 
 
-@pytest.mark.slow
 def test_lists_over_supports_keep_entries_that_are_missing(folder: Path) -> None:
     lists = run(
         folder / "study.toml", folder / "lists", overrides=["output.support_lists=true", "parameters.gap=1.0", "sweep.axes.draw=[3]"]

@@ -82,6 +82,7 @@ def test_a_single_point_of_defaults_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.shapes
 def test_shards_of_any_length_share_one_program_and_have_the_same_rows(tmp_path: Path) -> None:
     study = {"sweep": {"design": "sobol", "count": 300, "axes": {"a0": {"from": 0.5, "to": 20.0}, "mu": {"from": 0.02, "to": 0.5}}}}
     before = len(PROGRAMS)
@@ -109,6 +110,7 @@ def test_a_study_in_float32_says_so_and_keeps_its_digits(tmp_path: Path, scheme:
     np.testing.assert_allclose(power, exact, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_study_of_the_steady_motion_runs(tmp_path: Path) -> None:
     study = {"parameters": {"mu": 0.1}, "time": {"window": "steady"}, "sweep": {"axes": {"a0": [15.0, 1.5, 0.99]}}}
     frame = run(study, tmp_path / "steady").to_pandas()

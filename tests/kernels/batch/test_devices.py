@@ -64,6 +64,7 @@ def lower(monkeypatch: pytest.MonkeyPatch, model: str, scheme: str, more: dict[s
     programs.traced.cache_clear()
 
 
+@pytest.mark.long_cases("*-devogelaere-*", "*-adapt1-*", "*-rk32-*")
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("model", "scheme"), EVERY)

@@ -183,6 +183,26 @@ def test_programs_of_every_module_are_traced(program_of: Callable[[str], Traced]
     assert {module_of(program_of(name)[0]) for name in (*FROZEN, *OTHERS)} | native | called == named
 
 
+@pytest.mark.long_cases(
+    "*float32",
+    "*lean",
+    "exact, rigid, observed",
+    "exact, rigid, t*",
+    "exact, rigid, pulse",
+    "exact, buckling, *",
+    "exact, two bodies, bare",
+    "steady, rigid",
+    "adapt*",
+    "devogelaere, t*",
+    "rk32*",
+    "rk54, penalised, [!SLtr]*",
+    "rk54, stop*",
+    "rk54, buckling*",
+    "rk54, two walls",
+    "image, stop",
+    "structure, adapt2*",
+    "structure, devogelaere*",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*FROZEN, *OTHERS])
 def test_all_code_that_is_traced_is_in_the_name_of_its_program(name: str, program_of: Callable[[str], Traced]) -> None:

@@ -50,6 +50,7 @@ def test_columns_are_those_announced(found):
         assert quantity.length == (0 if entries is None else len(entries.values))
 
 
+@pytest.mark.long_cases("2-*")
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [0, 1, 2])
 @pytest.mark.parametrize("part", [1, 2])

@@ -61,6 +61,8 @@ def same(found: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return all(found[name].tobytes() == other[name].tobytes() for name in [*OBSERVABLES, "status"])
 
 
+@pytest.mark.long_cases("adapt?", "rk32", "devogelaere")
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_row_does_not_depend_on_its_neighbours_or_its_place(solve: Solve, scheme: str) -> None:
     some = rows(60, scheme)
@@ -80,6 +82,7 @@ def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve, scheme: str) 
     assert same(whole.observables | {"status": whole.status}, solve(some, scheme))
 
 
+@pytest.mark.long_cases("exact")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "exact", "rk54"])
 def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: str, tmp_path: Path) -> None:
@@ -229,6 +232,7 @@ def test_tasks_side_by_side_return_in_order_and_the_first_error_is_told() -> Non
         side_by_side([lambda: 1, lambda: 1 // 0])
 
 
+@pytest.mark.long_cases("exact")
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"k_t": 1e4, "c_t": 10.0, "step": 1e-3}], ids=["exact", "euler"])
 def test_a_mass_beside_a_wall_that_is_pressed_on_nothing_slips_on_nothing(more: dict[str, float]) -> None:

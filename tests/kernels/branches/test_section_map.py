@@ -24,6 +24,7 @@ def stop() -> SectionMap:
     return SectionMap(STOP, {name: np.array([row[name] for row in rows]) for name in WALL}, ("omega",), ((1.0, 4.0),))
 
 
+@pytest.mark.long
 def test_the_multipliers_of_a_linear_oscillator_are_those_of_its_free_motion(stop: SectionMap) -> None:
     omega = np.array([1.3, 2.0, 3.7])
     periods = np.array([1.0, 1.0, 2.0])

@@ -151,6 +151,7 @@ def test_resets_that_accumulate_end_at_rest() -> None:
     assert int(before.memory.count) == 1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_rigid_friction_in_the_loop_of_all_laws_is_that_of_its_own_loop() -> None:
     rng = np.random.default_rng(0)

@@ -48,6 +48,7 @@ def stops() -> dict[str, np.ndarray]:
     return dict(found)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_multipliers_of_a_linear_oscillator_are_those_of_its_free_motion(stops: dict[str, np.ndarray]) -> None:
     for row, omega in ((0, 1.3), (1, 3.7)):

@@ -15,6 +15,7 @@ ROWS, TRANSIENT = 1500, 1200  # rows, and periods of a long run before its windo
 SAME = ("impacts", "contact_time", "impulse", "peak_force", "max_compression", "contact_ratio", "impact_rate", "drift")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_steady_windows_of_several_periods_are_those_of_long_runs() -> None:
     rng = np.random.default_rng(5)

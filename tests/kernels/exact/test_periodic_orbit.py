@@ -202,6 +202,7 @@ PENALISED = {
 }
 
 
+@pytest.mark.long_cases("penalised")
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [pytest.param(RIGID, id="rigid"), pytest.param(PENALISED, id="penalised")])
 def test_the_steady_window_is_the_last_period_of_a_long_run(solve: Solve, rows: Mapping[str, Row]) -> None:

@@ -182,6 +182,7 @@ def test_points_of_a_ball_on_a_hard_table_approach_the_closed_form_of_a_rigid_on
     np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 10.0, rtol=0.05)
 
 
+@pytest.mark.long
 def test_the_period_of_a_bouncing_ball_doubles_where_theory_says() -> None:
     ball = Ball(0.5)
     (soft, _, _), (hard, row, point) = ball.find_doubling(1e8), ball.find_doubling(1e10)

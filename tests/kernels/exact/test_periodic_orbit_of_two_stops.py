@@ -32,6 +32,7 @@ def steadily(columns: dict[str, Any], count: int) -> dict[str, np.ndarray]:
     return {**found.observables, "status": found.status}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "friction",

@@ -59,6 +59,7 @@ def shaken() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return columns, steadily(BUCKLING_WALL, columns, Asked(multipliers=True))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_steady_window_is_the_last_period_of_a_long_run_of_the_event_code(shaken: tuple[dict[str, Any], dict[str, np.ndarray]]) -> None:
     pytest.importorskip("numba")

@@ -91,6 +91,7 @@ def difference(found: Row, expected: Row, name: str) -> float:
     return abs(a - b) / max(abs(b), SCALES.get(name, 0.05))
 
 
+@pytest.mark.long_cases("table-stop-penalised")
 @pytest.mark.oracle("two_walls")
 @pytest.mark.parametrize(("right", "left", "friction"), CASES, ids=str)
 def test_two_walls_are_those_of_50_digits(right: str, left: str, friction: str) -> None:
@@ -128,6 +129,7 @@ def test_two_equal_elastic_walls_are_a_stop_with_two_sides() -> None:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-13, atol=1e-13 * largest, err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_wall_out_of_reach_leaves_a_buckling_wall() -> None:
     rng = np.random.default_rng(6)
@@ -157,6 +159,7 @@ def test_a_derivative_by_the_gap_of_the_left_wall() -> None:
         assert abs(float(slope) - finite) <= 1e-6 * max(abs(finite), 1e-3 / value)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_log_impacts_trace_and_moment_tell_of_both_walls() -> None:
     row = SHAKEN | ELASTIC | BUCKLES

@@ -289,6 +289,7 @@ def test_the_events_of_sdnd105_c_are_those_of_the_independent_run() -> None:
 MANY = {"gap": 0.05, "a0": 6.0, "omega": 9.0, "k": 30.0, "c": 0.3, "k_n": 900.0, "c_n": 1.5, "end": 4.0}
 
 
+@pytest.mark.long_cases("rubs and hits")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "row"),

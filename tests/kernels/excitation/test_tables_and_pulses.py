@@ -106,6 +106,7 @@ def spring(height: float, shape: str, duration: float, start: float, time: float
     return height * (sine(s) + sine(s - duration))
 
 
+@pytest.mark.long_cases("devogelaere", "adapt2")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme",

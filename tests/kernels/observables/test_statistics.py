@@ -196,6 +196,7 @@ def test_blocks_and_statistics_have_the_derivatives_of_the_motion() -> None:
         assert float(slope) == pytest.approx(expected, rel=2e-6, abs=1e-8), name
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_mass_between_two_stops_has_derivatives_where_their_clearance_closes() -> None:
     stiffness, start, end, crossings = 9.0, 0.2, 4.0, 4

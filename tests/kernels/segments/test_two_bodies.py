@@ -163,6 +163,7 @@ def test_two_shaken_bodies_are_those_of_an_independent_integration() -> None:
         np.testing.assert_allclose(solution.observables[name], values, rtol=1e-9, atol=1e-9 * np.max(np.abs(values)), err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_derivatives_of_two_shaken_bodies_are_those_of_differences() -> None:
     rows = [row for row in with_loads(rows_at_random(12)) if row["k"] > 0.0][:4]
@@ -182,6 +183,7 @@ def test_derivatives_of_two_shaken_bodies_are_those_of_differences() -> None:
         np.testing.assert_allclose(np.asarray(rate), slope, rtol=1e-6, atol=1e-6 * np.max(np.abs(slope)), err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["exact", "euler"])
 def test_a_body_alone_beside_pairs_moves_as_without_them(scheme: str) -> None:

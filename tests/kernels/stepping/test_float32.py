@@ -102,6 +102,7 @@ def test_fixed_steps_at_their_own_pace_keep_six_digits(scheme: str) -> None:
     assert rubs.sum() > 0.8 * COUNT
 
 
+@pytest.mark.long_cases("model0-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "scheme", "bounds"),
@@ -129,6 +130,7 @@ def test_blocks_and_statistics_are_those_of_float64(model: Model, scheme: str, b
         np.testing.assert_allclose(np.nanmean(blocks, axis=1), power, rtol=3e-6)
 
 
+@pytest.mark.long_cases("adapt?", "rk32")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["adapt2", "adapt1", "rk32", "rk54"])
 def test_chosen_steps_are_as_wrong_as_their_scheme(scheme: str) -> None:
@@ -160,6 +162,7 @@ SHOCK = {
 }
 
 
+@pytest.mark.long_cases("model2-*")
 @pytest.mark.parametrize(
     ("model", "scheme", "shared"),
     [
@@ -202,6 +205,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.long_cases("buckling_wall-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "scheme"), PUBLISHED)
 def test_published_values_are_met(model: str, scheme: str) -> None:
@@ -220,6 +224,7 @@ def test_published_values_are_met(model: str, scheme: str) -> None:
             assert value == pytest.approx(case.published, rel=case.tolerance, abs=case.tolerance if case.published == 0.0 else 0.0), case
 
 
+@pytest.mark.slow
 def test_a_constant_force_is_not_rounded_to_the_same_side_in_every_step() -> None:
     # a mass that slides to rest under friction alone: steps of v alike, each of which float32 would round by as much as 10^-3 of it
     speeds = np.linspace(1.05, 2.0, COUNT)
@@ -241,6 +246,7 @@ def test_errors_of_fixed_steps_grow_slowly_and_not_with_the_stiffness(scheme: st
             assert (differences(fine, single, "wear_power") * (1.0 - eta) < bound).all(), (step, k_t)
 
 
+@pytest.mark.long_cases("euler-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "law"),
@@ -279,6 +285,7 @@ def test_a_run_that_cannot_go_on_ends_as_in_float64() -> None:
     assert np.count_nonzero(fine != single) < 0.1 * COUNT  # rows that need just the smallest step
 
 
+@pytest.mark.slow
 def test_a_mass_far_away_still_moves() -> None:
     # x + dx == x in float32, step after step
     rows = alike(RUBBING_MASS, {"v0": np.linspace(1e-3, 1e-2, COUNT), "omega": 100.0, "k_t": 1e5, "end": 0.5, "window_end": 0.5})

@@ -88,6 +88,7 @@ def test_rk54_is_an_independent_integration() -> None:
     assert (found["link_peak_force"] >= np.abs(found["link_force_end"])).all()
 
 
+@pytest.mark.long_cases("adapt2-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "step", "allowed"), [("euler", 2e-4, 1e-2), ("adapt2", 1e-3, 5e-3)])
 def test_every_scheme_tends_to_it_and_walls_stand_beside_links(scheme: str, step: float, allowed: float) -> None:

@@ -94,6 +94,7 @@ def test_float32_finds_the_same_to_five_digits() -> None:
     assert np.median(error) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_row_in_lockstep_does_not_depend_on_the_others() -> None:
     shared = {"window_start": 1.0, "end": 3.0, "step": 1e-3}
     rows = masses(RUBBING_MASS)

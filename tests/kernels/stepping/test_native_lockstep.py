@@ -146,6 +146,7 @@ def test_a_row_depends_on_itself_alone(both: Both) -> None:
         np.testing.assert_array_equal(found, whole.observables[name][some], err_msg=name)
 
 
+@pytest.mark.slow
 def test_other_rows_are_those_of_jax(both: Both) -> None:
     columns = masses()
     columns["omega"][:10] = 2.1 / columns["step"]

@@ -77,6 +77,7 @@ ORDERS = {
 AT_BEST = {"euler": 4e-5, "adapt1": 4e-5, "devogelaere": 4e-5, "adapt2": 1e-8, "rk32": 1e-7, "rk54": 1e-7}
 
 
+@pytest.mark.long_cases("adapt?", "rk32")
 @pytest.mark.parametrize("scheme", of("euler"))
 def test_while_a_mass_slides_work_motion_and_energies_converge_at_the_order_of_the_scheme(scheme: str) -> None:
     truth, steps = truly_slid(), np.array([4e-5, 2e-5, 1e-5])
@@ -93,6 +94,7 @@ def test_while_a_mass_slides_work_motion_and_energies_converge_at_the_order_of_t
     assert found["friction_power[ring]"][-1] == pytest.approx(truth[5] / 0.06, rel=2e-4)
 
 
+@pytest.mark.long_cases("adapt?", "rk32")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", of("adapt2", ("adapt1", "devogelaere", "adapt2", "rk32")))
 def test_without_friction_the_angular_momentum_in_a_ring_is_kept_at_the_order_of_the_scheme(scheme: str) -> None:

@@ -56,6 +56,7 @@ def truly(row: int, end: float = END, start: float = START, step: float = 2e-7) 
     return ring_under_records(*RING.values(), shaking()[row], INTERVAL, end, start, step, round(5e-3 / step))  # type: ignore[no-any-return]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["euler", *(pytest.param(name, marks=pytest.mark.long) for name in PACES if name != "euler")])
 def test_after_chaos_the_mean_work_rate_under_random_loads_is_that_of_the_independent_code(scheme: str) -> None:
     records, rows = Records(shaking(), INTERVAL), np.arange(DRAWS, dtype=float)
@@ -70,6 +71,7 @@ def test_after_chaos_the_mean_work_rate_under_random_loads_is_that_of_the_indepe
     assert np.abs(found.observables["wear_power[ring]"] / truth[:, 0] - 1.0).max() > 1e-2
 
 
+@pytest.mark.long_cases("adapt?", "rk32", "devogelaere")
 @pytest.mark.parametrize("scheme", PACES)
 def test_before_chaos_a_body_under_random_loads_moves_and_rubs_as_the_independent_code_says(scheme: str) -> None:
     count, end = 8, 0.1
@@ -133,6 +135,7 @@ def true_beam(step: float = 2e-7, end: float = 0.1) -> tuple[np.ndarray, np.ndar
     )  # fmt: skip
 
 
+@pytest.mark.long_cases("euler", "adapt2")
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt2"])
 def test_a_beam_that_hits_a_ring_and_a_plane_moves_pushes_and_rubs_as_the_independent_code_says(scheme: str) -> None:
     numbers, path = true_beam()

@@ -70,6 +70,7 @@ def brute_force(step: float) -> np.ndarray:
     return np.asarray(ring(*RING.values(), 400.0, 50.0 * np.pi, 350.0, 62.0 * np.pi, 0.0, 0.0, 0.0, 0.0, END, START, step))
 
 
+@pytest.mark.long_cases("adapt?-*", "rk32-*")
 @pytest.mark.oracle("ring", "return mapping")
 @pytest.mark.parametrize(
     ("scheme", "given", "of_work"),
@@ -110,6 +111,7 @@ def test_without_friction_a_ring_keeps_angular_momentum(scheme: str) -> None:
     assert momentum == pytest.approx(5e-4 * 0.4 + 2e-4 * 0.3, rel=1e-12 if exact else 2e-4)
 
 
+@pytest.mark.long_cases("plane-*", "two planes-devogelaere-*", "two planes-euler-*", "ring-euler-*", "ring-devogelaere-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "agrees"), [("euler", 1e-10), pytest.param("devogelaere", 1e-10, marks=SLOW), pytest.param("rk54", 2e-2, marks=SLOW)]

@@ -63,6 +63,7 @@ def momentum_lost(row: dict[str, float], t: float) -> float:
     return total
 
 
+@pytest.mark.long_cases("adapt?", "rk32")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ALL)
 def test_a_mass_that_slides_one_way_loses_what_the_normal_force_takes(solve: Solve, scheme: str) -> None:

@@ -15,6 +15,8 @@ import sweep
 from sweep.cli import main
 from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS
 
+pytestmark = pytest.mark.slow  # all need programs that take seconds to compile
+
 Captured = pytest.CaptureFixture[str]
 FORCES = [0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6]  # at which the walls buckle; v0 is that force here, for m = k_n = 1
 
@@ -30,7 +32,6 @@ def walls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.mark.slow
 def test_the_table_has_curves_and_counts(walls: Path, tmp_path: Path, capsys: Captured) -> None:
     picture = tmp_path / "walls.png"
     asked = ["fragility", str(walls), "--event", "buckled=1", "--intensity", "v0", "--over", "f_crit"]

@@ -16,6 +16,8 @@ from sweep.cli import main
 from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS
 from sweep.report.content import read_content
 
+pytestmark = pytest.mark.slow  # all need programs that take seconds to compile
+
 Captured = pytest.CaptureFixture[str]
 STUDY: dict[str, Any] = {
     "study": {"name": "stop", "model": "stop"},
@@ -36,7 +38,6 @@ def stop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.mark.slow
 def test_the_tables_have_the_chance_and_its_levels(stop: Path, tmp_path: Path, capsys: Captured) -> None:
     assert main(["rare", str(stop), "--out", str(tmp_path / "rare.png")]) == 0
     told = capsys.readouterr()

@@ -48,6 +48,7 @@ def regulatory_guide(frequencies):
     return np.exp(np.interp(np.log(frequencies), np.log(nodes[0]), np.log(nodes[1])))
 
 
+@pytest.mark.long_cases("regulatory_guide")
 @pytest.mark.slow
 @pytest.mark.parametrize("standard", [eurocode, regulatory_guide])
 def test_draws_have_the_spectrum_of_a_standard_from_0_2_to_33_hz(standard):

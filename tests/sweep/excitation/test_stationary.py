@@ -352,6 +352,7 @@ def test_a_run_of_draws_is_resumed_and_extended(fake: FakeKernels, small_shards:
     assert fake.calls == [10, 10, 10, 10]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_mean_wear_power_over_draws_is_the_same_by_exact_and_by_rk54(tmp_path: Path) -> None:
     axes = {"record_scale": [0.5, 1.0, 2.0], "draw": {"from": 0, "to": 63, "spacing": "integer"}}

@@ -79,6 +79,7 @@ def kill_at_random_moments(study: Path, out: Path, times: int) -> list[str]:
     return said
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.long)])
 def test_killed_at_random_moments_a_run_ends_with_the_same_bits(tmp_path: Path, times: int) -> None:

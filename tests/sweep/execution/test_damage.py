@@ -160,6 +160,7 @@ def warns(said: str, expected: str) -> bool:
     )
 
 
+@pytest.mark.long_cases("map", "report")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_no_flipped_byte_changes_what_a_reader_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Captured, name: str) -> None:

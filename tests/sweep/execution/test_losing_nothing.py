@@ -442,6 +442,7 @@ def test_a_study_travels_as_its_document(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.shapes
 def test_any_executor_gives_the_same_rows(tmp_path: Path) -> None:
     study = {"sweep": {**SOBOL, "count": 300}, "output": {"shard_points": 100}}
     whole = run(study, tmp_path / "a").to_arrow()

@@ -42,6 +42,7 @@ def mutate(document: dict[str, Any], chance: random.Random) -> None:
         table[chance.choice(KEYS)] = odd
 
 
+@pytest.mark.long_cases("tube_in_supports")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["tube_in_supports", "rod_in_ring", "row_of_bodies"])
 def test_a_mutated_study_is_refused_or_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -437,6 +437,7 @@ def test_den_hartogs_boundary_is_found_through_resonance(tmp_path: Path) -> None
     np.testing.assert_allclose(places[:, 1], [den_hartog_limit(beta) for beta in places[:, 0]], rtol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_walls_are_elastic_buckled_softened_or_beyond_their_table_as_their_energy_says(tmp_path: Path) -> None:
     finished = run(CONFIGS / "shock_map.toml", tmp_path / "a")
