@@ -45,6 +45,7 @@ def test_the_mirrored_run_is_the_mirror_of_the_run(solve: Solve, row: dict[str, 
         assert found[name][1] == pytest.approx(-found[name][0], rel=1e-9, abs=1e-10), name
 
 
+@pytest.mark.slow
 @quick
 @given(row=oscillators(), factor=st.sampled_from([0.125, 3.0, 1e3]))
 def test_scaling_every_force_and_the_mass_scales_the_wear_and_not_the_motion(solve: Solve, row: dict[str, Any], factor: float) -> None:

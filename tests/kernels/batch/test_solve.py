@@ -106,6 +106,7 @@ def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: st
         assert same(found, here)
 
 
+@pytest.mark.slow
 def test_batches_of_equal_size_share_one_program(solve: Solve) -> None:
     solve(rows(64))
     compiled = len(PROGRAMS)

@@ -169,6 +169,7 @@ def test_other_programs_are_those_of_jax() -> None:
     assert keys(columns, asked=Asked(3))[True] == 0
 
 
+@pytest.mark.slow
 def test_some_columns_are_those_of_all(monkeypatch: pytest.MonkeyPatch, both: Both) -> None:
     _, whole = both(masses())
     monkeypatch.setenv(native_library.SWITCH, "1")

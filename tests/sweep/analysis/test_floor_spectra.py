@@ -21,6 +21,7 @@ def test_the_total_acceleration_is_that_of_the_mass_and_its_base():
     assert trace("stop", PARAMS).wall_force.max() > 0.0
 
 
+@pytest.mark.slow
 def test_a_floor_spectrum_has_the_peak_of_its_floor_and_its_resonance(tmp_path):
     w0, damping, floor = 20.0, 0.05, 15.0
     text = "\n".join(

@@ -104,6 +104,7 @@ def test_without_what_tells_where_a_motion_begins_there_is_no_trace() -> None:
     assert steady_trace(MODELS["stop"], {"a0": 1.0, "k_n": 1e3, "m_2": 1.0}, at, 3) is None
 
 
+@pytest.mark.slow
 def test_a_trace_of_a_steady_motion_is_one_period() -> None:
     sections = {"time": {"window": "steady"}, "parameters": {"omega": 6.0}, "sweep": {"axes": {"a0": [8.0]}}}
     found = trace_of(load(sections), 0, 100)

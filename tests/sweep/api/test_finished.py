@@ -176,6 +176,7 @@ def test_errors_name_arguments_instead_of_options(fake: FakeKernels) -> None:
         three.map()
 
 
+@pytest.mark.slow
 def test_a_point_in_time_is_a_frame(tmp_path: Path) -> None:
     time = {"end": 1.0, "window": [0.0, 1.0]}
     finished = run({"parameters": {"mu": 0.1, "g": 9.81}, "time": time, "sweep": {"axes": {"a0": [0.5, 9.0]}}}, tmp_path / "run")

@@ -18,6 +18,8 @@ from kernels.segments.damped import Damped
 from kernels.segments.interface import Anchor
 from tests.oracle.linear_motion import Motion as ExactMotion
 
+pytestmark = pytest.mark.slow  # a search compiles for seconds
+
 Columns = dict[str, np.ndarray]
 COUNT, SAMPLES = 512, 1500
 
@@ -123,7 +125,6 @@ FAMILIES: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.long_cases("overdamped", "any")
-@pytest.mark.slow
 @pytest.mark.parametrize("family", ["any", "hardly any spring", "overdamped", "resonance", "softening", "negative damping"])
 def test_nor_without_long_stretches_and_under_a_load_that_grows(family: str) -> None:
     p = draw(100 + list(FAMILIES).index(family), *FAMILIES[family])
@@ -134,7 +135,6 @@ def test_nor_without_long_stretches_and_under_a_load_that_grows(family: str) -> 
         assert 0.1 < found["happens"].mean() <= 1.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_guard_is_negative_before_the_first_crossing(family: str) -> None:
     found = check(draw(list(FAMILIES).index(family), *FAMILIES[family]))
@@ -199,7 +199,6 @@ def test_of_two_guards_that_cross_together_the_first_counts() -> None:
         assert found["tau"][0] == pytest.approx(1.0 / -slope, rel=1e-15)
 
 
-@pytest.mark.slow
 def test_a_guard_that_leaves_zero_does_not_cross_there_and_one_that_enters_does() -> None:
     leaving, entering = (run(one_case(v=sign, value0=0.0, on_d0=1.0)) for sign in (1.0, -1.0))
     assert not leaving["happens"][0]

@@ -22,6 +22,8 @@ from kernels.segments.interface import Anchor
 from kernels.segments.undamped import Undamped
 from tests.oracle.linear_motion import Motion as ExactMotion
 
+pytestmark = pytest.mark.slow  # a search compiles for seconds
+
 Columns = dict[str, np.ndarray]
 COUNT, SAMPLES = 1024, 800
 
@@ -96,14 +98,12 @@ def draw(seed: int, lean: bool, natural: tuple[float, float], damping: tuple[flo
     return {"alpha": alpha, "omega": omega, "zeta": zeta, "w2": w2, "v": v, "a": a, "angle": angle, "limit": limit, "guess": guess}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_free_mass_never_moves_backwards_before_its_first_reversal(seed: int) -> None:
     found = check(draw(seed, True, (0.0, 0.0), (0.0, 0.0)), lean=True)
     assert 0.2 < found["stops"].mean() < 1.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("natural", "damping"),
     [
@@ -158,7 +158,6 @@ def test_a_velocity_that_dips_below_zero_by_a_hair_stops_there_and_one_that_stay
     assert not (found["stops"] & ~dips & (found["tau"] < times * (1.0 + 1e-9))).any()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lean", [True, False])
 def test_a_slip_of_thousands_of_periods_ends_at_its_first_reversal(lean: bool) -> None:
     # friction hardly above the load: v falls by little each period, and the first dip through zero is the one that counts

@@ -304,6 +304,7 @@ def test_the_command_leaves_tables_pictures_and_a_study_that_runs(tmp_path: Path
     assert "is the directory of a run" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_landscape_is_drawn_around_each_of_the_best_optima(tmp_path: Path) -> None:
     request = results.CalibrationRequest(landscape=True)
     result = analysis.carry_out(load.load(sliding(tmp_path, noise=0.01)), request)
