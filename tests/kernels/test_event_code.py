@@ -228,6 +228,7 @@ VARYING: dict[str, tuple[Model, Any, tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name if name == "stop, rigid" else pytest.param(name, marks=pytest.mark.long) for name in VARYING])
 def test_masses_at_walls_rub_under_a_normal_force_that_varies_and_are_carried_to_them(name: str) -> None:

@@ -96,6 +96,7 @@ def after_a_period(x: float, v: float, omega: float, mu: float) -> tuple[float, 
             return x, v
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_multipliers_of_rigid_friction() -> None:
     mass = {"k": 1.0, "g": 1.0, "a0": 1.0, "omega": 1.7, "mu": np.array([0.1, 2.0])}

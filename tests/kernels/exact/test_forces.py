@@ -22,6 +22,7 @@ def traced(model: str, given: dict[str, Any]) -> dict[str, np.ndarray]:
     return {name: values[first[(counts == 1) & (times > 0.0)]] for name, values in trace.items()}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_forces_at_the_end_are_those_of_the_trace_and_have_derivatives() -> None:
     trace = traced("rubbing_mass", STICKS)

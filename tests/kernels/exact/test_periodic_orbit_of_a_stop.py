@@ -299,6 +299,7 @@ def test_derivatives_are_those_of_differences_in_every_parameter_at_once() -> No
         np.testing.assert_allclose(np.asarray(rates)[shown], np.asarray(slope)[shown], rtol=2e-6, atol=1e-7, err_msg=name)
 
 
+@pytest.mark.long
 def test_with_rigid_friction_points_are_those_of_an_independent_integration() -> None:
     rows = [
         {**SPRING, "omega": 1.5, "mu": 0.01},

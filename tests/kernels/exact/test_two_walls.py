@@ -91,7 +91,7 @@ def difference(found: Row, expected: Row, name: str) -> float:
     return abs(a - b) / max(abs(b), SCALES.get(name, 0.05))
 
 
-@pytest.mark.long_cases("table-stop-penalised")
+@pytest.mark.long_cases("table-*")
 @pytest.mark.oracle("two_walls")
 @pytest.mark.parametrize(("right", "left", "friction"), CASES, ids=str)
 def test_two_walls_are_those_of_50_digits(right: str, left: str, friction: str) -> None:

@@ -70,6 +70,7 @@ def solved(
     return dict(solution.observables)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_first_instant_at_a_stop_and_a_normal_force_that_only_touches_0() -> None:
     base = {"m": 1.0, "k_n": 1e3, "friction_sides": 1.0, "a0": 0.0}

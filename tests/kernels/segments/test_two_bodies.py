@@ -133,6 +133,7 @@ def integrated(row: dict[str, Any]) -> dict[str, float]:
     return {"x_end": state[0], "v_end": state[1], "x_end_2": state[2], "v_end_2": state[3], "impacts": impacts}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["exact", pytest.param("rk54", marks=pytest.mark.long)])
 def test_two_bodies_under_tables_and_pulses_are_those_of_an_independent_integration(scheme: str) -> None:

@@ -163,6 +163,7 @@ def test_a_wall_that_is_hit_is_as_soft_as_its_force_allows(tmp_path: Path) -> No
     assert found.constraints()["sensitivity"][0] == pytest.approx(-18.0 / 500.0**2, rel=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_over_draws_of_a_random_acceleration_the_optimum_is_that_of_a_grid(tmp_path: Path) -> None:
     study = {

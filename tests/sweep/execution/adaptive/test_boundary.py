@@ -427,6 +427,7 @@ def test_the_line_of_a_given_wear_power_is_that_of_the_closed_forms(tmp_path: Pa
     np.testing.assert_allclose(power, 1.0, rtol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_den_hartogs_boundary_is_found_through_resonance(tmp_path: Path) -> None:
     finished = run(CONFIGS / "den_hartog.toml", tmp_path / "a")
