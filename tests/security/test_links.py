@@ -66,7 +66,7 @@ class Watch:
     @classmethod
     def hook(cls, event: str, given: tuple[Any, ...]) -> None:
         """Remember one event of Python's."""
-        if not cls.on:
+        if not cls.on or not given or isinstance(given[0], int):  # a file that is open
             return
         if event == "open" and isinstance(given[0], str | bytes | os.PathLike) and given[2] & WRITING:
             cls.seen.append(("open", absolute(given[0]), given[2]))
@@ -94,6 +94,7 @@ def prepared(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> lis
     install(monkeypatch)
     monkeypatch.chdir(folder)
     monkeypatch.setattr(tempfile, "tempdir", str(folder.parent / "temporary"))
+    monkeypatch.setenv("MPLCONFIGDIR", tempfile.gettempdir())
     (folder.parent / "temporary").mkdir()
     if command in COMMANDS:
         return put_ready(command, folder)
@@ -118,7 +119,8 @@ def names_written(folder: Path, words: list[str]) -> list[str]:
         if not Path(path).match(TEMPORARIES):
             found[os.path.relpath(path, folder)] = None
     shards = [name for name in found if name.startswith("run/points/part-")]
-    return [name for name in found if name != "." and name not in shards[1:]]
+    named = [os.path.relpath(word, folder) for word in words]  # a link in whose place the user himself names a directory is followed
+    return [name for name in found if name not in (".", *shards[1:]) and not (name in named and (folder / name).is_dir())]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
