@@ -28,6 +28,7 @@ ENDS: Mapping[str, tuple[bool, bool]] = {  # whether displacement and rotation a
 }
 ELEMENTS = 200
 MOST_ELEMENTS = 1000
+MOST_NODES = 1200  # the modes of more take longer than 20 s
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ class Beam:
             corrected: names of points that get a static correction in each plane. correction_damping: damping ratio of its pseudo-modes.
 
         Raises:
-            ValueError: points that are not on the beam or held, more modes than the elements can have, a wrong number of damping ratios.
+            ValueError: points that are not on the beam or held, too many of them, more modes than the elements can have, a wrong number of
+                damping ratios.
         """
         for name, position in points.items():
             self.require(position, f"point {name!r}")
@@ -102,6 +104,8 @@ class Beam:
             if name not in points:
                 raise ValueError(f"there is no point {name!r} to correct")
         nodes = self.nodes([*points.values()])
+        if nodes.size > MOST_NODES:
+            raise ValueError(f"the beam has {nodes.size:,} nodes, one at every named position: at most {MOST_NODES:,}, so name fewer")
         mass, stiffness, free = self.matrices(nodes)
         if not 1 <= modes <= free.size // 2:
             raise ValueError(f"{modes} modes of {free.size} degrees of freedom: ask for 1 to {free.size // 2}, or give more elements")

@@ -26,8 +26,10 @@ SUFFIX, UNFINISHED = ".program", ".tmp"
 ENDINGS = (SUFFIX, UNFINISHED, "-cache")  # of files that may be removed; the last is that of JAX's own cache, which earlier versions used
 LARGEST = 256  # MiB of all files together, unless the environment variable SIZE gives another number; a program has 0.1 to 1 MB
 SIZE = "TRIBOSWEEP_CACHE_MIB"
+LARGEST_FILE = 64 * 2**20  # bytes of one file
 # Files are looked through once as many bytes are written as this part of the bound: it takes 23 ms where there are 4,000, a put 0.5 ms.
 UNSEEN = 1 / 64
+DIGEST = 32  # bytes at the start of each file
 FORGOTTEN = 30 * 86400.0  # time [s] after which an unused file is removed
 
 
@@ -64,7 +66,7 @@ class PrivateFiles:
             except PermissionError:
                 file.unlink()
                 return None
-            digest, data = found[:32], found[32:]
+            digest, data = found[:DIGEST], found[DIGEST:]
             if digest == _digest(name, data):
                 with suppress(OSError):  # a file system that cannot be written, or another process has removed the file
                     os.utime(file)
@@ -72,7 +74,12 @@ class PrivateFiles:
         return None
 
     def put(self, name: str, data: bytes) -> None:
-        """Keep `data` under this name, and now and then remove what `trim` removes. Never raises OSError: then nothing is kept."""
+        """Keep `data` under this name, and now and then remove what `trim` removes. Never raises OSError: then nothing is kept.
+
+        More than LARGEST_FILE is not kept.
+        """
+        if len(data) + DIGEST > LARGEST_FILE:
+            return
         with suppress(OSError):
             folder = self._checked()
             temporary = folder / f"{name}.{secrets.token_hex(4)}{UNFINISHED}"
@@ -152,7 +159,8 @@ def _read(file: Path) -> bytes:
     """The bytes of a file of this user alone.
 
     Raises:
-        PermissionError: others can write to the file, or it belongs to another user, is no regular file, or has a second name.
+        PermissionError: others can write to the file, or it belongs to another user, is no regular file, has a second name, or is larger
+            than any that is kept.
         OSError: it cannot be opened. A symbolic link cannot be.
     """
     careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would block
@@ -161,7 +169,9 @@ def _read(file: Path) -> bytes:
         problem = _belongs_to_another(status) or _open_to_others(status)
         if problem or not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             raise PermissionError(f"{file} {problem or 'is no regular file with one name'}")
-        return opened.read()
+        if status.st_size > LARGEST_FILE:
+            raise PermissionError(f"{file} has {status.st_size:,} bytes: at most {LARGEST_FILE:,} are kept")
+        return opened.read(LARGEST_FILE)
 
 
 def _digest(name: str, data: bytes) -> bytes:

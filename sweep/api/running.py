@@ -24,7 +24,7 @@ from sweep.execution.executors import WorkerPool
 from sweep.execution.extension import claim
 from sweep.execution.job import Progress, begin_job, compute_shards, mark_complete, tidied, tidy
 from sweep.execution.job_share import Share
-from sweep.execution.lock import hold
+from sweep.execution.lock import clear, hold
 from sweep.execution.shard_check import describe_faults, inspect_run, is_complete
 from sweep.io.atomic import remove
 from sweep.io.errors import ConfigError, Problem
@@ -164,6 +164,7 @@ def run_with(
     if directory.is_marked(directory.stored_manifest()):
         found = inspect_run(directory, config)
         if is_complete(directory, config, found):
+            clear(path)
             return Run(path, config, True, total_statuses(found.whole), directory.read_manifest().get("seconds", {}), 0)
     with hold(path, share), tidied(directory, alone=share is None):
         claim(directory, config, extend)  # another process may have written in the meantime

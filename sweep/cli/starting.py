@@ -18,7 +18,7 @@ from sweep.cli.terminal import emit, say
 from sweep.io import shipped
 from sweep.io.atomic import make_folders, write_together
 from sweep.io.errors import ConfigError, Problem, advise
-from sweep.io.files import read_bytes, read_text
+from sweep.io.files import holds, read_bytes, read_text
 from sweep.io.toml import parse_toml, text
 from sweep.study.load import OTHER_COMMANDS
 
@@ -53,7 +53,7 @@ def init(
     if target.suffix != shipped.SUFFIX:
         raise ConfigError(str(target), [Problem("", f"a study is a TOML file: its name ends in {shipped.SUFFIX}")])
     files = {target: own_text(name, target).encode(), **read_with(name, target.parent)}
-    differing = [path for path, data in files.items() if path.exists() and not (path.is_file() and path.read_bytes() == data)]
+    differing = [path for path, data in files.items() if path.exists() and not holds(path, data)]
     there = dict.fromkeys([*([target] if target.exists() else []), *differing])
     if there:
         raise ConfigError("tribosweep init", [Problem(str(path), occupied(path)) for path in there])

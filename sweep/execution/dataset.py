@@ -56,14 +56,14 @@ class Dataset:
         """
         from sweep.execution import parquet
         from sweep.io import sealed_parquet
-        from sweep.io.files import read_bytes
+        from sweep.io.files import MOST_TABLE, read_bytes
 
         for path, number in self._found():
             try:
                 known = parquet.read_facts(sealed_parquet.read_metadata(path))
                 if known and not having(known["statuses"]):
                     continue
-                data = read_bytes(path) if path in self._verified else sealed_parquet.verified(path)
+                data = read_bytes(path, MOST_TABLE) if path in self._verified else sealed_parquet.verified(path)
                 metadata = sealed_parquet.read_metadata(data)
             except sealed_parquet.DamageError as damage:
                 raise damaged(self.directory, path, str(damage)) from damage
@@ -81,7 +81,7 @@ class Dataset:
 
         for path, number in self._found():
             try:
-                metadata = sealed_parquet.read_metadata(sealed_parquet.verified(path) if whole else path)
+                metadata = sealed_parquet.verify(path) if whole else sealed_parquet.read_metadata(path)
             except sealed_parquet.DamageError as damage:
                 raise damaged(self.directory, path, str(damage)) from damage
             if self._belongs(path, number, metadata):

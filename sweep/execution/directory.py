@@ -31,11 +31,12 @@ from sweep.design.subset_simulation import SubsetSimulation
 from sweep.execution.recovery import rebuild_manifest
 from sweep.io.atomic import write_text
 from sweep.io.errors import ConfigError, Problem, advise_path, shorten
-from sweep.io.files import read_bytes
+from sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
 
 SHOWN = 8
+FOLDERS = ("points", "boundaries", "sensitivity", "basins", "fragility", "curves")  # that a directory of results may have
 CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run
 OPTIMISED = "optima.parquet"  # the same of an optimisation
 BRANCHED = "branches.parquet"  # the same of branches
@@ -80,7 +81,12 @@ class RunDirectory:
         return self.points / f"part-{number:06d}.parquet"
 
     def read_manifest(self) -> dict[str, Any]:
-        """The manifest; rebuilt from the footers of the shards if it is missing or damaged; empty if they do not help either."""
+        """The manifest; rebuilt from the footers of the shards if it is missing or damaged; empty if they do not help either.
+
+        Raises:
+            ConfigError: a folder in the directory is a link.
+        """
+        require_own_folders(self.path)
         if manifest := self.stored_manifest():
             return manifest
         return rebuild_manifest(self.points)
@@ -88,7 +94,7 @@ class RunDirectory:
     def stored_manifest(self) -> dict[str, Any]:
         """The manifest in its file; empty if that is missing or not as it was written."""
         try:
-            manifest = json.loads(read_bytes(self.manifest))
+            manifest = json.loads(read_bytes(self.manifest, MOST_TEXT))
         except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(manifest, dict) or not isinstance(manifest.get("schema_version"), int):
@@ -103,15 +109,12 @@ class RunDirectory:
 
     def has_config(self, text: str) -> bool:
         """Whether the file `config` holds this study."""
-        try:
-            return read_bytes(self.config) == text.encode()
-        except OSError:
-            return False
+        return holds(self.config, text.encode())
 
     def is_marked(self, manifest: dict[str, Any]) -> bool:
         """Whether the run of a manifest is marked as complete."""
         try:
-            mark = json.loads(read_bytes(self.success))
+            mark = json.loads(read_bytes(self.success, MOST_NOTE))
         except (OSError, ValueError, RecursionError):
             return False
         return bool(mark == mark_of(manifest))
@@ -126,6 +129,7 @@ class RunDirectory:
         Raises:
             ConfigError: it holds something else.
         """
+        require_storable(config)
         if self.is_free():
             return
         manifest = self.read_run()
@@ -150,7 +154,7 @@ class RunDirectory:
             to_continue: whether the caller will add rows. All rows of a run must come from one version.
 
         Raises:
-            ConfigError: there is no run, or this version cannot read or continue it.
+            ConfigError: there is no run, this version cannot read or continue it, or a folder in it is a link.
         """
         manifest = self.read_manifest()
         if not manifest:
@@ -193,6 +197,22 @@ class RunDirectory:
             return tomllib.loads(self.read_manifest()["config"])
         except (KeyError, TypeError, ValueError):
             return {}
+
+
+def require_own_folders(path: Path) -> None:
+    """Raise ConfigError if a folder in a directory of results is a link: what is written into it would change files elsewhere."""
+    for name in FOLDERS:
+        if (path / name).is_symlink():
+            message = "is a link, and tribosweep reads and writes nothing where it leads; put the folder itself there, or remove the link"
+            raise ConfigError(str(path / name), [Problem("", message)])
+
+
+def require_storable(config: Config) -> None:
+    """Raise ConfigError if the text of a study is longer than a manifest can hold."""
+    size = len(json.dumps(config.to_toml()))
+    if size > MOST_STUDY:
+        message = f"has {size:,} characters with all values of its axes, at most {MOST_STUDY:,} can be kept: give them as a table of points"
+        raise ConfigError(config.source, [Problem("", message)])
 
 
 def identity(config: Config) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def fault_of(table: Path) -> str | None:
     from sweep.io import sealed_parquet
 
     try:
-        sealed_parquet.verified(table)
+        sealed_parquet.verify(table)
     except FileNotFoundError:
         return "is missing"
     except sealed_parquet.DamageError as damage:

@@ -16,7 +16,7 @@ from sweep.design.points import Points
 from sweep.execution.directory import RunDirectory, identity, total_statuses
 from sweep.execution.executors import WorkerDeathError, WorkerPool
 from sweep.execution.shard import Piece, Setting, compute_piece, compute_piece_of, describe_runtime
-from sweep.io.atomic import make_folders, remove, rename, write_text, write_whole
+from sweep.io.atomic import make_inner_folder, remove, remove_leftovers, rename, write_one_of_many, write_text
 from sweep.io.errors import RunError
 from sweep.study.config import Config
 
@@ -141,7 +141,7 @@ class Job:
         """Write a piece of a shard behind those that are written; OSError if it cannot be written, or if they have changed."""
         start, path = time.perf_counter(), self.directory.shard(piece.number)
         data, facts = (piece.data, piece.facts) if piece.first == 0 else lengthened(path, piece)
-        write_whole(path, data)
+        write_one_of_many(path, data)
         for part, seconds in {**piece.facts["seconds"], WRITING: time.perf_counter() - start}.items():
             self.seconds[part] += seconds
         return Written(piece.number, {**facts, "rows": piece.end}, piece.end - piece.first, piece.rest == 0)
@@ -188,7 +188,7 @@ def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: 
         remove(directory.config)
     directory.write_manifest(manifest)
     write_text(directory.config, manifest["config"])
-    make_folders(directory.points)
+    make_inner_folder(directory.points)
     seconds = dict.fromkeys((COMPILING, COMPUTING, ENCODING, WRITING), 0.0)
     return Job(config, directory, pool, setting, manifest, seconds, begun)
 
@@ -240,8 +240,7 @@ def tidy(directory: RunDirectory, strays: Iterable[str], alone: bool) -> None:
             rename(directory.points / name, directory.points / f".{name}.foreign")
     if alone:
         for folder in (directory.path, directory.points, directory.boundaries.parent):
-            for path in folder.glob(".*.tmp"):
-                remove(path)
+            remove_leftovers(folder, ".*.tmp")  # earlier versions gave them other names
 
 
 @contextmanager

@@ -22,9 +22,10 @@ from sweep.execution.job_share import Share
 from sweep.io import system
 from sweep.io.atomic import make_folders
 from sweep.io.errors import ConfigError, Problem
-from sweep.io.files import read_bytes
+from sweep.io.files import MOST_NOTE, read_bytes
 
 LOCK = ".lock"
+LOCK_NAME = re.compile(r"\.lock(-\d+-of-\d+)?")
 PATIENCE = 0.5  # s: a process that only checks a lock holds it for an instant
 PAUSE = 0.02
 
@@ -81,7 +82,7 @@ def locked(directory: Path, name: str, alone: bool, says: dict[str, Any]) -> Ite
             if time.monotonic() > deadline:
                 raise ConfigError(str(directory), [Problem("", describe(holders(directory)))]) from None
         except OSError as error:
-            raise OSError(error.errno, f"cannot be locked: {error.strerror}", str(path)) from error
+            raise OSError(error.errno, f"cannot be locked: {error.strerror or error}", str(path)) from error
         time.sleep(PAUSE)
     try:
         if says:
@@ -95,6 +96,13 @@ def locked(directory: Path, name: str, alone: bool, says: dict[str, Any]) -> Ite
         system.close(descriptor)
 
 
+def clear(directory: Path) -> None:
+    """Remove the lock files that killed processes have left in a directory, where this user can remove them."""
+    for path in directory.glob(f"{LOCK}*"):
+        if LOCK_NAME.fullmatch(path.name):
+            system.remove_abandoned(path)
+
+
 def whoami() -> dict[str, Any]:
     """The identity of this process, for other processes to read."""
     return {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -104,9 +112,9 @@ def holders(directory: Path) -> list[dict[str, Any]]:
     """The processes that write to a directory now, from their lock files; empty if there are none or the system hides them."""
     found = []
     for path in sorted(directory.glob(f"{LOCK}*")):
-        if re.fullmatch(rf"{re.escape(LOCK)}(-\d+-of-\d+)?", path.name) and is_locked(path):
-            with suppress(OSError, ValueError):
-                says = json.loads(read_bytes(path))
+        if LOCK_NAME.fullmatch(path.name) and not path.is_symlink() and is_locked(path):
+            with suppress(OSError, ValueError, RecursionError):
+                says = json.loads(read_bytes(path, MOST_NOTE))
                 found += [says] if isinstance(says, dict) and "pid" in says else []
     return found
 

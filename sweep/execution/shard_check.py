@@ -116,7 +116,7 @@ def read_shard(path: Path, trust: bool) -> dict[str, Any] | str | None:
     from sweep.io import sealed_parquet
 
     try:
-        metadata = sealed_parquet.read_metadata(path if trust else sealed_parquet.verified(path))
+        metadata = sealed_parquet.read_metadata(path) if trust else sealed_parquet.verify(path)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -156,7 +156,7 @@ def is_sealed(table: Path) -> bool:
     from sweep.io import sealed_parquet
 
     try:
-        sealed_parquet.verified(table)
+        sealed_parquet.verify(table)
     except (OSError, sealed_parquet.DamageError):
         return False
     return True

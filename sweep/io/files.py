@@ -11,14 +11,10 @@ from sweep.io import system
 
 MEBIBYTE = 2**20
 MOST_TEXT = 32 * MEBIBYTE  # of a text that is read as a whole: a study, a manifest
-
-KINDS = {
-    stat.S_IFDIR: "a directory",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-}
+MOST_NOTE = 2**16  # of a file of some words: a mark, a lock
+MOST_STUDY = 16 * MEBIBYTE  # of a study in the manifest of its run, which holds little else
+MOST_FOOTER = 8 * MOST_STUDY  # of a Parquet file that tribosweep has written: it says the study several times
+MOST_TABLE = 2048 * MEBIBYTE  # of such a file
 
 
 def require_regular(path: Path) -> os.stat_result:
@@ -32,7 +28,7 @@ def require_regular(path: Path) -> os.stat_result:
     except ValueError as error:  # a null character
         raise OSError(errno.EINVAL, f"no file has such a name ({error})", str(path)) from None
     if not stat.S_ISREG(found.st_mode):
-        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+        kind = system.KINDS.get(stat.S_IFMT(found.st_mode), "no file")
         raise OSError(errno.EINVAL, f"is {kind}: only regular files are read", str(path))
     return found
 
@@ -51,6 +47,14 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
     if most is not None and len(data) > most:
         raise OSError(errno.EFBIG, f"has more than {most:,} bytes", str(path))
     return data
+
+
+def holds(path: Path, content: bytes) -> bool:
+    """Whether a path names a regular file of exactly this content; no more than that is read."""
+    try:
+        return require_regular(path).st_size == len(content) and read_bytes(path, len(content)) == content
+    except OSError:
+        return False
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:

@@ -7,14 +7,19 @@ can verify (pyarrow: `page_checksum_verification=True`).
 
 from __future__ import annotations
 
+import errno
 import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sweep.io.files import read_bytes, require_regular
+from sweep.io import system
+from sweep.io.files import MEBIBYTE, MOST_FOOTER, MOST_TABLE, require_regular
 
 KEY = b"tribosweep_sha256"
 DIGITS = 64  # of one checksum
@@ -43,7 +48,10 @@ def to_bytes(table: pa.Table) -> bytes:
 
 
 def seal(file: pa.Buffer) -> bytes:
-    """Write the checksums into a Parquet file whose metadata hold PLACE."""
+    """Write the checksums into a Parquet file whose metadata hold PLACE; OSError if it is larger than any that is read."""
+    if file.size > MOST_TABLE:
+        message = f"a file of the results has {file.size:,} bytes, at most {MOST_TABLE:,} are read: take fewer points (output.shard_points)"
+        raise OSError(errno.EFBIG, message)
     data = bytearray(file)
     footer = footer_of(data)
     place = find(data, footer)
@@ -92,30 +100,67 @@ def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def verified(path: Path) -> bytes:
-    """The bytes of a file, verified; errors as `read`."""
-    data = read_bytes(path)
-    footer = footer_of(data)
-    place = find(data, footer)
-    if data[place : place + len(BLANK)] != checksum(data, 0, place) + checksum(data, footer, place):
+    """The bytes of a file, verified; errors as `read`. One that is too large, or whose footer is not intact, is not read."""
+    with opened(path) as (file, size):
+        footer = read_footer(file, size)
+        file.seek(0)
+        data = file.read(size)
+    if len(data) != size or data[size - len(footer) :] != footer:
+        raise DamageError(CHANGED)
+    first = size - len(footer)
+    place = first + find(footer, 0)
+    if data[place : place + DIGITS] != checksum(data, 0, place):
         raise DamageError(CHANGED)
     return data
+
+
+def verify(path: Path) -> pq.FileMetaData:
+    """The metadata of a file, after every byte is verified, with little of it in memory at a time; errors as `read`."""
+    with opened(path) as (file, size):
+        footer = read_footer(file, size)
+        file.seek(0)
+        place = find(footer, 0)
+        told, left = hashlib.sha256(), size - len(footer)
+        while left and (piece := file.read(min(left, MEBIBYTE))):
+            told.update(piece)
+            left -= len(piece)
+    told.update(footer[:place] + BLANK + footer[place + len(BLANK) :])
+    if left or footer[place : place + DIGITS] != told.hexdigest().encode():
+        raise DamageError(CHANGED)
+    return pq.read_metadata(pa.BufferReader(MAGIC + footer))
 
 
 def read_metadata(source: Path | bytes) -> pq.FileMetaData:
     """The metadata of a file, of which only the footer is read and verified, or of the bytes of a verified file; errors as `read`."""
     if isinstance(source, bytes):
         return pq.read_metadata(pa.BufferReader(source))
-    require_regular(source)
-    with source.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - TAIL))
-        tail = file.read()
-        length = int.from_bytes(tail[:4], "little")
-        if len(tail) < TAIL or tail[4:] != MAGIC or length > size - TAIL:
-            raise DamageError(CUT)
-        file.seek(size - TAIL - length)
-        data = file.read()
+    with opened(source) as (file, size):
+        footer = read_footer(file, size)
+    return pq.read_metadata(pa.BufferReader(MAGIC + footer))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """A file that tribosweep may have written, open, and its size; OSError if it is no regular file, DamageError if it is too large."""
+    size = require_regular(path).st_size
+    if size > MOST_TABLE:
+        raise DamageError(f"it has {size:,} bytes, and tribosweep writes at most {MOST_TABLE:,}")
+    with os.fdopen(system.open_to_read(path), "rb") as file:
+        yield file, size
+
+
+def read_footer(file: IO[bytes], size: int) -> bytes:
+    """The end of a file from its footer on, verified; DamageError if it is not intact."""
+    file.seek(max(0, size - TAIL))
+    tail = file.read(TAIL)
+    length = int.from_bytes(tail[:4], "little")
+    if len(tail) < TAIL or tail[4:] != MAGIC or length > size - TAIL:
+        raise DamageError(CUT)
+    if length > MOST_FOOTER:
+        raise DamageError(f"its footer has {length:,} bytes, and tribosweep writes at most {MOST_FOOTER:,}")
+    file.seek(size - TAIL - length)
+    data = file.read(length + TAIL)
     place = find(data, 0)
     if data[place + DIGITS : place + len(BLANK)] != checksum(data, 0, place):
         raise DamageError(CHANGED)
-    return pq.read_metadata(pa.BufferReader(MAGIC + data))
+    return data

@@ -8,22 +8,70 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 WINDOWS = sys.platform == "win32"
 UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}  # fsync of a folder on a file system that has none
-WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF}  # the last of a folder in NFS
+PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a link is not followed, a pipe not waited for
+KINDS = {
+    stat.S_IFLNK: "a link",
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
 
 
-def open_file(path: Path) -> int:
-    """Open a file for reading and writing, created if it is missing; return its descriptor."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o666)
+def create_file(path: Path) -> int:
+    """Create a file for reading and writing; return its descriptor. FileExistsError if anything has that name, be it a link to nothing."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | PLAIN | UNFOLLOWED, 0o666)
+
+
+def open_file(path: Path, create: bool = True) -> int:
+    """Open a regular file with one name for reading and writing; return its descriptor. It is not changed.
+
+    Another program may have put a link there, symbolic or hard, so that the file to be written is another one than it seems.
+
+    Args:
+        path: the file. create: make it if it is missing.
+
+    Raises:
+        OSError: it cannot be opened, is a link or no regular file, or has another name as well.
+    """
+    with suppress(FileNotFoundError):
+        require_own(path, path.lstat())  # before it is opened: opening a device may do something
+    descriptor = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0) | PLAIN | UNFOLLOWED, 0o666)
+    try:
+        require_own(path, os.fstat(descriptor))
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def require_own(path: Path, found: os.stat_result) -> None:
+    """Raise OSError unless a file that is to be written is a regular one with one name, or with none any more."""
+    if not stat.S_ISREG(found.st_mode):
+        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+        raise OSError(errno.EINVAL, f"is {kind}, and tribosweep writes only into regular files; remove it", str(path))
+    if found.st_nlink > 1:
+        raise OSError(errno.EMLINK, "is a hard link: the same file has another name, under which it would change too; remove it", str(path))
 
 
 def open_to_read(path: Path) -> int:
     """Open a file for reading, without waiting for a writer as pipes and some files of /proc would; return its descriptor."""
-    return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    return os.open(path, os.O_RDONLY | PLAIN | getattr(os, "O_NONBLOCK", 0))
+
+
+def open_folder(path: Path) -> int:
+    """Open a folder, to lock it; return its descriptor. OSError where the system does not open folders (Windows)."""
+    return os.open(path, os.O_RDONLY | PLAIN | getattr(os, "O_DIRECTORY", 0))
 
 
 def write(descriptor: int, data: bytes) -> None:
@@ -101,7 +149,7 @@ def lock(descriptor: int, alone: bool) -> None:
 
 
 def open_locked(path: Path, alone: bool) -> int:
-    """Open a file, created if it is missing, and lock it (see `lock`). It still has its name when this returns."""
+    """Open a file as `open_file` does, and lock it (see `lock`). It still has its name when this returns."""
     while True:
         descriptor = open_file(path)
         try:
@@ -114,9 +162,21 @@ def open_locked(path: Path, alone: bool) -> int:
         close(descriptor)
 
 
+def remove_abandoned(path: Path) -> None:
+    """Remove a regular file that processes lock while they use it, unless one does. Raises no OSError."""
+    with suppress(OSError):
+        descriptor = open_file(path, create=False)
+        try:
+            lock(descriptor, alone=True)
+            if is_file(descriptor, path):
+                remove(path)
+        finally:
+            close(descriptor)
+
+
 def is_file(descriptor: int, path: Path) -> bool:
     """Whether an open file is still the file with that name."""
     try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sweep.analysis.basins.analysis import NOWHERE, Basins
-from sweep.io.atomic import make_folders, write_together
+from sweep.io.atomic import make_inner_folder, write_together
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +87,7 @@ def write(found: Basins, path: Path) -> Sequence[Path]:
     from sweep.io import sealed_parquet
 
     folder = path / FOLDER
-    make_folders(folder)
+    make_inner_folder(folder)
     tables = {folder / f"{which}.parquet": sealed_parquet.to_bytes(to_arrow(found, which)) for which in (ATTRACTORS, STARTS)}
     write_together(tables)
     return [*tables]

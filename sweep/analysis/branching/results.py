@@ -18,8 +18,8 @@ from kernels.models.quantity import Quantity
 from kernels.models.schemes import STEADY
 from sweep.analysis.branching.backbone import backbone_table
 from sweep.analysis.branching.load import BRANCHES, Branching, load
-from sweep.execution.directory import BRANCHED, OTHER_STUDY, RunDirectory, differences, is_temporary
-from sweep.io.atomic import make_folders, write_together
+from sweep.execution.directory import BRANCHED, OTHER_STUDY, RunDirectory, differences, is_temporary, require_own_folders
+from sweep.io.atomic import make_inner_folder, write_together
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.files import read_text
 from sweep.io.toml import to_toml
@@ -297,7 +297,7 @@ def begin(branching: Branching, directory: Path) -> None:
     """
     check_directory(branching, directory)
     for folder in branching_folders(branching):
-        make_folders(directory / folder)
+        make_inner_folder(directory / folder)
     count = block_count(branching)
     there = [number for number in range(count) if is_there(branching, directory, number)]
     kept = {block_file(directory, number, folder) for number in there for folder in branching_folders(branching)}
@@ -356,6 +356,7 @@ def read(directory: Path) -> Branches:
     """
     from sweep.io import sealed_parquet
 
+    require_own_folders(directory)
     if not (directory / BRANCHED).is_file():
         what = "its branches are not complete: tribosweep branches goes on" if (directory / FOLDER).is_dir() else "holds no branches"
         raise ConfigError(str(directory), [Problem("", what)])
@@ -378,11 +379,12 @@ def check_directory(branching: Branching, directory: Path) -> None:
     """Check that a directory is free or holds branches of this study, complete or not; nothing is written.
 
     Raises:
-        ConfigError: it holds a run, branches of another study, or files that are none of branches.
+        ConfigError: it holds a run, branches of another study, files that are none of branches, or a link in place of a folder.
     """
     if (directory / MANIFEST).exists():
         message = f"{directory} is the directory of a run: branches go to one of their own (--out DIR)"
         raise ConfigError("tribosweep branches", [Problem("", message)])
+    require_own_folders(directory)
     if RunDirectory(directory).is_free():
         return
     blocks, study = digests_of_blocks(directory), digest_of_study(directory)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sweep.analysis.fragility.analysis import METHODS, Curve, FragilityResult
 from sweep.analysis.fragility.intervals import INTERVALS
-from sweep.io.atomic import make_folders, write_together
+from sweep.io.atomic import make_inner_folder, write_together
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,7 +136,7 @@ def write(result: FragilityResult, path: Path) -> Sequence[Path]:
     from sweep.io import sealed_parquet
 
     folder = path / FOLDER
-    make_folders(folder)
+    make_inner_folder(folder)
     tables = {folder / f"{which}.parquet": sealed_parquet.to_bytes(to_arrow(result, which)) for which in (FITS, POINTS, CURVES)}
     write_together(tables)
     return [*tables]

@@ -14,7 +14,7 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.analysis.sensitivity.estimates import Estimate
 from sweep.analysis.sensitivity.sample import Kept, Sample
-from sweep.io.atomic import make_folders, write_together
+from sweep.io.atomic import make_inner_folder, write_together
 from sweep.study.event import Event
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def write(study: SensitivityResult, path: Path) -> list[Path]:
     from sweep.io import sealed_parquet
 
     folder = path / "sensitivity"
-    make_folders(folder)
+    make_inner_folder(folder)
     tables = {folder / f"{which}.parquet": sealed_parquet.to_bytes(to_arrow(study, which)) for which, lines in study.lines.items() if lines}
     write_together(tables, [folder / f"{which}.parquet" for which, lines in study.lines.items() if not lines])
     return [*tables]

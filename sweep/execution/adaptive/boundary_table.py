@@ -18,7 +18,7 @@ from sweep.execution.adaptive.quadtree import NONE
 from sweep.execution.directory import RunDirectory
 from sweep.execution.job import Job
 from sweep.io import sealed_parquet
-from sweep.io.atomic import make_folders, write_whole
+from sweep.io.atomic import make_inner_folder, write_whole
 from sweep.study.config import Config
 
 if TYPE_CHECKING:
@@ -105,5 +105,5 @@ def label(config: Config, observable: str, level: float | None, classes: tuple[i
 
 def write(job: Job, history: TracingHistory) -> None:
     """Write the table of the curves of a study with all its levels."""
-    make_folders(job.directory.boundaries.parent)
+    make_inner_folder(job.directory.boundaries.parent)
     write_whole(job.directory.boundaries, sealed_parquet.to_bytes(tabulate(history, job.setting.provenance)))

@@ -38,7 +38,8 @@ COMPUTING = ("run", "extend", "resume", "repair", "boundary", "convergence", "su
 OF_A_RUN = ("report", "map", "show", "sensitivity")  # they leave the rows of a run as they are
 WITHOUT_RUN = ("calibrate", "optimise")
 COMMANDS = (*COMPUTING, *OF_A_RUN, *WITHOUT_RUN)
-CALLS = ("open_file", "lock", "truncate", "write", "flush", "replace", "remove", "make_folder", "remove_folder", "flush_folder")
+OPENING = ("create_file", "open_file", "open_folder")
+CALLS = (*OPENING, "lock", "truncate", "write", "flush", "replace", "remove", "make_folder", "remove_folder", "flush_folder")
 PICTURES = {"report": "report.html", "map": "map.png", "show": "means.parquet"}  # the one file of a command
 
 AXIS = {"from": -1.0, "to": 1.0, "count": 3}

@@ -28,6 +28,7 @@ from tests.sweep.execution.scenarios import (
     CALLS,
     COMMANDS,
     OF_A_RUN,
+    OPENING,
     PICTURES,
     WITHOUT_RUN,
     bits,
@@ -96,7 +97,7 @@ class Faults:
                 self.strike(name, given)
             self.record(name, given)
             result = real(*given, **named)
-            if name == "open_file":
+            if name in OPENING:
                 self.opened[result] = given[0]
             return result
 
@@ -128,7 +129,7 @@ class Faults:
         elif name == "replace":
             assert given[0] not in self.unflushed.values(), "renamed before its content was on the disk"
             self.pending.append((given[1].parent, restore(given[1])))
-        elif name in ("open_file", "remove"):
+        elif name in ("create_file", "open_file", "remove"):
             self.pending.append((given[0].parent, restore(given[0])))
         elif name == "make_folder":
             self.pending.append((given[0].parent, lambda: shutil.rmtree(given[0], ignore_errors=True)))

@@ -95,7 +95,7 @@ def test_a_failure_of_the_writer_stops_the_run(fake: FakeKernels, tmp_path: Path
     def full(path: Path, _: object) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(job, "write_whole", full)
+    monkeypatch.setattr(job, "write_one_of_many", full)
     with pytest.raises(OSError, match="No space left"):
         run(STUDY, tmp_path / "a")
     assert len(fake.calls) <= 3  # the third may have begun when the first could not be written
@@ -165,7 +165,7 @@ def test_a_signal_just_after_a_file_was_created_leaves_none(fake: FakeKernels, t
 
     def interrupted(descriptor: int, alone: bool) -> None:
         taken.append(descriptor)
-        if list((tmp_path / "a").rglob(".part*.tmp")):
+        if list((tmp_path / "a" / "points").glob("*.tmp")):
             raise KeyboardInterrupt
         lock(descriptor, alone)
 

@@ -10,8 +10,9 @@ import pytest
 
 from sweep.cli.shared import shortage
 from sweep.io import atomic, system
-from sweep.io.atomic import temporary_of, write_together, write_whole
+from sweep.io.atomic import create_temporary, write_together, write_whole
 
+LEFT = ".tribosweep-0123456789abcdef.tmp"
 OLD, NEW = {"a": b"old a", "b": b"old b", "c": b"old c"}, {"a": b"new a", "b": b"new b"}
 
 
@@ -22,7 +23,7 @@ def there(folder: Path) -> dict[str, bytes]:
 
 def put(folder: Path) -> None:
     """Put the old files, and one that a killed process has left."""
-    for name, content in {**OLD, ".c.tmp": b"half"}.items():
+    for name, content in {**OLD, LEFT: b"half"}.items():
         (folder / name).write_bytes(content)
 
 
@@ -56,26 +57,42 @@ def test_a_full_disk_leaves_all_old_files_and_names_the_one_that_does_not_fit(tm
     with pytest.raises(OSError, match="No space left") as error:
         write_together({tmp_path / name: content for name, content in NEW.items()}, [tmp_path / "c"])
     assert error.value.filename == str(tmp_path / "b")
-    assert there(tmp_path) == {**OLD, ".c.tmp": b"half"}
+    assert there(tmp_path) == OLD
 
 
-def test_processes_that_write_the_same_file_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "manifest.json"
-    held = system.open_locked(temporary_of(path), alone=True)  # as another process that is writing it
+def test_processes_that_write_sets_into_one_folder_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hold() -> int:  # as another process that is writing there
+        descriptor = system.open_folder(tmp_path)
+        system.lock(descriptor, alone=True)
+        return descriptor
+
+    held = hold()
     release = threading.Timer(0.3, system.close, [held])
     release.start()
-    write_whole(path, b"mine")
+    write_together({tmp_path / "a": b"mine"})
     release.join()
-    assert path.read_bytes() == b"mine"
+    assert there(tmp_path) == {"a": b"mine"}
 
     monkeypatch.setattr(atomic, "PATIENCE", 0.05)
-    held = system.open_locked(temporary_of(path), alone=True)
+    held = hold()
     try:
+        write_whole(tmp_path / "b", b"alone")  # a single file is whole in any case
         with pytest.raises(BlockingIOError, match="is locked by another process") as told:
-            write_whole(path, b"yours")
+            write_together({tmp_path / "a": b"yours"})
     finally:
         system.close(held)
-    assert told.value.filename == str(path)
+    assert told.value.filename == str(tmp_path)
     assert not shortage(told.value)  # it is no shortage of processes, though the number of the error is the same
     assert shortage(BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"))
-    assert path.read_bytes() == b"mine"
+    assert there(tmp_path) == {"a": b"mine", "b": b"alone"}
+
+
+def test_what_killed_processes_have_left_goes_and_what_living_ones_write_stays(tmp_path: Path) -> None:
+    put(tmp_path)
+    living, descriptor = create_temporary(tmp_path)
+    write_whole(tmp_path / "a", b"new")
+    assert not (tmp_path / LEFT).exists()
+    assert living.exists()
+    system.close(descriptor)
+    write_whole(tmp_path / "a", b"new")
+    assert there(tmp_path) == {**OLD, "a": b"new"}
