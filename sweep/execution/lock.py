@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sweep.execution.job_share import Share
+from sweep.execution.stored import Writer, load_json
 from sweep.io import system
 from sweep.io.atomic import make_folders
 from sweep.io.errors import ConfigError, Problem
@@ -106,8 +107,7 @@ def holders(directory: Path) -> list[dict[str, Any]]:
     for path in sorted(directory.glob(f"{LOCK}*")):
         if re.fullmatch(rf"{re.escape(LOCK)}(-\d+-of-\d+)?", path.name) and is_locked(path):
             with suppress(OSError, ValueError):
-                says = json.loads(read_bytes(path))
-                found += [says] if isinstance(says, dict) and "pid" in says else []
+                found.append(load_json(read_bytes(path), Writer))
     return found
 
 

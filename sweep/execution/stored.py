@@ -12,15 +12,17 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from sweep.execution.job_share import Share
+from kernels.models.schemes import DOUBLE, SINGLE
 from sweep.io.errors import Problem, cut, shorten
 from sweep.io.files import MOST_TEXT
+from sweep.study.capabilities import BOUNDARY
 from sweep.study.document import read_document
-from sweep.study.schema import Document
+from sweep.study.schema import Document, Sweep
 from sweep.study.shard_size import MOST_POINTS, MOST_SHARDS, SHARD_POINTS
 
+PRECISIONS = (DOUBLE, SINGLE)
 MOST_WORDS = 1000  # different ones of an observable, or statuses
 SAID = 5  # wrong keys that are named
 LONGEST = 200  # characters of what is said of one
@@ -29,6 +31,7 @@ Count = Annotated[int, Field(ge=0, le=MOST_POINTS * MOST_WORDS)]
 Points = Annotated[int, Field(ge=0, le=MOST_POINTS)]
 Shards = Annotated[int, Field(ge=0, le=MOST_SHARDS)]
 Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 Line = Annotated[str, Field(max_length=1000)]
 Counts = Annotated[dict[Line, Count], Field(max_length=MOST_WORDS)]
 
@@ -53,13 +56,20 @@ class Identity(Stored):
     config: Annotated[str, Field(max_length=MOST_TEXT)]
 
 
+def with_precision(provenance: dict[str, str]) -> dict[str, str]:
+    """What computed a run, by name; ValueError if the precision is none, which tells how exact the rows are."""
+    if (dtype := provenance.get("dtype", DOUBLE)) not in PRECISIONS:
+        raise ValueError(f"dtype is {shorten(dtype)}: must be {' or '.join(PRECISIONS)}")
+    return provenance
+
+
 class Manifest(Identity):
     """The manifest of a run; see `directory.RunDirectory`."""
 
     extends: Annotated[dict[Line, Points], Field(max_length=MOST_WORDS)] = Field(default_factory=dict)
     created: Line = ""
     finished: Line = ""
-    provenance: Annotated[dict[Line, Line], Field(max_length=MOST_WORDS)] = Field(default_factory=dict)
+    provenance: Annotated[dict[Line, Line], Field(max_length=MOST_WORDS), AfterValidator(with_precision)] = Field(default_factory=dict)
     statuses: Counts = Field(default_factory=dict)
     computed: Points = 0
     seconds: Annotated[dict[Line, Seconds], Field(max_length=MOST_WORDS)] = Field(default_factory=dict)
@@ -70,7 +80,7 @@ class Stages(Stored):
 
     compiling: Seconds
     computing: Seconds
-    encoding: Seconds = 0.0
+    encoding: Seconds
 
 
 class Facts(Stored):
@@ -90,7 +100,7 @@ class Writer(Stored):
     pid: int
     host: Line = ""
     since: Line = ""
-    share: Line | None = None
+    share: Line = ""
 
 
 def problems_in(model: type[Stored], found: Any) -> list[Problem]:
@@ -113,6 +123,8 @@ def describe(item: Mapping[str, Any]) -> str:
     if item["type"] == "missing":
         return "is missing"
     given = f", not {shorten(item['input'])}" if not isinstance(item["input"], dict | list) else ""
+    if item["type"] == "value_error":
+        return str(item["ctx"]["error"])
     return f"{str(item['msg']).replace('Input should', 'must', 1).replace('must be a valid dictionary', 'must be a table')}{given}"
 
 
@@ -151,9 +163,24 @@ def missing_parts(tables: Mapping[str, Any], document: Document) -> list[Problem
     given = tables.get("study", {})
     problems = [Problem(f"study.{key}", "is missing") for key in ("name", "model") if key not in given]
     for part in document.sweep:
+        problems += boundary_parts(part) if part.design == BOUNDARY else []
         problems += [Problem(f"sweep.axes.{name}", f"must be values or a table, not {shorten(axis)}")
                      for name, axis in (part.axes or {}).items() if not is_axis(axis)]  # fmt: skip
     return problems
+
+
+def boundary_parts(part: Sweep) -> list[Problem]:
+    """What a resolved boundary study has: an event with its chance, or an observable, at a level if it is a number."""
+    if part.event is not None:
+        found = {"event": isinstance(part.event, str), "chance": is_number(part.chance)}
+    else:
+        found = {"observable": part.observable is not None, "level": part.level is None or is_number(part.level)}
+    return [Problem(f"sweep.{key}", "is missing or has a wrong type") for key, right in found.items() if not right]
+
+
+def is_number(value: object) -> bool:
+    """Whether a value of TOML or JSON is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_axis(axis: Any) -> bool:
@@ -162,12 +189,3 @@ def is_axis(axis: Any) -> bool:
         words = (axis.get(key, "") for key in ("spacing", "distribution"))
         return isinstance(axis.get("count", 2), int) and all(isinstance(word, str) for word in words)
     return isinstance(axis, list) and not any(isinstance(value, dict) for value in axis)
-
-
-def is_share(text: str) -> bool:
-    """Whether a text is a share as `--shard` has it."""
-    try:
-        Share.parse(text)
-    except ValueError:
-        return False
-    return True

@@ -8,12 +8,13 @@ can verify (pyarrow: `page_checksum_verification=True`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sweep.io.errors import cut, shorten
 from sweep.io.files import read_bytes, require_regular
 
 KEY = b"tribosweep_sha256"
@@ -86,9 +87,38 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
-    """The table in the bytes of a verified file."""
-    with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
-        return file.read(None if columns is None else list(columns))
+    """The table in the bytes of a verified file; DamageError if they are none that Arrow reads, whatever their checksum says."""
+    try:
+        with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
+            table = file.read(None if columns is None else list(columns))
+        table.validate(full=True)  # text may be no UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamageError(unreadable(error)) from error
+    return table
+
+
+def require(table: pa.Table, kinds: Mapping[str, pa.DataType], *, whole: Collection[str] = ()) -> pa.Table:
+    """A table of which the named columns have the types that its reader expects.
+
+    Args:
+        table: the table. kinds: name -> type. whole: names of the columns without empty cells.
+
+    Raises:
+        DamageError: a column is missing, has another type, or has empty cells.
+    """
+    for name, kind in kinds.items():
+        if table.column_names.count(name) != 1:
+            raise DamageError(f"it has {'two columns' if name in table.column_names else 'no column'} {shorten(name)}")
+        if (found := table.schema.field(name).type) != kind:
+            raise DamageError(f"its column {shorten(name)} has the type {shorten(str(found))}, not {kind}")
+        if name in whole and table.column(name).null_count:
+            raise DamageError(f"its column {shorten(name)} has empty cells")
+    return table
+
+
+def unreadable(error: Exception) -> str:
+    """Why a file with the right checksum cannot be read."""
+    return f"it is no Parquet file that Arrow reads: {cut(' '.join(str(error).split()), 200)}"
 
 
 def verified(path: Path) -> bytes:
@@ -104,7 +134,7 @@ def verified(path: Path) -> bytes:
 def read_metadata(source: Path | bytes) -> pq.FileMetaData:
     """The metadata of a file, of which only the footer is read and verified, or of the bytes of a verified file; errors as `read`."""
     if isinstance(source, bytes):
-        return pq.read_metadata(pa.BufferReader(source))
+        return decode_metadata(source)
     require_regular(source)
     with source.open("rb") as file:
         size = file.seek(0, 2)
@@ -118,4 +148,14 @@ def read_metadata(source: Path | bytes) -> pq.FileMetaData:
     place = find(data, 0)
     if data[place + DIGITS : place + len(BLANK)] != checksum(data, 0, place):
         raise DamageError(CHANGED)
-    return pq.read_metadata(pa.BufferReader(MAGIC + data))
+    return decode_metadata(MAGIC + data)
+
+
+def decode_metadata(data: bytes) -> pq.FileMetaData:
+    """The metadata in the bytes of a verified file or of its footer; DamageError as `decode`."""
+    try:
+        metadata = pq.read_metadata(pa.BufferReader(data))
+        metadata.schema.to_arrow_schema()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamageError(unreadable(error)) from error
+    return metadata
