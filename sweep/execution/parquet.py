@@ -23,7 +23,7 @@ from sweep.execution.directory import identity
 from sweep.execution.recovery import RUN
 from sweep.execution.stored import Facts, is_number, load_json
 from sweep.io import sealed_parquet
-from sweep.io.errors import shorten
+from sweep.io.errors import cut, shorten
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
 
@@ -289,7 +289,7 @@ def fault_of_layout(layout: pa.Schema) -> str:
         return f"it has no column {missing[0]!r}" if missing else "it has two columns of one name"
     for field in layout:
         if field.type not in ([kinds[field.name]] if field.name in kinds else [pa.float64(), pa.int64(), WORDS, LISTS]):
-            return f"its column {shorten(field.name)} has the type {shorten(str(field.type))}, which is none of a run"
+            return f"its column {shorten(field.name)} has the type {cut(str(field.type), 60)}, which is none of a run"
         try:
             said = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
             entries = json.loads(said.get(ENTRIES_VALUES, "[]"))

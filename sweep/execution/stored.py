@@ -122,10 +122,12 @@ def describe(item: Mapping[str, Any]) -> str:
     """What is wrong with one key, from an error of pydantic."""
     if item["type"] == "missing":
         return "is missing"
-    given = f", not {shorten(item['input'])}" if not isinstance(item["input"], dict | list) else ""
     if item["type"] == "value_error":
         return str(item["ctx"]["error"])
-    return f"{str(item['msg']).replace('Input should', 'must', 1).replace('must be a valid dictionary', 'must be a table')}{given}"
+    if item["type"] in ("dict_type", "model_type"):
+        return f"must be a table, not {shorten(item['input'])}"
+    said = str(item["msg"]).replace("Input should", "must", 1).replace("Dictionary should", "must", 1)
+    return said if isinstance(item["input"], dict | list) else f"{said}, not {shorten(item['input'])}"
 
 
 def load_json(data: bytes | str, model: type[Stored]) -> dict[str, Any]:

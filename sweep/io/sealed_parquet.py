@@ -110,7 +110,7 @@ def require(table: pa.Table, kinds: Mapping[str, pa.DataType], *, whole: Collect
         if table.column_names.count(name) != 1:
             raise DamageError(f"it has {'two columns' if name in table.column_names else 'no column'} {shorten(name)}")
         if (found := table.schema.field(name).type) != kind:
-            raise DamageError(f"its column {shorten(name)} has the type {shorten(str(found))}, not {kind}")
+            raise DamageError(f"its column {shorten(name)} has the type {cut(str(found), 60)}, not {kind}")
         if name in whole and table.column(name).null_count:
             raise DamageError(f"its column {shorten(name)} has empty cells")
     return table

@@ -6,8 +6,10 @@ import copy
 import json
 import os
 import random
+import resource
 import shutil
 import string
+import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -20,26 +22,83 @@ import pytest
 
 from sweep import ConfigError, load, open_run
 from sweep.analysis import run_state
+from sweep.analysis.calibration.posterior import draws
 from sweep.analysis.run_notes import notes_on
 from sweep.execution.directory import RunDirectory, mark_of
 from sweep.execution.integrity import check_run
 from sweep.execution.recovery import RUN
 from sweep.explore.columns import columns_of
-from sweep.io import sealed_parquet
+from sweep.io import sealed_parquet, system
 from sweep.io.toml import to_toml
 from tests.security.written_run import write_run
+from tests.sweep.cli.commands import Commands
 
 REFUSED = (ConfigError, OSError)
 STUDIES = {
-    "grid": '[parameters]\nk_t = 1e4\n[time]\nend = 3.0\n[output]\nshard_points = 4\n[sweep.axes]\na0 = [15.0, 1.5, 3.0]\n'
-    "mu = { from = 0.1, to = 0.3, count = 3 }\n",
-    "walls": '[study]\nmodel = "two_walls"\n[parameters]\nk = 30.0\ngap = 0.04\nk_n = 500.0\nleft_gap = 0.06\nleft_k_n = 150.0\n'
-    'left_f_crit = 25.0\nleft_f_post = 15.0\nleft_k_post = 100.0\n[time]\nend = 2.0\n[sweep]\ndesign = "sobol"\ncount = 8\n'
-    "[sweep.axes]\na0 = { from = 1.0, to = 9.0 }\nomega = { distribution = \"normal\", mean = 6.0, std = 0.5 }\n",
-    "table": '[parameters]\nk_t = 1e4\n[time]\nend = 1.0\n[sweep]\ndesign = "zip"\n[sweep.axes]\na0 = [3.0, 9.0]\nscheme = ["exact", "euler"]\n',
-    "body": '[study]\nmodel = "body"\n[supports.ring]\nobstacle = "ring"\ngap = 1e-3\nk_n = 1e5\nmu = 0.2\nk_t = 1e4\n[parameters]\nm = 1.0\n'
-    "[loads.shake]\namplitude = 3.0\nomega = 5.0\n[time]\nend = 1.0\nstep = 1e-3\n[sweep.axes]\n\"amplitude[shake]\" = [1.0, 2.0, 3.0]\n",
-}  # fmt: skip
+    "grid": """
+[parameters]
+k_t = 1e4
+[time]
+end = 3.0
+[output]
+shard_points = 4
+[sweep.axes]
+a0 = [15.0, 1.5, 3.0]
+mu = { from = 0.1, to = 0.3, count = 3 }
+""",
+    "walls": """
+[study]
+model = "two_walls"
+[parameters]
+k = 30.0
+gap = 0.04
+k_n = 500.0
+left_gap = 0.06
+left_k_n = 150.0
+left_f_crit = 25.0
+left_f_post = 15.0
+left_k_post = 100.0
+[time]
+end = 2.0
+[sweep]
+design = "sobol"
+count = 8
+[sweep.axes]
+a0 = { from = 1.0, to = 9.0 }
+omega = { distribution = "normal", mean = 6.0, std = 0.5 }
+""",
+    "table": """
+[parameters]
+k_t = 1e4
+[time]
+end = 1.0
+[sweep]
+design = "zip"
+[sweep.axes]
+a0 = [3.0, 9.0]
+scheme = ["exact", "euler"]
+""",
+    "body": """
+[study]
+model = "body"
+[supports.ring]
+obstacle = "ring"
+gap = 1e-3
+k_n = 1e5
+mu = 0.2
+k_t = 1e4
+[loads.shake]
+amplitude = 3.0
+omega = 5.0
+[parameters]
+m = 1.0
+[time]
+end = 1.0
+step = 1e-3
+[sweep.axes]
+"amplitude[shake]" = [1.0, 2.0, 3.0]
+""",
+}
 ODD: list[Any] = [
     None, True, False, 0, 1, -1, 2**31, 2**63, 10**30, 1.5, -0.0, 1e308, float("nan"), float("inf"), "", "x", "\x1b[2J", "\u202e", "grid",
     "x" * 5000, [], {}, [1], [[]], {"": None}, {"x": {"y": []}}, [None], "ok", "boundary", "convergence", "subset_simulation", "1/2",
@@ -100,7 +159,7 @@ def changed(rng: random.Random, tables: Any, odd: list[Any] = ODD) -> tuple[Any,
             parent[last] = rng.choice([-parent[last], parent[last] + 1, parent[last] * 1000, parent[last] * 10**12])
         else:
             parent[last] = copy.deepcopy(rng.choice(odd))
-        said.append(f"{action} {way + [last]}")
+        said.append(f"{action} {[*way, last]}")
     return found, ", ".join(said)
 
 
@@ -274,3 +333,213 @@ def check(path: Path) -> None:
 READERS: dict[str, Callable[[Path], None]] = {
     "state": read_state, "rows": read_rows, "columns": read_columns, "map": read_map, "run": read_run, "check": check
 }  # fmt: skip
+
+
+SECONDS = 10.0  # of the processor, of one mutant with all readers
+MEMORY = 2 << 30  # bytes of the process
+
+
+def refuse_or_read(seeds: range, bases: dict[str, Path], folder: Path) -> dict[str, int]:
+    """Read mutants with every reader: how many readings were refused, and how many were not; each refusal names a file."""
+    count = {"read": 0, "refused": 0}
+    for seed in seeds:
+        begun = time.process_time()
+        what, path = mutant(seed, bases, folder)
+        for name, read in READERS.items():
+            try:
+                read(path)
+                count["read"] += 1
+            except REFUSED as refused:
+                count["refused"] += 1
+                assert str(path) in str(refused), (seed, name, what)
+                assert "\x1b" not in str(refused)
+            except Exception as error:
+                raise AssertionError(f"mutant {seed}, {name}: {what}") from error
+        assert time.process_time() - begun < SECONDS, (seed, what)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 < MEMORY
+    return count
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Sound runs."""
+    return make_bases(tmp_path_factory.mktemp("runs"))
+
+
+def test_sound_runs_are_read_by_every_reader(bases: dict[str, Path]) -> None:
+    for name, path in bases.items():
+        for reader, read in READERS.items():
+            if (name, reader) not in {("table", "map"), ("body", "map")}:  # one axis
+                read(path)
+
+
+def test_a_run_with_a_wrong_file_and_right_checksums_is_read_or_refused(bases: dict[str, Path], tmp_path: Path) -> None:
+    found = refuse_or_read(range(30), bases, tmp_path / "run")
+    assert min(found.values()) > 20
+
+
+@pytest.mark.slow
+def test_five_hundred_runs_with_a_wrong_file_are_read_or_refused(bases: dict[str, Path], tmp_path: Path) -> None:
+    found = refuse_or_read(range(100, 600), bases, tmp_path / "run")
+    assert min(found.values()) > 400
+
+
+@pytest.mark.long
+def test_ten_thousand_runs_with_a_wrong_file_are_read_or_refused(bases: dict[str, Path], tmp_path: Path) -> None:
+    found = refuse_or_read(range(1_000, 9_000), bases, tmp_path / "run")
+    assert min(found.values()) > 5_000
+
+
+COMMANDS = ["show", "show --failed", "show --json", "check", "map", "resume", "explore --still still.html", "report --traces 0"]
+
+
+@pytest.mark.slow
+def test_commands_refuse_such_runs_and_never_ask_to_report_a_defect(bases: dict[str, Path], tmp_path: Path) -> None:
+    commands = Commands(tmp_path)
+    try:
+        for seed in range(40):
+            what, path = mutant(20_000 + seed, bases, tmp_path / "run")
+            words = COMMANDS[seed % len(COMMANDS)].split()
+            status, seconds, out, told = commands.run(tmp_path, 60.0, words[0], str(path), *words[1:])
+            assert status in (0, 2, 3, 4), (seed, words, what, status, told[-300:])
+            assert "Traceback" not in out + told
+            assert seconds < SECONDS, (seed, words, what)
+    finally:
+        commands.close()
+
+
+WRONG = {  # key of the manifest -> its value -> what is said
+    "no config": ("config", "", "config: is no study: study.name: is missing"),
+    "config of a number": ("config", 5, "config: must be a valid string, not 5"),
+    "extends": ("extends", 5, "extends: must be a table, not 5"),
+    "points": ("points", "9", "points: must be a valid integer, not '9'"),
+    "negative shards": ("shards", -1, "shards: must be greater than or equal to 0, not -1"),
+    "shards of no end": ("shards", 10**30, "shards: must be less than or equal to 1000000"),
+    "shards of nothing": ("shard_points", 0, "shard_points: must be greater than or equal to 1, not 0"),
+    "precision": ("provenance", {"dtype": "float8"}, "provenance: dtype is 'float8': must be float64 or float32"),
+    "words": ("statuses", {f"word {number}": 1 for number in range(2000)}, "statuses: must have at most 1000 items"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_manifest_of_wrong_content_is_refused_with_its_key(name: str, bases: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(bases["grid"], tmp_path / "run")
+    directory = RunDirectory(tmp_path / "run")
+    key, value, said = WRONG[name]
+    manifest = {**json.loads(directory.manifest.read_bytes()), key: value}
+    directory.write_manifest({each: part for each, part in manifest.items() if each != "checksum"})
+    for read in READERS.values():
+        with pytest.raises(ConfigError) as refused:
+            read(directory.path)
+        assert refused.value.source == str(directory.manifest)
+        assert said in str(refused.value)
+        assert "without the file, the run is known from its shards" in str(refused.value)
+    directory.manifest.unlink()
+    assert run_state.state_of(directory.path)["rows"] == 9
+
+
+def test_a_manifest_without_a_key_is_refused(bases: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(bases["grid"], tmp_path / "run")
+    directory = RunDirectory(tmp_path / "run")
+    manifest = json.loads(directory.manifest.read_bytes())
+    for key in ("version", "study", "config_hash", "design", "points", "shards", "shard_points", "config"):
+        directory.write_manifest({each: part for each, part in manifest.items() if each not in ("checksum", key)})
+        with pytest.raises(ConfigError, match=f"{key}: is missing"):
+            run_state.state_of(directory.path)
+
+
+FACTS: dict[str, tuple[Any, str]] = {  # the facts of a footer -> what is said
+    "a list": ([1], "must be a table, not [1]"),
+    "no statuses": ({"statuses": {}}, "its statuses 0"),
+    "statuses of no number": ({"statuses": {"ok": "4"}}, "statuses.ok: must be a valid integer, not '4'"),
+    "many words": ({"words": {"regime": {f"word {number}": 1 for number in range(100_000)}}}, "at most 1000 items"),
+    "no time": ({"seconds": {}}, "seconds.compiling: is missing"),
+    "time of no number": ({"seconds": {"compiling": float("nan"), "computing": 1.0, "encoding": 1.0}}, "seconds.compiling: must be"),
+}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_footer_of_wrong_content_is_a_faulty_shard(name: str, bases: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(bases["grid"], tmp_path / "run")
+    shard = RunDirectory(tmp_path / "run").shard(0)
+    other, said = FACTS[name]
+    metadata = dict(pq.read_metadata(shard).metadata)
+    facts = json.loads(metadata[b"tribosweep_shard"])
+    metadata[b"tribosweep_shard"] = json.dumps(other if isinstance(other, list) else {**facts, **other}).encode()
+    shard.write_bytes(sealed(pq.read_table(shard), metadata))
+    assert said in run_state.state_of(tmp_path / "run")["faulty"][shard.name]
+    with pytest.raises(ConfigError, match="computes it again"):
+        open_run(tmp_path / "run").to_arrow()
+
+
+def test_a_column_of_another_type_is_refused_by_every_reader_of_rows(bases: dict[str, Path], tmp_path: Path) -> None:
+    for number, (kind, said) in enumerate([(pa.date32(), "date32"), (pa.int64(), "another type than in the shards before")]):
+        path = tmp_path / str(number)
+        shutil.copytree(bases["grid"], path)
+        shard = RunDirectory(path).shard(1)
+        table = pq.read_table(shard)
+        place = table.column_names.index("wear_power")
+        field = table.schema.field(place).with_type(kind)
+        changed_table = table.set_column(place, field, pa.nulls(table.num_rows, kind))
+        shard.write_bytes(sealed(changed_table, dict(pq.read_metadata(shard).metadata)))
+        for read in (read_columns, read_map, lambda each: open_run(each).to_arrow()):
+            with pytest.raises(ConfigError, match=said):
+                read(path)
+
+
+def test_a_lock_that_says_anything_is_described(bases: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(bases["grid"], tmp_path / "run")
+    lock = tmp_path / "run" / ".lock"
+    for said in (
+        "",
+        "[",
+        "[1]",
+        '{"pid": "x"}',
+        '{"pid": 1, "share": 5}',
+        '{"pid": 1, "host": {}}',
+        "[" * 100_000,
+        '{"pid": 7, "host": "here"}',
+    ):
+        descriptor = system.open_locked(lock, alone=True)
+        try:
+            lock.write_text(said)
+            state = run_state.state_of(tmp_path / "run")
+            assert state["writers"] == ([{"pid": 7, "host": "here"}] if '"here"' in said else [])
+            run_state.facts_of(state)
+        finally:
+            os.close(descriptor)
+
+
+def posterior(path: Path, facts: Any, **changes: pa.Array) -> None:
+    """A file of draws with right checksums."""
+    columns = {
+        "chain": pa.array([0, 0]),
+        "draw": pa.array([0, 1]),
+        "mu": pa.array([0.1, 0.2]),
+        "log_density": pa.array([0.0, 0.0]),
+        **changes,
+    }
+    roles = {"mu": {b"unit": b"1", b"role": b"parameter"}}
+    fields = [pa.field(name, column.type, metadata=roles.get(name)) for name, column in columns.items()]
+    layout = pa.schema(fields, metadata={"posterior": facts if isinstance(facts, str | bytes) else json.dumps(facts), "config_hash": "x"})
+    path.write_bytes(sealed_parquet.to_bytes(pa.Table.from_arrays([*columns.values()], schema=layout)))
+
+
+def test_draws_of_a_posterior_are_checked_when_they_are_read(tmp_path: Path) -> None:
+    path = tmp_path / draws.POSTERIOR
+    posterior(path, {"calibration": "x", "notes": []})
+    assert draws.read(path).facts["calibration"] == "x"
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
+        ([1], {}, "must be a table, not [1]"),
+        ("[" * 100_000, {}, "nested too deeply"),
+        ({"calibration": 5}, {}, "calibration: must be a valid string, not 5"),
+        (b"\xff", {}, "utf-8"),
+        ({}, {"mu": pa.array(["a", "b"])}, "its column 'mu' has the type string, not double"),
+        ({}, {"mu": pa.array([None, 1.0])}, "its column 'mu' has empty cells"),
+        ({}, {"chain": pa.array([0.5, 1.0])}, "its column 'chain' has the type double, not int64"),
+    ]
+    for facts, columns, said in wrong:
+        posterior(path, facts, **columns)
+        with pytest.raises(ConfigError) as refused:
+            draws.read(path)
+        assert said in str(refused.value)
