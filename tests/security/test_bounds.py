@@ -5,11 +5,14 @@ Each file here is small, and stands for arrays of gigabytes. A refusal may take 
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import random
 import resource
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -231,3 +234,143 @@ def test_pieces_are_short_where_columns_are_many(tmp_path: Path) -> None:
                                                               (1 << 26, 1 << 20, 100, True)])  # fmt: skip
 def test_lists_may_be_padded_to_a_bound_or_to_a_multiple_of_themselves(nodes: int, rows: int, width: int, fits: bool) -> None:
     assert (tables.padding_problem(nodes, rows, width) == "") is fits
+
+
+SOUND: dict[str, Any] = {
+    "omega": np.array([10.0, 20.0, 30.0]),
+    "mass": np.ones(3),
+    "damping": np.full(3, 0.01),
+    "participation": np.ones((3, 3)),
+    "points.tip": np.ones((3, 3)),
+    "position.tip": np.array(0.5),
+}
+MATRICES: dict[str, Any] = {"M": np.eye(3), "K": np.diag([1.0, 2.0, 3.0]), "C": np.zeros((3, 3)), "points.tip": np.ones((3, 3))}
+SHAPES = [(), (0,), (1,), (2,), (3, 1), (1, 3), (3, 3), (2, 2, 2), (0, 0), (2500,), (3, 2500), (1 << 20,), (1,) * 20]
+DTYPES = ["f8", "f4", "f2", "i1", "u8", "?", "c16", "U3", "S3", "M8[s]", "m8[s]", "V4", "O", "f8,i4"]
+NUMBERS = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1e308, 5e-324, -0.0]
+NAMES = ["", "x", "points.", "position.", "points.tip.x", "omega.npy", "M", "K", "frequency", "\x1b[2J", "a\x00b", "a" * 5000, "../../x"]
+
+
+def changed_arrays(rng: random.Random) -> dict[str, Any]:
+    """Arrays of a basis, one or two of which have another shape, type, value or name, are gone or new."""
+    arrays = dict(rng.choice([SOUND, MATRICES]))
+    for _ in range(rng.randint(1, 2)):
+        name = rng.choice([*arrays])
+        action = rng.choice(["shape", "shape", "type", "number", "gone", "name", "new"])
+        if action == "shape":
+            arrays[name] = np.ones(rng.choice(SHAPES))
+        elif action == "type":
+            arrays[name] = np.zeros(np.shape(arrays[name]), rng.choice(DTYPES))
+        elif action == "number":
+            arrays[name] = np.where(
+                np.arange(np.size(arrays[name])).reshape(np.shape(arrays[name])) == 0, rng.choice(NUMBERS), arrays[name]
+            )
+        elif action == "name":
+            arrays[rng.choice(NAMES)] = arrays.pop(name)
+        elif action == "new":
+            arrays[rng.choice(NAMES)] = np.ones(rng.choice(SHAPES))
+        elif len(arrays) > 1:
+            del arrays[name]
+    return arrays
+
+
+def nested(rng: random.Random, arrays: dict[str, Any]) -> Any:
+    """The arrays of a basis as JSON, with odd values in places."""
+    tables: dict[str, Any] = {"points": {}, "position": {}}
+    for name, array in arrays.items():
+        table, dot, inner = name.partition(".")
+        listed = (
+            np.asarray(array).tolist() if np.asarray(array).dtype.kind in "fiub" else rng.choice([None, "x", {}, True, [[]], [[1.0], 2.0]])
+        )
+        within = tables.get(table) if dot and table in ("points", "position") else None
+        (within if isinstance(within, dict) else tables)[inner if isinstance(within, dict) else name] = listed
+    if rng.random() < 0.2:
+        tables[rng.choice(["points", "position", "omega"])] = rng.choice([None, 5, "x", [], [1], {"a": {}}, 10**400, "9" * 400])
+    return rng.choice([tables, tables, tables, [tables], None])
+
+
+def write_basis_mutant(rng: random.Random, folder: Path) -> Path:
+    """A file of a basis that is changed in one or two places."""
+    arrays, kind = changed_arrays(rng), rng.choice(["npz", "json", "parquet"])
+    path = folder / f"basis.{kind}"
+    path.unlink(missing_ok=True)
+    if kind == "npz":
+        with zipfile.ZipFile(path, "w") as file:
+            for name, array in arrays.items():
+                data = io.BytesIO()
+                np.lib.format.write_array(data, np.asanyarray(array), allow_pickle=True)
+                file.writestr(f"{name}{rng.choice(['.npy'] * 9 + [''])}".replace("\x00", "") or "x", data.getvalue())
+    elif kind == "json":
+        path.write_text(json.dumps(nested(rng, arrays)))
+    else:
+        columns = {
+            f"{name}.{rng.choice('xyzw')}" if np.ndim(array) > 1 else name: np.asarray(array).ravel() for name, array in arrays.items()
+        }
+        count = rng.choice([0, 1, 3, 3, 3, 3000])
+        made = {
+            name: pa.array(np.resize(each, count).astype(float))
+            for name, each in columns.items()
+            if each.dtype.kind in "fiub" and each.size
+        }
+        if rng.random() < 0.3 and made:
+            made[rng.choice([*made])] = pa.nulls(count, rng.choice(KINDS))
+        pq.write_table(pa.table(made), path)
+    return path
+
+
+def write_record_mutant(rng: random.Random, folder: Path) -> Path:
+    """A file of a record of another kind: types, numbers, headers and shapes of its columns."""
+    path = folder / "record.parquet"
+    count = rng.choice([0, 1, 2, 50, 50, 50])
+    columns = {"time": pa.array(0.01 * np.arange(count)), "acceleration": pa.array(np.sin(np.arange(count)))}
+    for _ in range(rng.randint(1, 2)):
+        name = rng.choice([*columns])
+        action = rng.choice(["type", "type", "number", "name", "twice"])
+        if action == "type":
+            kind = rng.choice(KINDS)
+            try:
+                columns[name] = columns[name].cast(kind) if rng.random() < 0.5 else pa.nulls(count, kind)
+            except pa.ArrowException:
+                columns[name] = pa.nulls(count, kind)
+        elif action == "number" and count:
+            columns[name] = pa.array(np.where(np.arange(count) == rng.randrange(count), rng.choice(NUMBERS), 0.01 * np.arange(count)))
+        else:
+            columns[rng.choice([*NAMES, "time [ms]", "acceleration [g]", "acceleration [kg]", "Time"])] = columns.pop(name)
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+KINDS = [pa.date32(), pa.timestamp("us", "UTC"), pa.string(), pa.large_string(), pa.bool_(), pa.list_(pa.float64()), pa.list_(pa.string()),
+         pa.decimal128(9, 2), pa.binary(), pa.binary(3), pa.int8(), pa.float16(), pa.null(), pa.time64("ns"), pa.duration("s"), pa.uint64(),
+         pa.dictionary(pa.int32(), pa.string()), pa.struct([("a", pa.int64())]), pa.map_(pa.string(), pa.int64())]  # fmt: skip
+
+
+def read_mutants(seeds: range, folder: Path) -> dict[str, int]:
+    """Read mutants of bases and records: how many are refused, and how many are read."""
+    count = {"read": 0, "refused": 0}
+    (folder / "study.toml").write_text(RECORD.format("record.parquet"))
+    for seed in seeds:
+        rng, begun = random.Random(seed), time.process_time()
+        basis = seed % 3 > 0
+        path = (write_basis_mutant if basis else write_record_mutant)(rng, folder)
+        try:
+            read_basis(path) if basis else load(folder / "study.toml")
+            count["read"] += 1
+        except ConfigError as refused:
+            count["refused"] += 1
+            assert path.name in str(refused)
+            assert len(str(refused)) < 20_000
+        except Exception as error:
+            raise AssertionError(f"mutant {seed}: {path.name}") from error
+        assert time.process_time() - begun < SECONDS, seed
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 < 2 << 30
+    return count
+
+
+def test_changed_bases_and_records_are_read_or_refused(tmp_path: Path) -> None:
+    assert min(read_mutants(range(300), tmp_path).values()) > 50
+
+
+@pytest.mark.long
+def test_two_thousand_changed_bases_and_records_are_read_or_refused(tmp_path: Path) -> None:
+    assert min(read_mutants(range(1_000, 3_000), tmp_path).values()) > 300
