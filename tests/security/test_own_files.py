@@ -390,7 +390,7 @@ def test_ten_thousand_runs_with_a_wrong_file_are_read_or_refused(bases: dict[str
     assert min(found.values()) > 5_000
 
 
-COMMANDS = ["show", "show --failed", "show --json", "check", "map", "resume", "explore --still still.html", "report --traces 0"]
+COMMANDS = ["show", "show --failed", "show --json", "check", "map", "resume", "explore --out still.html", "report --traces 0"]
 
 
 @pytest.mark.slow
