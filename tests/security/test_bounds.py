@@ -25,10 +25,13 @@ import pytest
 
 from kernels.models.basis import MOST_MODES, Basis
 from sweep import ConfigError, load
+from sweep.analysis import run_rows
 from sweep.analysis.calibration import load as calibrations
+from sweep.analysis.regime_map import read_map
 from sweep.io import tables
 from sweep.structure import basis_files
 from sweep.structure.basis_files import read_basis
+from tests.security.written_run import write_run
 
 HERE = Path(__file__).parents[2]
 SPACE = 3 << 30  # bytes of address space of a process that refuses
@@ -374,3 +377,17 @@ def test_changed_bases_and_records_are_read_or_refused(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_two_thousand_changed_bases_and_records_are_read_or_refused(tmp_path: Path) -> None:
     assert min(read_mutants(range(1_000, 3_000), tmp_path).values()) > 150
+
+
+def test_a_map_of_more_cells_than_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(
+        "[time]\nend = 1.0\n[sweep.axes]\na0 = { from = 1.0, to = 9.0, count = 30 }\nmu = { from = 0.1, to = 0.3, count = 40 }\n"
+    )
+    run = write_run(tmp_path / "run", load(study)).path
+    drawn = read_map(run)
+    assert drawn.cells is not None
+    assert np.array_equal(drawn.cells, np.arange(1200).reshape(30, 40).T)
+    monkeypatch.setattr(run_rows, "MOST_CELLS", 5000)
+    with pytest.raises(ConfigError, match=r"1,200 rows of \d columns: at most 5,000 cells are read into memory; tribosweep explore"):
+        read_map(run)
