@@ -16,6 +16,11 @@ AXES = ("x", "y", "z")
 _SINGULAR = 1e-14  # of a stiffness matrix with ones on its diagonal: below, its smallest eigenvalue is that of a rigid motion
 
 
+def too_many(count: int) -> str:
+    """The problem of a basis of more modes than are taken."""
+    return f"the basis has {count:,} modes, of which at most {MOST_MODES:,} are taken: leave out those of high frequency"
+
+
 @dataclass(frozen=True, eq=False)
 class Basis:
     """N coordinates q with m_i (q_i'' + 2 xi_i w_i q_i' + w_i^2 q_i) = the generalised force i.
@@ -45,7 +50,7 @@ class Basis:
         if omega.ndim != 1 or not count:
             raise ValueError(f"frequencies must be a list of at least one number, not an array of shape {omega.shape}")
         if count > MOST_MODES:
-            raise ValueError(f"the basis has {count:,} modes, of which at most {MOST_MODES:,} are taken: leave out those of high frequency")
+            raise ValueError(too_many(count))
         mass = _of_shape(self.mass, (count,), "modal masses")
         damping = _array(self.damping, "damping")
         if damping.shape not in ((count,), (count, count)):
@@ -150,6 +155,8 @@ class Basis:
 
         Nearly rigid members would spoil low frequencies if w^2 were sought: where K is definite, 1/w^2 is found.
         """
+        if (count := max(np.shape(mass), default=0)) > MOST_MODES:  # before its eigenvectors
+            raise ValueError(too_many(count))
         mass, stiffness, damping = (_array(value, name) for value, name in ((mass, "M"), (stiffness, "K"), (damping, "C")))
         count = mass.shape[0] if mass.ndim else 0
         for name, value in (("M", mass), ("K", stiffness), ("C", damping)):

@@ -18,6 +18,7 @@ from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
 from sweep.io.errors import ConfigError, Problem
 
 GRID = "grid"
+MOST_EMPTY = 100  # places of a grid that is not complete for each row
 OF_CHANCE = "chance of "  # begins the name of a shade that is one
 
 
@@ -171,14 +172,17 @@ def lay(rows: RunRows) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None
         values of every row along x and y, and None.
     """
     places = [rows.along(axis) for axis in rows.axes]
-    (x_values, at_x), (y_values, at_y) = (np.unique(values, return_inverse=True) for values in places)
+    x_values, y_values = (np.unique(values) for values in places)
     size, count = len(x_values) * len(y_values), rows.table.num_rows
-    numbers = at_y * len(x_values) + at_x
-    whole = size == count or (rows.state["design"] == GRID and rows.state["rows"] < rows.state["points"])
-    if rows.loose or not whole or len(np.unique(numbers)) < count:
+    begun = rows.state["design"] == GRID and rows.state["rows"] < rows.state["points"] and size <= MOST_EMPTY * count
+    if rows.loose or not (size == count or begun):
         return (places[0], places[1]), None
+    numbers = np.searchsorted(y_values, places[1]) * len(x_values)
+    numbers += np.searchsorted(x_values, places[0])
     cells = np.full(size, -1)
     cells[numbers] = np.arange(count)
+    if np.count_nonzero(cells >= 0) < count:
+        return (places[0], places[1]), None
     return (x_values, y_values), cells.reshape(len(y_values), len(x_values))
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ZIP, TABLE = "zip", "table"
 KINDS = {"word": "words", "list": "tables"}  # kinds that cannot be on an axis
+MOST_CELLS = 2**29  # rows times columns that are read into memory: some 4 to 16 GiB
 REPEATED = 4  # rows per value; a parameter with at least so many for each value must be held at one
 
 
@@ -110,7 +111,14 @@ def read_rows(
     asked = list(wanted(model, problems))
     entries = lists_of(model, asked, dataset.names)
     there = [name for name in asked if name in dataset.names]
-    table = dataset.table(list(dict.fromkeys([*swept, *there, *(base for base, _ in entries.values())])))
+    names = list(dict.fromkeys([*swept, *there, *(base for base, _ in entries.values())]))
+    if state["rows"] * len(names) > MOST_CELLS:
+        message = (
+            f"{state['rows']:,} rows of {len(names)} columns: at most {MOST_CELLS:,} cells are read into memory; "
+            "tribosweep explore shows any number of rows"
+        )
+        raise ConfigError(str(path), [Problem("", message)])
+    table = dataset.table(names)
     table = add_entries(table, model, entries)
     in_run = varying_of(table, swept)
     table, held = slice_at(table, in_run, at, problems)

@@ -71,7 +71,8 @@ def state_of(path: Path) -> dict[str, Any]:
         "seconds_of_shards": seconds,
         "rows_per_second": rate,
         "writers": writers,
-        **{key: manifest[key] for key in ("seconds", "created", "finished", "version", "config_hash", "provenance") if key in manifest},
+        **{key: manifest[key] for key in ("seconds", "created", "finished", "version", "config_hash") if key in manifest},
+        "provenance": manifest.get("provenance", {}),
     }
 
 
@@ -143,6 +144,8 @@ def first_rows(path: Path, count: int) -> pa.Table:
         found.append(shard.slice(0, count - sum(rows.num_rows for rows in found)))
         if sum(rows.num_rows for rows in found) == count:
             break
+    if not found:
+        raise ConfigError(str(path), [Problem("", "no shard is written yet")])
     return pa.concat_tables(found, promote_options="default")
 
 

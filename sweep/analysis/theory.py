@@ -227,11 +227,13 @@ def read_measured(path: Path, x: str, y: str) -> tuple[BoundaryLine, ...]:
     """
     import pyarrow as pa
 
+    from sweep.execution.adaptive.boundary_table import KINDS
+
     file = path / MEASURED
     if not file.exists():
         return ()
     try:
-        table = read_table(RunDirectory(path), file)
+        table = read_table(RunDirectory(path), file, {**KINDS, x: pa.float64(), y: pa.float64()}, [*KINDS, x, y])
         curves, names = table.column("curve").to_numpy(), table.column("between").to_pylist()
         places = np.stack([table.column(name).to_numpy() for name in (x, y)], axis=1)
     except (OSError, KeyError, pa.ArrowException) as error:

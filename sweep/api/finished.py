@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from kernels.models.status import RESULTS
 from sweep.api import datasets, frames
 from sweep.api.wording import in_python, texts_of
 from sweep.design.axis import Counted
-from sweep.execution.dataset import Dataset, read_table, rows_of
+from sweep.design.refinement import Convergence
+from sweep.execution.dataset import Dataset, rows_of
 from sweep.execution.directory import RunDirectory, count_failed
 from sweep.io.errors import RowError
 from sweep.study.config import Config
@@ -632,8 +634,12 @@ class Run:
 
     def convergence(self) -> pa.Table:
         """The table of a convergence study, one row per point; FileNotFoundError for another run."""
+        from sweep.execution.adaptive.convergence_table import read_written
+
         directory = RunDirectory(self.directory)
-        return read_table(directory, directory.convergence)
+        if not isinstance(self.config.design, Convergence):
+            raise FileNotFoundError(errno.ENOENT, "the run is no convergence study", str(directory.convergence))
+        return read_written(directory, self.config)
 
     def boundaries(self) -> pa.Table:
         """The curves of a boundary study, one row per place; FileNotFoundError for another or an incomplete run."""

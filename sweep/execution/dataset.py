@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sweep.execution.directory import RunDirectory
 from sweep.execution.shard_check import SHARD_NAME, expected_by, place_of
-from sweep.io.errors import ConfigError, Problem, advise
+from sweep.io.errors import ConfigError, Problem, advise, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,6 +29,7 @@ class Dataset:
         self._expected = expected_by(manifest)
         self._complete = self.directory.is_marked(manifest)
         self._verified: set[Path] = set()
+        self._types: dict[str, pa.DataType] = {}  # of the columns of all shards so far
 
     @cached_property
     def names(self) -> list[str]:
@@ -99,10 +100,17 @@ class Dataset:
         from sweep.execution import parquet
         from sweep.io import sealed_parquet
 
-        facts = parquet.read_facts(metadata)
+        try:
+            facts = parquet.read_facts(metadata)
+        except sealed_parquet.DamageError as damage:
+            raise damaged(self.directory, path, str(damage)) from damage
         place = place_of(facts, number, self._expected) if facts else sealed_parquet.FOREIGN
         if isinstance(place, str):
             raise damaged(self.directory, path, place)
+        layout = metadata.schema.to_arrow_schema()
+        other = [field.name for field in layout if self._types.setdefault(field.name, field.type) != field.type]
+        if other and place is not None:
+            raise damaged(self.directory, path, f"its column {shorten(other[0])} has another type than in the shards before")
         if place is not None and self._complete and not self._expected.is_whole(number, place):
             raise damaged(self.directory, path, "it ends early, though the run is marked as complete")
         return place is not None
@@ -123,8 +131,11 @@ def rows_of(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     return found
 
 
-def read_table(directory: RunDirectory, path: Path) -> pa.Table:
+def read_table(directory: RunDirectory, path: Path, kinds: Mapping[str, pa.DataType], whole: Collection[str] = ()) -> pa.Table:
     """The table of an adaptive design or of an analysis in the directory of a run.
+
+    Args:
+        directory: the run. path: the file. kinds, whole: what its columns must be, see `sealed_parquet.require`.
 
     Raises:
         FileNotFoundError: there is none. ConfigError: it is not as it was written.
@@ -132,7 +143,7 @@ def read_table(directory: RunDirectory, path: Path) -> pa.Table:
     from sweep.io import sealed_parquet
 
     try:
-        return sealed_parquet.read(path)
+        return sealed_parquet.require(sealed_parquet.read(path), kinds, whole=whole)
     except sealed_parquet.DamageError as damage:
         raise damaged(directory, path, str(damage)) from damage
 

@@ -29,6 +29,7 @@ from sweep.design.boundary import Boundary
 from sweep.design.designs import BY_LEVELS, CONCATENATION, Adaptive, Design
 from sweep.design.subset_simulation import SubsetSimulation
 from sweep.execution.recovery import rebuild_manifest
+from sweep.execution.stored import Manifest, problems_in
 from sweep.io.atomic import write_text
 from sweep.io.errors import ConfigError, Problem, advise_path, shorten
 from sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes
@@ -41,6 +42,7 @@ CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration in
 OPTIMISED = "optima.parquet"  # the same of an optimisation
 BRANCHED = "branches.parquet"  # the same of branches
 OTHER_STUDY = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
+MADE_AGAIN = Problem("", "tribosweep has not written this; without the file, the run is known from its shards")
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
 
 
@@ -92,15 +94,23 @@ class RunDirectory:
         return rebuild_manifest(self.points)
 
     def stored_manifest(self) -> dict[str, Any]:
-        """The manifest in its file; empty if that is missing or not as it was written."""
+        """The manifest in its file; empty if that is missing or not as it was written.
+
+        Raises:
+            ConfigError: its checksum is right, but it is none that this package writes.
+        """
         try:
             manifest = json.loads(read_bytes(self.manifest, MOST_TEXT))
+            if not isinstance(manifest, dict) or not isinstance(manifest.get("schema_version"), int):
+                return {}
+            if manifest["schema_version"] != SCHEMA_VERSION:
+                return manifest
+            if manifest.get("checksum") != checksum(manifest):
+                return {}
         except (OSError, ValueError, RecursionError):
             return {}
-        if not isinstance(manifest, dict) or not isinstance(manifest.get("schema_version"), int):
-            return {}
-        if manifest["schema_version"] == SCHEMA_VERSION and manifest.get("checksum") != checksum(manifest):
-            return {}
+        if problems := problems_in(Manifest, manifest):
+            raise ConfigError(str(self.manifest), [*problems, MADE_AGAIN])
         return manifest
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
@@ -194,8 +204,8 @@ class RunDirectory:
     def read_document(self) -> dict[str, Any]:
         """The study of the run as nested tables; empty if it cannot be read."""
         try:
-            return tomllib.loads(self.read_manifest()["config"])
-        except (KeyError, TypeError, ValueError):
+            return tomllib.loads(str(self.read_manifest()["config"]))
+        except (KeyError, ValueError, RecursionError):
             return {}
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sweep.execution.job_share import Share
+from sweep.execution.stored import Writer, load_json
 from sweep.io import system
 from sweep.io.atomic import make_folders
 from sweep.io.errors import ConfigError, Problem
@@ -113,9 +114,8 @@ def holders(directory: Path) -> list[dict[str, Any]]:
     found = []
     for path in sorted(directory.glob(f"{LOCK}*")):
         if LOCK_NAME.fullmatch(path.name) and not path.is_symlink() and is_locked(path):
-            with suppress(OSError, ValueError, RecursionError):
-                says = json.loads(read_bytes(path, MOST_NOTE))
-                found += [says] if isinstance(says, dict) and "pid" in says else []
+            with suppress(OSError, ValueError):
+                found.append(load_json(read_bytes(path, MOST_NOTE), Writer))
     return found
 
 

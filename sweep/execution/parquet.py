@@ -21,7 +21,9 @@ from sweep.design.refinement import Convergence
 from sweep.design.subset_simulation import SubsetSimulation
 from sweep.execution.directory import identity
 from sweep.execution.recovery import RUN
+from sweep.execution.stored import Facts, is_number, load_json
 from sweep.io import sealed_parquet
+from sweep.io.errors import cut, shorten
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
 
@@ -35,6 +37,7 @@ ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES = "entries", "entries_unit", "entries_valu
 FACTS = b"tribosweep_shard"
 WORDS = pa.dictionary(pa.int32(), pa.string())  # the type that readers of Parquet return, whatever width was written
 LISTS = pa.list_(pa.field("element", pa.float64()))  # likewise
+MOST_VALUES = 2**28  # of a column of a shard: 2 GiB of numbers
 
 
 def parameter_columns(config: Config) -> list[str]:
@@ -248,12 +251,53 @@ def add(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_facts(metadata: pq.FileMetaData) -> dict[str, Any] | None:
-    """The facts in the footer of a shard, with its number of `rows`; None if the file is no shard of a run."""
-    try:
-        facts: dict[str, Any] = json.loads((metadata.metadata or {})[FACTS])
-    except (KeyError, ValueError):
+    """The facts in the footer of a shard, with its number of `rows`; None if the file is no shard of a run.
+
+    Raises:
+        sealed_parquet.DamageError: it is one, but this package has not written it.
+    """
+    text = (metadata.metadata or {}).get(FACTS)
+    if text is None:
         return None
-    return {**facts, "rows": metadata.num_rows}
+    try:
+        facts = load_json(text, Facts)
+    except ValueError as error:
+        raise sealed_parquet.DamageError(f"its footer is none of tribosweep: {error}") from None
+    rows = sum(metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
+    if why := fault_of_rows(metadata, rows, sum(facts["statuses"].values())) or fault_of_layout(metadata.schema.to_arrow_schema()):
+        raise sealed_parquet.DamageError(why)
+    return {**facts, "rows": rows}
+
+
+def fault_of_rows(metadata: pq.FileMetaData, rows: int, counted: int) -> str:
+    """What is wrong with the number of rows of a shard, or with the entries of its lists; empty if nothing is."""
+    if not rows == metadata.num_rows == counted:
+        return f"it has {rows:,} rows, its footer counts {metadata.num_rows:,} and its statuses {counted:,}"
+    for group in range(metadata.num_row_groups):
+        of_group = metadata.row_group(group)
+        for place in range(of_group.num_columns):
+            if (values := of_group.column(place).num_values) > MOST_VALUES:
+                return f"it has {values:,} values in a column: at most {MOST_VALUES:,} are read"
+    return ""
+
+
+def fault_of_layout(layout: pa.Schema) -> str:
+    """What is wrong with the columns of a shard; empty if they are of the types, and have the metadata, that this package writes."""
+    kinds = {POINT: pa.int64(), STATUS: WORDS}
+    missing = [name for name in kinds if name not in layout.names]
+    if missing or len({*layout.names}) < len(layout.names):
+        return f"it has no column {missing[0]!r}" if missing else "it has two columns of one name"
+    for field in layout:
+        if field.type not in ([kinds[field.name]] if field.name in kinds else [pa.float64(), pa.int64(), WORDS, LISTS]):
+            return f"its column {shorten(field.name)} has the type {cut(str(field.type), 60)}, which is none of a run"
+        try:
+            said = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+            entries = json.loads(said.get(ENTRIES_VALUES, "[]"))
+        except (ValueError, RecursionError):
+            return f"the metadata of its column {shorten(field.name)} are no text"
+        if not {"unit", "description"} <= said.keys() or not isinstance(entries, list) or not all(map(is_number, entries)):
+            return f"the metadata of its column {shorten(field.name)} are none of tribosweep"
+    return ""
 
 
 def count_words(codes: np.ndarray, names: Sequence[str] = SENTENCES) -> dict[str, int]:

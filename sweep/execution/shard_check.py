@@ -100,11 +100,11 @@ def examine_shard(path: Path, number: int, expected: ExpectedShards, trust: bool
 
 def place_of(facts: dict[str, Any], number: int, expected: ExpectedShards) -> dict[str, Any] | str | None:
     """The facts of an intact shard if it belongs in place `number` of a run, with all or its first rows; see `examine_shard`."""
-    points = expected.digests.get(str(facts.get("config_hash")))
+    points = expected.digests.get(facts["config_hash"])
     if points is None:
         return "it belongs to another study"
     rows, end = expected.rows(number), number * expected.shard_points + facts["rows"]
-    if facts.get("number") != number or (rows is not None and (facts["rows"] > rows or end > points)):
+    if facts["number"] != number or facts["rows"] > expected.shard_points or (rows is not None and (facts["rows"] > rows or end > points)):
         return "it holds other points"
     # the rows of an extended study in a shard that has more now are computed again
     return facts if expected.is_whole(number, facts) or facts["config_hash"] == expected.digest else None
@@ -117,13 +117,13 @@ def read_shard(path: Path, trust: bool) -> dict[str, Any] | str | None:
 
     try:
         metadata = sealed_parquet.read_metadata(path) if trust else sealed_parquet.verify(path)
+        return parquet.read_facts(metadata) or sealed_parquet.FOREIGN
     except FileNotFoundError:
         return None
     except OSError as error:
         return str(error.strerror or error)
     except sealed_parquet.DamageError as damage:
         return str(damage)
-    return parquet.read_facts(metadata) or sealed_parquet.FOREIGN
 
 
 def expected_by(manifest: Mapping[str, Any]) -> ExpectedShards:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_ROWS = 2**24
+MOST_WRITTEN = 2**19  # rows whose numbers the resolved study holds, as text of at most 32 MiB
 _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]\s*(.*?)\s*[\])]\s*")
 
 
@@ -41,7 +42,9 @@ class Wanted:
     given_by: str = ""
 
 
-def read_columns(path: Path, wanted: Sequence[Wanted], where: str, problems: list[Problem]) -> list[np.ndarray] | None:
+def read_columns(
+    path: Path, wanted: Sequence[Wanted], where: str, problems: list[Problem], most: int = MOST_ROWS
+) -> list[np.ndarray] | None:
     """Read columns of a file in SI units.
 
     Args:
@@ -49,6 +52,7 @@ def read_columns(path: Path, wanted: Sequence[Wanted], where: str, problems: lis
         wanted: the columns. Their headers may state a unit: `acceleration`, `acceleration [g]`, `acceleration (g)`.
         where: the key that names the file, for messages.
         problems: list to which problems are added, with row (the first row below the header is row 1), value, unit and advice.
+        most: how many rows are read; more are a problem.
 
     Returns:
         (n,) float64 of each column, all finite; None if there are problems.
@@ -59,13 +63,13 @@ def read_columns(path: Path, wanted: Sequence[Wanted], where: str, problems: lis
         problems.append(Problem(where, f"{path}: must end in {' or '.join(tables.READERS)}"))
     else:
         try:
-            return read_open(path, wanted, f"{where}: {path.name}", problems)
+            return read_open(path, wanted, f"{where}: {path.name}", problems, most)
         except (OSError, pa.ArrowException, UnicodeError) as error:
             problems.append(Problem(where, f"cannot read {path}: {tables.why(error)}"))
     return None
 
 
-def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[Problem]) -> list[np.ndarray] | None:
+def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[Problem], most: int) -> list[np.ndarray] | None:
     """Do the work of `read_columns`; errors of the file readers are not caught."""
     headers, pieces = tables.READERS[path.suffix.lower()](path)
     places = [find_column(headers, column, label, problems) for column in wanted]
@@ -83,13 +87,14 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
         return None
     parts: list[list[np.ndarray]] = [[np.empty(0)] for _ in wanted]
     found = Findings()
-    rows = 0
+    rows, most_rows = 0, min(most, tables.MOST_NUMBERS // len(wanted))
     for piece in pieces:
         for part, unit, (column, place, where) in zip(parts, units, chosen, strict=True):
             part.append(read_cells(piece.column(place), f"({column.what}, unit {unit})", where, rows, found))
         rows += piece.num_rows
-        if rows > MOST_ROWS:
-            problems.append(Problem(label, f"more than {MOST_ROWS:,} rows"))
+        if rows > most_rows:
+            columns = f" of {len(wanted)} columns" if len(wanted) > 2 else ""
+            problems.append(Problem(label, f"more than {most_rows:,} rows{columns}"))
             return None
     if found.report(label, problems):
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sweep.io import system
+from sweep.io.errors import cut, shorten
 from sweep.io.files import MEBIBYTE, MOST_FOOTER, MOST_TABLE, require_regular
 
 KEY = b"tribosweep_sha256"
@@ -94,9 +95,38 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
-    """The table in the bytes of a verified file."""
-    with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
-        return file.read(None if columns is None else list(columns))
+    """The table in the bytes of a verified file; DamageError if they are none that Arrow reads, whatever their checksum says."""
+    try:
+        with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
+            table = file.read(None if columns is None else list(columns))
+        table.validate(full=True)  # text may be no UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamageError(unreadable(error)) from error
+    return table
+
+
+def require(table: pa.Table, kinds: Mapping[str, pa.DataType], *, whole: Collection[str] = ()) -> pa.Table:
+    """A table of which the named columns have the types that its reader expects.
+
+    Args:
+        table: the table. kinds: name -> type. whole: names of the columns without empty cells.
+
+    Raises:
+        DamageError: a column is missing, has another type, or has empty cells.
+    """
+    for name, kind in kinds.items():
+        if table.column_names.count(name) != 1:
+            raise DamageError(f"it has {'two columns' if name in table.column_names else 'no column'} {shorten(name)}")
+        if (found := table.schema.field(name).type) != kind:
+            raise DamageError(f"its column {shorten(name)} has the type {cut(str(found), 60)}, not {kind}")
+        if name in whole and table.column(name).null_count:
+            raise DamageError(f"its column {shorten(name)} has empty cells")
+    return table
+
+
+def unreadable(error: Exception) -> str:
+    """Why a file with the right checksum cannot be read."""
+    return f"it is no Parquet file that Arrow reads: {cut(' '.join(str(error).split()), 200)}"
 
 
 def verified(path: Path) -> bytes:
@@ -127,16 +157,16 @@ def verify(path: Path) -> pq.FileMetaData:
     told.update(footer[:place] + BLANK + footer[place + len(BLANK) :])
     if left or footer[place : place + DIGITS] != told.hexdigest().encode():
         raise DamageError(CHANGED)
-    return pq.read_metadata(pa.BufferReader(MAGIC + footer))
+    return decode_metadata(MAGIC + footer)
 
 
 def read_metadata(source: Path | bytes) -> pq.FileMetaData:
     """The metadata of a file, of which only the footer is read and verified, or of the bytes of a verified file; errors as `read`."""
     if isinstance(source, bytes):
-        return pq.read_metadata(pa.BufferReader(source))
+        return decode_metadata(source)
     with opened(source) as (file, size):
         footer = read_footer(file, size)
-    return pq.read_metadata(pa.BufferReader(MAGIC + footer))
+    return decode_metadata(MAGIC + footer)
 
 
 @contextmanager
@@ -164,3 +194,13 @@ def read_footer(file: IO[bytes], size: int) -> bytes:
     if data[place + DIGITS : place + len(BLANK)] != checksum(data, 0, place):
         raise DamageError(CHANGED)
     return data
+
+
+def decode_metadata(data: bytes) -> pq.FileMetaData:
+    """The metadata in the bytes of a verified file or of its footer; DamageError as `decode`."""
+    try:
+        metadata = pq.read_metadata(pa.BufferReader(data))
+        metadata.schema.to_arrow_schema()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamageError(unreadable(error)) from error
+    return metadata

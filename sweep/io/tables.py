@@ -21,11 +21,17 @@ from sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 LONGEST_LINE = MEBIBYTE // 2  # bytes of the header or of a comment; a line of cells must fit into a block
 BLOCK = MEBIBYTE
 MOST_COMMENTS = 100_000
 MOST_COLUMNS = 10_000
+MOST_BYTES = 512 * MEBIBYTE  # of a column in a group of rows of a Parquet file; its pieces have a quarter of that
+MOST_NUMBERS = 2**25  # that are kept in memory of one file
+MOST_NODES, MOST_WORDS = 2**24, 2**16  # of lists in a group of rows of a Parquet file; of a piece of a table, with its padding
+PADDED = 16  # times the nodes that a table of lists has may be those with its padding, if they are more than MOST_NODES
+PIECE = 65_536  # rows of a Parquet file
 QUOTED = rb'"[^"]*+(?:""[^"]*+)*+"(?=[,\r\n]|\Z)'
 # cells of which those in quotes are whole; elsewhere than at the start of a cell a quote is a character as any other
 CELLS = re.compile(rb'(?:%s|(?!"))[^"]*+(?:(?:(?<=[,\r\n])%s|(?<=[^,\r\n])")[^"]*+)*+' % (QUOTED, QUOTED))
@@ -95,22 +101,77 @@ def check_quotes(path: Path, start: int) -> None:
 
 
 def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a Parquet file of any types; errors as of `read_csv`."""
+    """The names and the pieces of a Parquet file of any types; errors as of `read_csv`.
+
+    A few bytes of such a file may stand for any number of cells. Its metadata are read first, and pieces are as short as its columns are
+    many and wide. Text is read as a dictionary, and becomes text when its length is known.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     require_regular(path)
+    metadata = pq.read_metadata(path)
+    schema = metadata.schema.to_arrow_schema()
+    if len(schema.names) > MOST_COLUMNS:
+        raise OSError(errno.EFBIG, f"has {len(schema.names):,} columns: at most {MOST_COLUMNS:,} are read", str(path))
+    rows = rows_of_a_piece(path, metadata)
+    texts = [field.name for field in schema if is_text(field.type)]
 
     def pieces() -> Iterator[pa.Table]:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches():
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            for batch in file.iter_batches(rows):
                 batch.validate(full=True)  # text may be no UTF-8
-                yield pa.Table.from_batches([batch])
+                cells = [spelled_out(path, column, field) for column, field in zip(batch.columns, schema, strict=True)]
+                yield pa.Table.from_arrays(cells, schema=schema)
 
-    names = list(pq.read_schema(path).names)
-    if len(names) > MOST_COLUMNS:
-        raise OSError(errno.EFBIG, f"has {len(names):,} columns: at most {MOST_COLUMNS:,} are read", str(path))
-    return names, pieces()
+    return list(schema.names), pieces()
+
+
+def rows_of_a_piece(path: Path, metadata: pq.FileMetaData) -> int:
+    """How many rows of a Parquet file are read at once; OSError if a group of rows holds more than a piece may."""
+    kinds = [metadata.schema.column(place) for place in range(metadata.num_columns)]
+    width = sum(max(8, kind.length or 0) for kind in kinds) + sum(8 * nodes_in(field.type) for field in metadata.schema.to_arrow_schema())
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place, kind in enumerate(kinds):
+            chunk, what = group.column(place), ""
+            if chunk.total_uncompressed_size > MOST_BYTES:
+                what = f"{chunk.total_uncompressed_size:,} bytes in a group of rows: at most {MOST_BYTES:,} are read"
+            most = MOST_WORDS if kind.physical_type == "BYTE_ARRAY" else MOST_NODES
+            if kind.max_repetition_level and chunk.num_values > most:
+                what = f"{chunk.num_values:,} nodes in a group of {group.num_rows:,} rows: at most {most:,} are read"
+            if what:
+                name = shorten(kind.path.partition(".")[0])
+                raise OSError(errno.EFBIG, f"column {name} has {what}; write smaller groups of rows", str(path))
+    return max(1, min(PIECE, MOST_BYTES // 4 // max(8, width)))
+
+
+def nodes_in(kind: pa.DataType) -> int:
+    """The number of nodes that each list of a type has, also one that is null; 0 for other types."""
+    import pyarrow as pa
+
+    return int(kind.list_size) if pa.types.is_fixed_size_list(kind) else 0
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is text or bytes of any length."""
+    import pyarrow as pa
+
+    return any(check(kind) for check in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary))
+
+
+def spelled_out(path: Path, column: pa.Array, field: pa.Field) -> pa.Array:
+    """A column with the type of its field; OSError if its words, each written out, are longer than a piece may be."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
+        return column
+    length = pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
+    if length > MOST_BYTES // 4:
+        what = f"has {length:,} bytes of text in {len(column):,} rows: at most {MOST_BYTES // 4:,} are read"
+        raise OSError(errno.EFBIG, f"column {shorten(field.name)} {what}", str(path))
+    return column.cast(field.type)
 
 
 def said_of_columns(path: Path, key: str) -> dict[str, str]:
@@ -269,9 +330,23 @@ def read_lists(
         return Problem(f"{label}, row {before + rows[place] + 1}, node {node[place]}", f"{said} {wrong} {meaning}")
 
     found.add_all(np.flatnonzero(~np.isfinite(values) | quantity.out_of_bounds(values)).tolist(), problem)
-    tables = np.full((len(lengths), int(lengths.max(initial=0))), math.nan)
+    width = int(lengths.max(initial=0))
+    if too_wide := padding_problem(len(values), len(lengths), width):
+        found.add(f"{label}, row {before + int(np.argmax(lengths)) + 1}", too_wide)
+        return np.empty((0, 0)), np.empty(0, bool)
+    tables = np.full((len(lengths), width), math.nan)
     tables[rows, node] = values
     return tables, absent
+
+
+def padding_problem(nodes: int, rows: int, width: int) -> str:
+    """What is wrong with lists of `nodes` numbers in all that are padded to tables of one `width`; empty if they fit into memory."""
+    if rows * width <= max(MOST_NODES, PADDED * nodes):
+        return ""
+    return (
+        f"a list of {width:,} nodes among {rows:,} rows, which would all be padded to it: at most {MOST_NODES:,} nodes in all, "
+        f"or {PADDED} times those that there are"
+    )
 
 
 def is_list(kind: pa.DataType) -> bool:

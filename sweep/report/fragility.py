@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
-from sweep.analysis.fragility.results import CURVES, FITS, FOLDER, POINTS
+from sweep.analysis.fragility.results import CURVES, FITS, FOLDER, POINTS, kinds_of
+from sweep.execution.stored import Finite, Line, Stored, load_json
 from sweep.io.text import visible
 
+MOST_ROWS = 100_000  # of a table on a page
 TITLE = "chance of {event} over {intensity}"
+
+
+class WrittenRequest(Stored):
+    """What was asked of fragility curves, as far as a page shows it."""
+
+    event: Line
+    intensity: Line
+    confidence: Finite
 
 
 def fragility_of(path: Path, state: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
@@ -21,14 +30,16 @@ def fragility_of(path: Path, state: dict[str, Any]) -> tuple[dict[str, Any] | No
     if not all(file.is_file() for file in files.values()):
         return None, ""
     try:
-        tables = {which: sealed_parquet.read(file) for which, file in files.items()}
-    except sealed_parquet.DamageError as damage:
+        tables = {which: sealed_parquet.require(sealed_parquet.read(file), kinds_of(which)) for which, file in files.items()}
+        metadata = tables[FITS].schema.metadata or {}
+        if metadata.get(b"config_hash", b"").decode() != str(state.get("config_hash", "")):
+            return None, f"No fragility: {path / FOLDER} is of another study; tribosweep fragility computes it anew."
+        request = load_json(metadata.get(b"request", b""), WrittenRequest)
+        unit = (tables[FITS].schema.field("theta").metadata or {}).get(b"unit", b"").decode()
+    except ValueError as damage:
         return None, f"No fragility: {path / FOLDER}: {damage}."
-    metadata = {key.decode(): value.decode() for key, value in (tables[FITS].schema.metadata or {}).items()}
-    if metadata.get("config_hash") != str(state.get("config_hash", "")):
-        return None, f"No fragility: {path / FOLDER} is of another study; tribosweep fragility computes it anew."
-    request = json.loads(metadata["request"])
-    unit = (tables[FITS].schema.field("theta").metadata or {}).get(b"unit", b"").decode()
+    if any(table.num_rows > MOST_ROWS for table in tables.values()):
+        return None, f"No fragility: {path / FOLDER}: a table has more than {MOST_ROWS:,} rows."
     facts = {
         "title": visible(TITLE.format(event=request["event"], intensity=request["intensity"])),
         "intensity": request["intensity"],

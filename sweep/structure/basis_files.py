@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,13 +26,19 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.basis import AXES, Basis
+from kernels.models.basis import AXES, MOST_MODES, Basis, too_many
 from sweep.io.atomic import write_whole
-from sweep.io.errors import ConfigError, Problem, advise, advise_path
+from sweep.io.errors import ConfigError, Problem, advise, advise_path, cut, shorten
 from sweep.io.files import MEBIBYTE, read_bytes
+from sweep.io.tables import shorten_type
 from sweep.structure.beam_file import read_beam
 
 MOST_BYTES = 512 * MEBIBYTE
+MOST_JSON = 64 * MEBIBYTE  # lists of Python take twenty times the memory of their text
+MOST_ARRAYS = 100_000
+MOST_NUMBERS = 2**25  # of all arrays together
+LONGEST_HEADER = 10_000  # bytes of the header of an array, as numpy has it
+ENTRY = b"PK\x01\x02"  # before each entry of the list of members of a .zip file
 PLAIN = ("frequency", "omega", "mass", "damping", "participation", "M", "K", "C")
 TABLES = ("points", "position")
 TWO = 2.0 * np.pi
@@ -96,7 +103,7 @@ def of_arrays(found: Mapping[str, Any]) -> Basis:
             raise ValueError(f"{missing[0]} is missing: matrices need M and K")
         if double := [name for name in ("frequency", "omega", "mass", "damping") if name in found]:
             raise ValueError(f"give either matrices or modes: leave out {', '.join(double)}")
-        size = np.asarray(found["M"]).shape[0] if np.ndim(found["M"]) else 0
+        size = _square("M", found["M"])
         none = np.zeros((size, size))
         participation = found.get("participation", np.zeros((3, size)))
         return Basis.of_matrices(found["M"], found["K"], found.get("C", none), points, participation, position)
@@ -116,11 +123,60 @@ def of_arrays(found: Mapping[str, Any]) -> Basis:
     )
 
 
+def _square(name: str, matrix: Any) -> int:
+    """The number of rows of a matrix, which it must have of columns too; ValueError says what is wrong."""
+    shape = np.shape(matrix)
+    if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
+        raise ValueError(f"{name} must be a matrix with as many rows as columns, not an array of shape {shape}")
+    return int(shape[0])
+
+
+def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Check the shapes of the arrays of a basis before they are read; ValueError says what is wrong."""
+    for name, shape in shapes.items():
+        if len(shape) > 2:
+            raise ValueError(f"{name} has {len(shape)} dimensions: a basis has lists and matrices")
+        if max(shape, default=0) > MOST_MODES:
+            raise ValueError(too_many(max(shape)))
+    count = sum(math.prod(shape) for shape in shapes.values())
+    if count > MOST_NUMBERS:
+        raise ValueError(f"has {count:,} numbers: at most {MOST_NUMBERS:,} are read; leave out points or modes")
+
+
+def _shapes_in(archive: zipfile.ZipFile) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays in a .npz file, of which only the headers are read; ValueError says what is wrong."""
+    found = {}
+    for member in archive.infolist():
+        name = member.filename.removesuffix(".npy")
+        with archive.open(member) as file:
+            start = file.read(12)  # with the length of the header, which may be 4 GB in later formats
+        if start[:6] != np.lib.format.MAGIC_PREFIX:
+            raise ValueError(f"{name} is no array of numpy")
+        if start[6] > 1 and int.from_bytes(start[8:12], "little") > LONGEST_HEADER:
+            raise ValueError(f"the header of {name} is longer than {LONGEST_HEADER:,} bytes")
+        with archive.open(member) as file:
+            version = np.lib.format.read_magic(file)
+            if version not in HEADERS:
+                raise ValueError(f"{name} has the format {version[0]}.{version[1]}, which is that of no array of numbers")
+            shape, _, kind = HEADERS[version](file)
+        if kind.kind not in "biuf":
+            raise ValueError(f"{name} must hold numbers, not {cut(str(kind), 40)}")
+        found[name] = shape
+    return found
+
+
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
 def _npz(path: Path) -> Basis:
     """A basis of numpy arrays; pickled objects are refused."""
     data = read_bytes(path, MOST_BYTES)
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise ValueError("is no archive of arrays (numpy.savez)")
+    if (count := data.count(ENTRY)) > MOST_ARRAYS:
+        raise ValueError(f"has {count:,} arrays: at most {MOST_ARRAYS:,} are read")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        _check_shapes(_shapes_in(archive))
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError("is no archive of arrays (numpy.savez)")  # noqa: TRY004 - one kind of problem
@@ -129,7 +185,7 @@ def _npz(path: Path) -> Basis:
 
 def _json(path: Path) -> Basis:
     """A basis of lists."""
-    tables = json.loads(read_bytes(path, MOST_BYTES))
+    tables = json.loads(read_bytes(path, MOST_JSON))
     if not isinstance(tables, dict):
         raise ValueError("must be an object with the keys of a basis")  # noqa: TRY004 - one kind of problem
     found = {name: value for name, value in tables.items() if name not in TABLES}
@@ -138,7 +194,17 @@ def _json(path: Path) -> Basis:
         if not isinstance(part, dict):
             raise ValueError(f"{table} must be an object: the name of a point and its content")  # noqa: TRY004 - one kind of problem
         found |= {f"{table}.{name}": value for name, value in part.items()}
+    _check_shapes({name: _outer_shape(value) for name, value in found.items()})
     return of_arrays(found)
+
+
+def _outer_shape(value: Any) -> tuple[int, ...]:
+    """The shape of nested lists as their first entries have it."""
+    shape = []
+    while isinstance(value, list):
+        shape.append(len(value))
+        value = value[0] if value else None
+    return tuple(shape)
 
 
 def _parquet(path: Path) -> Basis:
@@ -147,14 +213,20 @@ def _parquet(path: Path) -> Basis:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(io.BytesIO(read_bytes(path, MOST_BYTES)))
+        with pq.ParquetFile(io.BytesIO(read_bytes(path, MOST_BYTES))) as file:
+            for field in file.schema_arrow:
+                if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
+                    raise ValueError(f"column {shorten(field.name)} must hold numbers, not {shorten_type(field.type)}")
+            names, groups = file.schema_arrow.names, range(file.metadata.num_row_groups)
+            if len({*names}) < len(names):
+                raise ValueError("has two columns of one name")
+            _check_shapes(dict.fromkeys(names, (sum(file.metadata.row_group(group).num_rows for group in groups),)))
+            table = file.read()
     except pa.ArrowException as error:
         raise ValueError(f"is no Parquet file: {error}") from error
     columns = {}
     for name in table.column_names:
         column = table.column(name)
-        if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-            raise ValueError(f"column {name!r} must hold numbers, not {column.type}")
         if column.null_count:
             raise ValueError(f"column {name!r} has {column.null_count} empty cells")
         columns[name] = column.to_numpy().astype(float)

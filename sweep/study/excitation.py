@@ -18,6 +18,7 @@ from sweep.excitation.compatible_channels import CompatibleChannels
 from sweep.excitation.correlated import Correlated
 from sweep.excitation.records import ACCELERATION, FORCE, TIME, UNITS, Record, Recorded, read_record, same_sampling
 from sweep.io.errors import Problem, shorten
+from sweep.io.tables import MOST_NUMBERS
 from sweep.io.toml import inline
 from sweep.study import response_spectra
 from sweep.study.document import NEEDED
@@ -188,6 +189,11 @@ def read_files(
         record = read_record(folder / file, section.time or TIME, columns, section.unit, where, problems, channels.of)
         if record is not None:
             found.append(record)
+            rows, longest = len(files) * (record.samples.size // record.count), max(each.count for each in found)
+            if rows * longest > MOST_NUMBERS:  # before the others are read
+                message = f"{len(files):,} records of up to {longest:,} samples: all of them, as long as the longest, may have at most"
+                problems.append(Problem("excitation.records", f"{message} {MOST_NUMBERS:,} samples"))
+                return found
     if len(found) == len(files):
         same_sampling(found, "excitation.records", problems)
         if section.sha256 is not None and section.sha256 != [record.digest for record in found]:

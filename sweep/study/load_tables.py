@@ -7,7 +7,7 @@ from typing import Any
 
 from kernels.models import Model
 from kernels.models.quantity import by_name
-from sweep.io.columns import Wanted, read_columns
+from sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
 from sweep.io.errors import Problem, shorten
 from sweep.study.schema import OF_A_FILE, TABLE
 
@@ -45,7 +45,7 @@ def expand(parameters: dict[str, Any], homes: dict[str, str], model: Model, fold
         unit = known[values[0]].unit
         what = "force" if unit == "N" else "acceleration"
         wanted = [Wanted("time", "s", "time"), Wanted(what, unit, what)]
-        columns = read_columns(folder / file, wanted, where, problems)
+        columns = read_columns(folder / file, wanted, where, problems, MOST_WRITTEN)
         if columns is None:
             continue
         if not columns[0].size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import re
 import tempfile
@@ -18,7 +19,7 @@ from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
 from sweep.io.columns import Wanted, factor_of, split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of
-from sweep.io.tables import READERS, codes_of, read_lists, read_numbers, read_words, units_of, why
+from sweep.io.tables import READERS, codes_of, padding_problem, read_lists, read_numbers, read_words, units_of, why
 from sweep.study.document import of_another
 from sweep.study.schema import PARAMETERS
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NODE = re.compile(r"\s*((\w+)\[\d+\])(?:\s*[\[(].*?[\])])?\s*")  # a node of a table, as a calibration names it, and a unit
+MOST_CELLS = 2**30  # of a file of points, on the disk
 OF_A_SUPPORT = re.compile(r"(\S+\[.*?\])(?:\s*[\[(]\s*(.*?)\s*[\])])?\s*")  # a name with brackets of its own, and a unit
 
 
@@ -73,6 +75,7 @@ class Column:
         values, absent: files of its values (float64, or int8 codes of schemes) and of its mask.
         shapes: shapes of the pieces of `values`: (rows,), or (rows, L) for tables, with L nodes in the widest table of the piece.
         problems: the problems of its cells so far.
+        width, nodes: of tables, the nodes of the widest one, and of all together.
     """
 
     name: str
@@ -82,12 +85,17 @@ class Column:
     factor: float = 1.0
     shapes: list[tuple[int, ...]] = field(default_factory=list)
     problems: Findings = field(default_factory=Findings)
+    width: int = 1
+    nodes: int = 0
 
     def add(self, values: np.ndarray, absent: np.ndarray) -> None:
         """Append cells."""
         self.values.write(values.tobytes())
         self.absent.write(absent.tobytes())
         self.shapes.append(values.shape)
+        if values.ndim > 1:
+            self.width = max(self.width, values.shape[1])
+            self.nodes += int(np.count_nonzero(~np.isnan(values)))
 
     def axis(self) -> Listed:
         """The column as an axis, whose cells are read from disk when needed, even after the files are closed."""
@@ -159,6 +167,11 @@ def read_columns(
             else:
                 column.add(*read_cells(piece.column(position), column.quantity, column.factor, label, rows, column.problems))
         rows += piece.num_rows
+        if rows * sum(column.width for column in columns.values()) > MOST_CELLS:
+            raise OSError(errno.EFBIG, f"has more than {MOST_CELLS:,} cells, with the padding of its lists", str(path))
+    for column in columns.values():
+        if column.width > 1 and (too_wide := padding_problem(column.nodes, rows, column.width)):
+            column.problems.add(f"{where}: {path.name}, column {column.name}", too_wide)
     if rows == 0:
         problems.append(Problem(where, f"{path} has no rows: 0 points"))
     for column in columns.values():

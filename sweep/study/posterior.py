@@ -121,6 +121,10 @@ def tables_of_nodes(columns: tuple[Listed, ...], known: Mapping[str, Quantity], 
             message = f"missing: the nodes of a table start at 0 and leave none out; {advise(lacking[0], [*nodes])}"
             problems.append(Problem(f"{label}, column {lacking[0]}", message))
             continue
+        if len(needed) * len(axes[0].values) > tables.MOST_NUMBERS:
+            message = f"{len(axes[0].values):,} draws of {len(needed)} nodes: at most {tables.MOST_NUMBERS:,} numbers are read"
+            problems.append(Problem(f"{label}, column {name}", message))
+            continue
         values = np.stack([np.asarray(nodes[node].values) for node in needed], axis=1)
         joined.append(Listed(name, values, np.zeros(len(values), dtype=bool), known[name]))
     return joined

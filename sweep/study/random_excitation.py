@@ -15,7 +15,7 @@ from sweep.excitation.correlated import Correlated, decaying
 from sweep.excitation.records import ACCELERATION, UNITS
 from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
-from sweep.io.columns import Wanted, read_columns
+from sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.units import DENSITY, spelled
 from sweep.io.values import number_like, read_number
@@ -239,7 +239,7 @@ def read_spectrum(section: Random, channels: Channels, folder: Path, problems: l
         return read_band(section.band, section.rms, channels, problems)
     if isinstance(section.spectrum, str):
         wanted = Wanted("frequency", "Hz", "frequency"), Wanted("psd", channels.density, "psd", "", section.unit, f"{RANDOM}.unit")
-        columns = read_columns(folder / section.spectrum, wanted, f"{RANDOM}.spectrum", problems)
+        columns = read_columns(folder / section.spectrum, wanted, f"{RANDOM}.spectrum", problems, MOST_WRITTEN)
         nodes = None if columns is None else np.stack(columns, axis=1)
         place = f"{RANDOM}.spectrum: {Path(section.spectrum).name}, row "
     else:

@@ -14,7 +14,7 @@ from sweep.excitation.compatible_channels import CompatibleChannels
 from sweep.excitation.envelope import SHAPES, Envelope
 from sweep.excitation.records import UNITS
 from sweep.excitation.response_spectrum import DAMPING
-from sweep.io.columns import Wanted, read_columns
+from sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.units import spelled
 from sweep.io.values import number_like, read_number
@@ -105,7 +105,7 @@ def read_target(given: Any, path: str, section: Random, folder: Path, problems: 
     over = ACROSS[across]
     if isinstance(given, str):
         wanted = Wanted(across, over.unit, across), Wanted(SA.name, SA.unit, SA.name, "", section.unit, f"{RANDOM}.unit")
-        columns = read_columns(folder / given, wanted, path, problems)
+        columns = read_columns(folder / given, wanted, path, problems, MOST_WRITTEN)
         nodes = None if columns is None else np.stack(columns, axis=1)
         place = f"{path}: {Path(given).name}, row "
     else:

@@ -266,10 +266,22 @@ def is_there(branching: Branching, directory: Path, number: int) -> bool:
     from sweep.io import sealed_parquet
 
     try:
-        tables = [sealed_parquet.read(block_file(directory, number, folder)) for folder in branching_folders(branching)]
+        tables = [
+            sealed_parquet.require(sealed_parquet.read(block_file(directory, number, folder)), kinds)
+            for folder, kinds in kinds_of(branching).items()
+        ]
     except (OSError, sealed_parquet.DamageError):
         return False
     return all((table.schema.metadata or {}).get(b"config_hash") == digest(branching).encode() for table in tables)
+
+
+def kinds_of(branching: Branching) -> dict[str, dict[str, pa.DataType]]:
+    """The types of the columns of blocks, by folder."""
+    points = branching.config.design.points(0, 1)
+    empty = {FOLDER: block_table(branching, points, [])}
+    if branching.second is not None:
+        empty[CURVES] = curve_table(branching, points, [], [])
+    return {folder: {field.name: field.type for field in table.schema} for folder, table in empty.items()}
 
 
 def branching_folders(branching: Branching) -> list[str]:
@@ -326,8 +338,8 @@ def finish(branching: Branching, directory: Path) -> Branches:
     return found
 
 
-def put_together(branching: Branching, directory: Path, branches: pa.Table | None = None) -> Branches:
-    """All blocks together; `branches`: the table with a row for each branch, None to make it."""
+def put_together(branching: Branching, directory: Path) -> Branches:
+    """All blocks together, and the tables that are made of them."""
     import pyarrow as pa
 
     from sweep.io import sealed_parquet
@@ -337,8 +349,7 @@ def put_together(branching: Branching, directory: Path, branches: pa.Table | Non
         pa.concat_tables([sealed_parquet.read(block_file(directory, number, folder)) for number in range(count)])
         for folder in branching_folders(branching)
     )
-    if branches is None:
-        branches = of_branches(points, branching.along.name).replace_schema_metadata({"config_hash": digest(branching)})
+    branches = of_branches(points, branching.along.name).replace_schema_metadata({"config_hash": digest(branching)})
     backbone = backbone_table(branching, points, digest(branching)) if branching.backbone else None
     return Branches(branching, branches, points, directory, curves[0] if curves else None, backbone)
 
@@ -370,7 +381,8 @@ def read(directory: Path) -> Branches:
         message = f"{block_file(directory, missing[0]).name} is missing or damaged: tribosweep branches computes it again"
         raise ConfigError(str(directory), [Problem("", message)])
     try:
-        return put_together(branching, directory, sealed_parquet.read(directory / BRANCHED))
+        sealed_parquet.verified(directory / BRANCHED)
+        return put_together(branching, directory)
     except (OSError, sealed_parquet.DamageError) as error:
         raise ConfigError(str(directory / BRANCHED), [Problem("", f"{error}: tribosweep branches writes it again")]) from None
 

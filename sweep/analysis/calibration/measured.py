@@ -25,6 +25,7 @@ from sweep.analysis.calibration.sheet import (
 )
 from sweep.analysis.calibration.sources import ON_PATH, Compared, Source, in_time
 from sweep.io.errors import Findings, Problem, advise, first_of
+from sweep.io.tables import MOST_NUMBERS
 from sweep.io.values import padded, read_value, written
 from sweep.study.document import belongs
 from sweep.study.schema import TIME_KEYS
@@ -158,6 +159,9 @@ def read_data(
         problems.append(Problem(sources[0].path if sources else "calibration.data", "nothing was measured: every cell is empty"))
     if len(problems) > before or len({part.path is None for part in parts}) > 1:  # `read_sources` has reported a mixture
         return None
+    if too_large := padding_of(parts, stepped):
+        problems.append(Problem(sources[0].path, too_large))
+        return None
     settings = joined(parts, model, study, problems)
     names = dict.fromkeys(rows.name)
     observables = {**by_name(model.observables), **in_time(model), **(ON_PATH if parts[0].path is not None else {})}
@@ -250,7 +254,11 @@ def settings_of(source: Source, path: str, model: Model, free: set[str], count: 
         elif name in TIME_KEYS:
             problems.append(Problem(where, "a trace or a loop has times of its own: leave it out"))
         else:
-            settings[name] = np.array([read_value(quantities[name], where, value, problems)] * count)
+            given = np.asarray(read_value(quantities[name], where, value, problems), float)
+            if given.size * count > MOST_NUMBERS:
+                problems.append(Problem(where, f"{given.size:,} nodes for {count:,} samples: at most {MOST_NUMBERS:,} in their product"))
+                continue
+            settings[name] = np.broadcast_to(given, (count, *given.shape)).copy()
     return settings
 
 
@@ -291,6 +299,20 @@ def read_loop(
         x, times, first = np.concatenate([x, x]), np.concatenate([times, times + times[-1] - times[0] + step]), sheet.count
     labels = [f"{source.file.name}, sample {sample + 1}" for sample in range(sheet.count)]
     return SourceRuns(settings, labels, np.full(sheet.count, math.nan), (x, times, first), timed)
+
+
+def padding_of(parts: Sequence[SourceRuns], stepped: bool) -> str:
+    """Why the runs do not fit into memory, where each is as long as the longest; empty if they do."""
+    runs = sum(len(part.labels) for part in parts)
+    tests = sum(1 if part.one_test else len(part.labels) for part in parts)
+    samples = max(len(part.labels) if part.one_test and stepped else 1 for part in parts)
+    path = max(len(part.path[0]) if part.path is not None else 1 for part in parts)
+    nodes = max([1, *(values.shape[-1] for part in parts for values in part.settings.values() if values.ndim > 1)])
+    of_all = (runs, "samples of loops", path, "samples"), (tests, "tests or traces", samples, "samples"), (runs, "runs", nodes, "nodes")
+    for rows, what, width, each in of_all:
+        if rows * width > MOST_NUMBERS:
+            return f"{rows:,} {what}, each of up to {width:,} {each}: at most {MOST_NUMBERS:,} in their product"
+    return ""
 
 
 def paths_of(parts: Sequence[SourceRuns]) -> ImposedPaths | None:

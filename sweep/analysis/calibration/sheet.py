@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.io.columns import split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of, shorten
-from sweep.io.tables import READERS, read_numbers, read_text, why
+from sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, why
 from sweep.io.values import DEFAULT
 from sweep.study.point_table import OF_A_SUPPORT, factor_in, read_cells
 
@@ -59,7 +60,7 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
         return None
     try:
         names, pieces = READERS[path.suffix.lower()](path)
-        table = pa.concat_tables(pieces, promote_options="permissive")
+        table = pa.concat_tables(limited(pieces, path), promote_options="permissive")
     except (OSError, pa.ArrowException, UnicodeError) as error:
         problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
         return None
@@ -74,6 +75,16 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
     if not table.num_rows or twice:
         return None
     return Sheet(label, dict(zip(names, table.columns, strict=True)), table.num_rows, units)
+
+
+def limited(pieces: Iterable[pa.Table], path: Path) -> Iterator[pa.Table]:
+    """The pieces of a file; OSError when they have more cells, nodes of lists included, than are kept in memory."""
+    held = 0
+    for piece in pieces:
+        held += piece.nbytes
+        if held > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"its cells take more than {MOST_BYTES:,} bytes of memory", str(path))
+        yield piece
 
 
 def stated_in(header: str) -> tuple[str, str | None]:

@@ -100,6 +100,13 @@ def line_of(curve: Curve) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
+def kinds_of(which: str) -> dict[str, pa.DataType]:
+    """The types of the columns of one of the tables."""
+    import pyarrow as pa
+
+    return {name: pa.string() if name in WORDS else pa.int64() if name in WHOLE else pa.float64() for name in COLUMNS[which]}
+
+
 def to_arrow(result: FragilityResult, which: str) -> pa.Table:
     """One of the tables; the metadata of its schema hold the request."""
     import pyarrow as pa
@@ -107,10 +114,7 @@ def to_arrow(result: FragilityResult, which: str) -> pa.Table:
     from sweep.execution.parquet import described
 
     unit = result.rows.intensity.unit
-    fields = []
-    for name in COLUMNS[which]:
-        kind = pa.string() if name in WORDS else pa.int64() if name in WHOLE else pa.float64()
-        fields.append(described(name, kind, unit if name in OF_INTENSITY else "", ABOUT[name]))
+    fields = [described(name, kind, unit if name in OF_INTENSITY else "", ABOUT[name]) for name, kind in kinds_of(which).items()]
     request = json.dumps({**asdict(result.request), "over": result.rows.over, "event": str(result.rows.event)})
     metadata = {"config_hash": str(result.rows.state.get("config_hash", "")), "request": request}
     return pa.Table.from_pylist(records(result, which), schema=pa.schema(fields, metadata=metadata))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 CURVE, BETWEEN, WIDTH, CLOSED = "curve", "between", "width", "closed"
 FAILED_SIDES = b"failed_sides"
 NOTHING = "none"
+KINDS = {CURVE: pa.int64(), BETWEEN: parquet.WORDS, WIDTH: pa.float64(), CLOSED: pa.bool_()}
 
 
 def read_boundaries(path: str | os.PathLike[str]) -> pa.Table:
@@ -42,7 +43,10 @@ def read_boundaries(path: str | os.PathLike[str]) -> pa.Table:
         ConfigError: the file is not as it was written.
     """
     directory = RunDirectory(Path(path))
-    return dataset.read_table(directory, directory.boundaries)
+    table = dataset.read_table(directory, directory.boundaries, KINDS, KINDS)
+    if not (table.schema.metadata or {}).get(FAILED_SIDES, b"").isdigit():
+        raise dataset.damaged(directory, directory.boundaries, "its metadata do not count the sides that failed")
+    return table
 
 
 def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:

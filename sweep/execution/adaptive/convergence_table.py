@@ -111,9 +111,14 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
 def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
     """The table of a run; None without levels. The table of an incomplete run is that of its levels so far, with NaN for `exact`."""
     if directory.is_marked(directory.read_manifest()):
-        return dataset.read_table(directory, directory.convergence)
+        return read_written(directory, config)
     history = read_levels(directory, config, empty_history(config))
     return judge(config, history, np.full(config.design.count, np.nan), {}) if history.levels else None
+
+
+def read_written(directory: RunDirectory, config: Config) -> pa.Table:
+    """The table of a complete run; FileNotFoundError if there is none, ConfigError if it is not as it was written."""
+    return dataset.read_table(directory, directory.convergence, {field.name: field.type for field in schema(config, {})}, [VERDICT])
 
 
 def relative(difference: np.ndarray, reference: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sweep.analysis.calibration.posterior.priors import NOISE, PARAMETER
-from sweep.io.errors import ConfigError, Problem
+from sweep.execution.stored import Line, Stored, load_json
+from sweep.io.errors import ConfigError, Problem, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 POSTERIOR = "posterior.parquet"
 CHAIN, DRAW, LOG_DENSITY = "chain", "draw", "log_density"
 ROLE = b"role"  # key of the metadata of a column: PARAMETER or NOISE
+
+
+class PosteriorFacts(Stored):
+    """What a file of draws says of them, as far as it is read back: the digest of the calibration to which they belong."""
+
+    calibration: Line = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +105,35 @@ def read(path: Path) -> Draws:
     except (OSError, ValueError) as error:
         raise ConfigError(str(file), [Problem("", str(error))]) from None
     metadata = table.schema.metadata or {}
+    try:
+        return of_table(table, metadata)
+    except ValueError as error:
+        raise ConfigError(str(file), [Problem("", str(error))]) from None
+
+
+def of_table(table: pa.Table, metadata: Mapping[bytes, bytes]) -> Draws:
+    """The draws in a table; ValueError if it holds none, or none that this package has written."""
+    import pyarrow as pa
+
+    from sweep.io import sealed_parquet
+
     sampled = [one for one in table.schema if (one.metadata or {}).get(ROLE)]
     if b"posterior" not in metadata or not sampled or not {CHAIN, DRAW, LOG_DENSITY} <= set(table.column_names):
-        raise ConfigError(str(file), [Problem("", "holds no draws of a posterior (tribosweep calibrate STUDY --posterior nuts)")])
+        raise ValueError("holds no draws of a posterior (tribosweep calibrate STUDY --posterior nuts)")
+    numbers = dict.fromkeys([LOG_DENSITY, *(one.name for one in sampled)], pa.float64())
+    kinds = {CHAIN: pa.int64(), DRAW: pa.int64(), **numbers}
+    sealed_parquet.require(table, kinds, whole=kinds)
+    roles = tuple(one.metadata[ROLE].decode() for one in sampled)
+    if wrong := [role for role in roles if role not in (PARAMETER, NOISE)]:
+        raise ValueError(f"has a column whose role is {shorten(wrong[0])}, not {PARAMETER} or {NOISE}")
     return Draws(
         names=tuple(one.name for one in sampled),
-        units=tuple(one.metadata[b"unit"].decode() for one in sampled),
-        roles=tuple(one.metadata[ROLE].decode() for one in sampled),
+        units=tuple(one.metadata.get(b"unit", b"").decode() for one in sampled),
+        roles=roles,
         values=np.column_stack([table[one.name].to_numpy() for one in sampled]),
         chain=table[CHAIN].to_numpy(),
         draw=table[DRAW].to_numpy(),
         log_density=table[LOG_DENSITY].to_numpy(),
-        facts=json.loads(metadata[b"posterior"]),
-        config_hash=metadata[b"config_hash"].decode(),
+        facts=load_json(metadata[b"posterior"], PosteriorFacts),
+        config_hash=metadata.get(b"config_hash", b"").decode(),
     )

@@ -6,14 +6,36 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sweep.analysis.calibration.posterior.smc import Particles, SmcSettings, Stage
+from sweep.execution.stored import Finite, Stored, load_json
 from sweep.io.atomic import make_folders, write_whole
 
 FILES = "smc_chain_*.parquet"  # in a folder
 LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR = "log_prior", "log_likelihood", "ancestor"
+
+
+class SavedStage(Stored):
+    """A `smc.Stage` as JSON."""
+
+    exponent: Finite
+    ess: Finite
+    log_evidence: Finite
+    sweeps: int
+    acceptance: Finite
+    unique: int
+    ancestors: int
+
+
+class SavedStages(Stored):
+    """What a file of particles says of them; see `StageFiles.save`."""
+
+    made_by: list[Any]
+    scale: Finite
+    stages: list[SavedStage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +57,23 @@ class StageFiles:
 
     def load(self, chain: int) -> Particles | None:
         """The particles of a chain; None if it has no file, or one that is damaged or belongs to another problem: it begins anew."""
+        import pyarrow as pa
+
         from sweep.io import sealed_parquet
 
         try:
             table = sealed_parquet.read(self.path(chain))
-            said = json.loads((table.schema.metadata or {})[b"smc"])
+            said = load_json((table.schema.metadata or {})[b"smc"], SavedStages)
+            names = [name for name in table.column_names if name not in (LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR)]
+            kinds = {**dict.fromkeys([*names, LOG_PRIOR, LOG_LIKELIHOOD], pa.float64()), ANCESTOR: pa.int64()}
+            sealed_parquet.require(table, kinds, whole=kinds)
         except (OSError, ValueError, KeyError):
             return None
-        if said["made_by"] != self.made_by(chain):
+        if said["made_by"] != self.made_by(chain) or table.num_rows != self.settings.particles or not names:
             return None
-        names = [name for name in table.column_names if name not in (LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR)]
         coordinates = np.column_stack([table[name].to_numpy() for name in names])
         log_prior, log_likelihood, ancestors = (table[name].to_numpy() for name in (LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR))
-        stages = tuple(Stage(**each) for each in said["stages"])
+        stages = tuple(Stage(**{key: each[key] for key in SavedStage.model_fields}) for each in said["stages"])
         return Particles(coordinates, log_prior, log_likelihood, ancestors, said["scale"], stages)
 
     def save(self, chain: int, particles: Particles) -> None:

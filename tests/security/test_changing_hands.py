@@ -1,0 +1,124 @@
+"""Two processes on one directory of results, and studies that are edited between the calls that extend a run."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from sweep import open_run
+from tests.sweep.execution.processes import start, wait_for_shards
+
+pytestmark = pytest.mark.slow
+
+PATIENCE = 300.0  # s
+STUDY = """
+[study]
+name = "study"
+scheme = "euler"
+[parameters]
+k_t = 9e6
+k = {k}
+[time]
+end = 2.0
+[output]
+shard_points = 16
+[sweep]
+design = "sobol"
+count = {count}
+seed = {seed}
+[sweep.axes]
+a0 = {{ from = 0.5, to = 20.0 }}
+mu = {{ from = 0.02, to = 0.5, spacing = "log" }}
+"""
+
+
+def write(path: Path, count: int, seed: int = 1, k: float = 3e-5) -> Path:
+    """A study; one with a larger count extends it."""
+    path.write_text(STUDY.format(count=count, seed=seed, k=k))
+    return path
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """The exit status of a command, and what it said; it never asks to report a defect."""
+    out, told = process.communicate(timeout=PATIENCE)
+    assert process.returncode in (0, 2), (process.returncode, told)
+    assert "Traceback" not in out + told
+    return process.returncode, told
+
+
+def content(directory: Path) -> dict[str, str]:
+    """The digests of all files of a run."""
+    return {
+        str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest() for path in directory.rglob("*") if path.is_file()
+    }
+
+
+def same_rows(one: Path, other: Path) -> bool:
+    """Whether two complete runs have the same rows, bit by bit."""
+    runs = [open_run(path) for path in (one, other)]
+    assert all(run.complete for run in runs)
+    return bool(runs[0].to_arrow().equals(runs[1].to_arrow()))
+
+
+def test_a_study_that_was_edited_between_extensions_is_refused_or_right(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert end(start("run", write(tmp_path / "a.toml", 24), "--out", run))[0] == 0
+    process = start("run", write(tmp_path / "b.toml", 40_000), "--out", run, "--extend")
+    wait_for_shards(process, run, 4)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    before = content(run)
+    others = {
+        "other points": write(tmp_path / "points.toml", 50_000, seed=2),
+        "other physics": write(tmp_path / "physics.toml", 50_000, k=3e-4),
+        "fewer points": write(tmp_path / "fewer.toml", 30),
+    }
+    for what, study in others.items():
+        status, told = end(start("run", study, "--out", run, "--extend"))
+        assert status == 2, what
+        assert "another study" in told or "does not extend" in told, told
+        assert content(run) == before, what
+    assert end(start("run", write(tmp_path / "c.toml", 96), "--out", tmp_path / "short"))[0] == 0
+    assert end(start("run", write(tmp_path / "d.toml", 160), "--out", tmp_path / "short", "--extend"))[0] == 0
+    assert end(start("run", tmp_path / "d.toml", "--out", tmp_path / "fresh"))[0] == 0
+    assert same_rows(tmp_path / "short", tmp_path / "fresh")
+
+
+def test_a_study_that_is_edited_while_it_is_extended_does_not_change_its_rows(tmp_path: Path) -> None:
+    run, study = tmp_path / "run", write(tmp_path / "study.toml", 16)
+    assert end(start("run", study, "--out", run))[0] == 0
+    process = start("run", write(study, 4_000), "--out", run, "--extend")
+    wait_for_shards(process, run, 3)
+    write(study, 4_000, seed=2, k=3e-4)
+    assert end(process)[0] == 0
+    assert end(start("run", write(tmp_path / "whole.toml", 4_000), "--out", tmp_path / "fresh"))[0] == 0
+    assert same_rows(run, tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_of_two_processes_on_one_directory_one_writes_and_the_other_says_who(same: bool, tmp_path: Path) -> None:
+    studies = [write(tmp_path / "one.toml", 800), write(tmp_path / "other.toml", 800, seed=1 if same else 2)]
+    fresh = [tmp_path / "fresh 0", tmp_path / "fresh 1"]
+    for study, path in zip(studies, fresh, strict=True):
+        assert end(start("run", study, "--out", path))[0] == 0
+    rng = random.Random(0)
+    for attempt in range(4):
+        run = tmp_path / f"run {attempt}"
+        processes = []
+        for study in studies:
+            processes.append(start("run", study, "--out", run))
+            time.sleep(rng.choice([0.0, 0.0, 0.3, 1.0]))
+        ends = [end(process) for process in processes]
+        assert 0 in [status for status, _ in ends]
+        for status, told in ends:
+            assert status == 0 or "is being written by process" in told or "another study" in told, told
+        winner = next(place for place, (status, _) in enumerate(ends) if status == 0)
+        assert same_rows(run, fresh[winner])
+        assert end(start("check", run))[0] == 0
+        assert not [path for path in run.rglob("*") if path.name.startswith(".")]
