@@ -93,7 +93,11 @@ def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
 
 def verified(path: Path) -> bytes:
     """The bytes of a file, verified; errors as `read`."""
-    data = read_bytes(path)
+    return require_whole(read_bytes(path))
+
+
+def require_whole(data: bytes) -> bytes:
+    """The bytes of a file; DamageError if they are not as they were written."""
     footer = footer_of(data)
     place = find(data, footer)
     if data[place : place + len(BLANK)] != checksum(data, 0, place) + checksum(data, footer, place):
