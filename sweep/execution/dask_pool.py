@@ -46,8 +46,8 @@ def dask(scheduler: str | None, workers: int | None, tell: Callable[[str], None]
         if scheduler is not None:
             if not is_encrypted(client.scheduler.address):
                 tell(
-                    f"Note: {scheduler} asks for no certificate. Whoever reaches it, from this machine or a network, can run code as you, here and"
-                    f" on its workers. Use tls:// where others can."
+                    f"Note: {scheduler} asks for no certificate: whoever can connect to it, from this machine or a network, can run code"
+                    " as you, here and on its workers. Use tls:// unless you alone can."
                 )
             good = choose(client, scheduler, list(threads), tell)
             threads = {address: threads[address] for address in good}

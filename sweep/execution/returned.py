@@ -33,8 +33,8 @@ def require_numbers(found: Any, count: int) -> np.ndarray:
 def require_piece(found: Any, config: Config, number: int, first: int, points: Points) -> Piece:
     """The piece of a shard that a worker has returned.
 
-    Everything is checked but the numbers that the worker has computed: its bytes by their checksum, the columns and their types, the points,
-    the statuses, and the counts of words that its footer tells.
+    Everything is checked but the numbers that the worker has computed: bytes by their checksum, columns and their types, points, statuses,
+    and the counts of words in the footer.
 
     Args:
         found: what was returned. config: the study. number: of the shard. first: the first row that was asked for.
@@ -44,46 +44,49 @@ def require_piece(found: Any, config: Config, number: int, first: int, points: P
         RunError: it is no piece of this shard that begins with this row, or it is damaged.
     """
     try:
-        fault = _fault(found, config, number, first, points)
+        _check(found, config, number, first, points)
     except Exception as error:  # any part may be anything
-        fault = f"it cannot be read ({type(error).__name__}: {error})"
-    if fault:
-        raise RunError(f"a worker returned something else than rows of shard {number} from row {first} on: {fault}")
+        fault = str(error) if type(error) is _WrongError else f"it cannot be read ({type(error).__name__}: {error})"
+        raise RunError(f"a worker returned something else than rows of shard {number} from row {first} on: {fault}") from None
     piece: Piece = found
     return piece
 
 
-def _fault(piece: Any, config: Config, number: int, first: int, points: Points) -> str:
-    """What is wrong with a piece; empty if nothing is."""
+class _WrongError(Exception):
+    """A piece that was not asked for, or is damaged; the message is a clause that begins with "it" or "its"."""
+
+
+def _require(good: bool, fault: str) -> None:
+    """Raise _WrongError with a fault unless all is good."""
+    if not good:
+        raise _WrongError(fault)
+
+
+def _check(piece: Any, config: Config, number: int, first: int, points: Points) -> None:
+    """Raise an error, _WrongError or any other, if a piece is wrong; see `require_piece`."""
     from sweep.execution import parquet
     from sweep.io import sealed_parquet
 
-    if type(piece) is not Piece:
-        return f"it is of the type {type(piece).__name__}"
-    rows = piece.end - piece.first
-    if (piece.number, piece.first) != (number, first) or not 0 < rows == points.count - first - piece.rest or piece.rest < 0:
-        return f"it is rows {piece.first} to {piece.end} of shard {piece.number}, with {piece.rest} after them"
+    _require(type(piece) is Piece, f"it is of the type {type(piece).__name__}")
+    rows, there = piece.end - piece.first, points.count - first
+    fitting = (piece.number, piece.first) == (number, first) and 0 < rows == there - piece.rest and piece.rest >= 0
+    _require(fitting, f"it is rows {piece.first} to {piece.end} of shard {piece.number}, with {piece.rest} after them")
     data = sealed_parquet.require_whole(bytes(piece.data))
     metadata = sealed_parquet.read_metadata(data)
-    facts = parquet.read_facts(metadata)
-    if facts != {**piece.facts, "rows": rows}:
-        return "its footer differs from what the worker tells of it"
-    if (facts["config_hash"], facts["number"], facts["points_hash"]) != (config.digest, number, points.part(slice(piece.end)).digest()):
-        return "it holds other points, or is of another study"
-    if not metadata.schema.to_arrow_schema().equals(parquet.schema(config, {})):
-        return "it has other columns"
+    facts = {**piece.facts, "rows": rows}
+    _require(parquet.read_facts(metadata) == facts, "its footer differs from what the worker tells of it")
+    _require((facts["config_hash"], facts["number"]) == (config.digest, number), "it is of another study or shard")
+    _require(facts["points_hash"] == points.part(slice(piece.end)).digest(), "it holds other points")
+    _require(metadata.schema.to_arrow_schema().equals(parquet.schema(config, {})), "it has other columns")
     words = [quantity.name for quantity in config.returns if quantity.kind == "word"]
     table = sealed_parquet.decode(data, [parquet.POINT, parquet.STATUS, *words])
-    if not np.array_equal(table.column(parquet.POINT).to_numpy(), points.numbers[first : piece.end]):
-        return "it holds other points"
-    counted = {name: _counts(table.column(name)) for name in words}
-    if (_counts(table.column(parquet.STATUS)), counted) != (facts["statuses"], facts["words"]) or table.column(parquet.STATUS).null_count:
-        return "its counts of words are not those of its rows"
-    if not facts["statuses"].keys() <= {*SENTENCES}:
-        return f"it has statuses that there are not: {', '.join(facts['statuses'])}"
-    if facts["seconds"].keys() != STAGES or not all(isinstance(took, int | float) and math.isfinite(took) for took in facts["seconds"].values()):
-        return "its times are no numbers"
-    return ""
+    _require(np.array_equal(table.column(parquet.POINT).to_numpy(), points.numbers[first : piece.end]), "it holds other points")
+    status = table.column(parquet.STATUS)
+    told = (_counts(status), {name: _counts(table.column(name)) for name in words})
+    _require(told == (facts["statuses"], facts["words"]) and not status.null_count, "its counts of words are not those of its rows")
+    _require(facts["statuses"].keys() <= {*SENTENCES}, "it has statuses that there are not")
+    seconds = facts["seconds"]
+    _require(seconds.keys() == STAGES and all(map(math.isfinite, seconds.values())), "its times are no numbers")
 
 
 def _counts(column: Any) -> dict[str, int]:

@@ -35,7 +35,7 @@ BIN, SUM, VALID = "bin:", "sum:", "valid:"  # prefixes of others: the code of a 
 
 
 class RefusedError(ValueError):
-    """A question of the page that is not answered, such as a statement that is not one SELECT, or that DuckDB refuses; the message says why."""
+    """A question that is not answered, such as a statement that is not one SELECT, or that DuckDB refuses; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)

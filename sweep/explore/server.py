@@ -267,8 +267,8 @@ class Server:
         self.address = f"http://{HOST}:{bound}/{token}/"
         guard = Guard(application(answers, token), bound, token)
         settings = uvicorn.Config(
-            guard, http=Connection, log_config=None, log_level="error", access_log=False, lifespan="off", proxy_headers=False, server_header=False, ws="none",
-            timeout_graceful_shutdown=1,
+            guard, http=Connection, log_config=None, log_level="error", access_log=False, lifespan="off", proxy_headers=False,
+            server_header=False, ws="none", timeout_graceful_shutdown=1,
         )  # fmt: skip
         self._server = uvicorn.Server(settings)
 

@@ -99,7 +99,7 @@ GARBAGE: dict[str, Change] = {
     "a row less": written_again(lambda table, facts: (table.slice(1), facts)),
     "statuses of others": written_again(lambda table, facts: (table, {**facts, "statuses": {"ok": 1}})),
     "words of others": written_again(lambda table, facts: (table, {**facts, "words": {}})),
-    "times that are no numbers": written_again(lambda table, facts: (table, {**facts, "seconds": {**facts["seconds"], "computing": np.nan}})),
+    "times that are no numbers": written_again(lambda table, facts: (table, facts | {"seconds": facts["seconds"] | {"computing": np.nan}})),
 }
 
 
