@@ -75,7 +75,7 @@ class Waiting:
 
     @contextmanager
     def place(self) -> Iterator[threading.Event]:
-        """A place for a question; what it yields is set when the question is to be given up."""
+        """A place for a question; what it yields is set when the question is to be given up, at the latest at the end."""
         stop = threading.Event()
         self._asked.append(stop)
         if len(self._asked) > MOST_AT_ONCE:
@@ -83,5 +83,6 @@ class Waiting:
         try:
             yield stop
         finally:
+            stop.set()
             if stop in self._asked:
                 self._asked.remove(stop)

@@ -60,6 +60,7 @@ class Rows:
     Attributes:
         columns: name -> Column. count: number of rows of the run so far. every: the sample has one row in `every`, chosen by a hash of the
             number of its point; 1 for all rows. verified: whether every byte of the run was verified, or only its footers.
+        running: of each query with a limit, when it has to end, and what is set if it is not wanted any more.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,7 +88,7 @@ class Rows:
         self._loaded: tuple[str, ...] = ()
         self._views: dict[int, View] = {}
         self._kept: list[str] = []
-        self._running: dict[duckdb.DuckDBPyConnection, tuple[float, threading.Event]] = {}  # when each query has to end
+        self.running: dict[duckdb.DuckDBPyConnection, tuple[float, threading.Event]] = {}
         self._closed = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
         self._enumerate()
@@ -196,17 +197,17 @@ class Rows:
         """A connection for one task, interrupted after `limit` [s] if one is given, and once `stop` is set."""
         cursor = self._connection.cursor()
         if limit is not None:
-            self._running[cursor] = (time.monotonic() + limit, stop or threading.Event())
+            self.running[cursor] = (time.monotonic() + limit, stop or threading.Event())
         try:
             yield cursor
         finally:
-            self._running.pop(cursor, None)
+            self.running.pop(cursor, None)
             cursor.close()
 
     def _watch(self) -> None:
         """Interrupt what takes too long or is not wanted any more, until the rows are closed."""
         while not self._closed.wait(0.1):
-            for cursor, (end, stop) in [*self._running.items()]:
+            for cursor, (end, stop) in [*self.running.items()]:
                 if time.monotonic() > end or stop.is_set():
                     cursor.interrupt()
 
