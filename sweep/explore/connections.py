@@ -30,7 +30,9 @@ class Connection(H11Protocol):
         self._end = self.loop.call_later(PATIENCE, transport.abort)
         if len(self.connections) > MOST:
             strangers = [each for each in self.connections if isinstance(each, Connection) and not each.admitted]
-            min(strangers, key=lambda each: each.since).transport.abort()
+            oldest = min(strangers, key=lambda each: each.since)
+            self.connections.discard(oldest)
+            oldest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
