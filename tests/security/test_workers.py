@@ -20,6 +20,7 @@ from sweep.execution.shard import Piece, Setting, compute_piece, describe_runtim
 from sweep.io import sealed_parquet
 from tests.sweep.conftest import FakeKernels, install_fake, install_small_pieces, install_small_shards
 from tests.sweep.execution.processes import assert_same_bits, children, read, shards, start, wait_for_shards, write_study
+from tests.sweep.execution.scenarios import BOUNDARY, CONVERGENCE, SAMPLE, SUBSET
 
 STUDY: dict[str, Any] = {"sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 40}}}}
 Change = Callable[[Any], Any]
@@ -120,6 +121,11 @@ def test_garbage_of_a_worker_is_refused_and_the_run_goes_on_with_another(physics
         sealed_parquet.verified(path)
     assert run(STUDY, out, executor=Worker({})).complete
     assert_same_bits(read(out), read(whole.directory))
+
+
+@pytest.mark.parametrize("study", [BOUNDARY, CONVERGENCE, SUBSET, SAMPLE], ids=["boundary", "convergence", "subset", "sample"])
+def test_designs_of_every_kind_pass_the_checks(physics: FakeKernels, tmp_path: Path, study: dict[str, Any]) -> None:
+    assert run(study, tmp_path / "out", executor=Worker({})).complete
 
 
 def test_a_worker_that_does_not_describe_itself_is_refused(physics: FakeKernels, tmp_path: Path) -> None:
