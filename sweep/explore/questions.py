@@ -86,3 +86,8 @@ class Waiting:
             stop.set()
             if stop in self._asked:
                 self._asked.remove(stop)
+
+    def give_up(self) -> None:
+        """Give up all questions."""
+        for stop in [*self._asked]:
+            stop.set()

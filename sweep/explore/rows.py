@@ -157,7 +157,7 @@ class Rows:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 table = cursor.sql(statement).limit(MOST_ROWS + 1).to_arrow_table()
             except Exception as error:
-                raise RefusedError(first_line(error)) from None
+                raise RefusedError(refusal(error)) from None
             finally:
                 with suppress(Exception):
                     cursor.execute("ROLLBACK")
@@ -180,7 +180,7 @@ class Rows:
                 try:
                     cursor.execute(f'CREATE TABLE kept."{name}" AS {statement}')
                 except Exception as error:
-                    raise RefusedError(first_line(error)) from None
+                    raise RefusedError(refusal(error)) from None
                 self._kept.append(name)
                 for old in self._kept[:-MOST_KEPT]:
                     cursor.execute(f'DROP TABLE kept."{old}"')
@@ -326,6 +326,12 @@ def require_select(cursor: duckdb.DuckDBPyConnection, statement: str) -> None:
         raise RefusedError(first_line(error)) from None
     if [kind.removesuffix("_STATEMENT") for kind in kinds] != ["SELECT"]:
         raise RefusedError(f"only a single SELECT is answered, not {' and '.join(kinds) or 'an empty statement'}")
+
+
+def refusal(error: Exception) -> str:
+    """Why DuckDB gives no result."""
+    interrupted = type(error).__name__ == "InterruptException"
+    return f"given up after {LONGEST:g} s, or because newer questions were asked" if interrupted else first_line(error)
 
 
 def first_line(error: Exception) -> str:

@@ -29,6 +29,7 @@ HOST = "127.0.0.1"
 INSTANTS = 1500  # of a trace
 MOST_BODY = 1_000_000  # bytes of a request
 BODY_WITHIN = 10.0  # s
+BACKLOG = 50  # connections that are accepted before those that came earlier are read: fewer than connections.MOST
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -88,12 +89,13 @@ class Answers:
     """What the server answers about a run.
 
     Attributes:
-        rows: the rows. facts: what the page is told first.
+        rows: the rows. facts: what the page is told first. waiting: the questions that are worked on.
     """
 
     def __init__(self, path: Path, rows: Rows, facts: dict[str, Any]) -> None:
         """Answer about the run in a directory."""
         self.path, self.rows, self.facts = path, rows, facts
+        self.waiting = Waiting()
         self._tracing = threading.Lock()
         self._views: dict[int, View] = {}
         self._cubes: dict[int, cube.Progress] = {}
@@ -176,13 +178,11 @@ def application(answers: Answers, token: str) -> Starlette:
 
         return answer
 
-    waiting = Waiting()
-
     def asked(kind: type[Question], work: Callable[[Any, threading.Event], Any]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:
                 question = parsed(kind, await body_of(request))
-                with waiting.place() as stop:
+                with answers.waiting.place() as stop:
                     gone = asyncio.ensure_future(request.receive())  # comes back when the client has closed the connection
                     gone.add_done_callback(lambda _: stop.set())
                     try:
@@ -194,6 +194,8 @@ def application(answers: Answers, token: str) -> Starlette:
                 return JSONResponse({"error": visible(reason, lines=True)}, 422)
             except ValueError as error:
                 return JSONResponse({"error": visible(str(error))}, 400)
+            except asyncio.CancelledError:  # a trace that goes on when the server ends
+                return JSONResponse({"error": "the server ends"}, 503)
             if isinstance(found, bytes):
                 return Response(found, media_type="application/vnd.apache.arrow.stream")
             return JSONResponse(found)
@@ -268,9 +270,15 @@ class Server:
         guard = Guard(application(answers, token), bound, token)
         settings = uvicorn.Config(
             guard, http=Connection, log_config=None, log_level="error", access_log=False, lifespan="off", proxy_headers=False,
-            server_header=False, ws="none", timeout_graceful_shutdown=1,
+            server_header=False, ws="none", timeout_graceful_shutdown=1, backlog=BACKLOG,
         )  # fmt: skip
-        self._server = uvicorn.Server(settings)
+
+        class Ending(uvicorn.Server):
+            async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+                answers.waiting.give_up()
+                await super().shutdown(sockets)
+
+        self._server = Ending(settings)
 
     def serve(self) -> None:
         """Answer until `stop` or a signal."""
