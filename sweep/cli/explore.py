@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import os
+import tempfile
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -38,9 +43,24 @@ def explore(
     said = "all are shown" if rows.every == 1 else f"a sample of one in {rows.every:,} is shown first"
     say(f"{rows.count:,} rows, {said}. The page is only for this machine, and whoever has the address can read the run. Ctrl-C ends it.")
     emit(server.address)
-    if show:
-        webbrowser.open(server.address)
-    server.serve()
+    with opened(server.address) if show else nullcontext():
+        server.serve()
+
+
+@contextmanager
+def opened(address: str) -> Iterator[None]:
+    """Open a page in the browser of this machine; the context lasts as long as the page.
+
+    All users of a machine can read the arguments of a browser. So it does not get the address with the token, but a file that leads there,
+    which this user alone can read.
+    """
+    with tempfile.TemporaryDirectory(prefix="tribosweep-", ignore_cleanup_errors=True) as folder:
+        page, target = Path(folder) / "explore.html", html.escape(address)
+        with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write('<!doctype html>\n<meta charset="utf-8">\n<meta name="referrer" content="no-referrer">\n')
+            file.write(f'<meta http-equiv="refresh" content="0; url={target}">\n<a href="{target}">The page of the run</a>\n')
+        webbrowser.open(page.as_uri())
+        yield
 
 
 def write(directory: Path, out: Path, names: list[str]) -> None:

@@ -36,7 +36,7 @@ class ExecutorName(StrEnum):
 
 WhoComputes = Annotated[ExecutorName, typer.Option("--executor", help="Who computes: this process, or Dask distributed.")]
 Workers = Annotated[int | None, typer.Option(help="With --executor dask: start that many workers on this machine; default one per core.")]
-Scheduler = Annotated[str | None, typer.Option(help="With --executor dask: address of a scheduler, such as tcp://10.0.0.1:8786.")]
+Scheduler = Annotated[str | None, typer.Option(help="With --executor dask: address of a scheduler, such as tls://10.0.0.1:8786.")]
 ShareText = Annotated[str | None, typer.Option("--shard", help="Compute one part of the run: 2/8 is the second of eight jobs.")]
 
 

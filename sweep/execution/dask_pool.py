@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -16,13 +17,16 @@ from sweep.execution.executors import WorkerPool
 from sweep.io.errors import ConfigError, Problem
 
 LOUD = ("asyncio", "distributed", "tornado")
+ENCRYPTED = ("tls", "wss")  # protocols of Dask's addresses
+NO_PAGES: dict[str, Any] = {f"distributed.{role}.http.routes": [] for role in ("scheduler", "worker")}
 
 
 @contextmanager
 def dask(scheduler: str | None, workers: int | None, tell: Callable[[str], None]) -> Iterator[WorkerPool]:
     """Dask distributed: the workers of a `scheduler`, or a cluster of `workers` processes that share the cores of this machine.
 
-    Workers of a scheduler with other software than this process get no work; `tell` gets a sentence on each of them.
+    Workers of a scheduler with other software than this process get no work; `tell` gets a sentence on each of them, and one on a scheduler
+    that anybody can command.
 
     Raises:
         ConfigError: Dask is not installed, or the scheduler does not answer, or has no worker with the software of this process.
@@ -40,6 +44,11 @@ def dask(scheduler: str | None, workers: int | None, tell: Callable[[str], None]
         client = connect(scheduler, stack) if scheduler is not None else start_cluster(workers, stack)
         threads = client.nthreads()
         if scheduler is not None:
+            if not is_encrypted(client.scheduler.address):
+                tell(
+                    f"Note: {scheduler} asks for no certificate: whoever can connect to it, from this machine or a network, can run code"
+                    " as you, here and on its workers. Use tls:// unless you alone can."
+                )
             good = choose(client, scheduler, list(threads), tell)
             threads = {address: threads[address] for address in good}
         executor = DaskExecutor(client, frozenset(threads), scheduler, tell)
@@ -61,16 +70,34 @@ def choose(client: Any, scheduler: str, found: list[str], tell: Callable[[str], 
 
 
 def start_cluster(workers: int | None, stack: ExitStack) -> Any:
-    """Start a cluster on this machine and return its client: `workers` processes, default one per core, share the cores."""
+    """Start a cluster on this machine and return its client: `workers` processes, default one per core, share the cores.
+
+    Every user of this machine can reach its ports. So all connections between its processes need a certificate that exists in their memory
+    alone, the web servers that Dask starts beside have no pages, and what workers might write lies in a folder of this user.
+
+    Raises:
+        ConfigError: the package for the certificate is not installed.
+    """
+    import dask
     from distributed import Client, LocalCluster
+    from distributed.security import Security
 
     from kernels.runtime.jax_setup import cores
 
+    try:
+        security = Security.temporary()
+    except ImportError as error:
+        advice = "needs the package cryptography to protect the ports of its workers: pip install 'tribosweep[dask]'"
+        raise ConfigError("--executor dask", [Problem("", advice)]) from error
     count = workers or cores()
     devices = {"JAX_NUM_CPU_DEVICES": str(max(1, cores() // count))}
+    above = dask.config.get("temporary-directory", None)
+    scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="tribosweep-", dir=above, ignore_cleanup_errors=True))
+    stack.enter_context(dask.config.set(NO_PAGES))
     cluster = LocalCluster(
-        n_workers=count, threads_per_worker=1, dashboard_address=None, env=devices, preload=__name__, silence_logs="CRITICAL"
-    )
+        n_workers=count, threads_per_worker=1, security=security, scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        local_directory=scratch, env=devices, preload=__name__, silence_logs="CRITICAL",
+    )  # fmt: skip
     stack.callback(cluster.close, timeout=ANSWER)
     return stack.enter_context(Client(cluster))
 
@@ -80,10 +107,21 @@ def dask_setup(_worker: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def connect(scheduler: str, stack: ExitStack) -> Any:
-    """Return a client of the scheduler at an address; ConfigError if none answers there."""
-    from distributed import Client
+def is_encrypted(address: str) -> bool:
+    """Whether both ends of a connection to an address of Dask must show a certificate; an address without a protocol has no TLS."""
+    protocol, _, rest = address.rpartition("://")
+    return bool(rest) and protocol in ENCRYPTED
 
+
+def connect(scheduler: str, stack: ExitStack) -> Any:
+    """Return a client of the scheduler at an address; ConfigError if none answers there, or without a certificate for it."""
+    from distributed import Client
+    from distributed.security import Security
+
+    if is_encrypted(scheduler) and not all(Security().get_tls_config_for_role("client").get(part) for part in ("ca_file", "cert")):
+        names = "ca-file, distributed.comm.tls.client.cert and distributed.comm.tls.client.key"
+        message = f"{scheduler}: Dask's configuration names no certificate for it: set distributed.comm.tls.{names}"
+        raise ConfigError("--scheduler", [Problem("", message)])
     waiting: Future[Any] = Future()
 
     def call() -> None:

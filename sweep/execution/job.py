@@ -15,7 +15,8 @@ from typing import Any
 from sweep.design.points import Points
 from sweep.execution.directory import RunDirectory, identity, total_statuses
 from sweep.execution.executors import WorkerDeathError, WorkerPool
-from sweep.execution.shard import Piece, Setting, compute_piece, compute_piece_of, describe_runtime
+from sweep.execution.returned import require_piece, require_setting
+from sweep.execution.shard import Piece, Setting, compute_piece, compute_piece_of, describe_runtime, span
 from sweep.io.atomic import make_inner_folder, remove, remove_leftovers, rename, write_one_of_many, write_text
 from sweep.io.errors import RunError
 from sweep.study.config import Config
@@ -88,7 +89,7 @@ class Job:
 
         Raises:
             OSError: a shard cannot be written. Shards that have not begun are cancelled; what is written is whole.
-            RunError: the workers of a shard die, or no worker is left.
+            RunError: the workers of a shard die, no worker is left, or one returns what was not asked for.
         """
         deadly: dict[int, Deadly] = {}
         try:
@@ -125,7 +126,7 @@ class Job:
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:
                     number, first = futures.pop(future)
                     try:
-                        piece = future.result()
+                        piece = self.returned(future.result(), number, first, points)
                     except WorkerDeathError as error:
                         deadly[number] = Deadly(first, str(error))
                         piece = None
@@ -136,6 +137,13 @@ class Job:
         finally:
             for future in futures:
                 future.cancel()
+
+    def returned(self, found: Piece, number: int, first: int, points: Mapping[int, Points] | None) -> Piece:
+        """The piece that a worker has returned; RunError if it was asked for another one, or if it is damaged."""
+        if self.pool.here:
+            return found
+        own = self.config.design.points(*span(self.config, number)) if points is None else points[number]
+        return require_piece(found, self.config, number, first, own)
 
     def write(self, piece: Piece) -> Written:
         """Write a piece of a shard behind those that are written; OSError if it cannot be written, or if they have changed."""
@@ -173,8 +181,9 @@ def begin_job(config: Config, directory: RunDirectory, pool: WorkerPool, begun: 
     Raises:
         ConfigError: JAX cannot start; nothing was written.
         OSError: the directory cannot be written.
+        RunError: a worker does not describe itself.
     """
-    setting = pool.executor.submit(describe_runtime).result()
+    setting = require_setting(pool.executor.submit(describe_runtime).result())
     before = directory.read_manifest()
     manifest = new_manifest(config, before, setting)
     known = before.get("provenance") or setting.provenance

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SMALL = 2_000_000  # rows: a run up to this size is read as a whole
 SAMPLE = 1_000_000  # about how many rows of a larger run are read first
 LONGEST = 60.0  # s that a query of the page may take
+MOST_ROWS = 1_000_000  # of an answer; a view has some thousands
 MOST_VIEWS = 5  # views that are kept for the page
 MOST_KEPT = 32  # tables of counts, likewise
 MOST_WORDS = 200
@@ -34,7 +35,7 @@ BIN, SUM, VALID = "bin:", "sum:", "valid:"  # prefixes of others: the code of a 
 
 
 class RefusedError(ValueError):
-    """A statement of the page that is not one SELECT, or that DuckDB refuses; the message says why."""
+    """A question that is not answered, such as a statement that is not one SELECT, or that DuckDB refuses; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Rows:
     Attributes:
         columns: name -> Column. count: number of rows of the run so far. every: the sample has one row in `every`, chosen by a hash of the
             number of its point; 1 for all rows. verified: whether every byte of the run was verified, or only its footers.
+        running: of each query with a limit, when it has to end, and what is set if it is not wanted any more.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,31 +84,40 @@ class Rows:
         self.every = 1 if self.verified else math.ceil(self.count / SAMPLE)
         self.files = [str(file.resolve()) for file, _ in footers]
         self._connection = connect(self.files)
-        self._lock = threading.Lock()
+        self._lock, self._keeping = threading.Lock(), threading.Lock()
         self._loaded: tuple[str, ...] = ()
         self._views: dict[int, View] = {}
         self._kept: list[str] = []
-        self._running: dict[duckdb.DuckDBPyConnection, float] = {}  # when each query has to end
+        self.running: dict[duckdb.DuckDBPyConnection, tuple[float, threading.Event]] = {}
         self._closed = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
         self._enumerate()
         if self.every == 1:
             self._load([*self.columns])
 
-    def view(self, names: Sequence[str], means: Sequence[str] = (), scales: Mapping[str, bool] | None = None) -> View:
+    def view(
+        self,
+        names: Sequence[str],
+        means: Sequence[str] = (),
+        scales: Mapping[str, bool] | None = None,
+        stop: threading.Event | None = None,
+    ) -> View:
         """Make a view with the bins of columns, and the sums of others.
 
         Args:
             names: the columns with bins. means: number columns of which means can be taken.
             scales: column -> whether its bins are equal in the logarithm; default as its axis is spaced, or as its values suggest.
+            stop: is set if the view is not wanted any more.
 
         Raises:
-            ConfigError: no such column, or one without bins.
+            ConfigError: no such column, or one without bins. RefusedError: other views took too long, or `stop` was set meanwhile.
         """
         for name in (*names, *means):
             self._require(name)
-        self.load((*names, *means))
-        with self._lock:
+        if wordy := [name for name in means if self.columns[name].kind == WORD]:
+            raise ConfigError("columns", [Problem("", f"{wordy[0]} holds words, which have no mean")])
+        self.load((*names, *means), stop)
+        with turn(self._lock, stop):
             bins = {name: self._bins(self.columns[name], (scales or {}).get(name)) for name in names if self.columns[name].kind != WORD}
             number = max(self._views, default=0) + 1
             found = View(number, f"view_{number}", tuple(dict.fromkeys(names)), tuple(dict.fromkeys(means)), bins)
@@ -123,44 +134,53 @@ class Rows:
             self._views[number] = found
             return found
 
-    def load(self, names: Sequence[str]) -> None:
-        """Read columns of the sample, unless they are in memory already."""
-        with self._lock:
+    def load(self, names: Sequence[str], stop: threading.Event | None = None) -> None:
+        """Read columns of the sample, unless they are in memory already; `stop` and RefusedError as in `view`."""
+        with turn(self._lock, stop):
             if missing := [name for name in dict.fromkeys(names) if name not in self._loaded]:
                 self._load([*self._loaded, *missing])
 
-    def select(self, statement: str) -> bytes:
-        """The result of a SELECT as an Arrow stream; RefusedError for any other statement, or one that DuckDB refuses."""
+    def select(self, statement: str, stop: threading.Event | None = None) -> bytes:
+        """The result of a SELECT as an Arrow stream.
+
+        Args:
+            statement: the SELECT. stop: is set if the result is not wanted any more.
+
+        Raises:
+            RefusedError: it is another statement, DuckDB refuses it, it takes longer than LONGEST, or it has more rows than MOST_ROWS.
+        """
         import pyarrow as pa
 
-        with self.cursor(LONGEST) as cursor:
+        with self.cursor(LONGEST, stop) as cursor:
             require_select(cursor, statement)
             try:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
-                table = cursor.sql(statement).to_arrow_table()
+                table = cursor.sql(statement).limit(MOST_ROWS + 1).to_arrow_table()
             except Exception as error:
-                raise RefusedError(first_line(error)) from None
+                raise RefusedError(refusal(error)) from None
             finally:
                 with suppress(Exception):
                     cursor.execute("ROLLBACK")
+        if table.num_rows > MOST_ROWS:
+            raise RefusedError(f"the result has more than {MOST_ROWS:,} rows")
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         return bytes(sink.getvalue())
 
-    def keep(self, name: str, statement: str) -> None:
-        """Keep the result of a SELECT in memory as kept.`name`, so that the page can query it; RefusedError as in `select`."""
+    def keep(self, name: str, statement: str, stop: threading.Event | None = None) -> None:
+        """Keep the result of a SELECT in memory as kept.`name`, so that the page can query it; `stop` and RefusedError as in `select`."""
         if not KEPT_NAME.fullmatch(name):
             raise RefusedError(f"{name!r} is no name of a kept table")
-        with self.cursor(LONGEST) as cursor:
+        with self.cursor(LONGEST, stop) as cursor:
             require_select(cursor, statement)
-            with self._lock:
+            with turn(self._keeping, stop):
                 if name in self._kept:
                     return
                 try:
                     cursor.execute(f'CREATE TABLE kept."{name}" AS {statement}')
                 except Exception as error:
-                    raise RefusedError(first_line(error)) from None
+                    raise RefusedError(refusal(error)) from None
                 self._kept.append(name)
                 for old in self._kept[:-MOST_KEPT]:
                     cursor.execute(f'DROP TABLE kept."{old}"')
@@ -173,22 +193,22 @@ class Rows:
         self._connection.close()
 
     @contextmanager
-    def cursor(self, limit: float | None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection for one task, interrupted after `limit` [s] if one is given."""
+    def cursor(self, limit: float | None, stop: threading.Event | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection for one task, interrupted after `limit` [s] if one is given, and once `stop` is set."""
         cursor = self._connection.cursor()
         if limit is not None:
-            self._running[cursor] = time.monotonic() + limit
+            self.running[cursor] = (time.monotonic() + limit, stop or threading.Event())
         try:
             yield cursor
         finally:
-            self._running.pop(cursor, None)
+            self.running.pop(cursor, None)
             cursor.close()
 
     def _watch(self) -> None:
-        """Interrupt what takes too long, until the rows are closed."""
+        """Interrupt what takes too long or is not wanted any more, until the rows are closed."""
         while not self._closed.wait(0.1):
-            for cursor, end in [*self._running.items()]:
-                if time.monotonic() > end:
+            for cursor, (end, stop) in [*self.running.items()]:
+                if time.monotonic() > end or stop.is_set():
                     cursor.interrupt()
 
     def code_in_file(self, name: str, bins: Mapping[str, Bins]) -> str:
@@ -260,6 +280,19 @@ class Rows:
         return found is not None and found[0] is not None and found[0] > 0.5
 
 
+@contextmanager
+def turn(lock: threading.Lock, stop: threading.Event | None) -> Iterator[None]:
+    """Hold a lock; RefusedError if `stop` is set before it is free, or if that takes longer than LONGEST."""
+    end = time.monotonic() + LONGEST
+    while not lock.acquire(timeout=0.05):
+        if (stop is not None and stop.is_set()) or time.monotonic() > end:
+            raise RefusedError("given up before its turn came: newer questions were asked, or older ones took too long")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def connect(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
     """A database in memory that can read these Parquet files as the view `run`, no other file, and whose configuration is locked."""
     try:
@@ -293,6 +326,12 @@ def require_select(cursor: duckdb.DuckDBPyConnection, statement: str) -> None:
         raise RefusedError(first_line(error)) from None
     if [kind.removesuffix("_STATEMENT") for kind in kinds] != ["SELECT"]:
         raise RefusedError(f"only a single SELECT is answered, not {' and '.join(kinds) or 'an empty statement'}")
+
+
+def refusal(error: Exception) -> str:
+    """Why DuckDB gives no result."""
+    interrupted = type(error).__name__ == "InterruptException"
+    return f"given up after {LONGEST:g} s, or because newer questions were asked" if interrupted else first_line(error)
 
 
 def first_line(error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import math
 import secrets
 import threading
@@ -15,7 +15,8 @@ from sweep.analysis.event_log import read_study
 from sweep.analysis.time_trace import trace_of
 from sweep.explore import cube
 from sweep.explore.page import STYLE, live_page, read, script
-from sweep.explore.rows import RefusedError, Rows, View, first_line
+from sweep.explore.questions import Kept, NumberOfPoint, NumberOfView, Question, Select, ViewQuestion, Waiting, parsed
+from sweep.explore.rows import RefusedError, Rows, View, first_line, turn
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.text import visible
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 INSTANTS = 1500  # of a trace
 MOST_BODY = 1_000_000  # bytes of a request
+BODY_WITHIN = 10.0  # s
+BACKLOG = 50  # connections that are accepted before those that came earlier are read: fewer than connections.MOST
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -70,8 +73,9 @@ class Guard:
         elif not secrets.compare_digest(scope["path"][1:].partition("/")[0].encode(), self._token.encode()):
             refusal = "The address lacks the token of this server: open the one that tribosweep explore printed."
         if refusal:
-            await PlainTextResponse(refusal + "\n", 403, HEADERS)(scope, receive, send)
+            await PlainTextResponse(refusal + "\n", 403, {**HEADERS, "Connection": "close"})(scope, receive, send)
             return
+        scope["state"]["connection"].admit()
 
         async def send_safely(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -85,12 +89,13 @@ class Answers:
     """What the server answers about a run.
 
     Attributes:
-        rows: the rows. facts: what the page is told first.
+        rows: the rows. facts: what the page is told first. waiting: the questions that are worked on.
     """
 
     def __init__(self, path: Path, rows: Rows, facts: dict[str, Any]) -> None:
         """Answer about the run in a directory."""
         self.path, self.rows, self.facts = path, rows, facts
+        self.waiting = Waiting()
         self._tracing = threading.Lock()
         self._views: dict[int, View] = {}
         self._cubes: dict[int, cube.Progress] = {}
@@ -102,27 +107,26 @@ class Answers:
         with suppress(Exception):  # the page asks for them again, and is told what is wrong
             self.rows.load(names)
 
-    def view(self, asked: Any) -> Any:
+    def view(self, asked: ViewQuestion, stop: threading.Event) -> Any:
         """A new view: the table that the page queries, and the bins of its columns."""
-        names, means, scales = asked["columns"], asked.get("means", []), asked.get("logarithmic", {})
-        if not all(isinstance(each, str) for each in (*names, *means)):
-            raise TypeError("names of columns are texts")
-        made = self.rows.view(names, means, {str(name): bool(wanted) for name, wanted in scales.items()})
+        made = self.rows.view(asked.columns, asked.means, asked.logarithmic, stop)
         self._views[made.number] = made
         return {"number": made.number, "table": made.table, "bins": {name: bins.to_json() for name, bins in made.bins.items()}}
 
-    def query(self, asked: Any) -> bytes:
+    def query(self, asked: Select, stop: threading.Event) -> bytes:
         """The result of a SELECT as an Arrow stream."""
-        return self.rows.select(str(asked["sql"]))
+        return self.rows.select(asked.sql, stop)
 
-    def keep(self, asked: Any) -> Any:
+    def keep(self, asked: Kept, stop: threading.Event) -> Any:
         """Keep the result of a SELECT."""
-        self.rows.keep(str(asked["name"]), str(asked["sql"]))
+        self.rows.keep(asked.name, asked.sql, stop)
         return {}
 
-    def all(self, asked: Any) -> Any:
+    def all(self, asked: NumberOfView, _stop: threading.Event) -> Any:
         """How far the counting of all rows for a view is; the first call begins it."""
-        view = self._views[int(asked["number"])]
+        view = self._views.get(asked.number)
+        if view is None:
+            raise RefusedError(f"there is no view {asked.number}")
         if view.number not in self._cubes:
             for other in self._cubes.values():
                 other.stop.set()
@@ -143,10 +147,10 @@ class Answers:
         except Exception as error:
             progress.error = visible(first_line(error))
 
-    def trace(self, asked: Any) -> Any:
+    def trace(self, asked: NumberOfPoint, stop: threading.Event) -> Any:
         """The time history of a point, as `tribosweep trace` computes it."""
-        with self._tracing:
-            found = trace_of(read_study(self.path), int(asked["point"]), INSTANTS)
+        with turn(self._tracing, stop):
+            found = trace_of(read_study(self.path), asked.point, INSTANTS)
         kept = [each for each in found.quantities if not each.name.startswith(("q_", "v_")) or "[" in each.name]
         columns = [
             {"name": each.name, "unit": each.unit_suffix.strip(), "about": each.description, "values": listed(found.columns[each.name])}
@@ -162,6 +166,7 @@ def listed(values: Any) -> list[float | None]:
 
 def application(answers: Answers, token: str) -> Starlette:
     """The application, without its guard."""
+    import duckdb
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -173,39 +178,59 @@ def application(answers: Answers, token: str) -> Starlette:
 
         return answer
 
-    def asked(work: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
+    def asked(kind: type[Question], work: Callable[[Any, threading.Event], Any]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:
-                question = json.loads(await body_of(request))
-                found = await run_in_threadpool(work, question)
-            except (RefusedError, ConfigError) as error:
-                reason = "; ".join(str(problem) for problem in error.problems) if isinstance(error, ConfigError) else str(error)
+                question = parsed(kind, await body_of(request))
+                with answers.waiting.place() as stop:
+                    gone = asyncio.ensure_future(request.receive())  # comes back when the client has closed the connection
+                    gone.add_done_callback(lambda _: stop.set())
+                    try:
+                        found = await run_in_threadpool(work, question, stop)
+                    finally:
+                        gone.cancel()
+            except (RefusedError, ConfigError, OSError, MemoryError, duckdb.Error) as error:
+                reason = "; ".join(str(problem) for problem in error.problems) if isinstance(error, ConfigError) else first_line(error)
                 return JSONResponse({"error": visible(reason, lines=True)}, 422)
-            except (KeyError, TypeError, ValueError, RecursionError, AttributeError) as error:
-                return JSONResponse({"error": visible(f"no request that this server knows ({type(error).__name__}: {error})")}, 400)
+            except ValueError as error:
+                return JSONResponse({"error": visible(str(error))}, 400)
+            except asyncio.CancelledError:  # a trace that goes on when the server ends
+                return JSONResponse({"error": "the server ends"}, 503)
             if isinstance(found, bytes):
                 return Response(found, media_type="application/vnd.apache.arrow.stream")
             return JSONResponse(found)
 
         return answer
 
-    ways = {"view": answers.view, "query": answers.query, "keep": answers.keep, "all": answers.all, "trace": answers.trace}
+    ways: dict[str, tuple[type[Question], Callable[[Any, threading.Event], Any]]] = {
+        "view": (ViewQuestion, answers.view),
+        "query": (Select, answers.query),
+        "keep": (Kept, answers.keep),
+        "all": (NumberOfView, answers.all),
+        "trace": (NumberOfPoint, answers.trace),
+    }
     routes = [
         Route(f"/{token}/", text(lambda: live_page(answers.facts), "text/html")),
         Route(f"/{token}/explore.css", text(lambda: read(STYLE), "text/css")),
         Route(f"/{token}/explore.js", text(script, "text/javascript")),
-        *(Route(f"/{token}/{name}", asked(work), methods=["POST"]) for name, work in ways.items()),
+        *(Route(f"/{token}/{name}", asked(*way), methods=["POST"]) for name, way in ways.items()),
     ]
     return Starlette(routes=routes)
 
 
 async def body_of(request: Request) -> bytes:
-    """The body of a request; ValueError if it is too long."""
+    """The body of a request; ValueError if it is too long or does not come."""
+    from starlette.requests import ClientDisconnect
+
     data = b""
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > MOST_BODY:
-            raise ValueError(f"more than {MOST_BODY:,} bytes")
+    try:
+        async with asyncio.timeout(BODY_WITHIN):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > MOST_BODY:
+                    raise ValueError(f"the request has more than {MOST_BODY:,} bytes")
+    except (TimeoutError, ClientDisconnect):
+        raise ValueError(f"the request was not complete within {BODY_WITHIN:g} s") from None
     return data
 
 
@@ -229,6 +254,8 @@ class Server:
         except ModuleNotFoundError:
             message = "needs uvicorn and starlette, which are not installed: pip install 'tribosweep[explore]'"
             raise ConfigError("tribosweep explore", [Problem("", message)]) from None
+        from sweep.explore.connections import Connection
+
         # asyncio sends without delay (TCP_NODELAY) only on sockets that name their protocol: 40 ms of every answer
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
@@ -242,10 +269,16 @@ class Server:
         self.address = f"http://{HOST}:{bound}/{token}/"
         guard = Guard(application(answers, token), bound, token)
         settings = uvicorn.Config(
-            guard, log_config=None, access_log=False, lifespan="off", proxy_headers=False, server_header=False, ws="none",
-            timeout_graceful_shutdown=1,
+            guard, http=Connection, log_config=None, log_level="error", access_log=False, lifespan="off", proxy_headers=False,
+            server_header=False, ws="none", timeout_graceful_shutdown=1, backlog=BACKLOG,
         )  # fmt: skip
-        self._server = uvicorn.Server(settings)
+
+        class Ending(uvicorn.Server):
+            async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+                answers.waiting.give_up()
+                await super().shutdown(sockets)
+
+        self._server = Ending(settings)
 
     def serve(self) -> None:
         """Answer until `stop` or a signal."""

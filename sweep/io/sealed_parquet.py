@@ -132,14 +132,19 @@ def unreadable(error: Exception) -> str:
 def verified(path: Path) -> bytes:
     """The bytes of a file, verified; errors as `read`. One that is too large, or whose footer is not intact, is not read."""
     with opened(path) as (file, size):
-        footer = read_footer(file, size)
+        read_footer(file, size)
         file.seek(0)
         data = file.read(size)
-    if len(data) != size or data[size - len(footer) :] != footer:
+    if len(data) != size:
         raise DamageError(CHANGED)
-    first = size - len(footer)
-    place = first + find(footer, 0)
-    if data[place : place + DIGITS] != checksum(data, 0, place):
+    return require_whole(data)
+
+
+def require_whole(data: bytes) -> bytes:
+    """The bytes of a file; DamageError if they are not as they were written."""
+    footer = footer_of(data)
+    place = find(data, footer)
+    if data[place : place + len(BLANK)] != checksum(data, 0, place) + checksum(data, footer, place):
         raise DamageError(CHANGED)
     return data
 

@@ -18,6 +18,7 @@ from sweep.execution.adaptive.richardson import estimate
 from sweep.execution.adaptive.step_halving import STEPS, HalvingHistory, empty_history, has_results, solve_exactly
 from sweep.execution.directory import RunDirectory
 from sweep.execution.job import Job
+from sweep.execution.returned import require_numbers
 from sweep.io import sealed_parquet
 from sweep.io.atomic import write_whole
 from sweep.study.config import Config
@@ -129,6 +130,6 @@ def relative(difference: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 def write(job: Job, history: HalvingHistory) -> None:
     """Write the table of a study with all its levels."""
-    exact = job.pool.executor.submit(solve_exactly, job.config).result()
+    exact = require_numbers(job.pool.executor.submit(solve_exactly, job.config).result(), job.config.design.count)
     table = judge(job.config, history, exact, job.setting.provenance)
     write_whole(job.directory.convergence, sealed_parquet.to_bytes(table))

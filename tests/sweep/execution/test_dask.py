@@ -62,7 +62,7 @@ class Cluster:
     def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
         self.folder, self.process = folder, process
         assert process.stderr is not None
-        self.address = next(match[1] for line in process.stderr if (match := re.search(r"Scheduler at: +(tcp://\S+)", line)))
+        self.address = next(match[1] for line in process.stderr if (match := re.search(r"Scheduler at: +(t(?:cp|ls)://\S+)", line)))
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def work(self, *words: str, path: tuple[Path, ...] = (), body: str = "", wait: bool = True) -> subprocess.Popen[bytes]:
@@ -100,9 +100,10 @@ class Cluster:
 
 
 @contextmanager
-def started(folder: Path, **environment: str) -> Iterator[Cluster]:
+def started(folder: Path, protocol: str = "tcp", **environment: str) -> Iterator[Cluster]:
     """A scheduler without workers."""
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1"]
+    words = ["--port", "0", "--no-dashboard", "--host", "127.0.0.1", "--protocol", protocol]
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", *words]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, cwd=folder, env=os.environ | environment, start_new_session=True
     )  # fmt: skip
