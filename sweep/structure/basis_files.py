@@ -29,6 +29,7 @@ from kernels.models.basis import AXES, Basis
 from sweep.io.atomic import write_whole
 from sweep.io.errors import ConfigError, Problem, advise, advise_path
 from sweep.io.files import MEBIBYTE, read_bytes
+from sweep.io.foreign import UnreadableError, guarded
 from sweep.structure.beam_file import read_beam
 
 MOST_BYTES = 512 * MEBIBYTE
@@ -50,7 +51,7 @@ def read_basis(path: Path) -> Basis:
         return reader(path)
     except OSError as error:
         raise ConfigError(str(path), [Problem("", f"{error.strerror or error}{advise_path(path)}")]) from error
-    except (ValueError, TypeError, KeyError, zipfile.BadZipFile, RecursionError) as error:
+    except ValueError as error:  # UnreadableError among them
         raise ConfigError(str(path), [Problem("", str(error))]) from error
 
 
@@ -88,32 +89,49 @@ def of_arrays(found: Mapping[str, Any]) -> Basis:
     for name in found:
         if name not in PLAIN and name.partition(".")[0] not in TABLES:
             raise ValueError(f"there is no key {name!r}; {advise(name, known)}")
+    found = {name: _numbers(name, value) for name, value in found.items()}
     points = {name.partition(".")[2]: found[name] for name in found if name.startswith("points.")}
-    position = {name.partition(".")[2]: float(np.asarray(found[name])) for name in found if name.startswith("position.")}
+    position = {name.partition(".")[2]: _one(name, found[name]) for name in found if name.startswith("position.")}
     if "M" in found or "K" in found:
         missing = [name for name in ("M", "K") if name not in found]
         if missing:
             raise ValueError(f"{missing[0]} is missing: matrices need M and K")
         if double := [name for name in ("frequency", "omega", "mass", "damping") if name in found]:
             raise ValueError(f"give either matrices or modes: leave out {', '.join(double)}")
-        size = np.asarray(found["M"]).shape[0] if np.ndim(found["M"]) else 0
+        size = len(found["M"]) if found["M"].ndim else 0
         none = np.zeros((size, size))
         participation = found.get("participation", np.zeros((3, size)))
         return Basis.of_matrices(found["M"], found["K"], found.get("C", none), points, participation, position)
     given = [name for name in ("frequency", "omega") if name in found]
     if len(given) != 1:
         raise ValueError("give either frequency [Hz] or omega [rad/s]" + (", not both" if given else ""))
-    omega = np.asarray(found[given[0]], float) * (TWO if given[0] == "frequency" else 1.0)
+    omega = found[given[0]] * (TWO if given[0] == "frequency" else 1.0)
     count = omega.size
-    damping = np.asarray(found.get("damping", 0.0), float)
+    damping = found.get("damping", np.zeros(()))
     return Basis(
         omega,
-        np.asarray(found.get("mass", np.ones(count)), float),
+        found.get("mass", np.ones(count)),
         np.broadcast_to(damping, (count,)) if damping.ndim == 0 else damping,
         points,
-        np.asarray(found.get("participation", np.zeros((3, count))), float),
+        found.get("participation", np.zeros((3, count))),
         position,
     )
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    """A value of a file as float64; UnreadableError if it is no array of real numbers."""
+    with guarded(f"{name} must be numbers"):
+        given = np.asarray(value)
+        if given.dtype.kind == "c":
+            raise UnreadableError(f"{name} must be real numbers, not complex ones")
+        return np.asarray(value, float)
+
+
+def _one(name: str, value: np.ndarray) -> float:
+    """The only number of an array; ValueError if it has another number of them."""
+    if value.size != 1:
+        raise ValueError(f"{name} must be one number, not an array of shape {value.shape}")
+    return float(value.reshape(()))
 
 
 def _npz(path: Path) -> Basis:
@@ -121,15 +139,16 @@ def _npz(path: Path) -> Basis:
     data = read_bytes(path, MOST_BYTES)
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise ValueError("is no archive of arrays (numpy.savez)")
-    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("is no archive of arrays (numpy.savez)")  # noqa: TRY004 - one kind of problem
-        return of_arrays({name: archive[name] for name in archive.files})
+    with guarded("cannot be read as arrays (numpy.savez)"), np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        found = {name: archive[name] for name in archive.files}
+    return of_arrays(found)
 
 
 def _json(path: Path) -> Basis:
     """A basis of lists."""
-    tables = json.loads(read_bytes(path, MOST_BYTES))
+    data = read_bytes(path, MOST_BYTES)
+    with guarded("cannot be read as JSON"):
+        tables = json.loads(data)
     if not isinstance(tables, dict):
         raise ValueError("must be an object with the keys of a basis")  # noqa: TRY004 - one kind of problem
     found = {name: value for name, value in tables.items() if name not in TABLES}
@@ -146,10 +165,9 @@ def _parquet(path: Path) -> Basis:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        table = pq.read_table(io.BytesIO(read_bytes(path, MOST_BYTES)))
-    except pa.ArrowException as error:
-        raise ValueError(f"is no Parquet file: {error}") from error
+    data = read_bytes(path, MOST_BYTES)
+    with guarded("is no Parquet file"):
+        table = pq.read_table(io.BytesIO(data))
     columns = {}
     for name in table.column_names:
         column = table.column(name)

@@ -131,9 +131,14 @@ def read_names(path: str, given: Any, known: Mapping[str, Quantity], problems: l
     return tuple(given)
 
 
+def is_name(given: Any, known: Mapping[str, Quantity]) -> bool:
+    """Whether a value of a file is a known name; it may be of any type, also of one that no dict takes."""
+    return isinstance(given, str) and given in known
+
+
 def unknown(path: str, name: Any, known: Mapping[str, Quantity]) -> Problem:
     """The problem of a name that is no channel."""
-    return Problem(path, f"{name!r} is no channel of the model; {advise(str(name), tuple(known))}")
+    return Problem(path, f"{shorten(name)} is no channel of the model; {advise(name, tuple(known))}")
 
 
 def read_pairs(given: Any, known: Mapping[str, Quantity], problems: list[Problem]) -> tuple[tuple[str, str], ...]:
@@ -149,7 +154,7 @@ def read_pairs(given: Any, known: Mapping[str, Quantity], problems: list[Problem
         if not isinstance(pair, list) or len(pair) != 2:
             problems.append(Problem(here, f"must be a pair of channels, not {shorten(pair)}"))
             continue
-        wrong = [unknown(f"{here}[{side}]", name, known) for side, name in enumerate(pair) if name not in known]
+        wrong = [unknown(f"{here}[{side}]", name, known) for side, name in enumerate(pair) if not is_name(name, known)]
         if not wrong and (pair[0] == pair[1] or tuple(pair) in found):
             wrong = [Problem(here, "is named twice" if tuple(pair) in found else "must be two different channels: psd is of one")]
         problems += wrong
