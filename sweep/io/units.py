@@ -55,7 +55,7 @@ def _in_other_letters(name: str) -> str:
     """Advice on the unit that differs from a wrong name in capitals only: "; did you mean Hz?"; empty if there is none."""
     try:
         meant = f"{_registry().parse_units(name, case_sensitive=False):~C}"
-    except Exception:  # noqa: BLE001 - what another library raises for a text of the user is not listed anywhere
+    except Exception:
         return ""
     return f"; did you mean {meant}?" if meant.lower() == name.lower() else ""
 
@@ -117,7 +117,7 @@ def in_unit(text: str, unit: str) -> float:
         raise ValueError(f"{text!r}: {name!r} is no known unit{_in_other_letters(stated)}") from None
     except pint.DimensionalityError:
         raise ValueError(f"{text!r}: {name!r} cannot be converted to {'a plain number' if unit == '1' else unit}") from None
-    except Exception:  # noqa: BLE001 - what another library raises for a text of the user is not listed anywhere
+    except Exception:
         raise ValueError(f"{text!r}: {name!r} cannot be read as a unit") from None
     if per_second:
         raise ValueError(f"{text!r} may be turns or radians: write Hz, rpm or rad/s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -266,7 +267,13 @@ def read_band(band: Any, rms: Any, channels: Channels, problems: list[Problem]) 
         return None
     if len(ends) < 2 or size is None:
         return None
-    return Spectrum(np.array(ends), np.full(2, size**2 / (ends[1] - ends[0])))
+    density = size * size / (ends[1] - ends[0])
+    if not math.isfinite(density):
+        problems.append(
+            Problem(f"{RANDOM}.rms", f"{size:g} {UNITS[channels.of]} in a band of {ends[1] - ends[0]:g} Hz is no finite density")
+        )
+        return None
+    return Spectrum(np.array(ends), np.full(2, density))
 
 
 def read_pairs(pairs: Any, unit: str | None, channels: Channels, problems: list[Problem]) -> np.ndarray | None:

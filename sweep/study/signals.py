@@ -57,7 +57,7 @@ def read_signals(section: SignalsTable | None, model: Model, problems: list[Prob
     segment, overlap = read_segment(section, problems)
     for name, value, words in (("taper", section.taper, TAPERS), ("detrend", section.detrend, DETRENDS)):
         if value not in words:
-            problems.append(Problem(f"{KEY}.{name}", f"{value!r} is none of its words; {advise(value, words)}"))
+            problems.append(Problem(f"{KEY}.{name}", f"{shorten(value)} is none of its words; {advise(value, words)}"))
     if not 1 <= section.parts <= MOST_PARTS:
         message = f"{section.parts} is out of bounds: must be >= 1 and <= {MOST_PARTS} (parts of the window)"
         problems.append(Problem(f"{KEY}.parts", message))
@@ -108,7 +108,7 @@ def check_segment(signals: Signals | None, fixed: Mapping[str, Any], problems: l
     if signals is None or end is None or not (signals.psd or signals.cross_psd):
         return
     length = (float(end) - float(fixed.get("window_start", 0.0))) / signals.parts
-    most = int(length / signals.interval * (1.0 + ROUNDING)) // 4 * 4
+    most = int(min(max(length, 0.0) / signals.interval * (1.0 + ROUNDING), MOST_SEGMENT)) // 4 * 4
     if 0.0 < length and most < signals.segment:
         of = "the window" if signals.parts == 1 else f"a part of the window (1 of {signals.parts})"
         advice = f"give at most {most}, or a shorter interval" if most >= LEAST_SEGMENT else "give a shorter interval"
@@ -238,7 +238,7 @@ def read_range(path: str, given: Mapping[str, Any], quantity: Quantity, problems
     problems += [Problem(f"{path}.{key}", "is missing") for key in keys[:3] if key not in given]
     spacing = given.get("spacing", "linear")
     if spacing not in SPACINGS:
-        problems.append(Problem(f"{path}.spacing", f"{spacing!r} is no spacing; {advise(str(spacing), SPACINGS)}"))
+        problems.append(Problem(f"{path}.spacing", f"{shorten(spacing)} is no spacing; {advise(spacing, SPACINGS)}"))
     if len(problems) > before:
         return ()
     ends = [read_number(quantity, f"{path}.{key}", given[key], problems) for key in ("from", "to")]
