@@ -70,7 +70,7 @@ def near_names(word: str, known: Known) -> list[str]:
     text = WITH_UNIT.sub("", word.strip().lower())
     lowered = {name.lower(): name for name in reversed(list(meanings))}
     cutoff = LIKELY if any(meanings.values()) else UNLIKELY
-    near = nearest_spelling(text, lowered, cutoff)
+    near = nearest_spelling(text, reversed(lowered), cutoff)
     spelled = [lowered[near]] if near else []
     alike = similarity(text, spelled[0]) if spelled else 0.0
     if text in SYNONYMS and alike < 1.0 and any(meanings.values()):

@@ -18,6 +18,7 @@ from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
 from sweep.io.columns import Wanted, read_columns
 from sweep.io.errors import Problem, advise, shorten
+from sweep.io.foreign import UnreadableError, guarded
 from sweep.io.units import DENSITY, spelled
 from sweep.io.values import number_like, read_number
 from sweep.study.response_spectra import OF_TARGETS, Sizes, read_channels
@@ -179,8 +180,9 @@ def read_correlation(section: Random, channels: Channels, problems: list[Problem
     if isinstance(given, dict):
         return read_decay(given, channels, path, problems)
     try:
-        matrix = np.asarray(given, float)
-    except (TypeError, ValueError):
+        with guarded():
+            matrix = np.asarray(given, float)
+    except UnreadableError:
         matrix = np.zeros(0)
     if matrix.ndim != 2:
         form = "{ length = 0.5, positions = [0.4, 1.2] } in m, or a matrix such as [[1.0, 0.5], [0.5, 1.0]]"
