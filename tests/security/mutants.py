@@ -43,25 +43,121 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 MOST_SECONDS, MOST_BYTES = 10.0, 2 * 2**30  # of the processor for one, and of memory for all
 Case = Callable[[], object]
 
-TOWERS = ("1 kg**9**9**9", "1 m/s**9**9**9", f"1 {'(' * 90}", f"1 {'a' * 3000}", "1 kg^-999", "1 m^9^9", "9" * 5000, "1 " + "*".join(["kg"] * 90))
+TOWERS = (
+    "1 kg**9**9**9",
+    "1 m/s**9**9**9",
+    f"1 {'(' * 90}",
+    f"1 {'a' * 3000}",
+    "1 kg^-999",
+    "1 m^9^9",
+    "9" * 5000,
+    "1 " + "*".join(["kg"] * 90),
+)
 NUMBERS = (
     *(0, -1, 1, 3, 2**53 + 1, 2**63, 10**308, 10**400, 10**4200, -(10**400), True),
     *(0.0, -0.0, 0.5, 5e-324, 1e-300, 1e-12, 1e12, 1e200, 1.7e308, -1e300, float("nan"), float("inf"), -float("inf")),
 )
 DATES = (dt.date(1979, 5, 27), dt.time(7, 32), dt.datetime(1, 1, 1), dt.datetime.max.replace(tzinfo=dt.UTC))
 LISTS: tuple[Any, ...] = (
-    *([], {}, [[]], [{}], {"a": {}}, [["x", ["v"]]], ["x", "v"], [1, [2]], [1, "2 mm", True], [[1.0, 2.0], [3.0]], [10**400] * 3, [0.5] * 3000),
+    *(
+        [],
+        {},
+        [[]],
+        [{}],
+        {"a": {}},
+        [["x", ["v"]]],
+        ["x", "v"],
+        [1, [2]],
+        [1, "2 mm", True],
+        [[1.0, 2.0], [3.0]],
+        [10**400] * 3,
+        [0.5] * 3000,
+    ),
     *({"from": 0.1, "to": 1.0}, {"from": 0.1, "to": 1.0, "count": 3}, {"from": 1, "to": 0, "count": 10**400}),
-    *({"distribution": [], "mean": 1}, {"distribution": 10**4200}, {"distribution": "choice", "values": [[1], {}]}, {"column": [], "sd": {}}),
+    *(
+        {"distribution": [], "mean": 1},
+        {"distribution": 10**4200},
+        {"distribution": "choice", "values": [[1], {}]},
+        {"column": [], "sd": {}},
+    ),
 )
-WORDS = ("", "x", "mu", "default", "sobol", "table", "data/no.csv", "/dev/zero", "../", "1 Hz", "2 mm", "0.1 g", "1e999", "1e400 kg", "1,5 mm")
+WORDS = (
+    "",
+    "x",
+    "mu",
+    "default",
+    "sobol",
+    "table",
+    "data/no.csv",
+    "/dev/zero",
+    "../",
+    "1 Hz",
+    "2 mm",
+    "0.1 g",
+    "1e999",
+    "1e400 kg",
+    "1,5 mm",
+)
 EVENTS = ("peak_force > 5 kN", "chance of peak_force > 5 kN <= 0.1", "mean of mean of x", "quantile [ of x", "quantile 1e999 of x <= 1")
 PIECES = (
-    *("kg", "m", "s", "g", "mg", "N", "Hz", "rad", "rpm", "°C", "µm", "Ω", "%", "per", "squared", "square", "e", "pi", "x" * 60, "if", "__import__"),
-    *("^", "**", "*", "/", "//", "·", ".", "(", ")", " ", "  ", "\t", "\n", "²", "⁻¹", "+", "-", "[", "]", "{", "'", '"', "#", ",", ";", "\\", "_"),
+    *(
+        "kg",
+        "m",
+        "s",
+        "g",
+        "mg",
+        "N",
+        "Hz",
+        "rad",
+        "rpm",
+        "°C",
+        "µm",
+        "Ω",
+        "%",
+        "per",
+        "squared",
+        "square",
+        "e",
+        "pi",
+        "x" * 60,
+        "if",
+        "__import__",
+    ),
+    *(
+        "^",
+        "**",
+        "*",
+        "/",
+        "//",
+        "·",
+        ".",
+        "(",
+        ")",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "²",
+        "⁻¹",
+        "+",
+        "-",
+        "[",
+        "]",
+        "{",
+        "'",
+        '"',
+        "#",
+        ",",
+        ";",
+        "\\",
+        "_",
+    ),
     *("0", "1", "2", "9", "9" * 40, "0.5", "1e5", "0x1", "1j", "nan", "inf", "\u0663", "\x00", "\u202e"),
 )
-SYMBOLS = (*PIECES, *("<", ">", "<=", ">=", "=", "of", "mean", "worst", "quantile", "chance", "peak_force", "wear_power", "x[ring]", "5 kN"))
+SYMBOLS = (
+    *PIECES,
+    *("<", ">", "<=", ">=", "=", "of", "mean", "worst", "quantile", "chance", "peak_force", "wear_power", "x[ring]", "5 kN"),
+)
 
 
 @functools.cache
@@ -107,7 +203,9 @@ def study(rng: random.Random, _: Path) -> Case:
         elif how < 0.75:
             del table[key]
         elif how < 0.85 and isinstance(table, dict):
-            word = text_of(rng, SYMBOLS, 4) if rng.random() < 0.5 else rng.choice(("mu", "from", "count", "gap[a]", f"post_set[{'9' * 5000}]"))
+            word = (
+                text_of(rng, SYMBOLS, 4) if rng.random() < 0.5 else rng.choice(("mu", "from", "count", "gap[a]", f"post_set[{'9' * 5000}]"))
+            )
             table[word] = copy.deepcopy(table[key])
         else:
             table[key] = [copy.deepcopy(table[key])] * rng.choice((1, 2, 50))
@@ -197,7 +295,12 @@ def bases() -> dict[str, bytes]:
 def basis(rng: random.Random, folder: Path) -> Case:
     """A file of a basis: damaged bytes, or JSON with changed values."""
     if rng.random() < 0.5:
-        tables: dict[str, Any] = {"frequency": [1.0, 2.0], "damping": [0.01, 0.02], "points": {"a": [[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]]}, "position": {"a": 0.3}}
+        tables: dict[str, Any] = {
+            "frequency": [1.0, 2.0],
+            "damping": [0.01, 0.02],
+            "points": {"a": [[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]]},
+            "position": {"a": 0.3},
+        }
         given, key = rng.choice(places(tables))
         given[key] = value(rng)
         name, data = "basis.json", json.dumps(tables, default=str).encode(errors="surrogatepass")
@@ -224,7 +327,7 @@ def read_many(count: int, seed: int, folder: Path) -> dict[str, Any]:
                 accepted += 1
             except ConfigError as error:
                 str(error)
-            except Exception:  # noqa: BLE001 - whatever there is
+            except Exception:
                 unexpected.append(f"mutant {number} of seed {seed}: {traceback.format_exc(limit=-5)}")
             slowest = max(slowest, time.process_time() - begun)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -234,4 +337,4 @@ def read_many(count: int, seed: int, folder: Path) -> dict[str, Any]:
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    print(json.dumps(read_many(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))))  # noqa: T201
+    print(json.dumps(read_many(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))))

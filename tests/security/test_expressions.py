@@ -89,7 +89,15 @@ def test_what_is_no_product_of_powers_is_given_to_no_evaluator(unit: str, monkey
 
 @pytest.mark.parametrize(
     "text",
-    ["1 " + "a" * LONG, "1" * LONG, "1" * LONG + "_", "1 k" + " " * LONG + "g", "1 " + "*".join(["kg"] * LONG), "1 kg^" + "9" * LONG, "1 " + "(" * LONG],
+    [
+        "1 " + "a" * LONG,
+        "1" * LONG,
+        "1" * LONG + "_",
+        "1 k" + " " * LONG + "g",
+        "1 " + "*".join(["kg"] * LONG),
+        "1 kg^" + "9" * LONG,
+        "1 " + "(" * LONG,
+    ],
 )
 def test_a_number_with_a_unit_has_a_bounded_length(text: str) -> None:
     def refuse() -> str:
@@ -100,13 +108,25 @@ def test_a_number_with_a_unit_has_a_bounded_length(text: str) -> None:
     assert f"{len(text):,} characters: a number with a unit has at most {LONGEST}" in str(soon(refuse))
 
 
-@pytest.mark.parametrize("unit", [*COMMON, "kN/mm", "lbf/in", "g^2/Hz", "(m/s^2)^2/Hz", "N m^(1/2)", "m^0.5", "rad per second", "square inch"])
+@pytest.mark.parametrize(
+    "unit", [*COMMON, "kN/mm", "lbf/in", "g^2/Hz", "(m/s^2)^2/Hz", "N m^(1/2)", "m^0.5", "rad per second", "square inch"]
+)
 def test_units_in_common_use_are_products_of_powers(unit: str) -> None:
     assert product_of_powers(unit) == unit
 
 
 def test_one_unit_has_many_spellings() -> None:
-    for spelling in ("N*s/m^2", "N s/m**2", "N·s/m²", "N s m^-2", "N s m⁻²", "N.s/m^2", "(N s)/(m m)", "newton second per square meter", " N * s / m ^ 2 "):
+    for spelling in (
+        "N*s/m^2",
+        "N s/m**2",
+        "N·s/m²",
+        "N s m^-2",
+        "N s m⁻²",
+        "N.s/m^2",
+        "(N s)/(m m)",
+        "newton second per square meter",
+        " N * s / m ^ 2 ",
+    ):
         assert in_unit(f"2 {spelling}", "N s/m^2") == pytest.approx(2.0), spelling
 
 
@@ -144,12 +164,40 @@ def test_headers_of_tables_are_read_in_linear_time(header: str, user: str, tmp_p
     soon(read)
 
 
-TEXTS = (" ", "a", "a ", "[", "]", "a[", "(", "=", "> ", "< =", "9", ".", "of ", "mean of ", "chance of ", "x >= ", "_", "a=", "e9", "\n", "é")
+TEXTS = (
+    " ",
+    "a",
+    "a ",
+    "[",
+    "]",
+    "a[",
+    "(",
+    "=",
+    "> ",
+    "< =",
+    "9",
+    ".",
+    "of ",
+    "mean of ",
+    "chance of ",
+    "x >= ",
+    "_",
+    "a=",
+    "e9",
+    "\n",
+    "é",
+)
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_of_users_are_read_in_linear_time(text: str) -> None:
-    for many in (text * LONG, f"peak_force > {text * LONG}", f"{text * LONG} >= 1", f"x {text * LONG}\n1", f"quantile {text * LONG} of x <= 1"):
+    for many in (
+        text * LONG,
+        f"peak_force > {text * LONG}",
+        f"{text * LONG} >= 1",
+        f"x {text * LONG}\n1",
+        f"quantile {text * LONG} of x <= 1",
+    ):
         calls: tuple[Callable[[], object], ...] = (
             lambda many=many: parts_of(many),
             lambda many=many: read_events("--chance", [many], MODEL),
