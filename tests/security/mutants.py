@@ -57,7 +57,7 @@ NUMBERS = (
     *(0, -1, 1, 3, 2**53 + 1, 2**63, 10**308, 10**400, 10**4200, -(10**400), True),
     *(0.0, -0.0, 0.5, 5e-324, 1e-300, 1e-12, 1e12, 1e200, 1.7e308, -1e300, float("nan"), float("inf"), -float("inf")),
 )
-DATES = (dt.date(1979, 5, 27), dt.time(7, 32), dt.datetime(1, 1, 1), dt.datetime.max.replace(tzinfo=dt.UTC))
+DATES = (dt.date(1979, 5, 27), dt.time(7, 32), dt.datetime.min, dt.datetime.max.replace(tzinfo=dt.UTC))
 LISTS: tuple[Any, ...] = (
     *(
         [],
@@ -178,7 +178,8 @@ def text_of(rng: random.Random, pieces: tuple[str, ...], most: int) -> str:
 
 def unit(rng: random.Random) -> str:
     """A number with something like a unit."""
-    return f"{rng.choice(('1', '-2.5', '1e-3', '.5', '1e999', '7' * 300))}{rng.choice(('', ' ', '  '))}{text_of(rng, PIECES, rng.choice((3, 8, 40)))}"
+    number, space = rng.choice(("1", "-2.5", "1e-3", ".5", "1e999", "7" * 300)), rng.choice(("", " ", "  "))
+    return f"{number}{space}{text_of(rng, PIECES, rng.choice((3, 8, 40)))}"
 
 
 def value(rng: random.Random) -> Any:
@@ -213,16 +214,14 @@ def study(rng: random.Random, _: Path) -> Case:
     return lambda: read(tables, overrides) if overrides else read(tables)  # type: ignore[call-arg]
 
 
-TABLES = (
+RANDOM = {"duration": 12.0, "interval": 0.01}
+FIT = {"free": {"k_n": {"from": 0.1, "to": 10.0}}, "compare": {"peak_force": {"column": "force", "sd": 0.1}}}
+TABLES = (  # content, reader, the study without the key that names the file, the table of that key
     ("a0,mu,scheme\n15.0,0.2,exact\n1.5,,\n", sweep.load, {"sweep": {"design": "table"}}, "sweep"),
     ("time [s],acceleration [g]\n0,0\n0.01,1\n20,0\n", sweep.load, {"excitation": {}}, "excitation"),
-    ("frequency [Hz],psd [g^2/Hz]\n1.0,0.01\n20.0,0.01\n", sweep.load, {"excitation": {"random": {"duration": 12.0, "interval": 0.01}}}, "random"),
-    (
-        "v0 [m/s],force [kN]\n1.0,2.0\n2.0,3.0\n", calibration.load,
-        {"study": {"model": "stop"}, "calibration": {"free": {"k_n": {"from": 0.1, "to": 10.0}}, "compare": {"peak_force": {"column": "force", "sd": 0.1}}}},
-        "calibration",
-    ),
-)  # fmt: skip
+    ("frequency [Hz],psd [g^2/Hz]\n1.0,0.01\n20.0,0.01\n", sweep.load, {"excitation": {"random": RANDOM}}, "random"),
+    ("v0 [m/s],force [kN]\n1.0,2.0\n2.0,3.0\n", calibration.load, {"study": {"model": "stop"}, "calibration": FIT}, "calibration"),
+)
 
 
 def table(rng: random.Random, folder: Path) -> Case:
@@ -315,7 +314,7 @@ KINDS = (study, study, study, table, table, expression, basis)
 
 
 def read_many(count: int, seed: int, folder: Path) -> dict[str, Any]:
-    """Read so many; what was accepted, what raised anything but a ConfigError, the longest time [s] and the memory of the process [bytes]."""
+    """Read so many: how many were accepted, what raised anything but ConfigError, the longest time [s], memory of the process [bytes]."""
     rng, accepted, slowest, unexpected = random.Random(seed), 0, 0.0, list[str]()
     with chdir(CONFIGS), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # numbers beyond floats

@@ -75,7 +75,7 @@ def test_what_is_no_product_of_powers_is_given_to_no_evaluator(unit: str, monkey
         raise AssertionError(unit)
 
     monkeypatch.setattr("sweep.io.units._registry", evaluated)
-    with pytest.raises(ValueError, match="cannot be read as a unit|is no number with a unit"):
+    with pytest.raises(ValueError, match=r"cannot be read as a unit|is no number with a unit"):
         soon(lambda: in_unit(f"1 {unit}", "kg"))
     (tmp_path / "record.csv").write_text(f'time,"acceleration [{unit}]"\n0,0\n1,1\n')
     for source, overrides in (

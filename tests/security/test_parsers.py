@@ -131,7 +131,7 @@ def test_whatever_a_parser_raises_is_one_kind_of_error(error: Exception) -> None
         yield 1
         raise error
 
-    with pytest.raises(UnreadableError, match="is no table: .") as caught, guarded("is no table"):
+    with pytest.raises(UnreadableError, match=r"is no table: .") as caught, guarded("is no table"):
         raise error
     assert "\n" not in str(caught.value)
     items = guarded_items(broken())
@@ -146,23 +146,33 @@ def test_what_is_no_fault_of_the_data_passes_the_guard(error: BaseException) -> 
         raise error
 
 
-LOG_NORMAL = {"distribution": "log_normal", "mean": 1e-300, "std": 1e300}
-SIGNALS = {"interval": 0.01}
 HUGE = 10**400
+
+
+def signals(**keys: Any) -> dict[str, Any]:
+    """A study with signals."""
+    return {"output": {"signals": {"interval": 0.01, **keys}}}
+
+
+def sobol(**axis: Any) -> dict[str, Any]:
+    """A study that draws one parameter."""
+    return {"sweep": {"design": "sobol", "count": 4, "axes": {"mu": axis}}}
+
+
+BAND = {"band": [1.0, 2.0], "rms": 1e200, "duration": 12.0, "interval": 0.01}
+LEVELS = {"x": {"from": 0.0, "to": 1.0, "count": 2, "spacing": HUGE}}
+SUBSET = {"design": "subset_simulation", "count": 100, "level_probability": HUGE}
 STUDIES: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "digits on the command line": ({}, ["parameters.mu=" + "9" * 5000], "parameters.mu: "),
     "a key of many parts on the command line": ({}, ["a." * 60_000 + "a=1"], "more than 32 parts"),
-    "a list in place of a channel": ({"output": {"signals": {**SIGNALS, "cross_psd": [["x", ["v"]]]}}}, [], "cross_psd[0][1]: ['v'] is no channel"),
-    "a number in place of a channel": ({"output": {"signals": {**SIGNALS, "cross_psd": [["x", HUGE]]}}}, [], "is no channel"),
-    "a word of digits": ({"output": {"signals": {**SIGNALS, "crossings": {"x": {"from": 0.0, "to": 1.0, "count": 2, "spacing": HUGE}}}}}, [], "is no spacing"),
-    "a distribution of digits": ({"sweep": {"design": "sobol", "count": 4, "axes": {"mu": {"distribution": HUGE}}}}, [], "is no distribution"),
-    "a distribution beyond floats": ({"sweep": {"design": "sobol", "count": 4, "axes": {"mu": LOG_NORMAL}}}, [], "too wide to draw from"),
-    "a density beyond floats": ({"excitation": {"random": {"band": [1.0, 2.0], "rms": 1e200, "duration": 12.0, "interval": 0.01}}}, [], "no finite density"),
-    "a direction beyond floats": (
-        {"structure": {"basis": "bases/tube.npz"}, "supports": {"a": {"normal": [HUGE, 0, 0]}}, "study": {"model": "structure"}}, [], "structure",
-    ),
-    "a share beyond floats": ({"sweep": {"design": "subset_simulation", "count": 100, "level_probability": HUGE}}, [], "sweep.level_probability"),
-}  # fmt: skip
+    "a list in place of a channel": (signals(cross_psd=[["x", ["v"]]]), [], "cross_psd[0][1]: ['v'] is no channel"),
+    "a number in place of a channel": (signals(cross_psd=[["x", HUGE]]), [], "is no channel"),
+    "a word of digits": (signals(crossings=LEVELS), [], "is no spacing"),
+    "a distribution of digits": (sobol(distribution=HUGE), [], "is no distribution"),
+    "a distribution beyond floats": (sobol(distribution="log_normal", mean=1e-300, std=1e300), [], "too wide to draw from"),
+    "a density beyond floats": ({"excitation": {"random": BAND}}, [], "no finite density"),
+    "a share beyond floats": ({"sweep": SUBSET}, [], "sweep.level_probability"),
+}
 
 
 @pytest.mark.parametrize("case", STUDIES)
