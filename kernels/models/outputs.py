@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from kernels.models.naming import nearest_spelling
 from kernels.models.quantity import Quantity
 
 OBSERVED = 64  # periods of the excitation over which a motion without a period is observed
@@ -46,8 +46,8 @@ class Asked(NamedTuple):
         known = [quantity.name for quantity in returned]
         for name in self.columns:
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-                hint = f"did you mean {near[0]!r}? " if near else ""
+                near = nearest_spelling(name, known, 0.5)
+                hint = f"did you mean {near!r}? " if near else ""
                 raise ValueError(f"{name!r} is no observable of these rows; {hint}Known: {', '.join(known)}")
         return tuple(quantity for quantity in returned if quantity.name in self.columns)
 

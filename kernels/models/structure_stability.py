@@ -117,6 +117,8 @@ def _of_one(structure: Any, p: Mapping[str, float]) -> tuple[float, float, float
     for shapes, stiffness, damping in _contacts(structure, basis, p):
         total = total + shapes.T @ (stiffness[:, None] * shapes)
         contact = contact + shapes.T @ (damping[:, None] * shapes)
+    if not (np.isfinite(total).all() and np.isfinite(contact).all()):  # products beyond floats have no eigenvalues
+        return math.nan, math.nan, math.nan
     own = drag.max() if drag.ndim == 1 else np.linalg.eigvalsh(0.5 * (drag + drag.T))[-1]
     largest = [float(np.linalg.eigvalsh(matrix)[-1]) for matrix in (total, contact)]
     return largest[0], largest[1], float(own)

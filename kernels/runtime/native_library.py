@@ -20,12 +20,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from kernels.runtime import program_cache
+from kernels.runtime import other_program, program_cache
 from kernels.runtime.private_files import PrivateFiles, private
 
 SWITCH = "TRIBOSWEEP_NATIVE"
@@ -38,7 +39,7 @@ OPTIONS = (
     *(("-march=native",) if platform.machine().lower() in ("x86_64", "amd64") else ()),
     "-ffp-contract=fast", "-fno-fast-math", "-O3", "-std=c++17", "-fPIC", "-shared",
 )  # fmt: skip
-LONGEST = 300.0  # s that a compiler may take; g++ takes 3 s
+LONGEST = 30.0  # s that a compiler may take in all; g++ takes 3 s
 _ONE_AT_A_TIME = threading.Lock()
 _REGISTERED: list[str] = []  # in this process
 
@@ -90,22 +91,26 @@ def _library() -> Library | str:
 @functools.lru_cache(maxsize=1)
 def _found() -> Library | str:
     """The library, loaded and known to JAX; or why there is none."""
-    import jax
-
     try:
-        if jax.default_backend() != "cpu":
-            raise _UnavailableError("JAX computes on another device than a CPU")
-        compiler = _compiler()
-        made = Library(_output([*compiler, "--version"]).partition("\n")[0] or shlex.join(compiler))
-        _provide(compiler, made.compiler)
-    except (OSError, RuntimeError) as problem:  # RuntimeError: JAX refuses its functions
-        return " ".join(str(problem).split())
+        compiler, until = _compiler(), time.monotonic() + LONGEST
+        made = Library(_output([*compiler, "--version"], until).partition("\n")[0] or shlex.join(compiler))
+        _provide(compiler, made.compiler, until)
+    except Exception as problem:
+        return " ".join(str(problem).split()) or type(problem).__name__
     return made
 
 
 def _compiler() -> list[str]:
-    """The command of the C++ compiler."""
-    chosen = shlex.split(os.environ.get("CXX", ""))
+    """The command of the C++ compiler, where it is of use."""
+    import jax
+
+    if jax.default_backend() != "cpu":
+        raise _UnavailableError("JAX computes on another device than a CPU")
+    given = os.environ.get("CXX", "")
+    try:
+        chosen = shlex.split(given)
+    except ValueError as error:
+        raise _UnavailableError(f"CXX is {given}, which is no command ({error})") from None
     for command in [chosen] if chosen else [[name] for name in COMPILERS]:
         if path := shutil.which(command[0]):
             return [path, *command[1:]]
@@ -114,12 +119,10 @@ def _compiler() -> list[str]:
     )
 
 
-def _output(command: Sequence[str]) -> str:
-    """What a command prints."""
+def _output(command: Sequence[str], until: float) -> str:
+    """What a command prints that ends before `until` on the monotonic clock [s]."""
     try:
-        done = subprocess.run(  # noqa: S603 - the compiler that the user has chosen
-            command, capture_output=True, text=True, errors="replace", check=False, timeout=LONGEST, stdin=subprocess.DEVNULL
-        )
+        done = other_program.run(command, max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired as error:
         raise _UnavailableError(f"{command[0]} did not end within {LONGEST:g} s") from error
     if done.returncode:
@@ -128,8 +131,8 @@ def _output(command: Sequence[str]) -> str:
     return done.stdout
 
 
-def _provide(compiler: Sequence[str], version: str) -> None:
-    """Load the library where it is kept; else compile, load and keep it."""
+def _provide(compiler: Sequence[str], version: str, until: float) -> None:
+    """Load the library where it is kept; else compile it before `until` on the monotonic clock [s], load and keep it."""
     import jax
     import jaxlib.version
 
@@ -143,7 +146,7 @@ def _provide(compiler: Sequence[str], version: str) -> None:
             _load(data)
             return
     with _own_folder() as folder:
-        _output([*compiler, *OPTIONS, "-isystem", jax.ffi.include_dir(), str(SOURCES / MAIN), "-o", str(folder / "library.so")])
+        _output([*compiler, *OPTIONS, "-isystem", jax.ffi.include_dir(), str(SOURCES / MAIN), "-o", str(folder / "library.so")], until)
         data = (folder / "library.so").read_bytes()
     _load(data)
     if files is not None:

@@ -113,12 +113,12 @@ def read_curves(path: Path) -> ConvergenceCurves:
 
 
 def describe(config: Config, name: str, value: Any) -> str:
-    """Describe a swept parameter or the scheme of one point for the legend."""
+    """Describe a swept parameter or the scheme of one point for the legend, in mathtext."""
     if name == SCHEME:
         return str(value)
     quantity = config.model.parameter(name)
-    head = f"${quantity.symbol}$" if quantity.symbol else name
-    if value is None or isinstance(value, str):
-        return f"{head} = {value or 'default'}"
+    head = f"${quantity.symbol}$" if quantity.symbol else name.replace("$", r"\$")
+    if value is None or isinstance(value, str):  # such as the name of a record
+        return f"{head} = {(value or 'default').replace('$', chr(92) + '$')}"
     listed = ", ".join(f"{number:.6g}" for number in (value if isinstance(value, list) else [value]))
     return f"{head} = {listed}{raised(quantity.unit_suffix)}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 OPTION = "--support"
-_NAMED = re.compile(r"(\w+)\[([^\]]*)\]")
+_NAMED = re.compile(r"(?<!\w)(\w++)\[([^\[\]]*+)\]")
 WEAR, REGIME_OF_CONTACT = "wear_power", "contact_regime"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -12,6 +11,7 @@ import numpy as np
 
 from kernels.models import MODELS, SINGLE_RULES, Model
 from kernels.models.basis import Basis
+from kernels.models.naming import nearest_spelling
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import SCHEMES
 from kernels.models.status import RESULTS, Status
@@ -299,7 +299,7 @@ def advice_on(wanted: Sequence[str], named: Sequence[Topic]) -> str:
     searched = named or [topic for topic in Topic if topic not in LONG]
     names = [] if named else [topic.value for topic in ABOUT]
     names += [str(next(iter(row.values()))) for topic in searched if topic not in LONG for row in rows_of(topic)]
-    near = next((close[0] for word in wanted if (close := difflib.get_close_matches(word, names, n=1, cutoff=LIKE))), "")
+    near = next(filter(None, (nearest_spelling(word, names, LIKE) for word in wanted)), "")
     if near:
         return f"; did you mean {near!r}?"
     return f"; `tribosweep list {named[0].value}` shows all" if named else f"; the topics are {', '.join(ABOUT)}"

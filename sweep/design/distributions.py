@@ -70,7 +70,8 @@ def log_normal(u: np.ndarray, mean: float, std: float) -> np.ndarray:
 
 def log_normal_scale(mean: float, std: float) -> tuple[float, float]:
     """Median, and standard deviation of the logarithm, of the log-normal distribution with this mean and standard deviation."""
-    square = math.log1p((std / mean) ** 2)
+    ratio = std / mean
+    square = math.log1p(ratio * ratio)  # infinite where a power would raise OverflowError
     return mean * math.exp(-0.5 * square), math.sqrt(square)
 
 

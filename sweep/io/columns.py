@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from sweep.io import tables
 from sweep.io.errors import Findings, Problem, advise, shorten
+from sweep.io.foreign import UnreadableError
 from sweep.io.units import in_unit, spelled
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 2**24
 MOST_WRITTEN = 2**19  # rows whose numbers the resolved study holds, as text of at most 32 MiB
-_WITH_UNIT = re.compile(r"(.*?)\s*[\[(]\s*(.*?)\s*[\])]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def read_columns(
     else:
         try:
             return read_open(path, wanted, f"{where}: {path.name}", problems, most)
-        except (OSError, pa.ArrowException, UnicodeError) as error:
+        except (OSError, UnreadableError, pa.ArrowException, UnicodeError) as error:
             problems.append(Problem(where, f"cannot read {path}: {tables.why(error)}"))
     return None
 
@@ -103,8 +102,9 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
 
 def split_unit(header: str) -> tuple[str, str | None]:
     """Split a header into name and unit: "acceleration [g]" and "acceleration (g)" become "acceleration" and "g"."""
-    found = _WITH_UNIT.fullmatch(header.strip())
-    return (found[1], found[2]) if found else (header.strip(), None)
+    text = header.strip()
+    name = text.replace("(", "[").partition("[")[0]
+    return (name.rstrip(), text[len(name) + 1 : -1].strip()) if len(name) < len(text) and text[-1] in "])" else (text, None)
 
 
 def find_column(headers: list[str], wanted: Wanted, label: str, problems: list[Problem]) -> int | None:

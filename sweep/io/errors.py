@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from kernels.models.naming import Known, suggestion
+from kernels.models.naming import Known, nearest_spelling, suggestion
 from sweep.io.text import visible
 
 SHOWN = 5  # wrong values of one column or axis that are worded
@@ -84,8 +83,8 @@ def advise_path(path: Path) -> str:
         there = [] if path.exists() else [entry.name for entry in path.parent.iterdir()]
     except (OSError, ValueError):
         return ""
-    near = difflib.get_close_matches(path.name, there, n=1, cutoff=0.7)
-    return f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
+    near = nearest_spelling(path.name, there, 0.7)
+    return f"; did you mean {str(path.with_name(near))!r}?" if near else ""
 
 
 def shorten(value: object, limit: int = 40) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from pathlib import Path
+
+from kernels.models.naming import nearest_spelling
 
 SUFFIX = ".toml"
 SCHEMA = "study.schema.json"  # the grammar of all studies, beside them
@@ -30,8 +31,8 @@ def find(source: str | os.PathLike[str]) -> Path:
 
 def suggest(path: Path) -> str:
     """Advice on the shipped study whose name is nearest to that of a missing file; empty if none is near."""
-    near = difflib.get_close_matches(path.name.removesuffix(SUFFIX).lower(), names(), n=1, cutoff=0.7)
-    return f"; did you mean the study {near[0]!r}, which comes with tribosweep and needs no path?" if near else ""
+    near = nearest_spelling(path.name.removesuffix(SUFFIX).lower(), names(), 0.7)
+    return f"; did you mean the study {near!r}, which comes with tribosweep and needs no path?" if near else ""
 
 
 def about(name: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.io.errors import Findings, Problem, advise, shorten
 from sweep.io.files import MEBIBYTE, require_regular
+from sweep.io.foreign import guarded, guarded_items, words_of
 from sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     Lines before the header that begin with # are skipped.
 
     Raises:
-        OSError: it is no regular file, or its header or comments are too long. pyarrow.ArrowException: it is no CSV file.
+        OSError: it is no regular file, or its header or comments are too long. UnreadableError: it is no CSV file.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -51,7 +52,7 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     remarks, start = find_header(path)
     check_quotes(path, start)
     reading = csv.ReadOptions(skip_rows=remarks, block_size=BLOCK)
-    with csv.open_csv(path, reading) as reader:
+    with guarded(), csv.open_csv(path, reading) as reader:
         names = list(reader.schema.names)
     convert = csv.ConvertOptions(
         column_types={name: pa.string() for name in names}, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=True
@@ -62,7 +63,7 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
             for batch in reader:
                 yield pa.Table.from_batches([batch])
 
-    return names, pieces()
+    return names, guarded_items(pieces())
 
 
 def find_header(path: Path) -> tuple[int, int]:
@@ -110,8 +111,9 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     import pyarrow.parquet as pq
 
     require_regular(path)
-    metadata = pq.read_metadata(path)
-    schema = metadata.schema.to_arrow_schema()
+    with guarded():
+        metadata = pq.read_metadata(path)
+        schema = metadata.schema.to_arrow_schema()
     if len(schema.names) > MOST_COLUMNS:
         raise OSError(errno.EFBIG, f"has {len(schema.names):,} columns: at most {MOST_COLUMNS:,} are read", str(path))
     rows = rows_of_a_piece(path, metadata)
@@ -124,7 +126,7 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
                 cells = [spelled_out(path, column, field) for column, field in zip(batch.columns, schema, strict=True)]
                 yield pa.Table.from_arrays(cells, schema=schema)
 
-    return list(schema.names), pieces()
+    return list(schema.names), guarded_items(pieces())
 
 
 def rows_of_a_piece(path: Path, metadata: pq.FileMetaData) -> int:
@@ -180,7 +182,8 @@ def said_of_columns(path: Path, key: str) -> dict[str, str]:
 
     if path.suffix.lower() != ".parquet":
         return {}
-    said = {each.name: (each.metadata or {}).get(key.encode(), b"").decode("utf-8", "replace") for each in pq.read_schema(path)}
+    with guarded():
+        said = {each.name: (each.metadata or {}).get(key.encode(), b"").decode("utf-8", "replace") for each in pq.read_schema(path)}
     return {name: text for name, text in said.items() if text}
 
 
@@ -191,9 +194,7 @@ def units_of(path: Path) -> dict[str, str]:
 
 def why(error: Exception) -> str:
     """Why a file cannot be read, without its name, on one line."""
-    if isinstance(error, UnicodeEncodeError):
-        return "its path is no UTF-8 text: rename the file or its folder"
-    return " ".join(str(error.strerror or error if isinstance(error, OSError) else error).split())
+    return " ".join(str(error.strerror or error).split()) if isinstance(error, OSError) else words_of(error)
 
 
 READERS = {".csv": read_csv, ".parquet": read_parquet}

@@ -78,9 +78,12 @@ def apply_overrides(raw: dict[str, Any], overrides: Sequence[str], problems: lis
     changed: list[str] = []
     for override in overrides:
         path, equals, value = override.partition("=")
-        keys = path.strip().split(".")
+        keys = path.strip().split(".", DEEPEST)
         if not equals or not all(keys):
             problems.append(Problem(f"--set {override}", "must be path=value, such as parameters.mu=0.2"))
+            continue
+        if len(keys) > DEEPEST:
+            problems.append(Problem(f"--set {override}", f"a key of more than {DEEPEST} parts"))
             continue
         table = raw
         for depth, key in enumerate(keys[:-1], start=1):
@@ -99,8 +102,8 @@ def apply_overrides(raw: dict[str, Any], overrides: Sequence[str], problems: lis
 def parse(value: str) -> Any:
     """Parse a value as TOML; if it is no TOML, return the text itself."""
     try:
-        parsed = tomllib.loads(f"value = {value}")
-    except (tomllib.TOMLDecodeError, RecursionError):
+        parsed = parse_toml(f"value = {value}")
+    except ValueError:
         return value.strip()
     return parsed["value"] if len(parsed) == 1 else value.strip()
 

@@ -115,5 +115,11 @@ def written(quantity: Quantity | None, value: Any) -> Any:
 
 
 def number_like(value: Any) -> bool:
-    """Whether `value` is a number other than a boolean."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    """Whether `value` is a number other than a boolean, and no whole number beyond those that a float holds."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True

@@ -74,7 +74,7 @@ def fill(figure: Figure, table: pa.Table, model: Model, study: str, x: str, line
         if observable:  # the standard deviation of a chance says nothing that the chance does not
             axes.fill_between(at, mean - std, mean + std, color=dark, alpha=0.16, linewidth=0.0, zorder=1)
         axes.fill_between(at, lower, upper, color=dark, alpha=0.35, linewidth=0.0, zorder=2)
-        axes.plot(at, mean, color=dark, linewidth=1.6, label=line or "mean", zorder=3)
+        axes.plot(at, mean, color=dark, linewidth=1.6, label=plain(line) or "mean", zorder=3)
     if is_logarithmic(np.unique(numbers[x])):
         axes.set_xscale("log")
         label_plainly(axes.xaxis)

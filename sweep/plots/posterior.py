@@ -146,4 +146,4 @@ def finish(axes: Axes) -> None:
 def named(draws: Draws, place: int) -> str:
     """The name of a sampled number with its unit."""
     unit = draws.units[place]
-    return plain(draws.names[place]) + (f" [{raised(unit)}]" if unit not in ("", "1") else "")
+    return plain(draws.names[place]) + (f" [{raised(plain(unit))}]" if unit not in ("", "1") else "")

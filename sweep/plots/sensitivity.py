@@ -16,7 +16,7 @@ from sweep.analysis.sensitivity.sample import REGIME
 from sweep.design.distributions import Scaled
 from sweep.design.sensitivity import Morris
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import HUES, INK, MARKS, Picture, label, save
+from sweep.plots.figure import HUES, INK, MARKS, Picture, label, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def draw(study: SensitivityResult, out: Path | None, picture: str) -> Picture:
 def symbol(study: SensitivityResult, name: str) -> str:
     """The symbol or name of a parameter in pictures."""
     quantity = by_name(study.sample.config.model.parameters)[name]
-    return f"${quantity.symbol}$" if quantity.symbol else name.replace("_", " ")
+    return f"${quantity.symbol}$" if quantity.symbol else plain(name.replace("_", " "))
 
 
 def title(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> str:

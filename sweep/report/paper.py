@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from kernels.runtime import other_program
 from sweep.io.atomic import write_text, write_whole
 from sweep.io.errors import ConfigError, Problem
 from sweep.report.content import Content
@@ -74,7 +75,7 @@ def write_paper(content: Content, out: Path, browser: str) -> int:
             *(["--no-sandbox"] if running_as_root() else []), f"--print-to-pdf={printed}", page.as_uri() + ON_PAPER,
         ]  # fmt: skip
         try:
-            done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False, text=True)  # noqa: S603  (a path of this machine)
+            done = other_program.run(command, SECONDS)
             said = done.stderr.strip().splitlines()[-1:] if done.returncode or not printed.exists() else []
         except subprocess.TimeoutExpired:
             said = [f"no answer within {SECONDS} s"]

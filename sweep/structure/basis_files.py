@@ -30,9 +30,11 @@ from kernels.models.basis import AXES, MOST_MODES, Basis, too_many
 from sweep.io.atomic import write_whole
 from sweep.io.errors import ConfigError, Problem, advise, advise_path, cut, shorten
 from sweep.io.files import MEBIBYTE, read_bytes
+from sweep.io.foreign import UnreadableError, guarded
 from sweep.io.tables import shorten_type
 from sweep.structure.beam_file import read_beam
 
+NO_ARRAYS = "cannot be read as arrays (numpy.savez)"
 MOST_BYTES = 512 * MEBIBYTE
 MOST_JSON = 64 * MEBIBYTE  # lists of Python take twenty times the memory of their text
 MOST_ARRAYS = 100_000
@@ -57,7 +59,7 @@ def read_basis(path: Path) -> Basis:
         return reader(path)
     except OSError as error:
         raise ConfigError(str(path), [Problem("", f"{error.strerror or error}{advise_path(path)}")]) from error
-    except (ValueError, TypeError, KeyError, zipfile.BadZipFile, RecursionError) as error:
+    except ValueError as error:  # UnreadableError among them
         raise ConfigError(str(path), [Problem("", str(error))]) from error
 
 
@@ -95,8 +97,9 @@ def of_arrays(found: Mapping[str, Any]) -> Basis:
     for name in found:
         if name not in PLAIN and name.partition(".")[0] not in TABLES:
             raise ValueError(f"there is no key {name!r}; {advise(name, known)}")
+    found = {name: _numbers(name, value) for name, value in found.items()}
     points = {name.partition(".")[2]: found[name] for name in found if name.startswith("points.")}
-    position = {name.partition(".")[2]: float(np.asarray(found[name])) for name in found if name.startswith("position.")}
+    position = {name.partition(".")[2]: _one(name, found[name]) for name in found if name.startswith("position.")}
     if "M" in found or "K" in found:
         missing = [name for name in ("M", "K") if name not in found]
         if missing:
@@ -110,15 +113,15 @@ def of_arrays(found: Mapping[str, Any]) -> Basis:
     given = [name for name in ("frequency", "omega") if name in found]
     if len(given) != 1:
         raise ValueError("give either frequency [Hz] or omega [rad/s]" + (", not both" if given else ""))
-    omega = np.asarray(found[given[0]], float) * (TWO if given[0] == "frequency" else 1.0)
+    omega = found[given[0]] * (TWO if given[0] == "frequency" else 1.0)
     count = omega.size
-    damping = np.asarray(found.get("damping", 0.0), float)
+    damping = found.get("damping", np.zeros(()))
     return Basis(
         omega,
-        np.asarray(found.get("mass", np.ones(count)), float),
+        found.get("mass", np.ones(count)),
         np.broadcast_to(damping, (count,)) if damping.ndim == 0 else damping,
         points,
-        np.asarray(found.get("participation", np.zeros((3, count))), float),
+        found.get("participation", np.zeros((3, count))),
         position,
     )
 
@@ -144,28 +147,44 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _shapes_in(archive: zipfile.ZipFile) -> dict[str, tuple[int, ...]]:
-    """The shapes of the arrays in a .npz file, of which only the headers are read; ValueError says what is wrong."""
+    """The shapes of the arrays in a .npz file, of which only the headers are read; UnreadableError says what is wrong."""
     found = {}
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")
         with archive.open(member) as file:
             start = file.read(12)  # with the length of the header, which may be 4 GB in later formats
         if start[:6] != np.lib.format.MAGIC_PREFIX:
-            raise ValueError(f"{name} is no array of numpy")
+            raise UnreadableError(f"{name} is no array of numpy")
         if start[6] > 1 and int.from_bytes(start[8:12], "little") > LONGEST_HEADER:
-            raise ValueError(f"the header of {name} is longer than {LONGEST_HEADER:,} bytes")
+            raise UnreadableError(f"the header of {name} is longer than {LONGEST_HEADER:,} bytes")
         with archive.open(member) as file:
             version = np.lib.format.read_magic(file)
             if version not in HEADERS:
-                raise ValueError(f"{name} has the format {version[0]}.{version[1]}, which is that of no array of numbers")
+                raise UnreadableError(f"{name} has the format {version[0]}.{version[1]}, which is that of no array of numbers")
             shape, _, kind = HEADERS[version](file)
         if kind.kind not in "biuf":
-            raise ValueError(f"{name} must hold numbers, not {cut(str(kind), 40)}")
+            raise UnreadableError(f"{name} must hold numbers, not {cut(str(kind), 40)}")
         found[name] = shape
     return found
 
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    """A value of a file as float64; UnreadableError if it is no array of real numbers."""
+    with guarded(f"{name} must be numbers"):
+        given = np.asarray(value)
+        if given.dtype.kind == "c":
+            raise UnreadableError(f"{name} must be real numbers, not complex ones")
+        return np.asarray(value, float)
+
+
+def _one(name: str, value: np.ndarray) -> float:
+    """The only number of an array; ValueError if it has another number of them."""
+    if value.size != 1:
+        raise ValueError(f"{name} must be one number, not an array of shape {value.shape}")
+    return float(value.reshape(()))
 
 
 def _npz(path: Path) -> Basis:
@@ -175,17 +194,21 @@ def _npz(path: Path) -> Basis:
         raise ValueError("is no archive of arrays (numpy.savez)")
     if (count := data.count(ENTRY)) > MOST_ARRAYS:
         raise ValueError(f"has {count:,} arrays: at most {MOST_ARRAYS:,} are read")
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        _check_shapes(_shapes_in(archive))
-    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+    with guarded(NO_ARRAYS), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        shapes = _shapes_in(archive)
+    _check_shapes(shapes)
+    with guarded(NO_ARRAYS), np.load(io.BytesIO(data), allow_pickle=False) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("is no archive of arrays (numpy.savez)")  # noqa: TRY004 - one kind of problem
-        return of_arrays({name: archive[name] for name in archive.files})
+            raise UnreadableError("is no archive of arrays (numpy.savez)")
+        found = {name: archive[name] for name in archive.files}
+    return of_arrays(found)
 
 
 def _json(path: Path) -> Basis:
     """A basis of lists."""
-    tables = json.loads(read_bytes(path, MOST_JSON))
+    data = read_bytes(path, MOST_JSON)
+    with guarded("cannot be read as JSON"):
+        tables = json.loads(data)
     if not isinstance(tables, dict):
         raise ValueError("must be an object with the keys of a basis")  # noqa: TRY004 - one kind of problem
     found = {name: value for name, value in tables.items() if name not in TABLES}
@@ -212,18 +235,18 @@ def _parquet(path: Path) -> Basis:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(io.BytesIO(read_bytes(path, MOST_BYTES))) as file:
-            for field in file.schema_arrow:
-                if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
-                    raise ValueError(f"column {shorten(field.name)} must hold numbers, not {shorten_type(field.type)}")
-            names, groups = file.schema_arrow.names, range(file.metadata.num_row_groups)
-            if len({*names}) < len(names):
-                raise ValueError("has two columns of one name")
-            _check_shapes(dict.fromkeys(names, (sum(file.metadata.row_group(group).num_rows for group in groups),)))
-            table = file.read()
-    except pa.ArrowException as error:
-        raise ValueError(f"is no Parquet file: {error}") from error
+    data = read_bytes(path, MOST_BYTES)
+    with guarded("is no Parquet file"), pq.ParquetFile(io.BytesIO(data)) as file:
+        schema, groups = file.schema_arrow, range(file.metadata.num_row_groups)
+        rows = sum(file.metadata.row_group(group).num_rows for group in groups)
+    for field in schema:
+        if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
+            raise ValueError(f"column {shorten(field.name)} must hold numbers, not {shorten_type(field.type)}")
+    if len({*schema.names}) < len(schema.names):
+        raise ValueError("has two columns of one name")
+    _check_shapes(dict.fromkeys(schema.names, (rows,)))
+    with guarded("is no Parquet file"):
+        table = pq.read_table(io.BytesIO(data))
     columns = {}
     for name in table.column_names:
         column = table.column(name)

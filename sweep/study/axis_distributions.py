@@ -50,7 +50,7 @@ def read_distribution(quantity: Quantity, path: str, raw: dict[str, Any], sample
         able = f'{designs}, or "{BOUNDARY}" with an event'
         found.append(Problem(path, f"only a design that draws takes a distribution: design = one of {able}"))
     elif not isinstance(word, str) or word not in DISTRIBUTIONS:
-        found.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution; {advise(str(word), list(DISTRIBUTIONS))}"))
+        found.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution; {advise(word, list(DISTRIBUTIONS))}"))
     elif word == CHOICE:
         axis = read_choice(quantity, path, raw, found)
         problems += found
@@ -148,7 +148,8 @@ def check_sense(path: str, word: str, at: dict[str, float], found: list[Problem]
 
 def check_bounds(quantity: Quantity, path: str, axis: Drawn, found: list[Problem]) -> None:
     """Check that all values of a distribution are admissible."""
-    least, most = (float(each) for each in axis.at(np.array([0.0, 1.0])))
+    with np.errstate(all="ignore"):  # of a distribution too wide for floats
+        least, most = (float(each) for each in axis.at(np.array([0.0, 1.0])))
     if not (math.isfinite(least) and math.isfinite(most)):
         found.append(Problem(path, f"too wide to draw from: {least:g} to {most:g}"))
         return

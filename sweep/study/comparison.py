@@ -8,12 +8,12 @@ import re
 from sweep.io.tables import number_in
 from sweep.io.units import in_unit
 
-_EVENT = re.compile(r"\s*(\w+(?:\[[^\]]*\])?)\s*(>=|<=|>|<|=)\s*(.+?)\s*$")
+_EVENT = re.compile(r"(\w++(?:\[[^\]]*+\])?)\s*+(>=|<=|>|<|=)\s*+(.+)")
 
 
 def parts_of(text: str) -> tuple[str, str, str] | None:
     """The observable, the relation and the value of an event; None if the text is none."""
-    found = _EVENT.match(text)
+    found = _EVENT.fullmatch(text.strip())
     return None if found is None else (found[1], found[2], found[3])
 
 

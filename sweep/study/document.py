@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from kernels.models import MODELS, Model
-from kernels.models.naming import SURE, SYNONYMS
+from kernels.models.naming import SURE, SYNONYMS, nearest_spelling
 from sweep.design.axis import DRAW, RECORD
 from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.study.load_tables import file_keys
@@ -122,7 +121,7 @@ def describe(item: Mapping[str, Any], location: list[str]) -> str:
         if len(location) == 3 and location[0] in PARTS:
             if (meant := OF_LOADS.get(location[-1])) in known:
                 return f"unknown key; [{location[0]}.{location[1]}] calls it {meant!r}"
-            if difflib.get_close_matches(location[-1], known, n=1, cutoff=SURE):  # of this part rather than of another section
+            if nearest_spelling(location[-1], known, SURE):  # of this part rather than of another section
                 return f"unknown key; {advise(location[-1], known, topic)}"
         return home_of(location[-1]) or f"unknown key; {advise(location[-1], known, topic)}"
     expected = TYPES.get(item["type"])

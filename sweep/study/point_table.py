@@ -19,6 +19,7 @@ from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
 from sweep.io.columns import Wanted, factor_of, split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of
+from sweep.io.foreign import UnreadableError
 from sweep.io.tables import READERS, codes_of, padding_problem, read_lists, read_numbers, read_words, units_of, why
 from sweep.study.document import of_another
 from sweep.study.schema import PARAMETERS
@@ -26,9 +27,9 @@ from sweep.study.schema import PARAMETERS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NODE = re.compile(r"\s*((\w+)\[\d+\])(?:\s*[\[(].*?[\])])?\s*")  # a node of a table, as a calibration names it, and a unit
 MOST_CELLS = 2**30  # of a file of points, on the disk
-OF_A_SUPPORT = re.compile(r"(\S+\[.*?\])(?:\s*[\[(]\s*(.*?)\s*[\])])?\s*")  # a name with brackets of its own, and a unit
+NODE = re.compile(r"\s*+((\w++)\[\d++\])(?:\s*+[\[(].*[\])])?\s*+")  # a node of a table, as a calibration names it, and a unit
+OF_A_SUPPORT = re.compile(r"[^\s\[\]]++\[[^\]]*+\]")  # a name with brackets of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def read_points(
     with ExitStack() as files:
         try:
             return read_columns(path, model, scheme, where, problems, files, selection)
-        except (OSError, pa.ArrowException, UnicodeError) as error:
+        except (OSError, UnreadableError, pa.ArrowException, UnicodeError) as error:
             problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
             return ()
 
@@ -226,10 +227,15 @@ def split_header(header: str, known: Collection[str]) -> tuple[str, str | None]:
     """The parameter of a header and its unit, None if it states none: "a0 [mm/s^2]", "gap[second] [mm]"; gap[second] is a parameter."""
     if header in known:
         return header, None
-    found = OF_A_SUPPORT.fullmatch(header)
-    if found and any("[" in name for name in known):
-        return found[1], found[2]
-    return split_unit(header)
+    return (split_of_support(header) if any("[" in name for name in known) else None) or split_unit(header)
+
+
+def split_of_support(header: str) -> tuple[str, str | None] | None:
+    """A name with brackets of its own, and the unit after it or None: "gap[second] [mm]"; None if a header has no such name."""
+    text = header.strip()
+    found = OF_A_SUPPORT.match(text)
+    rest, unit = split_unit(text[found.end() :]) if found else ("", None)
+    return (found[0], unit) if found and not rest else None
 
 
 def factor_in(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from sweep.excitation.spectrum import Spectrum
 from sweep.excitation.stationary import Stationary
 from sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
 from sweep.io.errors import Problem, advise, shorten
+from sweep.io.foreign import UnreadableError, guarded
 from sweep.io.units import DENSITY, spelled
 from sweep.io.values import number_like, read_number
 from sweep.study.response_spectra import OF_TARGETS, Sizes, read_channels
@@ -178,8 +180,9 @@ def read_correlation(section: Random, channels: Channels, problems: list[Problem
     if isinstance(given, dict):
         return read_decay(given, channels, path, problems)
     try:
-        matrix = np.asarray(given, float)
-    except (TypeError, ValueError):
+        with guarded():
+            matrix = np.asarray(given, float)
+    except UnreadableError:
         matrix = np.zeros(0)
     if matrix.ndim != 2:
         form = "{ length = 0.5, positions = [0.4, 1.2] } in m, or a matrix such as [[1.0, 0.5], [0.5, 1.0]]"
@@ -266,7 +269,13 @@ def read_band(band: Any, rms: Any, channels: Channels, problems: list[Problem]) 
         return None
     if len(ends) < 2 or size is None:
         return None
-    return Spectrum(np.array(ends), np.full(2, size**2 / (ends[1] - ends[0])))
+    density = size * size / (ends[1] - ends[0])
+    if not math.isfinite(density):
+        problems.append(
+            Problem(f"{RANDOM}.rms", f"{size:g} {UNITS[channels.of]} in a band of {ends[1] - ends[0]:g} Hz is no finite density")
+        )
+        return None
+    return Spectrum(np.array(ends), np.full(2, density))
 
 
 def read_pairs(pairs: Any, unit: str | None, channels: Channels, problems: list[Problem]) -> np.ndarray | None:

@@ -93,8 +93,8 @@ def explain(config: Config, rule: Rule, resolved: Mapping[str, Any], scheme: str
 
 
 def single(value: Any) -> Any:
-    """A parameter of one oscillator in the form that rules need for advice: a float, or the (L,) nodes of a table."""
-    return np.asarray(value) if np.ndim(value) else float(value)
+    """A parameter of one oscillator in the form that rules need for advice: a float64, or the (L,) nodes of a table."""
+    return np.asarray(value) if np.ndim(value) else np.float64(value)  # advice may divide by a number so small that it is 0
 
 
 def phrase(rule: Rule, values: Mapping[str, Any], scheme: str, paths: Mapping[str, str], place: str = "") -> Problem:

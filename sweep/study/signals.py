@@ -57,7 +57,7 @@ def read_signals(section: SignalsTable | None, model: Model, problems: list[Prob
     segment, overlap = read_segment(section, problems)
     for name, value, words in (("taper", section.taper, TAPERS), ("detrend", section.detrend, DETRENDS)):
         if value not in words:
-            problems.append(Problem(f"{KEY}.{name}", f"{value!r} is none of its words; {advise(value, words)}"))
+            problems.append(Problem(f"{KEY}.{name}", f"{shorten(value)} is none of its words; {advise(value, words)}"))
     if not 1 <= section.parts <= MOST_PARTS:
         message = f"{section.parts} is out of bounds: must be >= 1 and <= {MOST_PARTS} (parts of the window)"
         problems.append(Problem(f"{KEY}.parts", message))
@@ -108,7 +108,7 @@ def check_segment(signals: Signals | None, fixed: Mapping[str, Any], problems: l
     if signals is None or end is None or not (signals.psd or signals.cross_psd):
         return
     length = (float(end) - float(fixed.get("window_start", 0.0))) / signals.parts
-    most = int(length / signals.interval * (1.0 + ROUNDING)) // 4 * 4
+    most = int(min(max(length, 0.0) / signals.interval * (1.0 + ROUNDING), MOST_SEGMENT)) // 4 * 4
     if 0.0 < length and most < signals.segment:
         of = "the window" if signals.parts == 1 else f"a part of the window (1 of {signals.parts})"
         advice = f"give at most {most}, or a shorter interval" if most >= LEAST_SEGMENT else "give a shorter interval"
@@ -131,9 +131,14 @@ def read_names(path: str, given: Any, known: Mapping[str, Quantity], problems: l
     return tuple(given)
 
 
+def is_name(given: Any, known: Mapping[str, Quantity]) -> bool:
+    """Whether a value of a file is a known name; it may be of any type, also of one that no dict takes."""
+    return isinstance(given, str) and given in known
+
+
 def unknown(path: str, name: Any, known: Mapping[str, Quantity]) -> Problem:
     """The problem of a name that is no channel."""
-    return Problem(path, f"{name!r} is no channel of the model; {advise(str(name), tuple(known))}")
+    return Problem(path, f"{shorten(name)} is no channel of the model; {advise(name, tuple(known))}")
 
 
 def read_pairs(given: Any, known: Mapping[str, Quantity], problems: list[Problem]) -> tuple[tuple[str, str], ...]:
@@ -149,7 +154,7 @@ def read_pairs(given: Any, known: Mapping[str, Quantity], problems: list[Problem
         if not isinstance(pair, list) or len(pair) != 2:
             problems.append(Problem(here, f"must be a pair of channels, not {shorten(pair)}"))
             continue
-        wrong = [unknown(f"{here}[{side}]", name, known) for side, name in enumerate(pair) if name not in known]
+        wrong = [unknown(f"{here}[{side}]", name, known) for side, name in enumerate(pair) if not is_name(name, known)]
         if not wrong and (pair[0] == pair[1] or tuple(pair) in found):
             wrong = [Problem(here, "is named twice" if tuple(pair) in found else "must be two different channels: psd is of one")]
         problems += wrong
@@ -233,7 +238,7 @@ def read_range(path: str, given: Mapping[str, Any], quantity: Quantity, problems
     problems += [Problem(f"{path}.{key}", "is missing") for key in keys[:3] if key not in given]
     spacing = given.get("spacing", "linear")
     if spacing not in SPACINGS:
-        problems.append(Problem(f"{path}.spacing", f"{spacing!r} is no spacing; {advise(str(spacing), SPACINGS)}"))
+        problems.append(Problem(f"{path}.spacing", f"{shorten(spacing)} is no spacing; {advise(spacing, SPACINGS)}"))
     if len(problems) > before:
         return ()
     ends = [read_number(quantity, f"{path}.{key}", given[key], problems) for key in ("from", "to")]

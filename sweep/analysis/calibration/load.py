@@ -54,7 +54,7 @@ FREE_KEYS = {
     "prior": "what is known of it without these measurements: { mean, std }, or { distribution = ... }; default uniform on its scale",
 }  # key of a free parameter -> what it is
 PARTS = ("supports", "loads")
-NODE = re.compile(r"(\w+)\[(\d+)\]")
+NODE = re.compile(r"(\w++)\[([0-9]{1,9})\]")
 CONFIDENCE = Quantity("confidence", "1", "level of the intervals", lower=0.0, upper=1.0, lower_open=True, upper_open=True)
 MOST_STARTS = 10_000
 MOST_FREE = 100

@@ -62,7 +62,7 @@ class Free:
     @property
     def symbol(self) -> str:
         """Its symbol in pictures, in mathtext."""
-        head = f"${self.quantity.symbol}$" if self.quantity.symbol else self.quantity.name.replace("_", " ")
+        head = f"${self.quantity.symbol}$" if self.quantity.symbol else self.quantity.name.replace("_", " ").replace("$", r"\$")
         return head if self.node is None else f"{head} [{self.node}]"
 
     @property

@@ -15,9 +15,10 @@ import numpy as np
 from kernels.models.quantity import Quantity
 from sweep.io.columns import split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of, shorten
+from sweep.io.foreign import UnreadableError
 from sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, why
 from sweep.io.values import DEFAULT
-from sweep.study.point_table import OF_A_SUPPORT, factor_in, read_cells
+from sweep.study.point_table import factor_in, read_cells, split_of_support
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +62,7 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
     try:
         names, pieces = READERS[path.suffix.lower()](path)
         table = pa.concat_tables(limited(pieces, path), promote_options="permissive")
-    except (OSError, pa.ArrowException, UnicodeError) as error:
+    except (OSError, UnreadableError, pa.ArrowException, UnicodeError) as error:
         problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
         return None
     label = f"{where}: {path.name}"
@@ -89,8 +90,7 @@ def limited(pieces: Iterable[pa.Table], path: Path) -> Iterator[pa.Table]:
 
 def stated_in(header: str) -> tuple[str, str | None]:
     """The name and the unit of a header; "x[centre]" and "normal_force_peak[ring]" are names, as no space is before their brackets."""
-    found = OF_A_SUPPORT.fullmatch(header)
-    name, unit = found.groups() if found else split_unit(header)
+    name, unit = split_of_support(header) or split_unit(header)
     return (name, unit) if name else (header, None)
 
 

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 SCALE = "record_scale"
 OF_INPUT = (RECORD, DRAW, SCALE)  # the parameters that choose what shakes a row
 SA, SPECTRAL = "sa", "sa_0.5s"  # of a spectral acceleration: how names begin, and an example
-_NAME = re.compile(r"(?P<measure>[a-z]+)(?:_(?P<period>[0-9.]+(?:e[-+]?[0-9]+)?)s(?:_(?P<percent>[0-9.]+)%)?)?(?:\[(?P<channel>[0-9]+)\])?")
+_NAME = re.compile(
+    r"(?P<measure>[a-z]+)(?:_(?P<period>[0-9.]+(?:e[-+]?[0-9]+)?)s(?:_(?P<percent>[0-9.]+)%)?)?(?:\[(?P<channel>[0-9]{1,9})\])?"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ FORMS = (
     "'chance of peak_force > 5 kN'"
 )
 MOST_ROWS = 64  # of a worst case: so many of its largest rows are functions of their own, with derivatives that do not jump
-_CONSTRAINT = re.compile(r"\s*(?P<left>.+?)\s*(?P<relation><=|>=|<|>|=)\s*(?P<limit>[^<>=]+?)\s*$")
-_MEASURE = re.compile(r"\s*(?:(?P<kind>mean|worst|quantile\s+(?P<level>\S+))\s+of\s+)?(?P<name>\S+)\s*$")
+# of texts with single spaces
+_CONSTRAINT = re.compile(r"(?P<left>.+?) ?(?P<relation><=|>=|<|>|=) ?(?P<limit>[^<>=]++)")
+_MEASURE = re.compile(r"(?:(?P<kind>mean|worst|quantile (?P<level>\S++)) of )?(?P<name>\S++)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def read_measure(text: str, model: Model, rows: int, default: str) -> Measure:
     if text.split()[:1] == [CHANCE]:
         event = read_event(text.split(" of ", 1)[1] if " of " in text else "", model)
         return Measure(CHANCE, by_name(model.observables)[event.observable], event=event)
-    parts = _MEASURE.match(text)
+    parts = _MEASURE.fullmatch(" ".join(text.split()))
     if parts is None:
         raise ValueError(f"{text!r} must be {FORMS}")
     quantity = read_observable(parts["name"], model)
@@ -211,7 +212,7 @@ def read_event(text: str, model: Model) -> Event:
 
 def read_constraint(text: str, model: Model, rows: int) -> Constraint:
     """Parse a constraint; a bare observable must keep its limit in all rows. ValueError says what is wrong."""
-    parts = _CONSTRAINT.match(text)
+    parts = _CONSTRAINT.fullmatch(" ".join(text.split()))
     chance = text.split()[:1] == [CHANCE]
     if parts is None or (chance and not any(relation in parts["left"] for relation in RELATIONS)):
         form = "'chance of peak_force > 5 kN <= 0.05'" if chance else "'peak_force <= 5 kN'"

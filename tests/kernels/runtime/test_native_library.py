@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -78,6 +79,34 @@ def test_without_a_compiler_jax_runs_everything_and_a_sentence_says_why(monkeypa
     monkeypatch.setenv("CXX", "no-such-compiler -O1")
     native_library.forget()
     assert native_library.why_not() == "CXX is no-such-compiler -O1, which is no command"
+    monkeypatch.setenv("CXX", "g++ 'abc")
+    native_library.forget()
+    assert not native_library.in_use()
+    assert native_library.why_not() == "CXX is g++ 'abc, which is no command (No closing quotation)"
+    assert any("g++ 'abc" in problem for problem in jax_setup.problems())
+
+
+def test_a_compiler_that_hangs_holds_a_run_for_seconds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert native_library.LONGEST == 30.0
+    monkeypatch.setattr(native_library, "LONGEST", 0.5)
+    script = tmp_path / "compiler"
+    script.write_text("#!/bin/sh\nsleep 600\nexit 0\n")  # the shell waits for another process, which has its pipes
+    script.chmod(0o755)
+    monkeypatch.setenv("CXX", str(script))
+    begun = time.monotonic()
+    assert not native_library.in_use()
+    assert time.monotonic() - begun < 20.0
+    assert native_library.why_not() == f"{script} did not end within 0.5 s"
+
+
+def test_whatever_goes_wrong_with_the_library_jax_runs_everything(monkeypatch: pytest.MonkeyPatch, compiler: Callable[[str], Path]) -> None:
+    def broken(*_: object) -> None:
+        raise UnicodeError("odd")
+
+    compiler("exit 0")
+    monkeypatch.setattr(native_library, "_provide", broken)
+    assert not native_library.in_use()
+    assert native_library.why_not() == "odd"
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def read_prior(
         return None
     word = raw.get("distribution", LOG_NORMAL if logarithmic else NORMAL)
     if not isinstance(word, str) or word not in PRIORS:
-        problems.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution of a prior; {advise(str(word), PRIORS)}"))
+        problems.append(Problem(f"{path}.distribution", f"{shorten(word)} is no distribution of a prior; {advise(word, PRIORS)}"))
         return None
     found: list[Problem] = []
     anywhere = Quantity(quantity.name, quantity.unit, quantity.description)
