@@ -57,7 +57,7 @@ NUMBERS = (
     *(0, -1, 1, 3, 2**53 + 1, 2**63, 10**308, 10**400, 10**4200, -(10**400), True),
     *(0.0, -0.0, 0.5, 5e-324, 1e-300, 1e-12, 1e12, 1e200, 1.7e308, -1e300, float("nan"), float("inf"), -float("inf")),
 )
-DATES = (dt.date(1979, 5, 27), dt.time(7, 32), dt.datetime.min.replace(tzinfo=None), dt.datetime.max.replace(tzinfo=dt.UTC))
+DATES = (dt.date(1979, 5, 27), dt.time(7, 32), dt.datetime(1979, 5, 27, tzinfo=dt.UTC), dt.datetime.max.replace(tzinfo=dt.UTC))
 LISTS: tuple[Any, ...] = (
     *(
         [],
