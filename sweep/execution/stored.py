@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from kernels.models.schemes import DOUBLE, SINGLE
+from sweep.design.designs import CONCATENATION
 from sweep.io.errors import Problem, cut, shorten
 from sweep.io.files import MOST_TEXT
 from sweep.study.capabilities import BOUNDARY
@@ -22,6 +23,7 @@ from sweep.study.document import read_document
 from sweep.study.schema import Document, Sweep
 from sweep.study.shard_size import MOST_POINTS, MOST_SHARDS, SHARD_POINTS
 
+GRID = "grid"  # the design of a study that names none
 PRECISIONS = (DOUBLE, SINGLE)
 MOST_WORDS = 1000  # different ones of an observable, or statuses
 SAID = 5  # wrong keys that are named
@@ -113,9 +115,12 @@ def problems_in(model: type[Stored], found: Any) -> list[Problem]:
         return [Problem(cut(".".join(map(str, item["loc"])), LONGEST), describe(item)) for item in wrong[:SAID]] + more
     except RecursionError:
         return [Problem("", "is nested too deeply")]
-    if issubclass(model, Identity) and (why := fault_of_study(found["config"])):
-        return [Problem("config", why)]
-    return []
+    if not issubclass(model, Identity):
+        return []
+    why, design = study_in(found["config"])
+    if not why and found["design"] != design:
+        return [Problem("design", f"is {shorten(found['design'])}, and that of the study {shorten(design)}")]
+    return [Problem("config", why)] if why else []
 
 
 def describe(item: Mapping[str, Any]) -> str:
@@ -147,17 +152,22 @@ def load_json(data: bytes | str, model: type[Stored]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def fault_of_study(text: str) -> str:
-    """Why a text is no resolved study; empty if it is one. Its files need not exist, and its values may still be out of bounds."""
+def study_in(text: str) -> tuple[str, str]:
+    """Why a text is no resolved study, empty if it is one, and its design.
+
+    Its files need not exist, and its values may still be out of bounds.
+    """
     problems: list[Problem] = []
     try:
         tables = tomllib.loads(text)
         document = read_document(tables, problems)
     except (ValueError, RecursionError) as error:
-        return f"is no study: {cut(str(error), LONGEST)}"
-    if not problems:
-        problems = missing_parts(tables, document)
-    return f"is no study: {'; '.join(map(str, problems[:SAID]))}" if problems else ""
+        return f"is no study: {cut(str(error), LONGEST)}", ""
+    problems = problems or missing_parts(tables, document)
+    if problems:
+        return f"is no study: {'; '.join(map(str, problems[:SAID]))}", ""
+    several = isinstance(tables.get("sweep"), list)
+    return "", CONCATENATION if several else document.sweep[0].design if document.sweep else GRID
 
 
 def missing_parts(tables: Mapping[str, Any], document: Document) -> list[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -24,9 +25,10 @@ from sweep import ConfigError, load, open_run
 from sweep.analysis import run_state
 from sweep.analysis.calibration.posterior import draws
 from sweep.analysis.run_notes import notes_on
-from sweep.execution.directory import RunDirectory, mark_of
+from sweep.execution.directory import RunDirectory, identity, mark_of
 from sweep.execution.integrity import check_run
 from sweep.execution.recovery import RUN
+from sweep.execution.stored import Identity, problems_in
 from sweep.explore.columns import columns_of
 from sweep.io import sealed_parquet, system
 from sweep.io.toml import to_toml
@@ -416,6 +418,7 @@ WRONG = {  # key of the manifest -> its value -> what is said
     "negative shards": ("shards", -1, "shards: must be greater than or equal to 0, not -1"),
     "shards of no end": ("shards", 10**30, "shards: must be less than or equal to 1000000"),
     "shards of nothing": ("shard_points", 0, "shard_points: must be greater than or equal to 1, not 0"),
+    "design of another study": ("design", "convergence", "design: is 'convergence', and that of the study 'grid'"),
     "precision": ("provenance", {"dtype": "float8"}, "provenance: dtype is 'float8': must be float64 or float32"),
     "words": ("statuses", {f"word {number}": 1 for number in range(2000)}, "statuses: must have at most 1000 items"),
 }
@@ -543,3 +546,14 @@ def test_draws_of_a_posterior_are_checked_when_they_are_read(tmp_path: Path) -> 
         with pytest.raises(ConfigError) as refused:
             draws.read(path)
         assert said in str(refused.value)
+
+
+@pytest.mark.slow
+def test_what_every_shipped_study_says_of_its_run_has_the_form_that_is_read_back() -> None:
+    count = 0
+    for path in sorted((Path(__file__).parents[2] / "configs").glob("*.toml")):
+        with contextlib.suppress(ConfigError):  # a calibration, an optimisation, branches
+            said = identity(load(path))
+            assert problems_in(Identity, said) == [], path.name
+            count += 1
+    assert count > 30
