@@ -8,7 +8,7 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 10.0  # s until the first request of a connection must have come with the token
-MOST = 200  # connections; a browser has six
+MOST = 200  # connections that have not shown the token; a browser makes six
 
 
 class Connection(H11Protocol):
@@ -25,11 +25,11 @@ class Connection(H11Protocol):
         self._end: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the token; beyond MOST connections, the one that has waited longest without it is closed."""
+        """Begin to wait for the token; of more than MOST connections that wait, the oldest is closed."""
         super().connection_made(transport)
         self._end = self.loop.call_later(PATIENCE, transport.abort)
-        if len(self.connections) > MOST:
-            strangers = [each for each in self.connections if isinstance(each, Connection) and not each.admitted]
+        strangers = [each for each in self.connections if isinstance(each, Connection) and not each.admitted]
+        if len(strangers) > MOST:
             oldest = min(strangers, key=lambda each: each.since)
             self.connections.discard(oldest)
             oldest.transport.abort()

@@ -115,12 +115,28 @@ def ask(address: str, way: str = "", body: bytes | None = None) -> tuple[int, by
         connection.close()
 
 
-def held(address: str, data: bytes) -> socket.socket:
-    """A connection that has sent something."""
-    parts = urlsplit(address)
-    found = socket.create_connection((parts.hostname, parts.port), timeout=10.0)
-    found.sendall(data)
-    return found
+class Strangers:
+    """Connections that are closed at the end of a test."""
+
+    def __init__(self) -> None:
+        self.made: list[socket.socket] = []
+
+    def __call__(self, address: str, data: bytes) -> socket.socket:
+        """A connection that has sent something."""
+        parts = urlsplit(address)
+        found = socket.create_connection((parts.hostname, parts.port), timeout=10.0)
+        self.made.append(found)
+        found.sendall(data)
+        return found
+
+
+@pytest.fixture
+def held() -> Iterator[Strangers]:
+    """Makes connections."""
+    found = Strangers()
+    yield found
+    for connection in found.made:
+        connection.close()
 
 
 def is_open(connection: socket.socket) -> bool:
@@ -170,7 +186,7 @@ def test_random_bytes_are_errors_of_the_request(address: str) -> None:
     [b"", b"G", b"POST / HTTP/1.1\r\nHost: x\r\n", b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 100],
     ids=["nothing", "a letter", "half a head", "headers"],
 )
-def test_an_incomplete_request_without_the_token_is_closed(address: str, sent: bytes) -> None:
+def test_an_incomplete_request_without_the_token_is_closed(address: str, held: Strangers, sent: bytes) -> None:
     many = [held(address, sent) for _ in range(10)]
     assert ask(address)[0] == 200
     deadline = time.monotonic() + 10.0
@@ -179,7 +195,7 @@ def test_an_incomplete_request_without_the_token_is_closed(address: str, sent: b
         time.sleep(0.05)
 
 
-def test_a_request_without_the_token_ends_its_connection_at_once(address: str) -> None:
+def test_a_request_without_the_token_ends_its_connection_at_once(address: str, held: Strangers) -> None:
     head = f"POST /x HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nContent-Length: 100000\r\n\r\n".encode()
     for sent in (head, head + b"x", head.replace(b"100000", b"0") * 50):
         connection = held(address, sent)
@@ -187,7 +203,7 @@ def test_a_request_without_the_token_ends_its_connection_at_once(address: str) -
         assert not is_open(connection)
 
 
-def test_connections_without_the_token_take_no_place_from_the_page(address: str) -> None:
+def test_connections_without_the_token_take_no_place_from_the_page(address: str, held: Strangers) -> None:
     many = [held(address, b"") for _ in range(100)]
     for _ in range(5):
         begun = time.monotonic()
@@ -207,7 +223,7 @@ def test_a_connection_with_the_token_stays(address: str) -> None:
     connection.close()
 
 
-def test_the_question_of_a_client_that_has_gone_is_given_up(address: str, rows: Rows) -> None:
+def test_the_question_of_a_client_that_has_gone_is_given_up(address: str, held: Strangers, rows: Rows) -> None:
     asking = [held(address, question(address, "query", {"sql": ENDLESS})) for _ in range(4)]
     deadline = time.monotonic() + 10.0
     while len(rows.running) < 4:
@@ -220,7 +236,7 @@ def test_the_question_of_a_client_that_has_gone_is_given_up(address: str, rows: 
         time.sleep(0.02)
 
 
-def test_long_questions_give_way_to_new_ones(address: str, rows: Rows) -> None:
+def test_long_questions_give_way_to_new_ones(address: str, held: Strangers, rows: Rows) -> None:
     asking = [held(address, question(address, way, {"name": "preagg_1", "sql": ENDLESS} if way == "keep" else {"sql": ENDLESS}))
               for way in ("query", "keep") * 15]  # fmt: skip
     time.sleep(0.5)
@@ -245,14 +261,13 @@ def test_a_result_without_end_is_refused(rows: Rows) -> None:
     assert rows.select("SELECT * FROM range(10) ORDER BY 1 DESC")
 
 
-def test_a_server_stops_amid_a_long_question(rows: Rows) -> None:
+def test_a_server_stops_amid_a_long_question(held: Strangers, rows: Rows) -> None:
     path = RunDirectory(folder(rows))
     server = Server(Answers(path.path, rows, facts_of(path, rows)))
     thread = threading.Thread(target=server.serve)
     thread.start()
-    connection = held(server.address, question(server.address, "query", {"sql": ENDLESS}))
+    held(server.address, question(server.address, "query", {"sql": ENDLESS}))
     time.sleep(0.5)
     server.stop()
     thread.join(10.0)
-    connection.close()
     assert not thread.is_alive()
