@@ -415,6 +415,7 @@ def test_writers_killed_at_any_moment_leave_nothing_that_the_next_does_not_remov
 WRITERS = {
     "sweep/io/system.py": "the one place",
     "kernels/runtime/private_files.py": "kept programs, in a folder that no other user can write, under new random names",
+    "sweep/cli/explore.py": "the page that leads a browser to a run, in a folder that it has just made for itself",
     "kernels/runtime/native_library.py": "the compiled library, in a folder that it has just made for itself",
 }
 METHODS = {"write_text", "write_bytes", "mkdir", "touch", "unlink", "rmdir", "symlink_to", "hardlink_to", "rename", "makedirs", "rmtree"}

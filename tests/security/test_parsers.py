@@ -107,7 +107,7 @@ def test_a_basis_that_no_parser_reads_is_refused_with_its_file(name: str, tmp_pa
 
 def test_complex_numbers_are_no_basis(tmp_path: Path) -> None:
     np.savez(tmp_path / "complex.npz", omega=np.array([1.0 + 2.0j]))
-    with pytest.raises(ConfigError, match="real numbers"):
+    with pytest.raises(ConfigError, match="must hold numbers, not complex128"):
         read_basis(tmp_path / "complex.npz")
 
 

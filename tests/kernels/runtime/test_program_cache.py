@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ class Maker:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where programs are kept; every one is worth it."""
     files = PrivateFiles(tmp_path / "cpu")
 
@@ -96,7 +96,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     kept_there()
     monkeypatch.setattr(program_cache, "_files", kept_there)
     monkeypatch.setattr(program_cache, "WORTH_KEEPING", 0.0)
-    return files.folder
+    option = "jax_persistent_cache_min_compile_time_secs"
+    before = getattr(jax.config, option)
+    jax.config.update(option, 1e9)  # what JAX keeps itself is not kept here
+    yield files.folder
+    jax.config.update(option, before)
 
 
 def test_a_kept_program_is_made_once_for_each_key_and_version_of_the_package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

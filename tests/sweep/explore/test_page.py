@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -153,9 +154,9 @@ def test_a_brush_that_takes_long_to_prepare_says_so(browser: Browser, address: s
     open_page(browser, address)
     keep = module.Rows.keep
 
-    def slowly(self: module.Rows, name: str, statement: str) -> None:
+    def slowly(self: module.Rows, *given: Any) -> None:
         time.sleep(0.2)
-        keep(self, name, statement)
+        keep(self, *given)
 
     monkeypatch.setattr(module.Rows, "keep", slowly)
     assert browser.run("return document.getElementById('busy').hidden")

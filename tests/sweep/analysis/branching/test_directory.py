@@ -104,7 +104,7 @@ def test_files_that_are_none_of_branches_are_not_mixed_with_them(tmp_path: Path)
 
 def test_the_same_study_goes_on_and_keeps_what_is_whole(tmp_path: Path) -> None:
     (tmp_path / "points").mkdir()  # of a call that was killed before it wrote its study
-    (tmp_path / ".config.toml.tmp").write_text("")
+    (tmp_path / ".tribosweep-0123456789abcdef.tmp").write_text("")
     (tmp_path / ".lock").write_text("")
     complete(tmp_path, load(STUDY))
     block = results.block_file(tmp_path, 0)
