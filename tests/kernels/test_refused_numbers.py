@@ -27,6 +27,7 @@ def test_one_oscillator_that_breaks_a_rule_is_refused(params: dict[str, float], 
         kernels.simulate("rubbing_mass", RUBS | params, scheme)
 
 
+@pytest.mark.slow
 def test_rows_of_arrays_carry_a_status() -> None:
     found = kernels.simulate("rubbing_mass", RUBS | {"m": np.array([1.0, -1.0, np.nan]), "mu_s": 0.1, "mu_d": np.array([0.2, 0.1, 0.1])})
     assert found["status"].tolist() == [Status.RULE_BROKEN, Status.OUT_OF_BOUNDS, Status.NOT_FINITE]

@@ -26,6 +26,7 @@ def found() -> Results:
     return kernels.simulate("rubbing_mass", {**RUBS, "mu": np.array([0.1, 0.9])})
 
 
+@pytest.mark.slow
 def test_entries_are_attributes_with_units_and_words(found: Results) -> None:
     assert isinstance(found, dict)
     assert found.wear_power is found["wear_power"]

@@ -150,6 +150,7 @@ def test_a_bad_row_gets_its_status_and_no_numbers_and_disturbs_nobody(solve: Sol
         assert (found[name][1::2] == alone[name][0]).all(), name
 
 
+@pytest.mark.slow
 def test_an_unstable_step_and_a_missing_stiffness_break_a_rule_of_euler(solve: Solve) -> None:
     good = {"a0": 1.5, "k_t": 9e6, "step": 2e-4, "end": 0.1}
     found = solve([good, good | {"step": 2.8e-4}, good | {"k_t": None}], "euler")
@@ -182,6 +183,7 @@ def test_omitted_tangential_damping_is_critical(solve: Solve) -> None:
     assert same(solve([row], "euler"), solve([row | {"c_t": 6000.0}], "euler"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_programs")
 def test_a_run_of_too_many_events_ends_with_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rigid_loop, "MOST_EVENTS", 20)

@@ -110,6 +110,7 @@ def follow(law: Any, **changes: float) -> Any:
     return last
 
 
+@pytest.mark.slow
 def test_a_mass_between_two_walls_goes_from_one_to_the_other() -> None:
     m, k_n, v0, end = 2.0, 300.0, 0.7, 20.0
     last = follow(Walls(jnp.array(m), jnp.array(0.0), jnp.array(k_n)), v0=v0, end=end)

@@ -357,6 +357,7 @@ def test_small_systems_are_solved_and_their_free_unknowns_are_zero() -> None:
         assert np.count_nonzero(found) == 1
 
 
+@pytest.mark.slow
 def test_jurys_conditions_are_those_of_the_eigenvalues() -> None:
     rng = np.random.default_rng(4)
     for n in (1, 2, 3):

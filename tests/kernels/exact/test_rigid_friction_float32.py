@@ -68,6 +68,7 @@ def oscillators(count: int, seed: int, springs: bool, periods: float = 0.0) -> l
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("springs", "periods", "count", "typical", "worst"),
     [

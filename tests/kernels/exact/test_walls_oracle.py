@@ -17,6 +17,8 @@ from tests.oracle.linear_motion import Motion
 from tests.oracle.quadratic_motion import Quadratic
 from tests.oracle.shock_events import DIGITS, Oscillator
 
+pytestmark = pytest.mark.long  # of an oracle itself
+
 Params = dict[str, Any]
 
 A: Params = {"m": 1.0, "v0": 2.0, "k_n": 1.0, "f_crit": 1.0, "f_post": 0.5, "k_post": 0.5}

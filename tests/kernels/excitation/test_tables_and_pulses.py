@@ -69,6 +69,7 @@ def ends(**params: Any) -> Any:
     return kernels.simulate("rubbing_mass", {"mu": 0.1, "g": 10.0, "end": 1.0, **params})
 
 
+@pytest.mark.slow
 def test_a_force_that_is_turned_off_has_the_closed_form() -> None:
     # 3 N for 0.2 s give 0.4 m/s and 0.04 m; then friction stops the mass after 0.4 s and 0.08 m
     times = np.array([[0.0, 0.2, 0.2, math.nan], [0.3, 0.3, 0.5, 0.5]])

@@ -65,6 +65,7 @@ def test_every_step_below_the_bound_is_stable_and_none_above(scheme: str) -> Non
             assert growth(scheme, 1.001 * bound, per_mass) > 1.0 + 1e-5, per_mass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", MAPS)
 def test_a_stuck_mass_rests_below_the_bound_and_slips_above(scheme: str) -> None:
     row = {"k_t": 9e6, "c_t": 6000.0, "x0": 1e-9, "end": 0.5, "a0": 0.1}

@@ -135,6 +135,7 @@ def test_the_area_of_a_scar_is_that_of_two_circles_and_gives_its_depth_back(gap:
     assert wear_laws.scar_depth(np.asarray(area), radius, gap) == pytest.approx(depth, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_scar_of_no_area_has_no_depth_and_one_beyond_half_the_tube_is_none() -> None:
     found = wear_laws.scar_depth(np.array([0.0, 1.0]), 0.01, 1e-4)
     assert found[0] == 0.0

@@ -20,6 +20,7 @@ def densities(asked, samples, count=None):
     return [np.asarray(each) for each in welch.finish(sums, asked)]
 
 
+@pytest.mark.slow
 def test_the_sum_of_lines_is_the_variance():
     samples = np.random.default_rng(1).normal(3.0, 2.0, (2, 512))
     asked = Signals(STEP, psd=("x", "v"), cross_psd=(("x", "v"),), segment=512, overlap=0.0, taper="boxcar")

@@ -12,6 +12,7 @@ from kernels.models import RUBBING_MASS
 from kernels.runtime import memory_maps
 
 
+@pytest.mark.slow
 def test_programs_are_given_up_and_made_again_where_maps_are_scarce(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = {"a0": np.array([2.0, 5.0])}
 

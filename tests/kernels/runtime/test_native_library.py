@@ -158,6 +158,7 @@ def test_a_library_without_its_function_is_refused(compiler: Callable[[str], Pat
     assert not kept(tmp_path)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_two_processes_at_once_both_get_the_library(compiler: Callable[[str], Path], tmp_path: Path) -> None:
     log = compiler("sleep 1\n" + STUB)

@@ -108,6 +108,7 @@ def test_a_row_in_lockstep_does_not_depend_on_the_others() -> None:
         assert part[name].tobytes() == values[5:12][::-1].tobytes(), name
 
 
+@pytest.mark.slow
 def test_shards_in_lockstep_share_one_program() -> None:
     rows = masses(RUBBING_MASS)
     batch.solve(RUBBING_MASS, "euler", rows | {"end": 3.0, "step": 1e-3}, {}, COUNT, room=COUNT)

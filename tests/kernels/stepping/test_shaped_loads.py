@@ -62,6 +62,7 @@ def test_a_trace_follows_a_table() -> None:
     assert {0.2, 0.5, 0.8} <= {*course["time"]}  # steps end where the force bends or jumps
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said() -> None:
     with pytest.raises(ValueError, match=r"a pulse needs a duration, unless it is a rectangle: give pulse_duration\[pull\]"):
         structure_history.trace(BODY, {"pulse[pull]": 2.0, "pulse_amplitude[pull]": 1.0}, "rk54")

@@ -77,6 +77,7 @@ ORDERS = {
 AT_BEST = {"euler": 4e-5, "adapt1": 4e-5, "devogelaere": 4e-5, "adapt2": 1e-8, "rk32": 1e-7, "rk54": 1e-7}
 
 
+@pytest.mark.slow
 @pytest.mark.long_cases("adapt?", "rk32")
 @pytest.mark.parametrize("scheme", of("euler"))
 def test_while_a_mass_slides_work_motion_and_energies_converge_at_the_order_of_the_scheme(scheme: str) -> None:

@@ -226,6 +226,7 @@ def test_records_with_channels_act_as_the_sines_that_they_sample() -> None:
         solve(kernels.MODELS["stop"], "euler", {"k_n": 1e5, "record": 0.0, "mu": 0.0}, records=Records(samples[None], 2e-5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
 def test_a_step_is_refused_above_the_bound_at_which_a_touched_structure_is_unstable(scheme: str) -> None:
     structure = rod("plane", "x")

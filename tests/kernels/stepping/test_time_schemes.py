@@ -76,6 +76,7 @@ def free_oscillation(solve: Solve, scheme: str) -> tuple[float, float]:
     return float(found["x_end"][0]), float(found["v_end"][0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "adapt1"])
 def test_symplectic_euler_keeps_its_modified_energy(solve: Solve, scheme: str) -> None:
     x, v = free_oscillation(solve, scheme)
@@ -83,6 +84,7 @@ def test_symplectic_euler_keeps_its_modified_energy(solve: Solve, scheme: str) -
     assert abs(x * x + v * v - 1.0) < 0.6 * H
 
 
+@pytest.mark.slow
 def test_central_differences_have_the_phase_of_theory_and_no_drift(solve: Solve) -> None:
     # x_n = cos(n theta) with sin(theta / 2) = h / 2, and the velocity put out is that of the old acceleration
     x, v = free_oscillation(solve, "adapt2")
@@ -107,6 +109,7 @@ def test_runge_kutta_drifts_by_its_stability_polynomial(solve: Solve, scheme: st
     assert x * x + v * v - 1.0 == pytest.approx(drift, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_devogelaere_drifts_by_the_eigenvalue_of_its_step(solve: Solve) -> None:
     # the map of (x, v, x_h of the step before) for F = -x
     x, v, early = np.eye(3)
@@ -177,6 +180,7 @@ def test_rubbing_is_that_of_an_independent_implementation(solve: Solve, scheme: 
         np.testing.assert_allclose(found[name], [each[name] for each in expected], err_msg=name, **close)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ADAPTIVE)
 def test_a_step_that_is_rejected_leaves_nothing_behind(scheme: str) -> None:
     # a mass that slides fast against friction: a step over its reversal is far too long
@@ -253,6 +257,7 @@ def test_a_run_of_too_many_fixed_steps_ends_at_once(scheme: str) -> None:
     assert np.isnan(found["wear_power"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["adapt2", "rk54"])
 @pytest.mark.usefixtures("fresh_programs")
 def test_no_run_exceeds_the_bound_on_steps(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:

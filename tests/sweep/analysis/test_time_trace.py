@@ -171,6 +171,7 @@ def test_the_command_shows_extremes_and_writes_tables(tmp_path: Path, capsys: Ca
     assert found["time"] == table["time"].tolist()
 
 
+@pytest.mark.slow
 def test_pictures_show_orbits_with_their_clearance(tmp_path: Path) -> None:
     found = trace_of(load(ROD), 3, 2000)
     out = tmp_path / "trace.png"

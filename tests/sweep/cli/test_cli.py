@@ -267,6 +267,7 @@ def test_a_jax_that_cannot_start_is_a_sentence_with_its_settings(
     assert fake.calls == []
 
 
+@pytest.mark.slow
 def test_doctor_sees_that_jax_had_started_before() -> None:
     script = "import jax; jax.devices(); import sys; from sweep.cli import main; sys.exit(main(['doctor']))"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
@@ -308,6 +309,7 @@ def in_bash(line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["true", "head -1"])
 def test_a_closed_pipe_ends_the_command_quietly(reader: str) -> None:
     done = in_bash(f"$tribosweep list --json | {reader}")
@@ -320,6 +322,7 @@ def test_closed_streams_are_no_failure(closed: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_full_disk_behind_stdout_is_a_sentence() -> None:
     done = in_bash("$tribosweep list > /dev/full")
     assert done.returncode == 2

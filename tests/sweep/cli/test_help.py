@@ -139,6 +139,7 @@ def completed(words: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_the_shell_completes_commands_studies_models_and_topics() -> None:
     assert completed("tribosweep cal") == ["calibrate"]
     assert completed("tribosweep run regime_") == ["regime_boundary", "regime_map"]

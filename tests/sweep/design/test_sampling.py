@@ -88,6 +88,7 @@ def test_sobol_points_are_spread_evenly() -> None:
     assert qmc.discrepancy(points) < 0.05 * qmc.discrepancy(np.random.default_rng(1).random((2**12, 5)))
 
 
+@pytest.mark.slow
 def test_a_shard_of_a_billion_points_takes_the_time_of_one_shard() -> None:
     axes = {"a0": {"from": 0.5, "to": 20.0}, "mu": {"from": 0.01, "to": 1.0, "spacing": "log"}, "k": {"from": 0.0, "to": 9.0}}
     for kind in ("sobol", "latin_hypercube"):

@@ -29,6 +29,7 @@ a0 = { from = 0.5, to = 20.0 }
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_run_at_once_with_the_line_that_resumes_it(tmp_path: Path, number: int, status: int) -> None:
     study, out = tmp_path / "study.toml", tmp_path / "out"

@@ -178,6 +178,7 @@ def test_the_page_fits_a_phone_and_every_control_has_a_name(browser: Browser, ad
     browser.resize(1280, 900)
 
 
+@pytest.mark.slow
 def test_all_rows_of_a_large_run_are_counted_on_request(browser: Browser, small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SMALL", 1000)
     monkeypatch.setattr(module, "SAMPLE", 600)

@@ -45,6 +45,7 @@ def test_every_study_begins_with_what_it_asks() -> None:
         assert "tribosweep" not in about, name
 
 
+@pytest.mark.slow
 def test_an_installation_without_a_checkout_has_them_in_the_package(tmp_path: Path) -> None:
     """The layout of the wheel, which .ci/wheel builds: sweep/configs."""
     for package in ("sweep", "kernels"):

@@ -46,6 +46,7 @@ def test_rows_are_laid_on_the_grid_of_the_two_parameters_that_vary(fake: FakeKer
     assert fake.calls == [30]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_a_map_is_drawn_beside_its_run_or_where_it_is_wanted(fake: FakeKernels, tmp_path: Path, capsys: Captured, suffix: str) -> None:
     directory, picture = grid(tmp_path / "a", {"a0": A0, "mu": MU}), tmp_path / f"picture{suffix}"
@@ -154,6 +155,7 @@ def test_a_run_that_is_no_map_is_refused_with_its_reason(
     assert len(fake.calls) == (2 if "scheme" in axes else 1)
 
 
+@pytest.mark.slow
 def test_points_that_are_on_no_grid_are_areas_of_the_nearest_row(fake: FakeKernels, tmp_path: Path) -> None:
     axes = {"a0": {"from": 1.0, "to": 10.0}, "mu": {"from": 0.01, "to": 1.0, "spacing": "log"}}
     directory = run({"sweep": {"design": "sobol", "count": 32, "seed": 3, "axes": axes}}, tmp_path / "a").directory

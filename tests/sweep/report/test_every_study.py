@@ -181,6 +181,7 @@ def sweep_of(design: str, axes: Mapping[str, tuple[float, float]], folder: Path)
     return {"design": design, "axes": counted}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("smooth")
 @pytest.mark.parametrize("design", [*(name for name in DESIGNS if name != "convergence"), "several"])
 @pytest.mark.parametrize("model", [pytest.param(name, marks=MARKS.get(name, ())) for name in AXES])

@@ -177,6 +177,7 @@ def test_every_refusal_is_made_with_that_reason(found: list[Combination], folder
     assert not wrong, "\n".join(map(str, wrong[:12])) + f"\n{len(wrong)} of {len(seen)}"
 
 
+@pytest.mark.slow
 def test_what_works_is_accepted(found: list[Combination], folder: Path) -> None:
     """Every feature and pair that works, on each model with one scheme; a pair of a study, not of a command that computes."""
     assert folder.exists()

@@ -60,11 +60,13 @@ def test_a_long_slide_over_a_fast_excitation_stops_where_friction_has_eaten_its_
     assert float(observables["v_end"]) == 0.0
 
 
+@pytest.mark.slow
 def test_a_run_that_would_take_too_long_says_so() -> None:
     _, status = run({"omega": 1e7, "a0": 0.5, "v0": 8.0, "c": 1e-9})
     assert int(status) == Status.TOO_MANY_EVENTS
 
 
+@pytest.mark.slow
 def test_a_result_that_is_no_number_has_a_status_in_python_too() -> None:
     result = kernels.simulate("rubbing_mass", {"v0": 1e300, "end": 1e30})
     assert int(result["status"]) == Status.OVERFLOW
@@ -98,6 +100,7 @@ def test_a_run_cut_at_the_bound_of_events_says_how_far_it_came(monkeypatch: pyte
     assert solve(1.001 * reached)[1] == Status.TOO_MANY_EVENTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [ProgramKey("exact", free=True), ProgramKey("exact"), ProgramKey("exact", friction="penalised")], ids=str)
 @pytest.mark.parametrize("name", ["m", "a0", "omega", "phase", "load", "mu_s", "v0", "end"])
 def test_a_parameter_that_is_no_number_has_a_status_and_ends_the_run_at_once(key: ProgramKey, name: str) -> None:

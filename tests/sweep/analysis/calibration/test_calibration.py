@@ -160,6 +160,7 @@ def test_a_number_that_is_wider_than_its_bounds_is_not_told() -> None:
     assert known.blind[0].sentence(TWO) == "x0: the data say hardly anything of it within its bounds"
 
 
+@pytest.mark.slow
 def test_a_profile_is_the_interval_where_the_model_is_linear_and_open_where_nothing_limits_it() -> None:
     line = np.linspace(-1.0, 1.0, 7)
     flat = Space([Free("x0", X0, None, -1.0, 3.0, False, 0.0), Free("v0", RUBBING_MASS.parameter("v0"), None, -2.0, 2.0, False, 0.0)])
@@ -334,6 +335,7 @@ def test_a_prior_and_a_weight_count_as_measurements(tmp_path: Path) -> None:
     assert tied.estimates[0] == pytest.approx(0.3, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say(tmp_path: Path) -> None:
     calibration = load.load(sliding(tmp_path))
     system, space, data = System(calibration.config, calibration.space, calibration.data), calibration.space, calibration.data

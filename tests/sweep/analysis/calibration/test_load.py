@@ -330,6 +330,7 @@ def test_the_calibrations_of_the_project_are_sound(name: str) -> None:
             check(request, found)
 
 
+@pytest.mark.slow
 def test_reading_a_calibration_starts_neither_jax_nor_optimistix() -> None:
     code = (
         "import sys; import sweep.analysis.calibration.analysis, sweep.cli.calibration, sweep.plots.calibration; "

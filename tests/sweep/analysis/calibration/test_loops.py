@@ -52,6 +52,7 @@ def loop_study(files: list[str], free: dict[str, Any], **more: Any) -> dict[str,
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_fit_finds_stiffness_and_friction_of_parallelograms_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, samples, amplitude in (("a.csv", 80, 1e-3), ("b.csv", 50, 1e-4)):  # slips, and sticks; of different lengths

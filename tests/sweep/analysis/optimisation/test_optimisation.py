@@ -77,6 +77,7 @@ def test_the_study_at_the_optimum_keeps_the_limit_when_it_is_run(tmp_path: Path)
     assert any("other draws may exceed the limit" in note for note in found.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.shapes
 def test_without_derivatives_the_optimum_is_the_same(tmp_path: Path) -> None:
     constraint = "quantile 0.9 of slip_distance <= 80 cm"
@@ -87,6 +88,7 @@ def test_without_derivatives_the_optimum_is_the_same(tmp_path: Path) -> None:
     assert "no multipliers" in found.notes[0]
 
 
+@pytest.mark.slow
 @pytest.mark.shapes
 def test_a_count_is_minimised_without_derivatives(tmp_path: Path) -> None:
     goal = {"maximise": "mean of wear_energy", "constraints": ["chance of stops >= 1 >= 50 %"]}
@@ -98,6 +100,7 @@ def test_a_count_is_minimised_without_derivatives(tmp_path: Path) -> None:
     assert found.variables["mu"] == pytest.approx(v[11] / (2.0 * G), rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.shapes
 def test_a_limit_that_nothing_keeps_exits_3_and_names_the_nearest_point(tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "brake.toml"

@@ -130,6 +130,7 @@ def test_bounds_from_exact_derivatives_hold_and_agree_with_finite_differences(tm
         assert found["ST_bound", name].value == pytest.approx(theirs["dgsm"][j], rel=1e-4)
 
 
+@pytest.mark.slow
 def test_derivatives_go_through_distributions_and_scaled_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a short function in place of the wall: the derivative along a factor is that along all nodes of its table."""
 

@@ -484,6 +484,7 @@ def test_a_dry_run_says_how_many_rows_there_are_at_most(law: FakeKernels, file: 
     assert law.calls == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_a_picture_is_drawn_and_the_same_again(law: FakeKernels, file: str, tmp_path: Path, capsys: Captured, suffix: str) -> None:
     picture = tmp_path / f"picture{suffix}"

@@ -67,6 +67,7 @@ def test_every_release_of_arviz_gives_the_same_diagnostics():
         np.testing.assert_allclose(getattr(found, name), values, rtol=1e-10, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_new_fit_keeps_draws_of_the_same_calibration_and_removes_others(loop):
     sweep.calibrate("calibrate_loop", loop.directory, FEW)
     assert (loop.directory / draws.POSTERIOR).exists()
