@@ -90,6 +90,7 @@ def test_a_study_that_was_edited_between_extensions_is_refused_or_right(tmp_path
     assert same_rows(tmp_path / "short", tmp_path / "fresh")
 
 
+@pytest.mark.long
 def test_a_study_that_is_edited_while_it_is_extended_does_not_change_its_rows(tmp_path: Path) -> None:
     run, study = tmp_path / "run", write(tmp_path / "study.toml", 16)
     assert end(start("run", study, "--out", run))[0] == 0
@@ -101,6 +102,7 @@ def test_a_study_that_is_edited_while_it_is_extended_does_not_change_its_rows(tm
     assert same_rows(run, tmp_path / "fresh")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("same", [True, False])
 def test_of_two_processes_on_one_directory_one_writes_and_the_other_says_who(same: bool, tmp_path: Path) -> None:
     studies = [write(tmp_path / "one.toml", 800), write(tmp_path / "other.toml", 800, seed=1 if same else 2)]

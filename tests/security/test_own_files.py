@@ -380,6 +380,7 @@ def test_a_run_with_a_wrong_file_and_right_checksums_is_read_or_refused(bases: d
     assert min(found.values()) > 20
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_five_hundred_runs_with_a_wrong_file_are_read_or_refused(bases: dict[str, Path], tmp_path: Path) -> None:
     found = refuse_or_read(range(100, 600), bases, tmp_path / "run")
@@ -405,7 +406,7 @@ def test_commands_refuse_such_runs_and_never_ask_to_report_a_defect(bases: dict[
             status, seconds, out, told = commands.run(tmp_path, 60.0, words[0], str(path), *words[1:])
             assert status in (0, 2, 3, 4), (seed, words, what, status, told[-300:])
             assert "Traceback" not in out + told
-            assert seconds < SECONDS, (seed, words, what)
+            assert seconds < SECONDS * (3.0 if words[0] == "resume" else 1.0), (seed, words, what)  # it compiles
     finally:
         commands.close()
 

@@ -110,6 +110,7 @@ def test_no_command_reads_a_file_of_a_run_that_is_too_large(name: str, run_there
         assert "memory" not in said
 
 
+@pytest.mark.slow
 def test_a_manifest_a_mark_and_a_study_that_are_too_large_count_as_damaged(
     run_there: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
