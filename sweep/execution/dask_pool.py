@@ -73,7 +73,7 @@ def start_cluster(workers: int | None, stack: ExitStack) -> Any:
     """Start a cluster on this machine and return its client: `workers` processes, default one per core, share the cores.
 
     Every user of this machine can reach its ports. So all connections between its processes need a certificate that exists in their memory
-    alone, the web servers that Dask starts beside have no pages, and what workers might write lies in a folder of this user.
+    alone, the web servers that Dask starts beside have no pages, and files that Dask may write lie in a folder of this user.
 
     Raises:
         ConfigError: the package for the certificate is not installed.
@@ -93,10 +93,10 @@ def start_cluster(workers: int | None, stack: ExitStack) -> Any:
     devices = {"JAX_NUM_CPU_DEVICES": str(max(1, cores() // count))}
     above = dask.config.get("temporary-directory", None)
     scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="tribosweep-", dir=above, ignore_cleanup_errors=True))
-    stack.enter_context(dask.config.set(NO_PAGES))
+    stack.enter_context(dask.config.set({**NO_PAGES, "temporary-directory": scratch}))
     cluster = LocalCluster(
         n_workers=count, threads_per_worker=1, security=security, scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-        local_directory=scratch, env=devices, preload=__name__, silence_logs="CRITICAL",
+        env=devices, preload=__name__, silence_logs="CRITICAL",
     )  # fmt: skip
     stack.callback(cluster.close, timeout=ANSWER)
     return stack.enter_context(Client(cluster))
