@@ -99,6 +99,7 @@ def test_two_walls_push_the_two_ways() -> None:
     np.testing.assert_allclose(found["wall_force"], [0.0, 2.0, 5.0], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_its_derivatives_are_those_of_the_parallelogram() -> None:
     x = triangle(1.0, 40)
 

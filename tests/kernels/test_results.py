@@ -68,6 +68,7 @@ def test_it_is_copied_and_pickled(clone) -> None:
     assert (type(again), again.units, again.power.tolist()) == (Results, {"power": "W"}, [1.0, 2.0])
 
 
+@pytest.mark.slow
 def test_rows_without_results_raise_if_asked(found: Results) -> None:
     assert MADE.failed.tolist() == [False, True]
     with pytest.raises(ValueError, match=r"1 of 2 rows failed: row 1: the parameters contradict each other"):

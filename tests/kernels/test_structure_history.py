@@ -41,6 +41,7 @@ def test_a_trace_ends_where_the_run_ends_and_adds_up_to_its_observables(scheme: 
     assert np.trapezoid(slides, time) / 0.1 == pytest.approx(float(found["wear_power[ring]"]), rel=2e-2)
 
 
+@pytest.mark.slow
 def test_forces_of_a_trace_are_those_of_the_equations() -> None:
     history = trace(ROD.model, GIVEN, "euler", rows=0)
     place = np.stack([history["place_1[ring]"], history["place_2[ring]"]])
@@ -69,6 +70,7 @@ def test_impacts_are_counted_and_add_up(scheme: str) -> None:
     assert np.all(each["velocity"] > 0.0)
 
 
+@pytest.mark.slow
 def test_thinner_traces_are_rows_of_the_whole() -> None:
     whole, thin = (trace(ROD.model, GIVEN, "euler", rows=rows) for rows in (0, 100))
     assert len(thin["time"]) == 101

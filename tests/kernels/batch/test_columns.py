@@ -41,6 +41,7 @@ def test_some_columns_are_as_among_all(scheme: str, more: dict[str, float], colu
         np.testing.assert_allclose(some.observables[name], whole.observables[name], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
+@pytest.mark.slow
 def test_columns_in_any_order_have_one_program() -> None:
     solve(RUBBING_MASS, "exact", MASSES, {}, COUNT, asked=Asked(columns=("regime", "wear_power")))
     made = len(PROGRAMS)

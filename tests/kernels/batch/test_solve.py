@@ -137,6 +137,7 @@ BAD = [
 ]
 
 
+@pytest.mark.slow
 def test_a_bad_row_gets_its_status_and_no_numbers_and_disturbs_nobody(solve: Solve) -> None:
     good = {"a0": 1.5, "omega": 6.0, "end": 12.0}
     some = [row for bad, _ in BAD for row in (good | bad, good)]
@@ -178,6 +179,7 @@ def test_absent_cells_take_the_documented_default(solve: Solve) -> None:
     assert same({name: values[1:] for name, values in mixed.items()}, solve([other]))
 
 
+@pytest.mark.slow
 def test_omitted_tangential_damping_is_critical(solve: Solve) -> None:
     row = {"a0": 1.5, "k_t": 9e6, "step": 1e-4, "end": 1.0}
     assert same(solve([row], "euler"), solve([row | {"c_t": 6000.0}], "euler"))

@@ -124,6 +124,7 @@ def test_a_mass_between_two_walls_goes_from_one_to_the_other() -> None:
     assert int(last.memory.count) == int(half)
 
 
+@pytest.mark.slow
 def test_a_softening_wall_lets_the_mass_run_away_as_cosh() -> None:
     m, k_n, v0 = 2.0, -8.0, 0.7
     last = follow(Walls(jnp.array(m), jnp.array(0.0), jnp.array(k_n)), v0=v0, end=2.0)

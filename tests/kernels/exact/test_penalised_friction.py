@@ -246,6 +246,7 @@ def test_more_events_than_the_bound_have_a_status(monkeypatch: pytest.MonkeyPatc
     assert np.isnan(found.observables["wear_power"][1])
 
 
+@pytest.mark.slow
 def test_a_row_does_not_depend_on_its_neighbours(solve: Solve) -> None:
     rows = [*random_rows(30), {"a0": 1.5}, {"a0": 1.5, "k": 3.0}, {"a0": 1.5, "c": 0.2, "k_t": 1e5}]
     together, order = solve(rows), np.random.default_rng(5).permutation(len(rows))

@@ -102,6 +102,7 @@ def test_float32_finds_what_float64_finds(solve: Solve, springs: bool, periods: 
         np.testing.assert_array_equal(single[name], fine[name], err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_slip_keeps_its_digits_however_short_it_is(solve: Solve) -> None:
     # next to the amplitude at which slip begins, wear goes as (1 - eta)^2
     less = 10.0 ** np.linspace(-9.0, -0.3, 640)

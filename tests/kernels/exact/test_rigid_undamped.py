@@ -68,6 +68,7 @@ def test_values_are_those_of_the_loop_for_derivatives() -> None:
     assert regimes == {0, 1, 2}
 
 
+@pytest.mark.slow
 def test_a_speed_that_touches_zero_is_no_stop() -> None:
     # without friction, released from rest by a sine, the speed comes back to 0 once a period, and does not change its sign
     found = solve(RUBBING_MASS, "exact", {"mu": np.zeros(3), "a0": np.array([3.0, 5.0, 0.7]), "omega": np.array([6.0, 2.0, 9.0])}, {}, 3)

@@ -96,7 +96,8 @@ def difference(found: Row, expected: Row, name: str) -> float:
 @pytest.mark.parametrize(("right", "left", "friction"), CASES, ids=str)
 def test_two_walls_are_those_of_50_digits(right: str, left: str, friction: str) -> None:
     rng = np.random.default_rng(zlib.crc32(f"{right} {left} {friction}".encode()))
-    rows = [random_row(rng, right, left, friction) for _ in range(8)]
+    count = 3 if (right, left) == ("stop", "stop") else 8  # 50 digits take a second a row
+    rows = [random_row(rng, right, left, friction) for _ in range(count)]
     solution = solve(TWO_WALLS, rows)
     worst: dict[str, float] = {}
     hits = 0
@@ -112,7 +113,7 @@ def test_two_walls_are_those_of_50_digits(right: str, left: str, friction: str) 
             if name not in NOT_COMPARED:
                 worst[name] = max(worst.get(name, 0.0), difference(found, expected, name))
     print(right, left, friction, hits, max(worst.values()), max(worst, key=lambda name: worst[name]))
-    assert hits > 20
+    assert hits > 2.5 * count
     assert {name: error for name, error in worst.items() if not error < 1e-9} == {}
 
 

@@ -55,6 +55,7 @@ def test_no_power_wears_nothing_and_one_too_small_for_edf_mz_has_no_volume_by_it
     assert found[3] == pytest.approx(CONSTANTS["edf_s"] * YEAR, rel=1e-2)  # the rate is S from the beginning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("time", [1e-3, YEAR])
 def test_derivatives_of_edf_mz_are_those_of_40_digits(time: float) -> None:
     at = CONSTANTS | {"service_time": time}

@@ -32,6 +32,7 @@ def test_programs_are_given_up_and_made_again_where_maps_are_scarce(monkeypatch:
     assert programs.PROGRAMS
 
 
+@pytest.mark.slow
 def test_maps_of_others_do_not_end_programs_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "_REMAINING", [0])
     monkeypatch.setattr(memory_maps, "number", lambda: 1000)

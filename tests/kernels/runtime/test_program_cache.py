@@ -333,6 +333,7 @@ def test_only_the_false_alarm_is_held_back(
     assert said == ("before\nafter" if held_back else f"before\n{line}\nafter")
 
 
+@pytest.mark.slow
 def test_last_words_are_not_lost_where_a_process_ends_at_once() -> None:
     code = """
 import os, sys, jax

@@ -328,6 +328,7 @@ def innermost(jaxpr: Any) -> Iterator[Any]:
                 yield part
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "scheme", "own", "most"),
     [

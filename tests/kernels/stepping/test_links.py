@@ -81,8 +81,9 @@ def agree(found: dict[str, np.ndarray], rows: list[dict[str, Any]], allowed: flo
 
 
 @pytest.mark.oracle("spring_force", "damper_force")
-def test_rk54_is_an_independent_integration() -> None:
-    rows = rows_of(8, 3)
+@pytest.mark.parametrize("count", [2, pytest.param(8, marks=pytest.mark.slow)])
+def test_rk54_is_an_independent_integration(count: int) -> None:
+    rows = rows_of(count, 3)
     found = run("rubbing_mass", "rk54", rows, mu=0.0, end=END, tolerance=1e-9)
     agree(found, rows, 1e-6)
     assert (found["link_peak_force"] >= np.abs(found["link_force_end"])).all()
@@ -155,6 +156,7 @@ def test_maxwell_branches_have_their_storage_and_loss_moduli(ratio: float) -> No
     assert float(energies.sum()) == pytest.approx(np.pi * loss, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_dashpot_of_exponent_1_is_a_linear_one_and_relaxation_has_its_closed_form() -> None:
     stiffness, damping = jnp.array([30.0]), jnp.array([2.0])
     linear, power = Maxwell(stiffness, damping, None), Maxwell(stiffness, damping, jnp.float64(1.0))
@@ -232,6 +234,7 @@ def test_a_step_in_which_the_mass_turns_back_yields_up_to_its_turn() -> None:
     assert float(law.at_start(jnp.float64(-0.3)).set) == pytest.approx(-0.2, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_rows_without_a_link_have_none() -> None:
     row = rows_of(1, 3)[0] | {"mu": 0.0}
     none = {name: value for name, value in row.items() if not name.startswith(("maxwell", "hardening"))}

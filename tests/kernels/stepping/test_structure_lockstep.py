@@ -53,6 +53,7 @@ def test_lockstep_has_the_results_of_rows_that_each_have_their_step(scheme: str)
         np.testing.assert_allclose(together.observables[name], values, rtol=1e-7, atol=1e-9 * scale, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("step", "engine"), [(np.float64(1e-5), LOCKSTEP), (np.full(3, 1e-5), QUEUE)])
 def test_rows_that_share_their_steps_run_in_lockstep(step: Any, engine: str) -> None:
     structure = two_supports()

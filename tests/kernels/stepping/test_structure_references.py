@@ -74,6 +74,7 @@ def closed_form(time: np.ndarray) -> np.ndarray:
     return np.where(time < back, -0.5 * time, np.where(time < 2.0 * back, -0.5 * back + 0.5 * (time - back), time - 2.0 * back))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "adapt2", pytest.param("rk54", marks=pytest.mark.slow)])
 def test_bars_that_hit_rebound_as_the_closed_form_and_the_reference_code_say(scheme: str) -> None:
     given = {"gap": 0.0, "k_n": 5e9, "c_n": 2e4, "step": 1e-7, "largest_step": 1e-6, "end": TIMES}

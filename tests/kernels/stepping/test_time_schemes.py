@@ -249,6 +249,7 @@ def test_an_instant_to_be_hit_just_after_the_start_is_no_failure(solve: Solve, s
     assert not solve(rows, scheme)["status"].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
 def test_a_run_of_too_many_fixed_steps_ends_at_once(scheme: str) -> None:
     # while numbers are traced no rule refuses such a step

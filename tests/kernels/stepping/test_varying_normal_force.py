@@ -193,6 +193,7 @@ def test_stiff_contacts_rub_as_rigid_ones_do(solve: Solve, scheme: str) -> None:
     assert not found["stops"][:3].any()
 
 
+@pytest.mark.slow
 def test_programs_of_a_constant_normal_force_are_those_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = {"a0": np.array([15.0, 1.5]), "k_t": 1e5, "end": 0.1, "step": 1e-3}
     seen: list[set[str]] = []

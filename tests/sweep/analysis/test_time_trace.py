@@ -84,6 +84,7 @@ def test_impacts_of_structures_are_those_of_the_rows() -> None:
     assert list(dict.fromkeys(table["point"])) == [3, 2]
 
 
+@pytest.mark.slow
 def test_a_trace_of_one_coordinate_is_that_of_the_exact_engine() -> None:
     config = load(SLIDING)
     found = trace_of(config, 1, 50, 1.0, 2.0)

@@ -180,6 +180,7 @@ def test_wrong_usage_is_status_2(arguments: list[str], capsys: Captured) -> None
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_everything_that_a_study_can_name_is_listed(capsys: Captured) -> None:
     assert main(["list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
@@ -316,6 +317,7 @@ def test_a_closed_pipe_ends_the_command_quietly(reader: str) -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 def test_closed_streams_are_no_failure(closed: str) -> None:
     done = in_bash(f"$tribosweep list models {closed}")
@@ -370,6 +372,7 @@ PLACES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_signal_ends_the_command_anywhere_with_its_status(place: str, number: int, status: int) -> None:

@@ -60,6 +60,7 @@ def test_draws_have_the_spectrum_of_a_standard_from_0_2_to_33_hz(standard):
         assert np.abs(found / standard(fine) - 1.0).max() < 0.1015
 
 
+@pytest.mark.slow
 def test_a_draw_keeps_its_tolerance_and_comes_to_rest():
     drawn = short()
     fine = np.geomspace(1.0, 20.0, 977)
@@ -120,6 +121,7 @@ def test_a_target_over_periods_and_in_g_is_the_same(tmp_path):
     assert of_file.accelerations == pytest.approx(short().accelerations)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_reached_is_said(monkeypatch):
     monkeypatch.setattr("sweep.excitation.compatible.CORRECTIONS", 4)
     drawn = Compatible(np.array([0.5, 6.0]), np.array([5.0, 5.0]), 0.05, (0.5, 6.0), 2.0, 0.05, 1, Envelope("jennings", 0.2, 0.2), 0.005)

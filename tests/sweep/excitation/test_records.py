@@ -289,6 +289,7 @@ def test_names_are_columns_also_of_a_table_of_points(tmp_path: Path, fake: FakeK
     assert fake.calls == [3]
 
 
+@pytest.mark.slow
 def test_a_mass_without_friction_moves_as_its_record_integrated_twice(tmp_path: Path) -> None:
     config = two(tmp_path, parameters={"mu": 0.0}, study={"scheme": "euler"})
     solution = solve_points(config, config.design.points(0, 4))

@@ -116,6 +116,7 @@ def test_limits_are_typed_by_keyboard(browser: Browser, address: str, small: Sma
     assert not browser.complaints()
 
 
+@pytest.mark.slow
 def test_a_click_on_a_cell_shows_its_row_and_trace(browser: Browser, address: str, small: SmallRun) -> None:
     open_page(browser, address)
     drag(browser, "map", (0.7583, 0.5125), (0.7583, 0.5125))  # the middle of cell (45, 20)
@@ -166,6 +167,7 @@ def test_a_brush_that_takes_long_to_prepare_says_so(browser: Browser, address: s
     assert not browser.complaints()
 
 
+@pytest.mark.slow
 def test_the_page_fits_a_phone_and_every_control_has_a_name(browser: Browser, address: str) -> None:
     browser.resize(*PHONE, mobile=True)
     open_page(browser, address)

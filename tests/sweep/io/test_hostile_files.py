@@ -122,6 +122,7 @@ def test_an_odd_table_is_refused_soon(user: str, case: str, tmp_path: Path, caps
     assert why in refused(tmp_path, "odd.csv", user, capsys)
 
 
+@pytest.mark.slow
 def test_many_unknown_columns_are_counted(tmp_path: Path, capsys: Captured) -> None:
     names = [f"c{number}" for number in range(9_000)]
     (tmp_path / "odd.csv").write_text(f"{','.join(names)}\n{','.join('1' for _ in names)}\n")

@@ -108,6 +108,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 def test_every_model_is_among_the_cases() -> None:
     assert {case.values[0] for case in CASES} == set(MODELS) == set(WALLS)
     assert {law for law, _ in BY_LAW} == set(LAWS)

@@ -74,6 +74,7 @@ def test_a_result_that_is_no_number_has_a_status_in_python_too() -> None:
     assert int(result["regime"]) == -1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [{}, pytest.param({"k": 1e-5}, marks=pytest.mark.slow), pytest.param({"k_t": 1e6, "c_t": 0.0}, marks=pytest.mark.slow)]
 )

@@ -97,6 +97,7 @@ def test_a_fit_finds_a_wall_again_that_was_crushed(tmp_path: Path, monkeypatch: 
     assert found == {name: pytest.approx(known[name], rel=1e-6) for name in found}
 
 
+@pytest.mark.slow
 def test_the_example_is_solved_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["calibrate", str(CONFIGS / "calibrate_loop.toml"), "--picture", "loop.png"]) == 0

@@ -47,6 +47,7 @@ def test_chains_share_calls_and_report_what_they_did(sampled):
     assert len(np.unique(found.coordinates[:, 0, 0])) == 4
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_draws():
     _, problem = line()
     few = nuts.NutsSettings(chains=2, warmup=50, draws=20, seed=5)
