@@ -182,13 +182,10 @@ def test_a_refusal_takes_little_memory_and_time(name: str, tmp_path: Path) -> No
     (tmp_path / "study.toml").write_text(study.format(file))
     words = ["calibrate", "study.toml"] if "[calibration]" in study else ["run", "study.toml", "--dry-run"]
 
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-
-    limited = f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({SPACE}, {SPACE}))"
+    limits = f"resource.setrlimit(resource.RLIMIT_DATA, ({SPACE}, {SPACE})); resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))"
     command = f"import sys; sys.argv = ['tribosweep', *{words!r}]; from sweep.cli import console; console()"
-    line, here = [sys.executable, "-c", f"{limited}; {command}"], {**os.environ, "PYTHONPATH": str(HERE)}
-    done = subprocess.run(line, cwd=tmp_path, env=here, preexec_fn=limit, capture_output=True, text=True, check=False)
+    line, here = [sys.executable, "-c", f"import resource; {limits}; {command}"], {**os.environ, "PYTHONPATH": str(HERE)}
+    done = subprocess.run(line, cwd=tmp_path, env=here, capture_output=True, text=True, check=False)
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
