@@ -182,7 +182,9 @@ def test_a_refusal_takes_little_memory_and_time(name: str, tmp_path: Path) -> No
     (tmp_path / "study.toml").write_text(study.format(file))
     words = ["calibrate", "study.toml"] if "[calibration]" in study else ["run", "study.toml", "--dry-run"]
 
-    limits = f"resource.setrlimit(resource.RLIMIT_DATA, ({SPACE}, {SPACE})); resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))"
+    limits = (
+        f"resource.setrlimit(resource.RLIMIT_DATA, ({SPACE}, {SPACE})); resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))"
+    )
     command = f"import sys; sys.argv = ['tribosweep', *{words!r}]; from sweep.cli import console; console()"
     line, here = [sys.executable, "-c", f"import resource; {limits}; {command}"], {**os.environ, "PYTHONPATH": str(HERE)}
     done = subprocess.run(line, cwd=tmp_path, env=here, capture_output=True, text=True, check=False)

@@ -66,6 +66,7 @@ def same_rows(one: Path, other: Path) -> bool:
     return bool(runs[0].to_arrow().equals(runs[1].to_arrow()))
 
 
+@pytest.mark.long
 def test_a_study_that_was_edited_between_extensions_is_refused_or_right(tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert end(start("run", write(tmp_path / "a.toml", 24), "--out", run))[0] == 0

@@ -400,7 +400,7 @@ COMMANDS = ["show", "show --failed", "show --json", "check", "map", "resume", "e
 def test_commands_refuse_such_runs_and_never_ask_to_report_a_defect(bases: dict[str, Path], tmp_path: Path) -> None:
     commands = Commands(tmp_path)
     try:
-        for seed in range(40):
+        for seed in range(16):
             what, path = mutant(20_000 + seed, bases, tmp_path / "run")
             words = COMMANDS[seed % len(COMMANDS)].split()
             status, seconds, out, told = commands.run(tmp_path, 60.0, words[0], str(path), *words[1:])

@@ -9,7 +9,11 @@ import sweep
 
 S0 = 3.0**2 / 39.5  # (m/s^2)^2/Hz, of the band
 M, K, C, STEP = 1.0, 987.0, 1.885, 0.005
-pytestmark = [pytest.mark.slow, pytest.mark.shapes]  # impacts are counted by two programs: chaos tells programs of other shapes apart
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.shapes,
+]  # impacts are counted by two programs: chaos tells programs of other shapes apart
 
 
 def density_of(frequency):

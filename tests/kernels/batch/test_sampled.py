@@ -127,6 +127,7 @@ def test_units_of_densities():
     assert list(channels(MODELS["rubbing_mass"])) == ["x", "v", "a", "friction_force"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_signals_of_a_structure_are_those_of_its_samples():
     config = load("rod_in_ring")
@@ -145,6 +146,7 @@ def test_signals_of_a_structure_are_those_of_its_samples():
     assert found["impact_durations[ring]"][0].sum() == found["impact_peaks[ring]"][0].sum() > 5.0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_wear_by_kwu_epri_is_that_of_the_course_of_a_row():
     config = load("rod_in_ring")

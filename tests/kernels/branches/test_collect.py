@@ -114,6 +114,7 @@ def of_row(row: int) -> dict[str, float]:
     return {name: float(np.broadcast_to(value, 3)[row]) for name, value in STOPS.items()}
 
 
+@pytest.mark.long
 @pytest.mark.long_cases("1")
 @pytest.mark.parametrize("row", [0, 1])
 def test_a_stop_folds_the_branch_where_the_closed_form_of_two_stretches_does(stops: list[Branch], row: int) -> None:

@@ -215,6 +215,7 @@ def test_reverse_derivatives_of_the_wear_power_are_its_differences_and_a_bad_row
         np.testing.assert_allclose(np.asarray(slopes[name])[:4] * scale, expected["wear_power"], rtol=2e-6, atol=1e-7, err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_derivative_of_every_observable_is_its_difference(solve: Solve) -> None:
     columns = moving()

@@ -286,6 +286,7 @@ def test_a_fixed_window_has_no_period(solve: Solve) -> None:
     assert solve([{"a0": 15.0, "mu": 0.1}])["period"].tolist() == [0.0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_derivatives_are_those_of_the_limit() -> None:
     wear = lambda a0, mu, omega: kernels.simulate("rubbing_mass", {"a0": a0, "mu": mu, "omega": omega}, window="steady")["wear_power"]  # noqa: E731

@@ -16,6 +16,8 @@ from kernels.models.outputs import Asked
 from kernels.models.status import Status
 from kernels.observables.impact_pattern import NO_CONTACT, PERMANENT
 
+pytestmark = [pytest.mark.slow, pytest.mark.long]  # shakedowns compile for a minute
+
 WALL = {"k_n": 20.0, "c_n": 1.0, "f_crit": 12.0, "f_post": 8.0, "k_post": 30.0, "plateau": 0.05, "softening": 0.1}
 MASS = {"m": 1.0, "k": 1.0, "c": 0.2, "a0": 1.0}
 OMEGA = np.array([0.9, 1.3, 0.7, 1.1, 1.5, 1.2])

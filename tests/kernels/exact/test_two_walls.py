@@ -117,6 +117,7 @@ def test_two_walls_are_those_of_50_digits(right: str, left: str, friction: str) 
     assert {name: error for name, error in worst.items() if not error < 1e-9} == {}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_equal_elastic_walls_are_a_stop_with_two_sides() -> None:
     rng = np.random.default_rng(5)

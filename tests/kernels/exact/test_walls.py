@@ -110,6 +110,7 @@ def test_stops_and_walls_are_those_of_the_independent_run(model: Model) -> None:
     agree(rows, model)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [pytest.param(STOP, id="stop", marks=pytest.mark.long), pytest.param(BUCKLING_WALL, id="buckling_wall")])
 def test_what_rubs_and_hits_is_that_of_the_independent_run(model: Model) -> None:

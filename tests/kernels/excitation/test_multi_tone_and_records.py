@@ -101,6 +101,7 @@ def test_rigid_friction_under_sines_and_a_record_is_that_of_an_independent_integ
     agrees_with_the_reference(3, penalised=False)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_penalised_friction_under_sines_and_a_record_is_that_of_an_independent_integration() -> None:
     agrees_with_the_reference(8, penalised=True)

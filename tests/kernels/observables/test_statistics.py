@@ -121,6 +121,7 @@ def test_a_number_of_blocks_that_cannot_be_is_refused() -> None:
         kernels.simulate("rubbing_mass", {"a0": 2.0}, window="steady", blocks=4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_penalised_friction_agrees_with_quadrature_in_30_digits() -> None:
     hold_against_oracle(PENALISED, penalised_friction, 1e-13)

@@ -125,6 +125,7 @@ def test_derivatives_through_the_steps_are_differences() -> None:
     assert float(found) == pytest.approx(float(last(1.0 + 1e-6) - last(1.0 - 1e-6)) / 2e-6, rel=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_dashpots_of_a_power_law_are_an_independent_integration() -> None:
     rows = [row | {"maxwell_exponent": exponent} for row, exponent in zip(rows_of(4, 11), (0.3, 0.5, 0.8, 1.0), strict=True)]

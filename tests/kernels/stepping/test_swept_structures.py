@@ -99,6 +99,7 @@ def test_the_bound_of_a_step_knows_basis_position_and_modes() -> None:
     assert bounds[0] == pytest.approx(float(stable(tube(basis(2))).margin(alone, "euler")), rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_derivatives_by_position_and_frequency_are_those_of_the_steps() -> None:
     structure = tube(basis(), own_modes=(0,))
@@ -116,6 +117,7 @@ def test_derivatives_by_position_and_frequency_are_those_of_the_steps() -> None:
         assert slopes[number] == pytest.approx(difference, rel=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_lists_have_the_supports_in_the_order_in_which_they_were_given() -> None:
     supports = [Support("far", "p7", "plane"), Support("near", "p3", "ring"), Support("last", "p5", "plane")]

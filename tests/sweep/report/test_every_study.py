@@ -204,6 +204,7 @@ def test_every_model_is_drawn() -> None:
     assert set(AXES) == set(MODELS)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["buckling_wall", pytest.param("two_walls", marks=pytest.mark.long)])
 def test_a_wall_without_friction_is_drawn_with_its_traces(model: str, tmp_path: Path) -> None:

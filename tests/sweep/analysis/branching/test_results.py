@@ -20,7 +20,7 @@ from sweep.cli import main
 from tests.oracle import stop_orbit
 from tests.sweep.report.browser import open_browser
 
-pytestmark = pytest.mark.slow  # its programs take half a minute to compile
+pytestmark = [pytest.mark.slow, pytest.mark.long]  # a study of branches takes a minute
 
 STOP = {"m": 1.0, "k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "omega": 1.7}
 GAPS = [0.4, 0.5, 0.6]

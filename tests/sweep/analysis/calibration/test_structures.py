@@ -163,6 +163,7 @@ def test_intervals_of_stiffness_and_gap_hold_the_truth_as_often_as_they_say() ->
     assert (np.abs(plain.coordinates[0] - truth) < 0.3 * known.sd).all()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_example_finds_the_support_again(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["calibrate", str(CONFIGS / "calibrate_support.toml"), "--set", "calibration.starts=2", "--picture", "support.png"]
