@@ -56,6 +56,7 @@ def tables_in(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from tables_in(each)
 
 
+@pytest.mark.slow
 def test_every_key_of_a_study_is_described(pages: dict[str, str]) -> None:
     keys = [*sections(Document, ""), *sections(Range, "sweep.axes.NAME")]
     assert {("time", "window"), ("excitation.random", "rms"), ("supports.NAME", "k_n"), ("sweep.axes.NAME", "from")} <= {*keys}

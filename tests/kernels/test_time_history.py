@@ -68,6 +68,7 @@ def test_short_stretches_are_resolved() -> None:
     assert np.count_nonzero(pressed) >= 7 * entries > 0
 
 
+@pytest.mark.slow
 def test_a_trace_at_given_times_is_the_motion_there() -> None:
     params = {"a0": 3.0, "mu": 0.1, "omega": 2.0 * np.pi, "end": 2.0}  # slips from asin(1/3)/omega on: v in closed form
     start = np.arcsin(1.0 / 3.0) / (2.0 * np.pi)

@@ -263,6 +263,7 @@ def test_a_dry_run_shows_tables_and_words(fake: FakeKernels, tmp_path: Path, cap
     assert fake.calls == [3]
 
 
+@pytest.mark.slow
 def test_a_map_of_a_wall_has_no_regime_but_a_shade(shocked: FakeKernels, tmp_path: Path) -> None:
     directory = run(WALL, tmp_path / "a").directory
     drawn = read_map(directory)

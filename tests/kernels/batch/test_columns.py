@@ -49,6 +49,7 @@ def test_columns_in_any_order_have_one_program() -> None:
     assert len(PROGRAMS) == made
 
 
+@pytest.mark.slow
 def test_an_unknown_column_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(ValueError, match=r"'wear_powr' is no observable of these rows; did you mean 'wear_power'\?"):
         solve(RUBBING_MASS, "exact", MASSES, {}, COUNT, asked=Asked(columns=("wear_powr",)))

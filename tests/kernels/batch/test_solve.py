@@ -158,6 +158,7 @@ def test_an_unstable_step_and_a_missing_stiffness_break_a_rule_of_euler(solve: S
     assert found["status"].tolist() == [Status.OK, Status.RULE_BROKEN, Status.RULE_BROKEN]
 
 
+@pytest.mark.slow
 def test_absent_cells_take_the_documented_default(solve: Solve) -> None:
     whole = {"m": 2.0, "g": 9.0, "mu": 0.2, "a0": 7.0, "omega": 5.0, "end": 6.0}
     explicit = whole | {

@@ -99,6 +99,7 @@ def random_rows(count: int) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.slow
 def test_a_tight_time_scheme_tends_to_it(solve: Solve) -> None:
     rows = random_rows(24)
     exact = solve(rows)

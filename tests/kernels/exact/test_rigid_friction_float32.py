@@ -148,6 +148,7 @@ def test_a_row_in_float32_does_not_depend_on_the_others(solve: Solve) -> None:
         assert values[order].tobytes() == shuffled[name].tobytes(), name
 
 
+@pytest.mark.slow
 def test_what_cannot_be_seven_digits_is_computed_in_sixteen(solve: Solve) -> None:
     rows = [{"a0": 15.0, "k": 4.0 * math.pi**2 * 9.5}, {"a0": 15.0, "c": 20.0}]
     fine, single = solve(rows), solve(rows, dtype=np.float32)

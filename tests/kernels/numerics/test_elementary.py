@@ -90,6 +90,7 @@ def test_arc_sine_outside_its_domain_is_no_number() -> None:
     assert np.isnan(np.asarray(asin(jnp.asarray([1.5, -1.5, np.nan])))).all()
 
 
+@pytest.mark.slow
 def test_derivatives_of_sine_versine_and_arc_sine_are_the_analytic_ones() -> None:
     angle, x = jnp.linspace(-20.0, 20.0, 101), jnp.linspace(-0.99, 0.99, 101)
     (_, _), (d_sine, d_versine) = jax.jvp(chord, (angle,), (jnp.ones_like(angle),))

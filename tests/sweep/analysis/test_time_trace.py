@@ -196,6 +196,7 @@ def test_pictures_show_orbits_with_their_clearance(tmp_path: Path) -> None:
     assert [axes.get_ylabel() for axes in figure.axes[1:3]] == ["normal [N]", "friction [N]"]
 
 
+@pytest.mark.slow
 def test_pictures_of_one_coordinate_show_its_loop(tmp_path: Path) -> None:
     out = tmp_path / "trace.svg"
     assert main(["trace", str(study(tmp_path, SLIDING)), "--point", "1", "--rows", "300", "--out", str(out)]) == 0

@@ -151,6 +151,7 @@ def test_other_columns_can_be_chosen_and_filters_stay(browser: Browser, address:
     assert mean == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_brush_that_takes_long_to_prepare_says_so(browser: Browser, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     open_page(browser, address)
     keep = module.Rows.keep

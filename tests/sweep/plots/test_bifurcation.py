@@ -66,6 +66,7 @@ def test_points_are_gathered_over_the_parameter_that_varies(fake: FakeKernels, t
     assert fake.calls == [4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_a_diagram_is_drawn_beside_its_run_or_where_it_is_wanted(fake: FakeKernels, tmp_path: Path, capsys: Captured, suffix: str) -> None:
     directory, picture = steady(tmp_path / "a", {"a0": A0}, parameters={"mu": 0.0}), tmp_path / f"picture{suffix}"

@@ -80,6 +80,7 @@ def test_the_areas_have_the_colours_of_their_regimes(fake: FakeKernels, tmp_path
     assert fake.calls == [9]
 
 
+@pytest.mark.slow
 def test_what_is_missing_of_a_run_is_said(fake: FakeKernels, small_shards: int, tmp_path: Path, capsys: Captured) -> None:
     fake.fail_at = 2
     with pytest.raises(KeyboardInterrupt):

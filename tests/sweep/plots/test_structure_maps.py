@@ -78,6 +78,7 @@ def test_a_map_shows_the_chosen_support(solver: FakeKernels, sections: dict[str,
     assert notes_on(directory) == []
 
 
+@pytest.mark.slow
 def test_a_map_of_a_structure_is_drawn_and_labelled(solver: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = run(SECTIONS, tmp_path / "run").directory
     picture = tmp_path / "map.svg"

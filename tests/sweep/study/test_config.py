@@ -218,6 +218,7 @@ sections = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(sections)
 def test_whatever_a_study_holds_it_is_accepted_or_its_problems_are_listed(study: dict[str, object]) -> None:
@@ -231,6 +232,7 @@ def test_whatever_a_study_holds_it_is_accepted_or_its_problems_are_listed(study:
         assert load(config.document).digest == config.digest
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text())
 def test_whatever_a_file_holds_it_is_accepted_or_its_problems_are_listed(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:

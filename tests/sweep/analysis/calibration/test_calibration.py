@@ -68,6 +68,7 @@ def test_any_angle_is_within_the_bounds_and_every_coordinate_has_one() -> None:
     assert TWO.on_bound(TWO.at(np.array([math.pi / 2, 0.0]))).tolist() == [True, False]
 
 
+@pytest.mark.slow
 def test_the_solver_finds_what_scipy_finds_from_every_start() -> None:
     times = np.linspace(0.0, 2.0, 9)
 
@@ -94,6 +95,7 @@ def test_a_parameter_that_is_held_stays_and_the_others_move() -> None:
     assert TWO.values(fits.coordinates)[0] == pytest.approx([1.0, 2.0], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_optima_are_told_apart_by_their_numbers_and_a_ridge_is_one() -> None:
     double = Plain(TWO, lambda v: np.array([(v[1] - 1.0) ** 2 - 0.25, v[0] - 2.0, 0.1 * v[1]]), 3)
     found = optima_of(fit(double, starts_of(double, 12, 1)), double)  # type: ignore[arg-type]

@@ -54,6 +54,7 @@ def sphere(states: np.ndarray) -> np.ndarray:
     return np.asarray((states**2).sum(axis=1) - chi2.isf(1e-6, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "runs"), [(plane, 200), (sphere, 120)], ids=["plane", "sphere"])
 def test_the_intervals_of_a_millionth_hold_it_as_often_as_they_say(function: Function, runs: int) -> None:
     found = [estimated(climbed(function, seed=seed)) for seed in range(runs)]

@@ -55,6 +55,7 @@ def test_the_same_seed_gives_the_same_draws():
     assert np.array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_an_error_of_the_density_ends_the_chains():
     likelihood, problem = line()
     calls = []
