@@ -130,3 +130,9 @@ def test_a_mass_that_slides_to_a_stop_dissipates_its_kinetic_energy(solve: Solve
     assert mu * found["wear_energy"][0] == pytest.approx(0.5 * m * v0**2, rel=5e-4)
     assert found["x_end"][0] == pytest.approx(v0**2 / (2.0 * mu * 10.0), rel=5e-4)
     assert found["slip_phases"][0] == 1.0
+
+
+def test_friction_brakes_a_mass_from_the_first_step_on(solve: Solve) -> None:
+    v0, mu, step = np.array([1.5, -1.5]), 0.3, 1e-3
+    found = solve([{"m": 2.0, "mu": mu, "v0": v, "k_t": 1e4, "c_t": 0.0, "omega": 1.0, "step": step, "end": step} for v in v0], "euler")
+    np.testing.assert_allclose(found["v_end"], v0 - np.sign(v0) * mu * 10.0 * step, rtol=1e-14)  # g = 10 m/s^2

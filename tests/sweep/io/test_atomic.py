@@ -96,3 +96,12 @@ def test_what_killed_processes_have_left_goes_and_what_living_ones_write_stays(t
     system.close(descriptor)
     write_whole(tmp_path / "a", b"new")
     assert there(tmp_path) == {**OLD, "a": b"new"}
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name_and_its_name_too_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+    for name in ("write", "flush", "replace", "flush_folder"):
+        call = getattr(system, name)
+        monkeypatch.setattr(system, name, lambda *given, call=call, name=name: (call(*given), done.append(name))[0])
+    write_whole(tmp_path / "a", b"content")
+    assert done == ["write", "flush", "replace", "flush_folder"]

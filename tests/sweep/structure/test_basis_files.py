@@ -139,3 +139,12 @@ def test_modes_prints_what_a_basis_holds(tmp_path: Path, capsys: Captured) -> No
     assert [mode["frequency"] for mode in printed["modes"]] == pytest.approx(basis.omega / (2.0 * np.pi))
     assert printed["position"]["middle"] == 2.0
     assert main(["modes", str(TUBE), "--out", str(tmp_path / "tube.csv")]) == 2
+
+
+def test_modes_and_corrections_of_a_beam_have_their_own_damping(tmp_path: Path) -> None:
+    path = tmp_path / "beam.toml"
+    path.write_text(
+        "[beam]\nlength = 1.0\nbending_stiffness = 2.0\nmass_per_length = 3.0\nmodes = 2\ndamping = 0.02\ncorrection_damping = 0.07\n"
+        'points = { middle = 0.4 }\ncorrected = ["middle"]\n'
+    )
+    assert read_basis(path).damping.tolist() == pytest.approx([0.02] * 4 + [0.07] * 2)  # in two planes each
