@@ -28,7 +28,7 @@ from kernels.models.schemes import PACE
 COMPILING = ("/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration")
 HIT = "/jax/compilation_cache/cache_hits"
 ROOM = 2048  # rows for which programs are made at least
-MOST_SECONDS = 2.0  # of compiling, in a quick test without the mark `oracle`; twice as many on an unknown machine, and where it is busy
+MOST_SECONDS = 2.0  # of compiling, in a quick test without the mark `oracle`
 MOST_GROWTH = 0.05  # of the processor time of the quick suite, over the last recorded value
 RECORDED = Path(__file__).parent / "data" / "processor_time.json"
 
@@ -144,12 +144,13 @@ def broken(figures: dict[str, Any], cold: bool) -> list[str]:
     """The bounds that a quick suite breaks, one sentence each. `cold`: no programs were kept, and nothing else ran beside."""
     found = []
     recorded = json.loads(RECORDED.read_text(encoding="utf-8")).get(machine())
-    most = MOST_SECONDS * (1.0 if cold and recorded else 2.0)
     keys: dict[str, dict[str, str]] = defaultdict(dict)
     for one in figures["tests"]:
         marks = set(one["marks"])
-        if one["compiling"] > most and not marks & {"slow", "oracle"}:
-            found.append(f"{one['test']} compiles for {one['compiling']:.1f} s: mark it slow, or let it share programs (at most {most} s)")
+        if one["compiling"] > MOST_SECONDS and not marks & {"slow", "oracle"}:
+            found.append(
+                f"{one['test']} compiles for {one['compiling']:.1f} s: mark it slow, or let it share programs (at most {MOST_SECONDS} s)"
+            )
         if "shapes" not in marks:
             for key, shape in one["shapes"]:
                 keys[key].setdefault(shape, one["test"])

@@ -78,7 +78,7 @@ def turn(folder: Path) -> Iterator[None]:
                 if time.monotonic() > deadline:
                     raise type(error)(error.errno, error.strerror, str(folder)) from error
             except OSError as error:
-                if error.errno not in system.WITHOUT_LOCKS:
+                if error.errno not in {*system.WITHOUT_LOCKS, errno.EBADF}:  # the last of a folder in NFS
                     raise
                 break
             time.sleep(PAUSE)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 WINDOWS = sys.platform == "win32"
 UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}  # fsync of a folder on a file system that has none
-WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF}  # the last of a folder in NFS
+WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a link is not followed, a pipe not waited for
 KINDS = {

@@ -127,6 +127,7 @@ def write_title(axes: Axes, title: str, values: Sequence[str] = ()) -> None:
     if len(lines) > SMALL_LINES:
         lines = [*lines[: SMALL_LINES - 1], lines[SMALL_LINES - 1].rstrip(",") + " \u2026"]
     axes.set_title(plain(title), loc="left", fontsize=10.5, pad=6.0 + SMALL * 1.35 * len(lines))
+    axes.yaxis.get_offset_text().set_horizontalalignment("right")  # a power of ten that all ticks share is beside the small letters
     if lines:
         small = "\n".join(raised(plain(line)) for line in lines)
         above: Any = {"xy": (0.0, 1.0), "xycoords": "axes fraction", "xytext": (0.0, 4.0), "textcoords": "offset points"}

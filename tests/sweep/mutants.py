@@ -15,6 +15,33 @@ from sweep.cli import main
 SOON = 10.0  # s
 TURNING = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}  # bidirectional classes of Unicode that order other text
 MARKS = "\u200e\u200f\u061c"  # marks of the direction, whose class is that of a letter
+# studies that read a table in the place of FILE
+POINTS = """
+[study]
+model = "buckling_wall"
+[parameters]
+post_stiffness = [0.2, 0.15]
+post_set = [2.0, 3.5]
+[sweep]
+design = "table"
+file = "FILE"
+"""
+RECORD = '[time]\nend = 0.01\n[excitation]\nrecords = "FILE"\nextend = "zero"\n'
+TWO_WALLS = """
+[study]
+model = "two_walls"
+[parameters]
+k = 30.0
+gap = 0.04
+k_n = 500.0
+left_gap = 0.06
+left_k_n = 150.0
+left_f_crit = 25.0
+left_f_post = 15.0
+left_k_post = 100.0
+[time]
+end = 2.0
+"""
 ODD = (
     "[red]",
     "[/]",

@@ -18,7 +18,7 @@ from kernels.models import MODELS
 from kernels.models.status import RESULTS, SENTENCES
 from sweep import ConfigError, load
 from tests.sweep.cli.commands import Commands
-from tests.sweep.mutants import commanding, document, places, write_files
+from tests.sweep.mutants import TWO_WALLS, commanding, document, places, write_files
 
 pytestmark = pytest.mark.long
 
@@ -125,20 +125,8 @@ end = 6.0
 v0 = [1.0, 2.5]
 k_n = [0.5, 1.0]
 """,
-    """
-[study]
-model = "two_walls"
-[parameters]
-k = 30.0
-gap = 0.04
-k_n = 500.0
-left_gap = 0.06
-left_k_n = 150.0
-left_f_crit = 25.0
-left_f_post = 15.0
-left_k_post = 60.0
-[time]
-end = 2.0
+    TWO_WALLS
+    + """
 [sweep.axes]
 a0 = [1.0, 8.0]
 omega = [3.0, 9.0]

@@ -22,23 +22,12 @@ import typer
 
 from sweep import load
 from sweep.analysis.calibration import load as calibrations
-from tests.sweep.mutants import ODD, tell
+from tests.sweep.mutants import ODD, POINTS, RECORD, tell
 
 CASES = 34  # for each of twelve kinds of files
 Table = dict[str, list[Any]]
 Cells = list[tuple[str, list[Any]]]  # header and cells of each column; headers may be equal
 
-POINTS = """
-[study]
-model = "buckling_wall"
-[parameters]
-post_stiffness = [0.2, 0.15]
-post_set = [2.0, 3.5]
-[sweep]
-design = "table"
-file = "FILE"
-"""
-RECORD = '[time]\nend = 0.01\n[excitation]\nrecords = "FILE"\nextend = "zero"\n'
 SPECTRUM = '[time]\nend = 1.0\n[excitation.random]\nspectrum = "FILE"\nduration = 1.0\ninterval = 0.01\n'
 TESTS = """
 [study]
