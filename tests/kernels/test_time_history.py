@@ -26,7 +26,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(
-    ("model", "given"), [pytest.param(*case, id=name, marks=() if name == "rubs" else pytest.mark.slow) for name, case in CASES.items()]
+    ("model", "given"),
+    [pytest.param(*case, id=name, marks=pytest.mark.oracle if name == "rubs" else pytest.mark.slow) for name, case in CASES.items()],
 )
 def test_a_trace_is_that_of_the_independent_run(model: str, given: dict[str, Any]) -> None:
     trace = kernels.trace(model, given, samples=40)
