@@ -27,6 +27,7 @@ from sweep.execution.adaptive.subset_simulation import (
 )
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
+from sweep.io.text import exactly
 from sweep.study.config import Config
 from sweep.study.load import load
 
@@ -99,7 +100,7 @@ class RareEvent:
     def event(self) -> str:
         """The event with the unit of its limit: "peak_force > 5000 N"."""
         limit = self.design.event.limit
-        shown = limit if isinstance(limit, str) else f"{limit:g}{self.observable.unit_suffix}"
+        shown = limit if isinstance(limit, str) else f"{exactly(limit)}{self.observable.unit_suffix}"
         return f"{self.observable.name} {self.design.event.relation} {shown}"
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import Annotated, Any
@@ -139,7 +138,7 @@ def show_events(
         event_log.write(table, out)
         emit(str(out))
     elif as_json:
-        print_json(json.loads(table.to_json(orient="records")))
+        print_json(table)
     else:
         columns = list(table.columns)
         forces = [name for name in ("a", "friction_force", "wall_force") if name in columns]  # go last

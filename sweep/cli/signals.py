@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,7 +55,7 @@ def signals(
         event_log.write(found.table(), out)
         emit(str(out))
     elif as_json:
-        print_json(json.loads(found.table().to_json(orient="records")))
+        print_json(found.table())
     else:
         show(found)
 

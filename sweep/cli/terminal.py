@@ -43,8 +43,21 @@ def say(sentence: str) -> None:
 
 
 def print_json(data: Any) -> None:
-    """Print one JSON value on stdout."""
-    emit(visible_json(json.dumps(data, indent=2, ensure_ascii=False, default=str)))
+    """Print one JSON value on stdout: every number with all its digits, null for one that is not finite, a data frame as its rows."""
+    emit(visible_json(json.dumps(plain(data), indent=2, ensure_ascii=False, default=str, allow_nan=False)))
+
+
+def plain(data: Any) -> Any:
+    """Data of dicts, sequences, arrays and data frames as JSON has them: the numbers are those of Python, which are written exactly."""
+    if isinstance(data, float):
+        return float(data) if math.isfinite(data) else None
+    if isinstance(data, Mapping):
+        return {str(name): plain(each) for name, each in data.items()}
+    if isinstance(data, list | tuple):
+        return [plain(each) for each in data]
+    if hasattr(data, "to_dict"):
+        return plain(data.to_dict(orient="records"))
+    return plain(data.tolist()) if hasattr(data, "tolist") else data
 
 
 def print_table(

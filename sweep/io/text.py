@@ -20,6 +20,12 @@ def visible(text: str, lines: bool = False) -> str:
     return (_UNSEEN_IN_LINES if lines else _UNSEEN).sub(_escape, text)
 
 
+def exactly(value: float) -> str:
+    """A number with as few digits as give it back: 5000, 0.1, 3.141592653589793."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
 def visible_json(text: str) -> str:
     r"""JSON text with such characters inside its strings written as \uXXXX, which means the same to every reader."""
     return _UNSEEN_IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -11,6 +11,7 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.io.errors import ConfigError, advise
+from sweep.io.text import exactly
 from sweep.study.comparison import limit_in
 from sweep.study.event import RELATIONS, Event, read_events
 from sweep.study.schema import OBSERVABLES
@@ -60,7 +61,7 @@ class Measure:
         if self.event is not None:
             suffix = "" if isinstance(self.event.value, str) else self.quantity.unit_suffix
             return f"chance of {self.event}{suffix}"
-        head = {VALUE: "", MEAN: "mean of ", WORST: "worst of ", QUANTILE: f"quantile {self.level:g} of "}[self.kind]
+        head = {VALUE: "", MEAN: "mean of ", WORST: "worst of ", QUANTILE: f"quantile {exactly(self.level)} of "}[self.kind]
         return f"{head}{self.quantity.name}"
 
     def values(self, rows: np.ndarray, largest: bool) -> np.ndarray:
@@ -152,7 +153,7 @@ class Constraint:
 
     def __str__(self) -> str:
         """The constraint as a study states it, in SI units."""
-        return f"{self.measure} {self.relation} {self.limit:g}{self.measure.unit_suffix}"
+        return f"{self.measure} {self.relation} {exactly(self.limit)}{self.measure.unit_suffix}"
 
 
 def read_measure(text: str, model: Model, rows: int, default: str) -> Measure:
