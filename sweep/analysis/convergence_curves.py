@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ def read_curves(path: Path) -> ConvergenceCurves:
     columns: dict[str, list[Any]] = table.to_pydict()
     told = [name for name in (*config.swept, SCHEME) if varies(columns[name])]
     curves = []
-    for point, (scheme, exact) in enumerate(zip(columns[SCHEME], columns["exact"], strict=True)):
+    for point, (scheme, exactly) in enumerate(zip(columns[SCHEME], columns["exact"], strict=True)):
         levels = np.flatnonzero(np.isfinite(history.values[:, point]))
         values = history.values[levels, point]
         if len(values) < 2:
@@ -89,7 +90,7 @@ def read_curves(path: Path) -> ConvergenceCurves:
         refined = config.model.parameter(refined_by(scheme)[0])
         places = columns[refined.name][point] * divisor_of(scheme) ** (columns["halvings"][point] - levels)
         limit = columns["extrapolated"][point]
-        limit = values[-1] if np.isnan(limit) else limit
+        limit, exact = values[-1] if limit is None else limit, math.nan if exactly is None else exactly
         name = ", ".join(describe(config, name, columns[name][point]) for name in told) or scheme
         curves.append(
             ConvergenceCurve(name, refined, places, relative(values - exact, np.array(exact)), relative(values - limit, np.array(limit)))

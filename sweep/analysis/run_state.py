@@ -120,7 +120,7 @@ def settled_points(path: Path) -> int:
 
 
 def study_table(path: Path) -> pa.Table | None:
-    """The table of the convergence study in a directory; None if no level is written. `exact` is NaN if it is incomplete.
+    """The table of the convergence study in a directory; None if no level is written. `exact` is null if it is incomplete.
 
     Raises:
         ConfigError: there is no run, or its design is no convergence study.

@@ -78,7 +78,7 @@ def print_rows(rows: pa.Table, model: Model, swept: Collection[str], title: str 
     rubs = "regime" in columns and (
         "impacts" not in columns
         or any(word in REGIMES for word in columns["regime"])
-        or any(power > 0.0 for power in columns["wear_power"])
+        or any(power is not None and power > 0.0 for power in columns["wear_power"])
     )
     steady = ("period", "regime", "multiplier_1", "stability") if "poincare_x" in columns else ()
     wanted = dict.fromkeys((*SHOCK, *((*RUBBING, *WORN) if rubs else ()), *steady, *of_supports(list(observables))))
@@ -86,8 +86,6 @@ def print_rows(rows: pa.Table, model: Model, swept: Collection[str], title: str 
     if any(status != Status.OK.sentence for status in columns["status"]):
         chosen.append("status")
     columns |= {name: [shown_table(cell) for cell in columns[name]] for name in model.tables.intersection(parameters)}
-    there = observables.keys() & columns.keys()
-    columns |= {name: [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in columns[name]] for name in there}
     header = {name: f"{name}\n{quantities[name].unit_suffix.strip() if name in quantities else ''}" for name in chosen}
     right = [header[name] for name in chosen if not any(isinstance(cell, str) for cell in columns[name])]
     spare = [header[name] for name in SPARE if name in header]

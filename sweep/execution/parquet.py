@@ -153,7 +153,7 @@ def parameters(quantity: Quantity, values: np.ndarray, absent: np.ndarray | None
 
 
 def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
-    """Convert an observable to an Arrow array. In failed rows counts, words and lists are null, and floats are NaN."""
+    """Convert an observable to an Arrow array, null where it has no value: nothing happened, or, as the status says, the row failed."""
     if quantity.kind == "list":
         absent = np.isnan(values[:, : quantity.length or 1]).all(axis=1)
         return lists(values, absent, quantity.length)
@@ -162,7 +162,13 @@ def results(quantity: Quantity, values: np.ndarray) -> pa.Array:
     if quantity.kind == "integer":
         failed = np.isnan(values)
         return numbers(np.where(failed, 0, values).astype(np.int64), failed)
-    return numbers(values)
+    return measured(values)
+
+
+def measured(values: np.ndarray) -> pa.Array:
+    """Convert floats to an Arrow array, null where they are NaN, which readers other than pandas take for a number that is the largest."""
+    absent = np.isnan(values)
+    return numbers(values, absent if absent.any() else None)
 
 
 def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
@@ -178,12 +184,12 @@ def numbers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
 def lists(tables: np.ndarray, absent: np.ndarray, length: int = 0) -> pa.ListArray:
     """Convert tables (n, L), padded with NaN, to lists without padding, null where `absent`.
 
-    With a `length`, lists have that many entries, any of which may be NaN.
+    With a `length`, lists have that many entries, any of which may have no value: null.
     """
     real = (np.arange(tables.shape[1]) < length if length else ~np.isnan(tables)) & ~absent[:, np.newaxis]
     offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(real, axis=1))]).astype(np.int32)
     validity = pa.py_buffer(np.packbits(~absent, bitorder="little"))
-    return pa.ListArray.from_buffers(LISTS, len(tables), [validity, pa.py_buffer(offsets)], children=[numbers(tables[real])])
+    return pa.ListArray.from_buffers(LISTS, len(tables), [validity, pa.py_buffer(offsets)], children=[measured(tables[real])])
 
 
 def words(codes: np.ndarray, names: tuple[str, ...]) -> pa.DictionaryArray:

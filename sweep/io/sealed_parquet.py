@@ -40,10 +40,13 @@ class DamageError(ValueError):
 
 
 def to_bytes(table: pa.Table) -> bytes:
-    """The Parquet file of a small table, with checksums."""
+    """The Parquet file of a small table, with checksums; a number that is none is null."""
+    import pyarrow.compute as pc
+
+    columns = [pc.if_else(pc.is_nan(each), None, each) if pa.types.is_floating(each.type) else each for each in table.columns]
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, table.schema, write_page_checksum=True) as writer:
-        writer.write_table(table)
+        writer.write_table(pa.Table.from_arrays(columns, schema=table.schema))
         writer.add_key_value_metadata(PLACE)
     return seal(sink.getvalue())
 

@@ -48,15 +48,15 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         Quantity(STEPS, "", "steps of the finest result", kind="integer"),
         Quantity(observable.name, observable.unit, f"the finest result: {observable.description}"),
         Quantity(
-            "order", "1", "observed order p, error ~ step^p or tolerance^p, by the last five differences; NaN where they do not shrink"
+            "order", "1", "observed order p, error ~ step^p or tolerance^p, by the last five differences; null where they do not shrink"
         ),
-        Quantity("extrapolated", observable.unit, f"{observable.name} for a step or tolerance of 0 by Richardson with that order; or NaN"),
+        Quantity("extrapolated", observable.unit, f"{observable.name} for a step or tolerance of 0 by Richardson with that order; or null"),
         Quantity(
             ESTIMATE,
             "1",
             "relative error of the finest result: distance from the extrapolated one, or else the larger of the last two differences",
         ),
-        Quantity("exact", observable.unit, f"{observable.name} by scheme exact; NaN where that scheme has none"),
+        Quantity("exact", observable.unit, f"{observable.name} by scheme exact; null where that scheme has none"),
         Quantity("error", "1", "relative difference of the finest result from exact; the difference itself where that is 0"),
         Quantity("extrapolated_error", "1", "the same for the extrapolated result"),
         Quantity(VERDICT, "", "whether the last two results agree to the digits that the study asks for", kind="word", words=VERDICTS),
@@ -96,13 +96,13 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
         parquet.numbers(halvings),
         *(parquet.numbers(points.columns[name] / divisor**halvings, mask) for name, mask in others.items()),
         parquet.numbers(np.nan_to_num(steps).astype(np.int64), np.isnan(steps)),
-        parquet.numbers(found.value),
-        parquet.numbers(found.order),
-        parquet.numbers(found.extrapolated),
-        parquet.numbers(relative(found.error, found.value)),
-        parquet.numbers(exact),
-        parquet.numbers(relative(found.value - exact, exact)),
-        parquet.numbers(relative(found.extrapolated - exact, exact)),
+        parquet.measured(found.value),
+        parquet.measured(found.order),
+        parquet.measured(found.extrapolated),
+        parquet.measured(relative(found.error, found.value)),
+        parquet.measured(exact),
+        parquet.measured(relative(found.value - exact, exact)),
+        parquet.measured(relative(found.extrapolated - exact, exact)),
         parquet.words(np.select([failed, history.settled()], [2, 0], 1), VERDICTS),
         parquet.words(np.array([SENTENCES.index(sentence) for sentence in history.statuses]), SENTENCES),
     ]
@@ -110,7 +110,7 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
 
 
 def read_table(directory: RunDirectory, config: Config) -> pa.Table | None:
-    """The table of a run; None without levels. The table of an incomplete run is that of its levels so far, with NaN for `exact`."""
+    """The table of a run; None without levels. The table of an incomplete run is that of its levels so far, with null for `exact`."""
     if directory.is_marked(directory.read_manifest()):
         return read_written(directory, config)
     history = read_levels(directory, config, empty_history(config))

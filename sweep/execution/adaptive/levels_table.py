@@ -37,7 +37,7 @@ def columns_of(config: Config) -> tuple[Quantity, ...]:
         Quantity("exceedance", "1", "chance of the next domain: product of the shares so far"),
         Quantity("correlation", "1", "gamma of Au and Beck (2001): 0 if the states of a chain are independent, more if they repeat"),
         Quantity("variation", "1", "coefficient of variation of the share, with this correlation"),
-        Quantity("accepted", "1", "share of the candidates that were accepted; NaN at level 0"),
+        Quantity("accepted", "1", "share of the candidates that were accepted; null at level 0"),
         Quantity("end", "", "why the repeat ended with this level, or that it goes on", kind="word", words=ENDS),
     )
 
@@ -72,7 +72,8 @@ def to_arrow(config: Config, history: ClimbingHistory, provenance: Mapping[str, 
         if quantity.kind == "word":
             columns.append(parquet.words(np.array([quantity.words.index(value) for value in values], dtype=np.int32), quantity.words))
         else:
-            columns.append(parquet.numbers(np.array(values, dtype=np.int64 if quantity.kind == "integer" else np.float64)))
+            whole = quantity.kind == "integer"
+            columns.append(parquet.numbers(np.array(values, np.int64)) if whole else parquet.measured(np.array(values, np.float64)))
     layout = pa.schema([parquet.column(quantity) for quantity in columns_of(config)], metadata=parquet.schema(config, provenance).metadata)
     return pa.Table.from_arrays(columns, schema=layout)
 

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernels import time_history
-from sweep.excitation.response_spectrum import ResponseSpectrum
 from sweep.analysis import signals, spectra, time_trace
 from sweep.cli import app, main
 from sweep.cli.terminal import print_json
+from sweep.excitation.response_spectrum import ResponseSpectrum
 from tests.sweep.conftest import FakeKernels
 
 Captured = pytest.CaptureFixture[str]
@@ -84,7 +84,7 @@ def test_json_has_every_digit_of_the_table(command: str, fake: FakeKernels, monk
     assert len(rows) == len(exact) == len(text) == len(SIZES)
     for row, cells, texts in zip(rows, exact, text, strict=True):
         for name, cell in row.items():
-            assert cell == (None if cells[name] != cells[name] else cells[name])  # noqa: PLR0124 - a cell that is not a number
+            assert cell == (None if cells[name] != cells[name] else cells[name])
             assert not isinstance(cell, float) or cell == float(texts[name])
 
 
@@ -109,7 +109,7 @@ def test_json_of_statistics_has_every_digit_of_their_table(sizes: Path, capsys: 
     table = pq.read_table("table.parquet").to_pylist()
     assert set(SIZES.tolist()) <= {row["mean"] for row in rows}
     for row, cells in zip(rows, table, strict=True):
-        assert {name: None if cell != cell or cell in (np.inf, -np.inf) else cell for name, cell in cells.items()} == row  # noqa: PLR0124
+        assert {name: None if cell != cell or cell in (np.inf, -np.inf) else cell for name, cell in cells.items()} == row
 
 
 def test_json_has_numbers_of_every_kind_exactly_and_null_for_what_is_none(capsys: Captured) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -65,16 +67,58 @@ def test_units_and_origin_travel_with_the_rows(finished: Run, tmp_path: Path) ->
     assert load(tmp_path / "again.toml").digest == finished.config.digest
 
 
-def test_a_failed_row_keeps_its_place_with_nan_and_a_status(fake: FakeKernels, tmp_path: Path) -> None:
+def test_a_failed_row_keeps_its_place_with_nulls_and_a_status(fake: FakeKernels, tmp_path: Path) -> None:
     (tmp_path / "points.csv").write_text("a0\n1.0\nnan\ninf\n")
     finished = run({"sweep": {"design": "table", "file": str(tmp_path / "points.csv")}}, tmp_path / "out")
     rows = finished.to_arrow().to_pydict()
     assert fake.calls == [3]
     assert finished.failed == 2
     assert rows["status"] == ["ok", "a parameter is not a finite number", "a parameter is not a finite number"]
-    assert np.isnan(rows["wear_power"]).tolist() == [False, True, True]
+    assert [power is None for power in rows["wear_power"]] == [False, True, True]
     assert (rows["slip_phases"][1:], rows["regime"][1:]) == ([None, None], [None, None])
     assert np.isnan(rows["a0"][1])
+
+
+def test_a_number_that_is_none_is_null_to_every_reader(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an event that did not happen leaves must not pass a filter, nor enter a mean, as NaN does in polars and DuckDB."""
+    import polars as pl
+
+    from kernels.batch import solve as batch
+
+    def without_events(*asked: Any, **more: Any) -> Any:
+        found = fake.solve(*asked, **more)
+        found.observables["wear_power"][::3] = np.nan
+        return found
+
+    monkeypatch.setattr(batch, "solve", without_events)
+    finished = run({"sweep": {"axes": {"a0": {"from": 0.0, "to": 11.0, "count": 12}}}, "parameters": {"mu": 0.0}}, tmp_path / "out")
+    files = str(finished.directory / "points" / "*.parquet")
+    there = [float(a0) for a0 in range(12) if a0 % 3]
+    above = [value for value in there if value > 4.0]
+
+    frame = pd.read_parquet(finished.directory / "points")
+    assert frame["wear_power"].dtype == np.float64
+    assert frame["wear_power"].isna().tolist() == [a0 % 3 == 0 for a0 in range(12)]
+    assert frame[frame["wear_power"] > 4.0]["wear_power"].tolist() == above
+
+    rows = pl.read_parquet(files)
+    assert rows.filter(pl.col("wear_power") > 4.0)["wear_power"].to_list() == above
+    assert (rows["wear_power"].mean(), rows["wear_power"].max(), rows["wear_power"].null_count()) == (np.mean(there), 11.0, 4)
+
+    asked = "SELECT avg(wear_power), max(wear_power), count(wear_power), count(*) FILTER (wear_power > 4), count(*) FROM read_parquet(?)"
+    assert duckdb.execute(asked, [files]).fetchone() == (np.mean(there), 11.0, 8, len(above), 12)
+
+    table = ds.dataset(finished.directory / "points").to_table(filter=ds.field("wear_power") > 4.0)
+    assert table.column("wear_power").to_pylist() == above
+    column = pq.read_table(finished.directory / "points").column("wear_power")
+    assert (column.null_count, pc.mean(column).as_py(), pc.any(pc.is_nan(column)).as_py()) == (4, np.mean(there), False)
+
+
+@pytest.mark.parametrize("entries", [[1.0, np.nan, 3.0], [np.nan, 2.0, 3.0]])
+def test_an_entry_of_a_list_without_value_is_null_and_the_list_keeps_its_length(entries: list[float]) -> None:
+    tables = np.array([entries, [np.nan] * 3])
+    found = parquet.lists(tables, np.isnan(tables).all(axis=1), 3)
+    assert found.to_pylist() == [[None if cell != cell else cell for cell in entries], None]
 
 
 def test_a_study_that_names_no_scheme_has_no_column_of_it(fake: FakeKernels, tmp_path: Path) -> None:
