@@ -130,7 +130,7 @@ def read_map(
 def map_of(path: Path, rows: RunRows, shade: Quantity | None, areas: Areas) -> RegimeMap:
     """The map of rows with two axes, shaded by an observable that is one of their columns (see `read_map`)."""
     if shade and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
-        message = f"{shade.name} is NaN in every row; --color none leaves it out, the column `status` says why"
+        message = f"{shade.name} has no value in any row; --color none leaves it out, the column `status` says why"
         raise ConfigError(str(path), [Problem("--color", message)])
     (x_values, y_values), cells = lay(rows)
     regimes, shades = areas.codes.copy(), None

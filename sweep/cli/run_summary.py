@@ -99,11 +99,14 @@ def summarise(finished: Run, as_json: bool) -> bool:
         say(f"Time: {run_state.describe_seconds(finished.seconds)}.")
     elif finished.complete:
         say("The run was already complete: nothing was computed.")
-    else:
+    elif rows:
         say("This part was already complete: nothing was computed.")
+    else:
+        say(f"The run has {tables.count_of(finished.config.shards, 'shard')}, none of which is in this part: nothing was computed.")
     if not finished.complete:
         say(f"Other parts are missing: {rows:,} of {design.count:,} points are there.")
-    say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
+    if rows:
+        say(f"Data: {finished.directory / 'points'} (Parquet; pandas, pyarrow.dataset, DuckDB and polars read it)")
     return say_where(finished, curves, table, rows) and well
 
 
@@ -158,7 +161,7 @@ def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
         say(f"{finished.failed:,} of {total:,} {what} failed; their column `status` says why.")
     for remark, count in finished.remarks.items():
         say(f"{count:,} of {rows:,} rows have results with a remark in their column `status`: {remark}.")
-    for note in notes_on(finished.directory):
+    for note in notes_on(finished.directory) if rows else []:  # a part without shards may be the first to end: there is no run yet
         say(note)
     unsettled = 0 if table is None else run_state.count_unsettled(table)
     if unsettled and isinstance(design, Convergence):

@@ -82,7 +82,8 @@ def print_table(
         spare: names of the columns that are left out, in this order, until the table is narrow enough.
         width: width of the table in columns; None for the width of the terminal.
     """
-    columns = dict(zip(header, zip(*([show(cell) for cell in row] for row in rows), strict=True), strict=True))
+    shown = [[show(cell) for cell in row] for row in rows]
+    columns = dict(zip(header, zip(*shown, strict=True) if shown else [()] * len(header), strict=True))
     console = stdout()
     limit = width or console.width
     for name in spare:

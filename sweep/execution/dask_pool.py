@@ -8,7 +8,8 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from sweep.execution.dask_executor import ANSWER, DaskExecutor
@@ -52,7 +53,7 @@ def dask(scheduler: str | None, workers: int | None, tell: Callable[[str], None]
             good = choose(client, scheduler, list(threads), tell)
             threads = {address: threads[address] for address in good}
         executor = DaskExecutor(client, frozenset(threads), scheduler, tell)
-        stack.callback(executor.shutdown, wait=False)
+        stack.callback(quietly, partial(executor.shutdown, wait=False))
         yield WorkerPool(executor, max(1, sum(threads.values())), here=False)
 
 
@@ -98,8 +99,20 @@ def start_cluster(workers: int | None, stack: ExitStack) -> Any:
         n_workers=count, threads_per_worker=1, security=security, scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         env=devices, preload=__name__, silence_logs="CRITICAL",
     )  # fmt: skip
-    stack.callback(cluster.close, timeout=ANSWER)
-    return stack.enter_context(Client(cluster))
+    stack.callback(quietly, partial(cluster.close, timeout=ANSWER))
+    return used(Client(cluster), stack)
+
+
+def used(client: Any, stack: ExitStack) -> Any:
+    """A client that is closed with the stack."""
+    stack.callback(quietly, partial(client.__exit__, None, None, None))
+    return client.__enter__()
+
+
+def quietly(close: Callable[[], object]) -> None:
+    """Put something away: what it has computed is here, and a process that does not end in time must not end the run."""
+    with suppress(Exception):
+        close()
 
 
 def dask_setup(_worker: object) -> None:
@@ -133,7 +146,7 @@ def connect(scheduler: str, stack: ExitStack) -> Any:
     # in a thread, because the client would wait forever for a server that accepts the connection but never answers
     threading.Thread(target=call, name="connect", daemon=True).start()
     try:
-        return stack.enter_context(waiting.result(ANSWER + 1))
+        return used(waiting.result(ANSWER + 1), stack)
     except Exception as error:
         why = f" ({str(error).splitlines()[0]})" if str(error) else ""
         message = f"{scheduler}: no Dask scheduler answers there within {ANSWER} s{why}"

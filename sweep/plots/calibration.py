@@ -10,7 +10,7 @@ import numpy as np
 from sweep.analysis.calibration.optima import Optimum
 from sweep.analysis.calibration.results import CalibrationResult, Landscape
 from sweep.io.units import raised
-from sweep.plots.figure import HUES, INK, MARKS, Picture, label, plain, save
+from sweep.plots.figure import HUES, INK, MARKS, Picture, label, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ def in_time(axes: Axes, result: CalibrationResult, quantity: Quantity, numbers: 
         axes.plot(times, data.measured[own], linestyle="", label=legend_name(data.runs[int(data.run[own[0]])].rpartition(",")[0]), **look)
         axes.plot(times[order], point.predicted[result.best, own][order], color=INK, linewidth=0.9, label=None if place else "fitted")
     axes.set_ylabel(label(quantity))
-    axes.legend(fontsize=9, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
+    legend(axes, fontsize=9, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
     axes.grid(linewidth=0.4, alpha=0.5)
 
 
@@ -170,7 +170,7 @@ def slice_of(axes: Axes, result: CalibrationResult, number: int) -> None:
     bar = axes.figure.colorbar(shade, ax=axes)
     bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     bar.minorticks_off()
-    axes.legend(loc="best", fontsize=9, framealpha=0.9)
+    legend(axes, loc="best", fontsize=9, framealpha=0.9)
 
 
 def refined(drawn: Landscape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

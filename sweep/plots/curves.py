@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sweep.analysis.curves import Curves
-from sweep.plots.figure import HUES, Picture, label, label_plainly, plain, save
+from sweep.plots.figure import HUES, Picture, label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,7 @@ def fill(figure: Figure, drawn: Curves, logarithmic: bool) -> None:
     if logarithmic:
         axes.set_yscale("log")
     if len(drawn.lines) > 1:
-        axes.legend(frameon=False, fontsize=9)
+        legend(axes, frameon=False, fontsize=9)
     held = "".join(f", {name} = {value:.6g}" if isinstance(value, float) else f", {name} = {value}" for name, value in rows.held.items())
     few = f", {len(drawn.lines)} of {drawn.values:,} values of {drawn.by}" if 0 < len(drawn.lines) < drawn.values else ""
     axes.set_title(plain(f"{rows.state['study']}: {rows.table.num_rows:,} points{held}{few}"), loc="left", fontsize=10.5)

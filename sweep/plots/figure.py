@@ -134,6 +134,12 @@ def write_title(axes: Axes, title: str, values: Sequence[str] = ()) -> None:
         axes.annotate(small, **above, fontsize=SMALL, color="#555555", va="bottom", ha="left", annotation_clip=False)
 
 
+def legend(axes: Axes, **options: Any) -> None:
+    """Explain what has a name in the axes, if anything has."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(**options)
+
+
 def label(quantity: Quantity) -> str:
     """Axis label of a quantity, with superscript exponents in its unit; of a structure with the name of what it belongs to."""
     if "[" in quantity.name:

@@ -13,7 +13,7 @@ from sweep.analysis.fragility.intervals import BOOTSTRAP
 from sweep.analysis.fragility.results import name_of
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.units import raised
-from sweep.plots.figure import HUES, MARKS, Picture, label, label_plainly, plain, save, write_title
+from sweep.plots.figure import HUES, MARKS, Picture, label, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def fill(figure: Figure, result: FragilityResult, cloud: bool) -> None:
         label_plainly(axes.xaxis)
     axes.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=8.5, loc="best")
+    legend(axes, frameon=False, fontsize=8.5, loc="best")
     held = [f"{name} = {value_in_words(value)}" for name, value in result.rows.held.items()]
     title = f"{result.rows.state['study']}: chance over {result.rows.intensity.name}"
     if cloud:
@@ -115,5 +115,5 @@ def draw_cloud(axes: Axes, result: FragilityResult, title: str, held: list[str])
     axes.set(xlabel=label(result.rows.intensity), ylabel=label(result.rows.demand), xscale="log", yscale="log")
     for axis in (axes.xaxis, axes.yaxis):
         label_plainly(axis)
-    axes.legend(frameon=False, fontsize=8.5, loc="best")
+    legend(axes, frameon=False, fontsize=8.5, loc="best")
     write_title(axes, title, held)

@@ -14,7 +14,7 @@ from sweep.analysis.group_statistics import keys_of
 from sweep.analysis.palette import OTHERS
 from sweep.analysis.run_rows import as_text, is_logarithmic, is_numeric
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import label, label_plainly, plain, save
+from sweep.plots.figure import label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,4 +90,4 @@ def fill(figure: Figure, table: pa.Table, model: Model, study: str, x: str, line
         fontsize=9.5,
     )
     if any(lines):
-        axes.legend(frameon=False, fontsize=9)
+        legend(axes, frameon=False, fontsize=9)

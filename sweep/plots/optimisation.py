@@ -10,7 +10,7 @@ import numpy as np
 from sweep.analysis.optimisation.functions import Constraint, Measure
 from sweep.analysis.optimisation.results import OptimisationResult
 from sweep.io.units import raised
-from sweep.plots.figure import HUES, INK, MARKS, Picture, label, label_plainly, plain, save
+from sweep.plots.figure import HUES, INK, MARKS, Picture, label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def fill_history(figure: Figure, result: OptimisationResult) -> None:
     if every and min(every) > 0.0 and max(every) > RATIO * min(every):
         axes.set_yscale("log")
         label_plainly(axes.yaxis)
-    axes.legend(frameon=False, fontsize=8.5)
+    legend(axes, frameon=False, fontsize=8.5)
     axes.grid(linewidth=0.4, alpha=0.5)
     axes.set_title(f"{plain(result.optimisation.config.name)}: {objective.verb} {plain(str(objective))}", loc="left", fontsize=10.5)
 
@@ -97,7 +97,7 @@ def fill_front(figure: Figure, result: OptimisationResult) -> None:
     if len(places) > 1:
         axes.set(xlim=(left, right), ylim=(low, high))
     axes.set(xlabel=f"{measure_label(second.measure)}, {second.verb}", ylabel=f"{measure_label(first.measure)}, {first.verb}")
-    axes.legend(frameon=False, fontsize=8.5)
+    legend(axes, frameon=False, fontsize=8.5)
     axes.grid(linewidth=0.4, alpha=0.5)
     subject = "; ".join(str(each) for each in result.optimisation.constraints)
     title = f"{result.optimisation.config.name}: front of two objectives{f', {subject}' if subject else ''}"
@@ -135,12 +135,12 @@ def fill_line(figure: Figure, result: OptimisationResult) -> None:
     axes.fill_between(x, 0.0, 1.0, where=list(refused), transform=axes.get_xaxis_transform(), color=REFUSED, alpha=0.12, linewidth=0.0,
                       label="violates a constraint" if refused.any() else None)  # fmt: skip
     axes.set_ylabel(measure_label(result.optimisation.objectives[0].measure))
-    axes.legend(frameon=False, fontsize=8.5)
+    legend(axes, frameon=False, fontsize=8.5)
     if lower is not None:
         lower.axhline(0.0, color=INK, linewidth=0.9)
         lower.set_ylim(max(-1.0, lower.get_ylim()[0]), min(1.0, lower.get_ylim()[1]))
         lower.set_ylabel("beyond the limit\n[parts of it]")
-        lower.legend(frameon=False, fontsize=8.5)
+        legend(lower, frameon=False, fontsize=8.5)
     bottom = axes if lower is None else lower
     bottom.set_xlabel(free_label(free))
     scale_axis(bottom, free, "x")
@@ -178,7 +178,7 @@ def fill_plane(figure: Figure, result: OptimisationResult) -> None:
         scale_axis(axes, free, which)
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]), xlabel=free_label(one), ylabel=free_label(other))
     figure.colorbar(shade, ax=axes, label=measure_label(objective.measure))
-    axes.legend(fontsize=8.5, framealpha=0.9, loc="upper left", bbox_to_anchor=(0.0, -0.13), ncols=2)
+    legend(axes, fontsize=8.5, framealpha=0.9, loc="upper left", bbox_to_anchor=(0.0, -0.13), ncols=2)
     axes.set_title(title_of(result), loc="left", fontsize=10.5)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.analysis.rare_event import RareEvent
-from sweep.plots.figure import HUES, INK, Picture, plain, save, write_title
+from sweep.plots.figure import HUES, INK, Picture, legend, plain, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def fill(figure: Figure, found: RareEvent) -> None:
     axes.set_ylabel(f"chance of a {'larger' if design.event.sign > 0.0 else 'smaller'} value")
     axes.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=8.5, loc="lower left")
+    legend(axes, frameon=False, fontsize=8.5, loc="lower left")
     repeats = f", {design.repeats} repeats" if design.repeats > 1 else ""
     write_title(axes, f"{plain(found.state['study'])}: {found.rows:,} rows{repeats}")
 

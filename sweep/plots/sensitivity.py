@@ -16,7 +16,7 @@ from sweep.analysis.sensitivity.sample import REGIME
 from sweep.design.distributions import Scaled
 from sweep.design.sensitivity import Morris
 from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import HUES, INK, MARKS, Picture, label, plain, save
+from sweep.plots.figure import HUES, INK, MARKS, Picture, label, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +98,7 @@ def bars(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequen
     axes.axvline(0.0, color=INK, linewidth=0.8)
     axes.set_xlabel(label(quantity) if measures == ["mu_star"] else "share of the variance")
     axes.set_title(title(study, quantity, lines), loc="left", fontsize=10.5)
-    axes.legend(loc="lower right", frameon=False, fontsize=9.5)
+    legend(axes, loc="lower right", frameon=False, fontsize=9.5)
     axes.grid(axis="x", linewidth=0.4, alpha=0.5)
     axes.set_axisbelow(True)
 
@@ -124,7 +124,7 @@ def plane(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Seque
         xlabel=rf"$\mu^*$: mean size of the effect{unit}",
         ylabel=rf"$\sigma$: its spread{unit}",
     )
-    axes.legend(loc="best", fontsize=10.5, framealpha=0.9)
+    legend(axes, loc="best", fontsize=10.5, framealpha=0.9)
     axes.set_title(title(study, quantity, lines), loc="left", fontsize=10.5)
 
 
@@ -211,7 +211,7 @@ def sizes(figure: Figure, study: SensitivityResult, drawn: Sequence[Quantity]) -
             if chosen:
                 method = "mean and quantiles" if measures[0] == "mean" else chosen[-1].method
                 axes.set_title(f"{quantity.name.replace('_', ' ')}: {method}", loc="left", fontsize=10.5)
-                axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False, fontsize=9.5, ncols=5)
+                legend(axes, loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False, fontsize=9.5, ncols=5)
 
 
 def curves(axes: Axes, study: SensitivityResult, lines: Sequence[Line]) -> None:

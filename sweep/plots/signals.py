@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.analysis.signals import FREQUENCY, LEVEL, Curve, RunSignals, Signal
-from sweep.plots.figure import HUES, INK, Picture, label_plainly, plain, save, write_title
+from sweep.plots.figure import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def fill(figure: Figure, found: RunSignals, panels: list[Signal], rows: int, col
         axes.tick_params(color=INK)
         write_title(axes, plain(f"{found.study}: {signal.name}" if number == 0 else signal.name))
         if number == 0 and any(curve.label for curve in signal.curves):
-            axes.legend(frameon=False, fontsize=8)
+            legend(axes, frameon=False, fontsize=8)
 
 
 def draw_curve(axes: Axes, signal: Signal, curve: Curve, hue: str) -> None:

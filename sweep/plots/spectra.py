@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sweep.analysis.spectra import Spectra
-from sweep.plots.figure import HUES, INK, Picture, label_plainly, plain, save, write_title
+from sweep.plots.figure import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ def fill(figure: Figure, spectra: Spectra) -> None:
     label_plainly(axes.yaxis)
     axes.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=9)
+    legend(axes, frameon=False, fontsize=9)
     axes.tick_params(color=INK)
     count = len(spectra.names)
     draws = len({name.partition(",")[0] for name in spectra.names})

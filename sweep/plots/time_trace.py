@@ -10,7 +10,7 @@ import numpy as np
 
 from kernels.models.supports import PLANE, RING, named
 from sweep.analysis.time_trace import Clearance, TimeTrace
-from sweep.plots.figure import HUES, INK, Picture, plain, save
+from sweep.plots.figure import HUES, INK, Picture, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -216,7 +216,7 @@ def displacements(axes: Axes, trace: TimeTrace, points: dict[str, list[str]]) ->
     axes.set_ylabel(f"displacement [{unit}]")
     axes.set_gid("time")
     if names:
-        axes.legend(fontsize=8.5, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.1)
+        legend(axes, fontsize=8.5, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.1)
 
 
 def of_oscillator(figure: Figure, trace: TimeTrace) -> None:
@@ -246,7 +246,7 @@ def of_oscillator(figure: Figure, trace: TimeTrace) -> None:
     for axes in every:
         axes.set_gid("time")
     for axes in (every[2], loop):
-        axes.legend(fontsize=8.5, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.1)
+        legend(axes, fontsize=8.5, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.1)
     loop.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     loop.set_axisbelow(True)
     limit_time(figure, trace)

@@ -112,7 +112,7 @@ def read_content(
     shade = chosen[0]
     require_shade(path, rows, shade)
     if color is not None and not np.isfinite(rows.table.column(shade.name).to_numpy()).any():
-        raise ConfigError(str(path), [Problem("--color", f"{shade.name} is NaN in every row; the column `status` says why")])
+        raise ConfigError(str(path), [Problem("--color", f"{shade.name} has no value in any row; the column `status` says why")])
     count = rows.table.num_rows
     more: tuple[Quantity, ...] = ()
     of = shown_of(rows.model, color, areas, support, [], sought_in(path))
