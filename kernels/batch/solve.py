@@ -160,6 +160,14 @@ def shared_arguments(model: Model, records: Records | None, dtype: type[np.float
         return shared
     if shared and shared["bank"].ndim == 2:
         shared["bank"] = shared["bank"][:, None]
+    if shared:
+        given = shared["bank"].shape[1]
+        for load in model.structure.loads:
+            if load.channel is not None and load.channel >= given:
+                raise ValueError(
+                    f"load {load.name} follows channel {load.channel}, counted from 0, and the records have {given} "
+                    f"channel{'s' * (given > 1)}: (R, C, L) samples"
+                )
     return shared | {name: value.astype(dtype) for name, value in model.structure.arguments.items()}
 
 

@@ -32,7 +32,8 @@ class StructureKey(NamedTuple):
         moved: names of the supports that may stand at another `position` than their point's.
         own_modes: coordinates whose frequency and damping are parameters.
         contacts: the supports, those of one kind side by side. points: observed points, each with an axis.
-        loads: their names. based: the places in `loads` of base accelerations. channels: those of loads that follow a record.
+        loads: their names. based: the places in `loads` of base accelerations. channels: the place of each load that follows
+            a record, and its channel.
         recorded: whether rows follow records. shaped: whether loads have tables or pulses.
         peak_edges: bounds of the classes of impact peaks [N]; () for none. modal_energies: whether energies of modes are observed.
     """
@@ -45,7 +46,7 @@ class StructureKey(NamedTuple):
     points: tuple[tuple[str, str], ...]
     loads: tuple[str, ...]
     based: tuple[int, ...]
-    channels: tuple[int, ...]
+    channels: tuple[tuple[int, int], ...]
     recorded: bool
     peak_edges: tuple[float, ...] = ()
     modal_energies: bool = False
@@ -70,7 +71,7 @@ class Load:
             [N]; MODE: a generalised force on one coordinate [N].
         direction: of a base acceleration or force, made a unit vector.
         point: name of the point of a force. mode: number of the coordinate, counted from 0.
-        channel: of the record; None for no record.
+        channel: of the record, counted from 0; None for no record. Loads may share one.
 
     Raises:
         ValueError: an unknown kind, a direction without length, or a part that is missing.
@@ -97,6 +98,8 @@ class Load:
             raise ValueError(f"load {self.name}: a force needs a point, and nothing else has one")
         if (self.kind == MODE) != (self.mode is not None):
             raise ValueError(f"load {self.name}: a modal force needs a mode, and nothing else has one")
+        if self.channel is not None and self.channel < 0:
+            raise ValueError(f"load {self.name}: channels are counted from 0, and {self.channel} is none")
 
     @property
     def unit(self) -> str:
@@ -262,7 +265,7 @@ class Structure:
 
         `shaped`: whether a load has a table or a pulse.
         """
-        channels = tuple(place for place, load in enumerate(self.loads) if load.channel is not None)
+        channels = tuple((place, load.channel) for place, load in enumerate(self.loads) if load.channel is not None)
         return StructureKey(
             body=self.body,
             coordinates=self.basis.count,

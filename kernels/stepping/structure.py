@@ -183,8 +183,8 @@ class Loads(NamedTuple):
 
     Attributes:
         vectors: forces on the coordinates for loads of 1, (L, N). amplitude, omega, phase, constant: of each load, (L,).
-        channels: the places in `vectors` of the loads that follow a record (compile-time). record: number of the record, NaN for none.
-        bank: (R, C, samples + 2) records, one channel for each of `channels`. interval: of the records [s].
+        channels: the place in `vectors` of each load that follows a record, and its channel (compile-time).
+        record: number of the record, NaN for none. bank: (R, C, samples + 2) records of C channels. interval: of the records [s].
         scale: factor of the record. gain: factor of all loads.
         shaped: for each load its table, if there is one in any row, and its pulse; () without any.
     """
@@ -195,7 +195,7 @@ class Loads(NamedTuple):
     phase: Array
     constant: Array
     gain: Array
-    channels: tuple[int, ...] = ()
+    channels: tuple[tuple[int, int], ...] = ()
     record: Array | None = None
     bank: Array | None = None
     interval: Array | None = None
@@ -207,8 +207,9 @@ class Loads(NamedTuple):
         """Bound of the force on each coordinate [N], (N,)."""
         sizes = jnp.abs(self.amplitude) + jnp.abs(self.constant)
         if self.bank is not None and self.scale is not None:
-            peaks = jnp.max(jnp.abs(self.bank), axis=(0, 2))[: len(self.channels)]
-            sizes = sizes.at[jnp.asarray(self.channels)].add(jnp.abs(self.scale) * peaks)
+            peaks = jnp.max(jnp.abs(self.bank), axis=(0, 2))
+            places, channels = jnp.asarray(self.channels).T
+            sizes = sizes.at[places].add(jnp.abs(self.scale) * peaks[channels])
         if self.shaped:
             sizes = sizes + jnp.stack([sum((each.largest for each in load), start=0.0 * sizes[0]) for load in self.shaped])
         return jnp.abs(self.gain) * (sizes @ jnp.abs(self.vectors))
@@ -236,7 +237,7 @@ class Loads(NamedTuple):
             index, number = sample.astype(int), jnp.nan_to_num(self.record).astype(int)
             scale = jnp.where(jnp.isnan(self.record), 0.0, self.scale)
             found = list(sizes)
-            for channel, load in enumerate(self.channels):
+            for load, channel in self.channels:
                 low, high = (self.bank[number, channel, index + after] for after in (0, 1))
                 found[load] = found[load] + scale * ((1.0 - part) * low + part * high)
             sizes = jnp.stack(jnp.broadcast_arrays(*found))
