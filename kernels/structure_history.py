@@ -60,9 +60,10 @@ def trace(
             the other.
 
     Returns:
-        time [s], (n,); q, v, coordinates [m] and velocities [m/s], (n, N); of every observed point x[NAME], x_rate[NAME] and so on; of
-        every support penetration[NAME], normal_force[NAME], tangential_force[NAME] (its size), place_1[NAME], place_2[NAME] (along its
-        axes, from the clearance's centre), sliding_speed[NAME], and slips[NAME] (1 or 0). All are the values at the ends of steps.
+        time [s], (n,); q, v, modal coordinates [m] and their rates [m/s], (n, N); of every observed point x[NAME], x_rate[NAME] and
+        so on; of every support penetration[NAME], normal_force[NAME], tangential_force[NAME] (its size), place_1[NAME], place_2[NAME]
+        (along its axes, from the clearance's centre), sliding_speed[NAME], and slips[NAME] (1 or 0). All are the values at the ends of
+        steps.
 
     Raises:
         KeyError, TypeError: see `kernels.simulate`. ValueError: the same, more than one structure, or a run that fails.

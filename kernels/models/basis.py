@@ -31,6 +31,8 @@ class Basis:
         points: name of a point -> shapes, (3, N): displacements along x, y, z for each coordinate of 1.
         participation: (3, N): a base acceleration a along x, y, z adds -m_i participation_i a to the generalised force i.
         position: name of a point -> its place along the structure [m]; a support may stand between points that have one.
+        projection: (N, M), by which q = projection @ u follows from the coordinates u [m] in which a start is given: of M matrices
+            coordinates. None if a start is given as q.
 
     Raises:
         ValueError: wrong shapes, numbers that are not finite, masses that are not positive, negative frequencies.
@@ -42,6 +44,7 @@ class Basis:
     points: Mapping[str, np.ndarray]
     participation: np.ndarray
     position: Mapping[str, float] = field(default_factory=dict)
+    projection: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         """Check shapes and numbers, and convert to float64."""
@@ -66,6 +69,11 @@ class Basis:
         strange = [name for name in self.position if name not in points]
         if strange:
             raise ValueError(f"there is a position but no shape of the point {strange[0]!r}")
+        if self.projection is not None:
+            projection = _array(self.projection, "projection")
+            if projection.ndim != 2 or len(projection) != count:
+                raise ValueError(f"projection must have {count} rows, one for each mode, not the shape {projection.shape}")
+            object.__setattr__(self, "projection", projection)
         for name, value in (("omega", omega), ("mass", mass), ("damping", damping), ("points", points), ("participation", participation)):
             object.__setattr__(self, name, value)
 
@@ -73,6 +81,13 @@ class Basis:
     def count(self) -> int:
         """Number of coordinates."""
         return int(self.omega.size)
+
+    @property
+    def moving(self) -> np.ndarray:
+        """(N,): 1 for a coordinate that something moves or holds, 0 for one that `widened` has added."""
+        seen = [np.any(shape != 0.0, axis=0) for shape in (*self.points.values(), self.participation)]
+        damped = self.damping != 0.0 if self.damping.ndim == 1 else np.any((self.damping != 0.0) | (self.damping.T != 0.0), axis=0)
+        return np.any([self.omega > 0.0, damped, *seen], axis=0).astype(float)
 
     def at(self, point: str) -> np.ndarray:
         """(3, N) shapes at a point; ValueError that names the nearest one if there is none of that name."""
@@ -119,6 +134,7 @@ class Basis:
             {name: np.pad(shape, [(0, 0), (0, more)]) for name, shape in self.points.items()},
             np.pad(self.participation, [(0, 0), (0, more)]),
             self.position,
+            None if self.projection is None else np.pad(self.projection, [(0, more), (0, 0)]),
         )
 
     def first(self, count: int) -> Basis:
@@ -131,6 +147,7 @@ class Basis:
             {name: shape[:, keep] for name, shape in self.points.items()},
             self.participation[:, keep],
             self.position,
+            None if self.projection is None else self.projection[keep],
         )
 
     @classmethod
@@ -174,6 +191,7 @@ class Basis:
             # the force -M r a on u is -vectors^T M r a on q
             _of_shape(participation, (3, count), "participation") @ mass @ vectors,
             position or {},
+            vectors.T @ mass,  # the inverse of u = vectors q, as vectors^T M vectors = 1
         )
 
 

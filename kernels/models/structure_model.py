@@ -237,7 +237,8 @@ _OF_BODY = (
     Quantity("c", "N s/m", "viscous damping to the ground, in every direction", "c", default=0.0, lower=0.0),
 )  # fmt: skip
 _OF_MODES = (
-    Quantity("frequency_factor", "1", "factor of all frequencies", default=1.0, lower=0.0, lower_open=True),
+    Quantity("frequency_factor", "1", "factor of all frequencies; damping ratios stay, so that a damping matrix grows with it",
+             default=1.0, lower=0.0, lower_open=True),
     Quantity("damping_factor", "1", "factor of all damping ratios, or of the damping matrix", default=1.0, lower=0.0),
     Quantity("start_factor", "1", "factor of the initial displacement", default=1.0),
     Quantity("start_rate_factor", "1", "factor of the initial velocity", default=1.0),

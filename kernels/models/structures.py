@@ -134,8 +134,8 @@ class Structure:
         bases: several bases by name, of which the parameter `basis` of a row is one; the first is `basis`. Those of fewer coordinates get
             coordinates that nothing moves. They have the same points.
         order: names of the supports as they were given; `supports` has those of one kind side by side.
-        start, start_rate: initial coordinates [m], (N,), and velocities [m/s]; parameters scale them. Zero if None. A body has parameters
-            for its start instead.
+        start, start_rate: initial coordinates [m] and velocities [m/s], of a basis from matrices those of the matrices, else modal ones;
+            parameters scale them. Zero if None. A body has parameters for its start instead.
 
     Raises:
         ValueError: unknown points, modes that do not exist, names given twice, shapes that do not fit.
@@ -183,10 +183,31 @@ class Structure:
             raise ValueError(f"energies of at most {OBSERVED} coordinates are observed, and there are {self.basis.count}")
         for name in ("start", "start_rate"):
             given = getattr(self, name)
-            value = np.zeros(self.basis.count) if given is None else np.asarray(given, float)
-            if value.shape != (self.basis.count,) or not np.isfinite(value).all():
-                raise ValueError(f"{name} must have {self.basis.count} finite numbers, one for each coordinate")
+            value = np.zeros(self.start_size) if given is None else np.asarray(given, float)
+            if given is not None and len({self._start_form(basis) for basis in self.bases.values()}) > 1:
+                raise ValueError(f"{name}: the bases have different coordinates in which it is given (of matrices, or modal ones)")
+            if value.shape != (self.start_size,) or not np.isfinite(value).all():
+                of = "coordinate" if self.basis.projection is None else "coordinate of the matrices"
+                raise ValueError(f"{name} must have {self.start_size} finite numbers, one for each {of}")
             object.__setattr__(self, name, value)
+
+    @staticmethod
+    def _start_form(basis: Basis) -> tuple[bool, int]:
+        """Whether a start in a basis is one of matrices, and how many numbers it has."""
+        return (False, basis.count) if basis.projection is None else (True, int(basis.projection.shape[1]))
+
+    @property
+    def start_size(self) -> int:
+        """How many numbers `start` has."""
+        return self._start_form(self.basis)[1]
+
+    def started(self, basis: Basis, given: np.ndarray) -> np.ndarray:
+        """(N,) modal coordinates in a basis for a `start` or `start_rate`."""
+        if not given.any():
+            return np.zeros(basis.count)
+        if basis.projection is not None:
+            return np.asarray(basis.projection @ given)
+        return np.asarray(given * basis.moving if len(self.bases) > 1 else given)
 
     def _check_own_modes(self) -> None:
         """Check `own_modes`."""
@@ -248,7 +269,7 @@ class Structure:
             return np.asarray(np.asarray(load.direction) @ basis.at(load.point))
         if load.mode is None or not 0 <= load.mode < self.basis.count:
             raise ValueError(f"load {load.name}: there is no mode {load.mode}; modes are counted from 0 to {self.basis.count - 1}")
-        return np.asarray(np.eye(self.basis.count)[load.mode])
+        return np.asarray(np.eye(self.basis.count)[load.mode] * (basis.moving if len(self.bases) > 1 else 1.0))
 
     @functools.cached_property
     def rows(self) -> tuple[tuple[str, str], ...]:
@@ -318,8 +339,8 @@ class Structure:
             "modal_mass": basis.mass,
             "modal_omega": basis.omega,
             "modal_drag": np.diag(damping) / basis.mass if full else 2.0 * damping * basis.omega,
-            "start": np.asarray(self.start),
-            "start_rate": np.asarray(self.start_rate),
+            "start": self.started(basis, np.asarray(self.start)),
+            "start_rate": self.started(basis, np.asarray(self.start_rate)),
         }
         if self.coupled:
             found["coupling"] = (damping - np.diag(np.diag(damping))) / basis.mass[:, None] if full else np.zeros((count, count))

@@ -6,7 +6,8 @@
 | `mass` | modal masses [kg], (N,); default 1 |
 | `damping` | damping ratios, (N,) or one for all; or the modal damping matrix [N s/m], (N, N) |
 | `participation` | (3, N), along x, y, z; default 0 |
-| `M`, `K`, `C` | matrices of N coordinates in place of the four above; `participation` and shapes are in these coordinates |
+| `M`, `K`, `C` | matrices of N coordinates in place of the four above; `participation`, shapes and starts are in these coordinates |
+| `projection` | (N, M): modal coordinates for each coordinate of 1 in which a start is given, as `tribosweep modes` writes it of matrices |
 | `points.NAME` | shapes, (3, N): displacements along x, y, z |
 | `position.NAME` | place along the structure [m]; may be left out |
 
@@ -41,7 +42,7 @@ MOST_ARRAYS = 100_000
 MOST_NUMBERS = 2**25  # of all arrays together
 LONGEST_HEADER = 10_000  # bytes of the header of an array, as numpy has it
 ENTRY = b"PK\x01\x02"  # before each entry of the list of members of a .zip file
-PLAIN = ("frequency", "omega", "mass", "damping", "participation", "M", "K", "C")
+PLAIN = ("frequency", "omega", "mass", "damping", "participation", "projection", "M", "K", "C")
 TABLES = ("points", "position")
 TWO = 2.0 * np.pi
 
@@ -74,6 +75,7 @@ def write_basis(path: Path, basis: Basis) -> None:
         "mass": basis.mass,
         "damping": basis.damping,
         "participation": basis.participation,
+        **({} if basis.projection is None else {"projection": basis.projection}),
     }
     if path.suffix == ".json":
         tables = {
@@ -104,7 +106,7 @@ def of_arrays(found: Mapping[str, Any]) -> Basis:
         missing = [name for name in ("M", "K") if name not in found]
         if missing:
             raise ValueError(f"{missing[0]} is missing: matrices need M and K")
-        if double := [name for name in ("frequency", "omega", "mass", "damping") if name in found]:
+        if double := [name for name in ("frequency", "omega", "mass", "damping", "projection") if name in found]:
             raise ValueError(f"give either matrices or modes: leave out {', '.join(double)}")
         size = _square("M", found["M"])
         none = np.zeros((size, size))
@@ -123,6 +125,7 @@ def of_arrays(found: Mapping[str, Any]) -> Basis:
         points,
         found.get("participation", np.zeros((3, count))),
         position,
+        found.get("projection"),
     )
 
 

@@ -272,8 +272,10 @@ class Assembly(TableSchema):
     observed: Any = Field(default=None, description="names of points whose displacements are observed; default none, of a body its centre")
     peak_edges: Any = Field(default=None, description="bounds of classes of the largest force of an impact [N]; default none")
     modal_energies: bool | None = Field(default=None, description="true: mean energy of each coordinate, as a list")
-    start: Any = Field(default=None, description="initial coordinates [m], one number for each; default 0")
-    start_rate: Any = Field(default=None, description="initial velocities of the coordinates [m/s]; default 0")
+    start: Any = Field(
+        default=None, description="initial coordinates [m], those of M, K and C if the basis has them, else modal ones; default 0"
+    )
+    start_rate: Any = Field(default=None, description="initial velocities of the coordinates of start [m/s]; default 0")
     sha256: Any = Field(default=None, description="digests of the files, stated by a resolved study; files with other digests are refused")
 
 
