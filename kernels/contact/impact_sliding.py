@@ -4,7 +4,8 @@ A group of supports of one kind is computed at once: arrays (G,) have one entry 
 side by side. Vectors are tuples with one such array for each axis. The first axis of a plane is its normal; a ring lies in the plane of the
 first two axes. Forces act on the structure.
 
-Normal: with the penetration p, F_n = max(0, k_n p + c_n p') where p > 0, and 0 elsewhere.
+Normal: with the penetration p, F_n = max(0, k_n p + c_n p') where p >= 0, and 0 elsewhere: at p = 0 the damper acts on a point that moves
+in. Where a point lies on both of two planes, or in the middle of a ring without clearance, it touches the side to which it moves.
 
 Tangential, "return mapping": a spring's elongation e grows by the tangential way while there is contact, in a ring along the arc.
 T = -(k_t e + c_t v_t) holds while |T| <= mu_s F_n (mu_d F_n while it slips). Beyond, |T| = mu_d F_n in the same direction, and
@@ -121,7 +122,7 @@ class ImpactSliding(NamedTuple):
         centred = tuple(along - centre for along, centre in zip(place, self.centre, strict=True))
         depth, rate, outward, ways, tangential_speed = self._geometry(memory, centred, moved, velocity)
         pull = self.k_n * depth + self.c_n * rate
-        normal = jnp.where(depth > 0.0, jnp.maximum(pull, 0.0), 0.0)
+        normal = jnp.where(depth >= 0.0, jnp.maximum(pull, 0.0), 0.0)
         depth, rate, normal = fusion_barrier(depth, rate, normal)
         pressed = normal > 0.0
         # a step that begins off the support slides only from its entry on
@@ -141,8 +142,13 @@ class ImpactSliding(NamedTuple):
         if self.kind.obstacle == RING:
             radius, before = size(place[:2], place[0]), memory.depth + self.gap  # before the way: of the memory's instant
             (radius,) = fusion_barrier(radius)
-            by_radius = 1.0 / jnp.where(radius > 0.0, radius, 1.0)
-            first, second = jnp.where(radius > 0.0, place[0] * by_radius, 1.0), place[1] * by_radius
+            # in the very middle the point is on its way to where it moves
+            off = radius > 0.0
+            quick = size(velocity[:2], radius)
+            toward, along = (jnp.where(off, of_place, of_speed) for of_place, of_speed in zip(place[:2], velocity[:2], strict=True))
+            length = jnp.where(off, radius, quick)
+            by_length = 1.0 / jnp.where(length > 0.0, length, 1.0)
+            first, second = jnp.where(length > 0.0, toward * by_length, 1.0), along * by_length
             first, second = fusion_barrier(first, second)
             # the sine of the angle about the centre is |before x place| / (before radius)
             across = first * moved[1] - second * moved[0]
@@ -154,7 +160,8 @@ class ImpactSliding(NamedTuple):
             (around,) = fusion_barrier(around)
             return radius - self.gap, rate, (first, second), (arc, *moved[2:]), (around, *velocity[2:])
         across, speed = place[0], velocity[0]
-        side = jnp.ones_like(across) if self.kind.obstacle == PLANE else choice(across < 0.0, -1.0, 1.0, across)
+        left = (across < 0.0) | ((across == 0.0) & (speed < 0.0))
+        side = jnp.ones_like(across) if self.kind.obstacle == PLANE else choice(left, -1.0, 1.0, across)
         return side * across - self.gap, side * speed, (side,), moved[1:], velocity[1:]
 
     def _friction(self, memory: Touch, normal: Array, pressed: Array, way: Vector, speed: Vector) -> tuple[Vector, Vector, Array]:

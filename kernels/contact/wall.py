@@ -166,11 +166,13 @@ class Wall(NamedTuple):
 
         Source: the law of the tool that SDND105 (V5.01.105) validates.
         """
-        side = choice((self.two_sided > 0.0) & (x < 0.0), -self.stands, self.stands, x)
+        # on both of two walls without a gap the mass touches the one to which it moves
+        left = (x < 0.0) | ((x == 0.0) & (v < 0.0))
+        side = choice((self.two_sided > 0.0) & left, -self.stands, self.stands, x)
         y, speed = side * x - self.gap, side * v
         if rest is not None:  # near the wall x - gap is exact, so that the lost part of x counts
             y = y + side * rest
-        inside = y > 0.0
+        inside = y >= 0.0  # at y = 0 the damper acts on a mass that moves in
         if self.envelope is None:
             trial = self.k_n * y + self.c_n * speed
             force = jnp.where(inside, jnp.maximum(trial, 0.0), 0.0)

@@ -241,7 +241,7 @@ BUCKLING_RULES = (
 STOP = Model(
     name="stop",
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
-    f"F = max(0, k_n (x - gap) + c_n v) for x > gap{ALONG}",
+    f"F = max(0, k_n (x - gap) + c_n v) for x >= gap{ALONG}",
     parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
     observables=(
         *SHOCK_OBSERVABLES,

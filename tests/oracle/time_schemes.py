@@ -281,10 +281,10 @@ def envelope(case: Case, largest: float) -> tuple[float, float, float]:
 
 def shock(case: Case, memory: Memory, x: float, v: float) -> tuple[float, Memory]:
     """Force of the stop or the wall on the mass, and the memory to commit."""
-    side = -1.0 if case.sides == 2 and x < 0.0 else 1.0
+    side = -1.0 if case.sides == 2 and (x < 0.0 or (x == 0.0 and v < 0.0)) else 1.0
     y, speed = side * x - case.gap, side * v
     compression, plastic, push, reached = memory.compression, memory.plastic_set, 0.0, memory.reached
-    if case.sides > 0 and y > 0.0:
+    if case.sides > 0 and y >= 0.0:
         compression = max(compression, y)
         if case.buckles:
             critical, stiffness, damping = envelope(case, compression)
