@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import errno
 import hashlib
 import math
-import mmap
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.quantity import Quantity
+from sweep.io.csv_files import MOST_COLUMNS, read_csv
 from sweep.io.errors import Findings, Problem, advise, shorten
 from sweep.io.files import MEBIBYTE, require_regular
 from sweep.io.foreign import guarded, guarded_items, words_of
@@ -24,81 +22,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-LONGEST_LINE = MEBIBYTE // 2  # bytes of the header or of a comment; a line of cells must fit into a block
-BLOCK = MEBIBYTE
-MOST_COMMENTS = 100_000
-MOST_COLUMNS = 10_000
 MOST_BYTES = 512 * MEBIBYTE  # of a column in a group of rows of a Parquet file; its pieces have a quarter of that
 MOST_NUMBERS = 2**25  # that are kept in memory of one file
 MOST_NODES, MOST_WORDS = 2**24, 2**16  # of lists in a group of rows of a Parquet file; of a piece of a table, with its padding
 PADDED = 16  # times the nodes that a table of lists has may be those with its padding, if they are more than MOST_NODES
 PIECE = 65_536  # rows of a Parquet file
-QUOTED = rb'"[^"]*+(?:""[^"]*+)*+"(?=[,\r\n]|\Z)'
-# cells of which those in quotes are whole; elsewhere than at the start of a cell a quote is a character as any other
-CELLS = re.compile(rb'(?:%s|(?!"))[^"]*+(?:(?:(?<=[,\r\n])%s|(?<=[^,\r\n])")[^"]*+)*+' % (QUOTED, QUOTED))
-
-
-def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a CSV file. Cells are text, so that a wrong one can be reported with its row; empty cells are null.
-
-    Lines before the header that begin with # are skipped.
-
-    Raises:
-        OSError: it is no regular file, or its header or comments are too long. UnreadableError: it is no CSV file.
-    """
-    import pyarrow as pa
-    from pyarrow import csv
-
-    remarks, start = find_header(path)
-    check_quotes(path, start)
-    reading = csv.ReadOptions(skip_rows=remarks, block_size=BLOCK)
-    with guarded(), csv.open_csv(path, reading) as reader:
-        names = list(reader.schema.names)
-    convert = csv.ConvertOptions(
-        column_types={name: pa.string() for name in names}, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=True
-    )
-
-    def pieces() -> Iterator[pa.Table]:
-        with csv.open_csv(path, reading, convert_options=convert) as reader:
-            for batch in reader:
-                yield pa.Table.from_batches([batch])
-
-    return names, guarded_items(pieces())
-
-
-def find_header(path: Path) -> tuple[int, int]:
-    """The number of lines before the header of a CSV file, and the position of its first byte; OSError if they or it are too long."""
-    require_regular(path)
-    with path.open("rb") as file:
-        for remarks in range(MOST_COMMENTS + 1):
-            line = file.readline(LONGEST_LINE + 1)
-            if len(line) > LONGEST_LINE:
-                raise OSError(errno.EFBIG, f"line {remarks + 1} has more than {LONGEST_LINE:,} bytes", str(path))
-            text = line.removeprefix(codecs.BOM_UTF8)
-            if not text.startswith(b"#"):
-                if line.count(b",") >= MOST_COLUMNS:
-                    message = f"its header names {line.count(b',') + 1:,} columns: at most {MOST_COLUMNS:,} are read"
-                    raise OSError(errno.EFBIG, message, str(path))
-                return remarks, file.tell() - len(text)
-    raise OSError(errno.EFBIG, f"has more than {MOST_COMMENTS:,} lines of comments before its header", str(path))
-
-
-def check_quotes(path: Path, start: int) -> None:
-    """OSError if a cell of a CSV file goes on after its closing quote, or has none: Arrow would read "1"5 as 15.
-
-    Args:
-        path: the file. start: position of its header.
-    """
-    if path.stat().st_size <= start:
-        return
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if data.find(b'"', start) < 0:
-            return
-        cells = CELLS.match(data, start)
-        end = start if cells is None else cells.end()
-        if end < len(data):
-            line = data[:end].count(b"\n") + 1
-            raise OSError(errno.EILSEQ, f"line {line}: a cell in quotes must end with a quote, before the next comma", str(path))
 
 
 def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
@@ -242,10 +170,10 @@ def read_numbers(
     values = factor * values if factor != 1.0 else values
 
     def problem(row: int) -> Problem:
-        value = f"{float(values[row])!r} is out of bounds: must be {quantity.bounds}"
-        return Problem(
-            f"{label}, row {before + row + 1}", f"{f'{shorten(words[row])} is not a number' if row in words else value} {meaning}"
-        )
+        wrong = f"{float(values[row])!r} is out of bounds: must be {quantity.bounds}"
+        if row in words:
+            wrong = f"{shorten(words[row])} is not a number{'; numbers have a decimal point' if ',' in words[row] else ''}"
+        return Problem(f"{label}, row {before + row + 1}", f"{wrong} {meaning}")
 
     found.add_all(list(words), problem)
     found.add_all(np.flatnonzero(quantity.out_of_bounds(values)).tolist(), problem)

@@ -317,12 +317,15 @@ def read_csv(data: bytes) -> Cells:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise UnreadableError from None
-    while text.startswith("#"):
+    while (text := text.lstrip("\r\n")).startswith("#"):
         text = re.split(r"\r\n|\n|\r", text, maxsplit=1)[1] if re.search(r"[\r\n]", text) else ""
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error:
         raise UnreadableError from None
+    while rows and not rows[-1]:
+        rows.pop()
+    rows = [row or [""] for row in rows]  # a blank line is the empty cell of one column
     if not rows or len({len(row) for row in rows}) > 1:
         raise UnreadableError
     return [(name.strip(), [row[place] for row in rows[1:]]) for place, name in enumerate(rows[0])]

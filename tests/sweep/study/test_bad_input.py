@@ -288,7 +288,16 @@ TABLES = {
     "a table without rows has no points": ("mu\n", ["has no rows: 0 points"]),
     "a table separated by semicolons is explained": ("mu;a0\n0.1;1.0\n", ["columns are separated by commas"]),
     "an empty file is no table": ("", ["cannot read"]),
-    "a row with too many cells is reported": ("mu\n0.1,2.0\n", ["cannot read"]),
+    "a row with too many cells is reported": ("mu\n0.1,2.0\n", ["line 2: '0.1,2.0' has 2 cells, and the header 1"]),
+    "a row with too few cells is reported": ('# x\nmu,a0\n0.1,2\n"5"\n', ["line 4:", "has 1 cells, and the header 2"]),
+    "a decimal comma in a row is explained": ("mu,a0\n0,5,1,5\n", ["line 2: '0,5,1,5' has 4 cells", "a decimal point, not a comma"]),
+    "a decimal comma in a cell is explained": ('mu\n"0,5"\n', ["column mu, row 1: '0,5' is not a number; numbers have a decimal point"]),
+    "a decimal comma in a list of German tables is explained": (
+        "mu;a0\n0,5;1,5\n",
+        ["separated by commas", "a decimal point, not a comma"],
+    ),
+    "a blank line is no row of several columns": ("# x\n\nmu,a0\n0.1,2\n\n0.2,3\n", ["line 5: is blank"]),
+    "nor one after a cell with a line end": ('scheme,mu\n"exact",1\n"a\n\nb",2\r\n\r\nexact,3\n', ["line 6: is blank"]),
     "what follows a cell in quotes is no part of it": (
         'mu\n0.1\n"1"5\n',
         ["cannot read", "line 3: a cell in quotes must end with a quote"],

@@ -61,3 +61,27 @@ def test_brackets_of_a_support_are_no_unit() -> None:
     Path("points.csv").write_text("gap[stpo]\n2.0\n")
     with pytest.raises(sweep.ConfigError, match=r"column gap\[stpo\]: unknown parameter; did you mean 'gap\[stop\]'"):
         columns_of("points.csv", "body", body.replace("[structure]", 'scheme = "euler"\n[structure]'))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("after", ["", "\n", "\n\n\n"], ids=["no end", "one end", "blank lines at the end"])
+@pytest.mark.parametrize(
+    ("rows", "values"),
+    [
+        (["1", "", "3"], [1.0, math.nan, 3.0]),
+        (["", "1", "", "", "3"], [math.nan, 1.0, math.nan, math.nan, 3.0]),
+        (["1", '""'], [1.0, math.nan]),  # as pandas writes it
+        (["1", " ", "3", " "], [1.0, math.nan, 3.0, math.nan]),
+        (["1", '""', "", "default", "3"], [1.0, math.nan, math.nan, math.nan, 3.0]),
+    ],
+)
+def test_every_line_of_a_file_of_one_column_is_a_point(rows: list[str], values: list[float], after: str, end: str) -> None:
+    Path("points.csv").write_bytes(("\n".join(["# x", "", "a0", *rows]) + after).replace("\n", end).encode())
+    assert columns_of("points.csv")["a0"] == pytest.approx(values, nan_ok=True)
+
+
+def test_blank_lines_around_a_table_of_two_columns_are_none_of_its_rows() -> None:
+    Path("points.csv").write_text("\n# x\n\na0,mu\n1,0.2\n,\n3,\n\n\n")
+    found = columns_of("points.csv")
+    assert found["a0"] == pytest.approx([1.0, math.nan, 3.0], nan_ok=True)
+    assert found["mu"] == pytest.approx([0.2, math.nan, math.nan], nan_ok=True)
