@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.capabilities import CONVERGENCE
+from sweep.study.comparison import limit_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -242,15 +242,23 @@ def slice_at(table: pa.Table, varying: Sequence[str], at: Sequence[str], problem
         elif name in held:
             problems.append(Problem("--at", f"{name!r} is held already, at {held[name]}"))
         else:
-            found = nearest_value(table.column(name), name, text, problems)
+            found = nearest_value(table.column(name), name, text, unit_in(table.schema.field(name)), problems)
             if found is not None:
                 held[name], mask = found
                 table = table.filter(mask)
     return table, held
 
 
-def nearest_value(column: pa.ChunkedArray, name: str, text: str, problems: list[Problem]) -> tuple[Any, Any] | None:
-    """The value of a column nearest to the requested one, and the mask of its rows; None and a problem if there is no such value."""
+def unit_in(field: pa.Field) -> str:
+    """The unit of a column of a run, empty if it has none."""
+    return bytes((field.metadata or {}).get(b"unit", b"")).decode()
+
+
+def nearest_value(column: pa.ChunkedArray, name: str, text: str, unit: str, problems: list[Problem]) -> tuple[Any, Any] | None:
+    """The value of a column nearest to the requested one, and the mask of its rows; None and a problem if there is no such value.
+
+    The request is a word, a number in the `unit` of the column, or a number with its own unit.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -262,12 +270,9 @@ def nearest_value(column: pa.ChunkedArray, name: str, text: str, problems: list[
         return text, pc.equal(as_text(column), text)
     values = np.unique(column.drop_null().to_numpy())
     try:
-        wish = float(text)
-    except ValueError:
-        wish = math.nan
-    span = values[-1] - values[0] if len(values) else 0.0
-    if not values[0] - 0.5 * span <= wish <= values[-1] + 0.5 * span:
-        problems.append(Problem("--at", f"{name}={text}: the run has {listed(values)}"))
+        wish = limit_in(text, unit)
+    except ValueError as error:
+        problems.append(Problem("--at", f"{name}: {error}; the run has {listed(values)}"))
         return None
     value = values[np.argmin(np.abs(values - wish))]
     return value.item(), pc.equal(column, pa.scalar(value.item(), column.type))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernels.models import Model
 from kernels.models.quantity import Quantity
 from sweep.api import default_directory, load_run
 from sweep.cli.arguments import AsJson, Settings, StudyOrRun
@@ -17,7 +18,7 @@ from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from sweep.cli.shared import FAILED_ROWS
 from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 from sweep.io.errors import ConfigError, Problem
-from sweep.io.tables import number_in
+from sweep.study.comparison import limit_in
 from sweep.study.config import Config
 from sweep.study.load import load
 
@@ -59,15 +60,16 @@ def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Conf
     return study, path, not target.is_dir()
 
 
-def read_numbers(option: str, texts: Sequence[str]) -> list[tuple[str, float]]:
-    """Parse the NAME=NUMBER texts of an option."""
+def read_numbers(option: str, texts: Sequence[str], model: Model) -> list[tuple[str, float]]:
+    """Parse the NAME=NUMBER texts of an option, whose numbers of parameters may have a unit."""
+    units = {q.name: q.unit for q in model.parameters}
     found, problems = [], []
     for text in texts:
-        name, _, value = text.partition("=")
+        name, _, value = (part.strip() for part in text.partition("="))
         try:
-            found.append((name.strip(), number_in(value)))
-        except ValueError:
-            problems.append(Problem("", f"{text!r} must be NAME=NUMBER, such as wear_power=1.0"))
+            found.append((name, limit_in(value, units.get(name, ""))))
+        except ValueError as error:
+            problems.append(Problem("", f"{text!r} must be NAME=NUMBER, such as mu=0.2: {error}"))
     if problems:
         raise ConfigError(option, problems)
     return found
@@ -220,7 +222,7 @@ def sensitivity(
     study, directory, to_run = read_target(target, settings or [], say)
     request = results.SensitivityRequest(
         observables=tuple(observable or ()), regime=regime, events=events_of(study, exceeds or [], chance or []),
-        quantiles=tuple(quantile or results.QUANTILES), derivatives=derivatives, at=dict(read_numbers("--at", at or [])),
+        quantiles=tuple(quantile or results.QUANTILES), derivatives=derivatives, at=dict(read_numbers("--at", at or [], study.model)),
         resamples=resamples, level=confidence, seed=seed, sizes=picture is Picture.sizes,
     )  # fmt: skip
     analysis.check(request, study)

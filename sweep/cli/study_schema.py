@@ -90,7 +90,7 @@ FORMS: dict[str, dict[str, Schema]] = {
     "Time": {"window": either({"const": STEADY}, {**list_of(NUMBER, 2), "maxItems": 2}), "blocks": {"type": "integer", "minimum": 1}},
     "Sweep": {
         "design": one_of(DESIGNS),
-        "level": {"type": "number"},
+        "level": NUMBER,
         "level_probability": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
         "width": {"type": "number", "exclusiveMinimum": 0},
         "chance": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},

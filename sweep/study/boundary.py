@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from kernels.models import Model
@@ -10,7 +11,7 @@ from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import Axis, Spaced
 from sweep.design.boundary import Boundary
 from sweep.io.errors import ConfigError, Problem, advise, shorten
-from sweep.io.values import number_like
+from sweep.io.values import number_like, read_number
 from sweep.study.draws import read_draws
 from sweep.study.event import Event, read_events
 from sweep.study.schema import OBSERVABLES, Sweep
@@ -149,10 +150,8 @@ def check_level(observable: str, level: Any, model: Model, problems: list[Proble
     if quantity.kind == "word":
         problems.append(Problem("sweep.level", f"{observable} is a word ({', '.join(quantity.words)}): it has boundaries, and no level"))
         return None
-    if not number_like(level) or not math.isfinite(level):
-        problems.append(Problem("sweep.level", f"must be a finite number{in_unit(quantity)}, not {shorten(level)} (of {observable})"))
-        return None
-    return float(level)
+    described = replace(quantity, kind="float", lower=-math.inf, upper=math.inf, description=f"{observable}: {quantity.description}")
+    return read_number(described, "sweep.level", level, problems)
 
 
 def in_unit(quantity: Quantity) -> str:
@@ -212,15 +211,23 @@ def read_seeds(raw: Any, axes: tuple[Spaced, Spaced], model: Model, problems: li
     names = f"[{axes[0].name}, {axes[1].name}]"
     if raw is None:
         return ()
-    if not isinstance(raw, list) or not all(isinstance(seed, list) and len(seed) == 2 and all(map(number_like, seed)) for seed in raw):
+    if not isinstance(raw, list) or not all(isinstance(seed, list) and len(seed) == 2 for seed in raw):
         problems.append(Problem("sweep.seeds", f"must be a list of points {names}, such as [[1.0, 2.0]], not {shorten(raw)}"))
         return ()
+    found = []
     for position, seed in enumerate(raw):
+        point = []
         for axis, value in zip(axes, seed, strict=True):
+            quantity = model.parameter(axis.name)
             low, high = sorted((axis.start, axis.stop))
-            if not low <= value <= high:
-                unit = model.parameter(axis.name).unit_suffix
-                message = f"{axis.name} = {shorten(value)}{unit} is outside its axis, {low:g} to {high:g}{unit}"
+            if (number := read_number(quantity, f"sweep.seeds[{position}]", value, problems)) is None:
+                return ()
+            if not low <= number <= high:
+                unit = quantity.unit_suffix
+                said = f"{axis.name} = {shorten(value)}{unit if number_like(value) else ''}"
+                message = f"{said} is outside its axis, {low:g} to {high:g}{unit}"
                 problems.append(Problem(f"sweep.seeds[{position}]", message))
                 return ()
-    return tuple((float(first), float(second)) for first, second in raw)
+            point.append(number)
+        found.append((point[0], point[1]))
+    return tuple(found)

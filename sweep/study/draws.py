@@ -9,6 +9,7 @@ from sweep.design.draws import Draws
 from sweep.design.sobol import MOST_SAMPLED
 from sweep.io.errors import Problem
 from sweep.study.sampling import MOST_SEED, read_correlations
+from sweep.study.schema import DRAWN_SEED
 
 if TYPE_CHECKING:
     from sweep.study.schema import Sweep
@@ -19,7 +20,7 @@ KEYS = ("count", "seed", "correlations")
 
 def read_draws(sweep: Sweep, where: str, axes: tuple[Axis, ...], random: set[str], problems: list[Problem]) -> Draws | None:
     """Read independent draws of the `random` axes at the values of the others; None and problems if they are invalid."""
-    before, seed = len(problems), 1 if sweep.seed is None else sweep.seed
+    before, seed = len(problems), DRAWN_SEED if sweep.seed is None else sweep.seed
     drawn = tuple(axis for axis in axes if axis.name in random)
     crossed = tuple(axis for axis in axes if isinstance(axis, Counted) and axis.name not in random)
     if not 0 <= seed <= MOST_SEED:

@@ -18,7 +18,7 @@ from sweep.io import tables
 from sweep.io.errors import Problem, advise, first_of
 from sweep.study import point_table
 from sweep.study.sampling import MOST_SEED
-from sweep.study.schema import PARAMETERS
+from sweep.study.schema import DRAWN_SEED, PARAMETERS
 
 if TYPE_CHECKING:
     from sweep.study.schema import Sweep
@@ -47,7 +47,7 @@ def read_posterior(
         problems: list to which problems are added.
     """
     before = len(problems)
-    seed = 1 if sweep.seed is None else sweep.seed
+    seed = DRAWN_SEED if sweep.seed is None else sweep.seed
     if not 0 <= seed <= MOST_SEED:
         problems.append(Problem(f"{where}.seed", f"{seed} is out of bounds: must be >= 0 and <= {MOST_SEED} (of the random numbers)"))
     if sweep.count is not None and not 1 <= sweep.count <= MOST_SAMPLED:

@@ -20,6 +20,7 @@ from sweep.design.sensitivity import HARMONICS, LEVELS, Fast, Halton, Morris, Sa
 from sweep.design.sobol import MOST_SAMPLED, Sobol
 from sweep.design.subset_simulation import SUBSET
 from sweep.io.errors import Problem, advise, shorten
+from sweep.study.schema import SAMPLED_SEED
 
 if TYPE_CHECKING:
     from sweep.study.schema import Sweep
@@ -30,7 +31,7 @@ MOST_LEVELS = 1000
 
 def read_sample(sweep: Sweep, where: str, axes: tuple[Axis, ...], _model: Model, problems: list[Problem]) -> Sampling | None:
     """Read a sampling design; None and problems if it is invalid."""
-    count, seed = sweep.count, 0 if sweep.seed is None else sweep.seed
+    count, seed = sweep.count, SAMPLED_SEED if sweep.seed is None else sweep.seed
     before = len(problems)
     things = {"saltelli": "groups", "morris": "trajectories", "fast": "points of a curve"}.get(sweep.design, "points")
     if count is None:

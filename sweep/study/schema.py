@@ -13,6 +13,7 @@ TABLE = "table"  # the key of a file in place of two parameters, of [parameters]
 OF_A_FILE = (
     "CSV or Parquet file with the columns time and force (acceleration, of a load that is one), in place of table_time and its values"
 )
+SAMPLED_SEED, DRAWN_SEED = 0, 1  # default of sweep.seed: of samples and subset simulations, of draws and posteriors
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as in TOML
 
 
@@ -72,7 +73,9 @@ class Sweep(TableSchema):
         "number of draws, default all of its file; of a subset simulation: points of a level",
     )
     seed: Whole | None = Field(
-        default=None, description="of a sample: what its random numbers follow from, together with the number of a point; default 1"
+        default=None,
+        description="of a sample: what its random numbers follow from, together with the number of a point; default "
+        f"{SAMPLED_SEED}, of draws and of a posterior {DRAWN_SEED}",
     )
     file: str | None = Field(
         default=None,
@@ -89,7 +92,9 @@ class Sweep(TableSchema):
     halvings: Whole | None = Field(
         default=None, description="of a convergence study: refinements at most; of a boundary: how often its coarse cells are halved"
     )
-    level: Any = Field(default=None, description="of a boundary of a number: the value where it passes, in the unit of the observable")
+    level: Any = Field(
+        default=None, description="of a boundary of a number: the value where it passes, in the unit of the observable or with its own unit"
+    )
     width: Any = Field(default=None, description="of a boundary: final width of its brackets, relative to the parameter")
     seeds: Any = Field(
         default=None,

@@ -12,7 +12,7 @@ from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import number_like
 from sweep.study.comparison import limit_in, parts_of
 from sweep.study.sampling import MOST_SEED, read_correlations
-from sweep.study.schema import OBSERVABLES, Sweep
+from sweep.study.schema import OBSERVABLES, SAMPLED_SEED, Sweep
 
 if TYPE_CHECKING:
     from sweep.study.config import Config
@@ -38,7 +38,7 @@ def read_subset(sweep: Sweep, where: str, axes: tuple[Axis, ...], model: Model, 
     event = read_event(sweep, where, model, problems)
     length = read_chain_length(sweep, where, problems)
     check_count(sweep.count, f"{where}.count", length, problems)
-    seed = 0 if sweep.seed is None else sweep.seed
+    seed = SAMPLED_SEED if sweep.seed is None else sweep.seed
     levels = DEFAULT_LEVELS if sweep.levels is None else sweep.levels
     repeats = DEFAULT_REPEATS if sweep.repeats is None else sweep.repeats
     for key, value, least, most, what in (

@@ -170,8 +170,8 @@ def useful(sample: Sample, name: str, kept: Kept, notes: list[str]) -> bool:
     if len(kept.groups) < LEAST and not isinstance(sample.design, Fast):
         notes.append(f"{len(kept.groups)} is too small a number of {group_noun(sample)} for indices: at least {LEAST} are needed.")
         return False
-    if sample.method not in METHODS and len(kept.groups) <= 4 * indices.RBD_HARMONICS:
-        notes.append(f"{len(kept.groups)} points are too few for {RBD}: more than {4 * indices.RBD_HARMONICS} are needed.")
+    if sample.method not in METHODS and len(kept.groups) < indices.LEAST_RBD:
+        notes.append(f"{len(kept.groups)} points are too few for {RBD}: at least {indices.LEAST_RBD} are needed.")
         return False
     if sample.method not in METHODS and (few := of_few_values(sample)):
         notes.append(

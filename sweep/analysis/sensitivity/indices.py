@@ -18,6 +18,7 @@ from sweep.io.errors import ConfigError, Problem
 
 LEAST_SECOND = 64  # fewest groups: with fewer, a second-order interval is wider than the range of the index
 RBD_HARMONICS = 10
+LEAST_RBD = 4 * RBD_HARMONICS + 4  # rows: a bootstrap sample has half of them, and its spectrum more lines than there are harmonics
 RBD_ROWS = 10_000_000  # most rows that RBD-FAST sorts in all its resamples
 
 

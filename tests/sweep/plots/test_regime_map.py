@@ -196,9 +196,12 @@ def test_a_slice_is_held_at_the_nearest_value(fake: FakeKernels, tmp_path: Path,
     np.testing.assert_allclose(drawn.shades, 1000.0 + drawn.x_values + 100.0 * drawn.y_values[:, np.newaxis], rtol=1e-15)
     assert main(["map", str(directory), "--at", "k=3.5", "--at", "scheme=exact"]) == 0
     assert "A slice at k = 4, scheme = exact: 30 points." in capsys.readouterr().err
+    nearest = {"k=30": 4.0, "k=-7": 0.0, "k=1.1": 1.0, "k=0.9 N/m": 1.0, "k=0.004 kN/m": 4.0, "k=3.9N/m": 4.0}
+    assert [read_map(directory, at=[wish, "scheme=euler"]).held["k"] for wish in nearest] == list(nearest.values())
     for wish, message in {
-        "k=30": "k=30: the run has 0, 1, 4",
-        "k=soft": "k=soft: the run has 0, 1, 4",
+        "k=soft": "k: 'soft' must be a finite number, or one with a unit; the run has 0, 1, 4",
+        "k=nan": "the run has 0, 1, 4",
+        "k=3 mm": "'mm' cannot be converted to N/m; the run has 0, 1, 4",
         "kk=1": "'kk' is nothing that this run varies; did you mean 'k'?",
         "scheme=eular": "no row has scheme = 'eular'; did you mean 'euler'?",
         "k": "'k': give a parameter and its value, as in --at mu=0.2",

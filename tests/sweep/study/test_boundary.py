@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from sweep.cli import main
+from sweep.design.boundary import Boundary
+from sweep.study.load import load
 
 Captured = pytest.CaptureFixture[str]
 AXES = "[sweep.axes]\na0 = { from = 1.0, to = 2.0, count = 3 }\nmu = { from = 0.1, to = 0.2, count = 3 }\n"
@@ -18,7 +20,10 @@ REFUSED = {
     ),
     "a number needs a level": (f'{HEAD}observable = "wear_power"\n{AXES}', ["sweep.level: missing: wear_power is a number", "in W"]),
     "a word has no level": (f"{HEAD}level = 1.0\n{AXES}", ["sweep.level: regime is a word (stick, stick-slip, slip-slip)"]),
-    "a level is a number": (f'{HEAD}observable = "wear_power"\nlevel = "high"\n{AXES}', ["sweep.level: must be a finite number in W"]),
+    "a level is a number": (
+        f'{HEAD}observable = "wear_power"\nlevel = "high"\n{AXES}',
+        ["sweep.level: must be a number, not 'high' (wear_power: "],
+    ),
     "a level is finite": (f'{HEAD}observable = "wear_power"\nlevel = inf\n{AXES}', ["sweep.level: must be a finite number"]),
     "one axis is no plane": (
         f"{HEAD}[sweep.axes]\nmu = {{ from = 0.1, to = 0.2, count = 3 }}",
@@ -55,6 +60,15 @@ REFUSED = {
         f"{HEAD}{AXES}".replace("count = 3", "count = 1000"),
         ["sweep.axes: 1,000,000 points: a coarse grid has at most 131,072"],
     ),
+    "a level has the unit of its observable": (
+        f'{HEAD}observable = "wear_power"\nlevel = "3 mm"\n{AXES}',
+        ["sweep.level: '3 mm': 'mm' cannot be converted to W (wear_power: "],
+    ),
+    "a seed has the units of the axes": (
+        f'{HEAD}seeds = [["150 cm/s^2", 0.15], ["1.5 mm", 0.15]]\n{AXES}',
+        ["sweep.seeds[1]: '1.5 mm': 'mm' cannot be converted to m/s^2"],
+    ),
+    "a seed with a unit lies within the axes": (f'{HEAD}seeds = [["3 g", 0.15]]\n{AXES}', ["a0 = '3 g' is outside its axis, 1 to 2 m/s^2"]),
     "a seed is a pair": (f"{HEAD}seeds = [1.0, 0.1]\n{AXES}", ["sweep.seeds: must be a list of points [a0, mu], such as [[1.0, 2.0]]"]),
     "a seed lies within the axes": (
         f"{HEAD}seeds = [[1.5, 0.15], [3.0, 0.15]]\n{AXES}",
@@ -81,3 +95,22 @@ def test_a_study_that_cannot_be_is_refused_with_its_reason(text: str, fragments:
     for fragment in fragments:
         assert fragment in said.err
     assert not list(Path.cwd().iterdir())
+
+
+def test_level_and_seeds_may_have_units() -> None:
+    design = load(
+        {
+            "study": {"model": "stop"},
+            "parameters": {"k_n": 1e5, "gap": 0.01},
+            "sweep": {
+                "design": "boundary",
+                "observable": "impulse",
+                "level": "-2 N ms",
+                "seeds": [["0.15 g", "12 mm"], ["1.5m/s^2", 0.012]],
+                "axes": {"a0": {"from": 1.0, "to": 2.0, "count": 3}, "gap": {"from": 0.01, "to": 0.02, "count": 3}},
+            },
+        }
+    ).design
+    assert isinstance(design, Boundary)
+    assert design.level == pytest.approx(-0.002, rel=4e-16)
+    assert design.seeds == (pytest.approx((0.15 * 9.80665, 0.012), rel=4e-16), pytest.approx((1.5, 0.012), rel=4e-16))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 
 from kernels.models import MODELS
 from sweep import Config, ConfigError, load
+from sweep.design.sensitivity import SAMPLERS
+from sweep.study.schema import Sweep
 
 STUDY: dict[str, Any] = {
     "study": {"name": "both"},
@@ -267,3 +270,17 @@ def test_a_nominal_value_serves_the_parts_without_such_an_axis() -> None:
     config = load({"parameters": {"mu": 0.3}, "sweep": [{"axes": {"mu": [0.1, 0.2]}}, {"axes": {"a0": [1.0]}}]})
     assert config.unused == ()
     assert config.fixed == {"mu": 0.3}
+
+
+@pytest.mark.parametrize("design", [*SAMPLERS, "draws", "posterior", "subset_simulation"])
+def test_the_default_seed_is_the_one_that_is_described(design: str, tmp_path: Path) -> None:
+    described = re.search(r"default (\d+), of draws and of a posterior (\d+)$", str(Sweep.model_fields["seed"].description))
+    assert described is not None
+    sweep: dict[str, Any] = {"design": design, "axes": {"a0": {"from": 1.0, "to": 2.0}, "mu": {"from": 0.1, "to": 0.2}}}
+    sweep |= {"event": "wear_power > 1"} if design == "subset_simulation" else {}
+    if design == "posterior":
+        (tmp_path / "draws.csv").write_text("a0\n1.0\n2.0\n")
+        sweep |= {"file": str(tmp_path / "draws.csv"), "axes": {"mu": {"from": 0.1, "to": 0.2}}}
+    sweep |= {"count": 2 if design == "posterior" else 200}
+    found: Any = load({"sweep": sweep}).design
+    assert found.seed == int(described[2 if design in ("draws", "posterior") else 1])

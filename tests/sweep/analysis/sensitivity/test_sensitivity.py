@@ -380,8 +380,19 @@ def test_too_few_groups_for_second_order(ishigami: FakeIshigami) -> None:
     assert one.notes == ["1 is too small a number of Saltelli groups for indices: at least 2 are needed."]
     run(load(document("halton", 40)), "forty")
     assert analyse(Path("forty"), load(document("halton", 40)), SensitivityRequest()).notes == [
-        "40 points are too few for RBD-FAST: more than 40 are needed."
+        "40 points are too few for RBD-FAST: at least 44 are needed."
     ]
+
+
+@pytest.mark.parametrize("count", [41, 43, 44, 45])
+def test_rbd_fast_has_an_interval_of_the_fewest_points_that_it_takes(count: int, ishigami: FakeIshigami) -> None:
+    """Bootstrap samples of 20 points divide by zero, and those of 21 have no harmonics but the ten: their index is always 1."""
+    made = study("latin_hypercube", count)
+    if count < 44:
+        assert made.notes == [f"{count} points are too few for RBD-FAST: at least 44 are needed."]
+    else:
+        assert made.notes == []
+        assert all(math.isfinite(line.estimate.value) and line.estimate.half_width > 0.0 for line in made.lines[INDICES])
 
 
 BAD = {
