@@ -15,6 +15,7 @@ from kernels.models.schemes import SCHEMES
 from kernels.runtime import jax_setup
 
 if TYPE_CHECKING:
+    from kernels import structure_history, structure_samples
     from kernels.api import moment, simulate
     from kernels.imposed_path import hysteresis
     from kernels.results import Results
@@ -34,11 +35,14 @@ __all__ = [
     "kwu_epri",
     "moment",
     "simulate",
+    "structure_history",
+    "structure_samples",
     "trace",
 ]
 _STARTS_JAX = {
     "moment": "api", "simulate": "api", "hysteresis": "imposed_path",
     "Results": "results", "event_log": "time_history", "impacts": "time_history", "trace": "time_history",
+    "structure_history": "", "structure_samples": "",
 }  # fmt: skip
 
 
@@ -46,7 +50,8 @@ def __getattr__(name: str) -> Any:
     """Import the functions that start JAX on first use: reading a configuration does not need them."""
     if name not in _STARTS_JAX:
         raise AttributeError(f"module 'kernels' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"kernels.{_STARTS_JAX[name]}"), name)
+    module = _STARTS_JAX[name]
+    return getattr(importlib.import_module(f"kernels.{module}"), name) if module else importlib.import_module(f"kernels.{name}")
 
 
 def __dir__() -> list[str]:

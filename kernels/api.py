@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from kernels.batch.finish import as_codes, finish, in_lists, without_support
 from kernels.batch.program_key import ProgramKey, key_of
 from kernels.batch.programs import program
-from kernels.batch.solve import check, shared_arguments
-from kernels.excitation.record import Records, check_record, is_zero
-from kernels.models import MODELS, Model, wear_laws
-from kernels.models.arguments import check_given, nearest
+from kernels.batch.refusals import common_shape, refused
+from kernels.batch.solve import shared_arguments
+from kernels.excitation.record import Records, check_record
+from kernels.models import Model, wear_laws
+from kernels.models.arguments import check_given, model_of, nearest
 from kernels.models.features import LINEAR
 from kernels.models.limits import check_uses
 from kernels.models.links import COLUMNS as LINK_COLUMNS
 from kernels.models.observables import MOTION
 from kernels.models.outputs import Asked, check_asked
-from kernels.models.presliding import PRESLIDING
-from kernels.models.schemes import DOUBLE, EXACT, STEADY
-from kernels.models.status import Status
+from kernels.models.schemes import DOUBLE, EXACT
 from kernels.numerics.fusion import decide, for_every_lane
 from kernels.results import STATUS, Results
 from kernels.runtime import jax_setup
@@ -71,8 +68,8 @@ def simulate(
         has one axis more, which is 64 long and padded with NaN. Wear volumes and depths are returned if `params` has what they need
         (`service_time`, `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status.
         `period` is -1 if the motion has none.
-        Rows of arrays that are out of bounds or break a rule (`Model.rules`) fail in this way. While numbers are traced (jit, vmap, grad),
-        bounds and mu_s >= mu_d are looked at; callers must check the other rules.
+        Rows of arrays that are out of bounds or break a rule (`Model.rules`) fail in this way, and so does one oscillator whose numbers
+        are traced (jit, vmap, grad). Of a structure, whoever traces checks that a fixed step is stable.
 
     Raises:
         KeyError: unknown model, scheme or parameter; the message suggests the nearest one. TypeError: `params` is no mapping.
@@ -106,7 +103,7 @@ def simulate(
         >>> jax.vmap(power)(jax.numpy.array([0.1, 0.2])).shape  # the same as power(jax.numpy.array([0.1, 0.2]))
         (2,)
     """
-    chosen = _model_of(model)
+    chosen = model_of(model)
     if scheme not in chosen.schemes:
         raise KeyError(f"{chosen.name} has no scheme {scheme!r}; {nearest(scheme, chosen.schemes)}it has {', '.join(chosen.schemes)}")
     asked = Asked(blocks, statistics, multipliers=multipliers)
@@ -120,15 +117,6 @@ def simulate(
     else:
         results = Results(_run(chosen, given, key_of(chosen, given, scheme, window, asked), records, window), (*chosen.observables, STATUS))
     return results.raise_failed() if throw else results
-
-
-def _model_of(model: str | Model) -> Model:
-    """The model itself, or that of a name; KeyError for an unknown one."""
-    if isinstance(model, Model):
-        return model
-    if model not in MODELS:
-        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
-    return MODELS[model]
 
 
 @without_false_alarm()
@@ -154,7 +142,7 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
         >>> round(float(abs(last.friction_force)), 9), last.units["x"]  # differentiable, as simulate is
         (1.0, 'm')
     """
-    chosen = _model_of(model)
+    chosen = model_of(model, oscillator=True)
     given = check_given(chosen, params)
     return Results(_run(chosen, given, key_of(chosen, given, EXACT, forces=True), records), (*chosen.observables, *MOTION, STATUS))
 
@@ -173,19 +161,15 @@ def _run(
     afterwards = {name: jnp.asarray(resolved[name]) for name in (*wear_laws.READS, *wear_laws.SCAR, *gaps) if name in resolved}
     support: dict[str, Any] = {name: resolved[name] for name in ("normal_force", "normal_amplitude") if name in resolved}
     unread = key.unread(chosen)
-    if chosen.structure is None:
-        pressed = resolved["normal_force"] + jnp.abs(resolved.get("normal_amplitude", 0.0))
-        holds = "k_t" in params or any(law in PRESLIDING for law in key.varied)
-        if key.scheme != EXACT and not holds and not is_zero(resolved["mu_s"] * pressed):
-            raise ValueError(f"scheme {key.scheme!r} needs the tangential stiffness k_t [N/m]")
-    refused = _refused(chosen, params, resolved, key.scheme, window)
+    excluded = refused(chosen, params, key.scheme, window)
+    whole = common_shape(chosen, resolved)
     resolved = {name: jnp.asarray(value, jnp.result_type(float)) for name, value in resolved.items() if name not in unread}
-    if refused is not None:
+    if excluded is not None:
         read = "end" if chosen.structure is not None else "m"
-        (bad,) = decide(refused > 0)
+        (bad,) = decide(jnp.asarray(excluded) > 0)
         resolved[read] = jnp.where(bad, jnp.nan, resolved[read])  # such a row is not run
 
-    shape = jnp.broadcast_shapes(*(value.shape[:-1] if name in chosen.tables else value.shape for name, value in resolved.items()))
+    shape = common_shape(chosen, resolved)
     flat = {
         name: jnp.broadcast_to(value, (*shape, value.shape[-1])).reshape(math.prod(shape), value.shape[-1])
         if name in chosen.tables
@@ -203,59 +187,16 @@ def _run(
     shaped = {name: values.reshape(*shape, *values.shape[1:]) for name, values in results.items()}
     shaped |= without_support(chosen, support, shaped, jnp)
     shaped |= {q.name: jnp.zeros(shape) for q in returned if q.name in LINK_COLUMNS and q.name not in shaped}  # no link, no force
-    if refused is not None:
+    # rows that differ only in what programs do not read, such as the time in service, are run once
+    shaped = {name: jnp.broadcast_to(values, (*whole, *values.shape[len(shape) :])) for name, values in shaped.items()}
+    if excluded is not None:
         unknown = jnp.where(bad, jnp.nan, 1.0)  # also the derivatives of such a row
         lists = {q.name for q in chosen.observables if q.kind == "list"}
         masks = {name: unknown[..., None] if name in lists else unknown for name in shaped if name not in codes}
         shaped |= {name: shaped[name] * mask for name, mask in masks.items()}
-        shaped["status"] = jnp.where(bad, refused, shaped["status"])
+        shaped["status"] = jnp.where(bad, excluded, shaped["status"])
     shaped |= wear_laws.of_all(afterwards, shaped, params, jnp)
     return {name: as_codes(values, jnp.int32, jnp) if name in codes else values for name, values in shaped.items()}
-
-
-def _refused(chosen: Model, params: Mapping[str, Any], resolved: Mapping[str, Any], scheme: str, window: str | None) -> Any:
-    """Status codes of the rows that bounds and rules exclude, 0 for the others, in the common shape; None if none is excluded.
-
-    While the numbers are traced, bounds and mu_s >= mu_d are looked at, and the codes are traced too. ValueError for a single row.
-    """
-    if any(isinstance(value, jax.core.Tracer) for value in params.values()):
-        outside = [chosen.parameter(name).out_of_bounds(value, jnp) for name, value in params.items()]
-        outside = [jnp.any(mask, axis=-1) if name in chosen.tables else mask for name, mask in zip(params, outside, strict=True)]
-        pairs = [(name, "mu_d" + name.removeprefix("mu_s")) for name in resolved if name.partition("[")[0] == "mu_s"]
-        broken = functools.reduce(operator.or_, (resolved[static] < resolved[dynamic] for static, dynamic in pairs), False)
-        codes = jnp.where(broken, int(Status.RULE_BROKEN), 0)
-        return jnp.where(functools.reduce(jnp.logical_or, outside), int(Status.OUT_OF_BOUNDS), codes)
-    with np.errstate(all="ignore"):
-        rows = chosen.resolve({name: np.asarray(value, np.float64) for name, value in params.items()})
-        if window == STEADY:  # the end does not count
-            rows["end"] = rows["window_end"] = 2.0 * np.pi / np.asarray(rows["omega"])
-        arrays = {name: np.asarray(value) for name, value in rows.items()}
-        shape = np.broadcast_shapes(*(value.shape[:-1] if name in chosen.tables else value.shape for name, value in arrays.items()))
-        count = math.prod(shape)
-        flat = {
-            name: np.broadcast_to(value, (*shape, value.shape[-1])).reshape(count, value.shape[-1])
-            if name in chosen.tables
-            else np.broadcast_to(value, shape).reshape(count)
-            for name, value in arrays.items()
-        }
-        found = check(chosen, scheme, flat, {name: flat[name] for name in params}, _left_out(chosen, params, flat, shape), count)
-        if not shape and found[0] == Status.RULE_BROKEN:
-            one = {name: value[0] if name in chosen.tables else float(value[0]) for name, value in flat.items()}
-            rule = next(rule for rule in chosen.rules if np.any(rule.broken(flat, scheme)))
-            raise ValueError("; ".join(part for part in (rule.sentence, rule.advice(one, scheme)) if part))
-    return jnp.asarray(found.reshape(shape)) if found.any() else None
-
-
-def _left_out(chosen: Model, params: Mapping[str, Any], flat: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> dict[str, np.ndarray]:
-    """Parameters that are not finite where that is their default -> mask of these rows: f_crit = inf N is a wall that does not buckle."""
-    found = {}
-    for name in params:
-        if name not in chosen.tables and not np.isfinite(flat[name]).all():
-            others = {other: np.asarray(value, np.float64) for other, value in params.items() if other != name}
-            # an excitation or a friction that nothing else asks for is absent: NaN
-            default = np.broadcast_to(np.asarray(chosen.resolve(others).get(name, np.nan)), shape).reshape(-1)
-            found[name] = ~np.isfinite(default) & ((flat[name] == default) | (np.isnan(flat[name]) & np.isnan(default)))
-    return found
 
 
 def _every_row(key: ProgramKey, rows: dict[str, jax.Array], shared: dict[str, jax.Array]) -> dict[str, jax.Array]:

@@ -10,22 +10,26 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kernels.batch.refusals import refused
 from kernels.contact.friction_law import FrictionLaw
 from kernels.contact.friction_registry import LAWS, friction_law
 from kernels.contact.penalised import Penalised
 from kernels.contact.presliding import Presliding
 from kernels.contact.wall import Wall, new_crush
-from kernels.models import MODELS, Model
-from kernels.models.arguments import check_given, nearest
+from kernels.models import Model
+from kernels.models.arguments import check_given, model_of
 from kernels.models.contacts import WallContact
 from kernels.models.features import VARIED
 from kernels.models.loops import LOOP_COLUMNS, check_loop
 from kernels.models.presliding import PRESLIDING
+from kernels.models.rules import STEP_RULES
 from kernels.numerics.numbers import Array
 from kernels.results import Results
 
+ANY_STEP = "rk54"  # a scheme with every contact law and no largest stable step
 
-def hysteresis(model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayLike | None = None, steady: bool = False) -> Results:
+
+def hysteresis(model: str | Model, params: Mapping[str, Any], x: ArrayLike, time: ArrayLike | None = None, steady: bool = False) -> Results:
     """The force that imposes a displacement on the contacts of a model: friction, walls, or both.
 
     The displacement is straight between its samples. The contacts start unloaded at the first one. What moves the mass in a run counts
@@ -41,12 +45,13 @@ def hysteresis(model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayL
         steady: whether the path is a closed loop that is repeated: the result is that of its second pass.
 
     Returns:
-        force, friction_force and wall_force, (n,) each [N]. Differentiable in the parameters, with both modes; works under jit and vmap.
+        force, friction_force and wall_force, (n,) each [N]; NaN where traced numbers are out of bounds or break a rule. Differentiable in
+        the parameters, with both modes; works under jit and vmap.
 
     Raises:
-        KeyError: unknown model or parameter. ValueError: a value that is no number or out of bounds, an array of parameters, fewer than two
-            samples, a path or times that are not finite, times that do not ascend, friction without a stiffness, friction that varies in
-            time, or a link beside k and c.
+        KeyError: unknown model or parameter. ValueError: a value that is no number or out of bounds, numbers that break a rule of the
+            model, an array of parameters, fewer than two samples, a path or times that are not finite, times that do not ascend, friction
+            without a stiffness, friction that varies in time, or a link beside k and c.
 
     Source: the laws of SDND104 and SDND105 (V5.01.104, V5.01.105), one evaluation per sample, which is exact on straight pieces of a slow
     path; validated by tests/kernels/test_imposed_path.py.
@@ -57,13 +62,13 @@ def hysteresis(model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayL
         >>> float(loop.force.max())
         10.0
     """
-    if model not in MODELS:
-        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
-    params = check_given(MODELS[model], params, one=True)
+    chosen = model_of(model, oscillator=True)
+    params = check_given(chosen, params, one=True)
     traced = {name for name, value in params.items() if isinstance(value, jax.core.Tracer)}
-    plain = MODELS[model].resolve({name: value for name, value in params.items() if name not in traced})
+    plain = chosen.resolve({name: value for name, value in params.items() if name not in traced})
     if why := check_loop(params, time is not None, rubs=not traced.isdisjoint(("mu", "mu_s")) or float(plain["mu_s"]) > 0.0):
         raise ValueError(f"{why[0]}: {why[1]}")
+    excluded = refused(chosen, params, ANY_STEP, without=STEP_RULES, one=True)
     path = np.asarray(x, dtype=np.float64)
     times = np.arange(path.size, dtype=np.float64) if time is None else np.asarray(time, dtype=np.float64)
     if path.ndim != 1 or path.size < 2 or times.shape != path.shape:
@@ -74,15 +79,17 @@ def hysteresis(model: str, params: Mapping[str, Any], x: ArrayLike, time: ArrayL
     if steady:
         path, times = np.concatenate([path, path]), np.concatenate([times, times + times[-1] - times[0] + np.diff(times)[-1]])
     found = along_path(model, params, jnp.asarray(path), jnp.asarray(times), time is not None)
+    if excluded is not None:
+        found = {name: jnp.where(excluded > 0, jnp.nan, values) for name, values in found.items()}
     return Results({name: values[(passes - 1) * len(values) // passes :] for name, values in found.items()}, LOOP_COLUMNS)
 
 
-def along_path(model: str, params: Mapping[str, Any], path: Array, times: Array, timed: bool) -> dict[str, Array]:
+def along_path(model: str | Model, params: Mapping[str, Any], path: Array, times: Array, timed: bool) -> dict[str, Array]:
     """The columns of LOOP_COLUMNS along a path (n,) [m] sampled at times (n,) [s], for parameters that are checked; see `hysteresis`.
 
     Without `timed` dampers have no force. Samples at one time, as after the end of a shorter path, repeat the state before them.
     """
-    chosen = MODELS[model]
+    chosen = model_of(model)
     resolved = {
         name: jnp.asarray(value, float)
         for name, value in chosen.resolve({name: jnp.asarray(value, float) for name, value in params.items()}, xp=jnp).items()

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernels.batch.program_key import key_of
-from kernels.batch.solve import check, check_records, shared_arguments
+from kernels.batch.refusals import refused
+from kernels.batch.solve import shared_arguments
 from kernels.contact.impact_sliding import size
 from kernels.excitation.record import Records, check_record
 from kernels.models import Model
@@ -200,25 +201,17 @@ def _resolve(
         raise ValueError(f"{model.name} is no structure with supports: see kernels.trace")
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
-    check_given(model, params, one=True)
+    params = check_given(model, params, one=True)
     if "record" in params:
         check_record(params["record"], records)
     key = key_of(model, params, scheme)
-    flat = {name: np.asarray(value, np.float64).reshape(1, *(-1,) * (name in model.tables)) for name, value in params.items()}
-    resolved = {
-        name: np.atleast_2d(value)[:1] if name in model.tables else np.asarray(value, np.float64).reshape(-1)[:1]
-        for name, value in model.resolve(flat).items()
-    }
-    statuses = check(model, scheme, resolved, flat, {}, 1)
-    check_records(resolved, flat, records, statuses)
-    status = int(statuses[0])
-    if status != Status.OK:
-        one = {name: value[0] if name in model.tables else float(value[0]) for name, value in resolved.items()}
-        broken = [rule for rule in model.rules if np.any(rule.broken(resolved, scheme))]
-        raise ValueError("; ".join([broken[0].sentence, broken[0].advice(one, scheme)]) if broken else SENTENCES[status])
-    unread = key.unread(model)
-    p = {name: jnp.asarray(value[0]) for name, value in resolved.items() if name not in unread}
+    refused(model, params, scheme, one=True)
     shared = shared_arguments(model, records if "record" in params else None)
+    resolved = model.resolve({name: np.asarray(value, np.float64) for name, value in params.items()})
+    if "interval" in shared and "largest_step" not in params:
+        resolved["largest_step"] = np.minimum(resolved["largest_step"], shared["interval"])
+    unread = key.unread(model)
+    p = {name: jnp.asarray(value, float) for name, value in resolved.items() if name not in unread}
     return cast("StructureKey", key.structure), p, {name: jnp.asarray(value) for name, value in shared.items()}
 
 

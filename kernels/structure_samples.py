@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike
 
 from kernels.batch.finish import as_codes, finish
 from kernels.batch.program_key import ProgramKey, key_of
-from kernels.batch.solve import check, shared_arguments
+from kernels.batch.refusals import refused
+from kernels.batch.solve import shared_arguments
 from kernels.excitation.record import Records, check_record
 from kernels.models import Model
 from kernels.models.arguments import check_given, nearest
+from kernels.models.arrays import is_traced
 from kernels.models.schemes import EXACT
-from kernels.models.status import RESULTS, SENTENCES, Status
+from kernels.models.status import RESULTS
 from kernels.numerics.numbers import Array
 from kernels.observables import impact_classes
 from kernels.stepping import at_times, loop, structure_at_times, structure_loop
@@ -48,18 +50,20 @@ def samples(
     Derivatives by jvp and jacfwd, also under jit and vmap, are those of the steps taken, not of how a scheme chooses them. The samples need
     memory for themselves alone, whatever the number of steps. A force of contact is continuous only without c_n, and its slope in time
     jumps where contact begins: its derivatives hold between the instants at which an entry moves past a step.
-    While numbers are traced, callers must check bounds and rules, and the times.
+    A run whose numbers are traced and break a rule has NaN and a status. Whoever traces checks that times lie within the run, and of a
+    structure that a fixed step is stable.
     """
     if model.structure is None and (scheme == EXACT or "m_2" in params):
         raise ValueError("two bodies have no samples of one" if scheme != EXACT else f"{EXACT!r} is no time scheme: see kernels.trace")
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; {nearest(scheme, model.schemes)}it has {', '.join(model.schemes)}")
-    check_given(model, params, one=True)
+    params = check_given(model, params, one=True)
     if "record" in params:
         check_record(params["record"], records)
     if model.structure is not None and model.structure.lists:
         model = model.structure.scalars.model
-    _check(model, params, times, scheme)
+    excluded = refused(model, params, scheme, one=True)
+    _check_times(times, params.get("end", model.parameter("end").default))
     program = key_of(model, params, scheme)
     resolved = model.resolve({name: jnp.asarray(value, float) for name, value in params.items()}, xp=jnp)
     unread = program.unread(model)
@@ -68,30 +72,24 @@ def samples(
     if "interval" in shared and "largest_step" in p and "largest_step" not in params:
         p["largest_step"] = jnp.minimum(p["largest_step"], shared["interval"])
     arguments = {**p, **{name: jnp.asarray(value) for name, value in shared.items() if name not in unread}}
+    if excluded is not None:
+        arguments["end"] = jnp.where(excluded > 0, jnp.nan, arguments["end"])  # such a row is not run
     found = _sampled(program, arguments, jnp.asarray(times, float))
+    if excluded is not None:
+        found["status"] = jnp.where(excluded > 0, excluded, found["status"])
     codes = {"status", *(q.name for q in model.observables if q.kind in ("integer", "word"))}
     return {name: as_codes(value, jnp.int32, jnp) if name in codes else value for name, value in found.items()}
 
 
-def _check(model: Model, params: Mapping[str, Any], times: ArrayLike, scheme: str) -> None:
-    """ValueError for plain numbers that break a rule, and for plain times that do not ascend within the run."""
-    if any(isinstance(value, jax.core.Tracer) for value in params.values()):
+def _check_times(times: ArrayLike, end: Any) -> None:
+    """ValueError for plain times that do not ascend, or leave a run up to a plain `end` [s]."""
+    if is_traced(times):
         return
-    flat = {name: np.asarray(value, np.float64)[np.newaxis] for name, value in params.items()}
-    resolved = {name: np.asarray(value, np.float64) for name, value in model.resolve(flat).items()}
-    status = int(check(model, scheme, resolved, flat, {}, 1)[0])
-    if status != Status.OK:
-        rows = {name: value[0] if value.ndim > (name in model.tables) else value for name, value in resolved.items()}
-        one = {name: value if value.ndim else float(value) for name, value in rows.items()}
-        broken = [rule for rule in model.rules if np.any(rule.broken(resolved, scheme))]
-        raise ValueError("; ".join([broken[0].sentence, broken[0].advice(one, scheme)]) if broken else SENTENCES[status])
-    if isinstance(times, jax.core.Tracer):
-        return
-    given, end = np.asarray(times, float), float(resolved["end"].reshape(-1)[0])
+    given = np.asarray(times, float)
     if given.ndim != 1 or not np.isfinite(given).all() or np.any(np.diff(given) < 0.0):
         raise ValueError("times must be a list of finite numbers [s] that ascend")
-    if given.size and not 0.0 <= given[0] <= given[-1] <= end:
-        raise ValueError(f"times must lie within the run, from 0 to {end:g} s, not from {given[0]:g} to {given[-1]:g} s")
+    if not is_traced(end) and given.size and not 0.0 <= given[0] <= given[-1] <= float(end):
+        raise ValueError(f"times must lie within the run, from 0 to {float(end):g} s, not from {given[0]:g} to {given[-1]:g} s")
 
 
 @functools.partial(jax.jit, static_argnums=0)

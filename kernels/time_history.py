@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from kernels.batch.program_key import groups
 from kernels.batch.programs import contacts_of
+from kernels.batch.refusals import refused
 from kernels.contact.wall import Pressed, Wall
 from kernels.exact import event_loop, oscillator
 from kernels.exact.forces import Moment, between
 from kernels.excitation.record import Records, check_record
-from kernels.models import MODELS
-from kernels.models.arguments import check_given, nearest
+from kernels.models import Model
+from kernels.models.arguments import check_given, model_of
 from kernels.models.contacts import Kind
 from kernels.models.features import FEATURES, LINEAR, VARIED, varied
 from kernels.models.observables import MOTION
@@ -66,7 +67,7 @@ IMPACT_COLUMNS = (
 TRACE_COLUMNS = (Quantity("time", "s", "time"), *MOTION)
 
 
-def event_log(model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None) -> Results:
+def event_log(model: str | Model, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None) -> Results:
     """The events of one oscillator in order of time, with the start as the first.
 
     Args:
@@ -80,8 +81,9 @@ def event_log(model: str, params: Mapping[str, Any], most: int = event_loop.MOST
         contact. Of two bodies, x and v are those of the first minus the second.
 
     Raises:
-        KeyError: unknown model or parameter. ValueError: a value that is not a single number, a plain number out of bounds, links or
-            friction whose phases are not linear (`features.VARIED` but for LINEAR), or a record without `records`.
+        KeyError: unknown model or parameter. ValueError: a value that is not a single number, a number out of bounds, numbers that break
+            a rule of the model, links or friction whose phases are not linear (`features.VARIED` but for LINEAR), or a record without
+            `records`.
 
     Examples:
         >>> log = event_log("rubbing_mass", {"a0": 1.5, "end": 2.0})
@@ -93,7 +95,7 @@ def event_log(model: str, params: Mapping[str, Any], most: int = event_loop.MOST
     return Results({quantity.name: columns[quantity.name] for quantity in EVENT_COLUMNS}, EVENT_COLUMNS)
 
 
-def impacts(model: str, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None) -> Results:
+def impacts(model: str | Model, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None) -> Results:
     """The impacts of one oscillator on its walls in order of time.
 
     Args:
@@ -112,7 +114,7 @@ def impacts(model: str, params: Mapping[str, Any], most: int = event_loop.MOST_E
     """
     columns = _follow(model, params, most, records)
     happened = columns["event"]
-    entries = [f"{wall.prefix.replace('_', ' ')}impact" for wall in MODELS[model].walls]
+    entries = [f"{wall.prefix.replace('_', ' ')}impact" for wall in model_of(model).walls]
     starts = np.flatnonzero(np.isin(happened, entries) | ((happened == "start") & (columns["compression"] > 0.0)))
     ends = np.flatnonzero(columns["outside"])
     rows = []
@@ -129,7 +131,7 @@ def impacts(model: str, params: Mapping[str, Any], most: int = event_loop.MOST_E
 
 @without_false_alarm()
 def trace(
-    model: str,
+    model: str | Model,
     params: Mapping[str, Any],
     start: float = 0.0,
     samples: int = 600,
@@ -178,7 +180,7 @@ def trace(
 
 
 @without_false_alarm()
-def total_acceleration(model: str, params: Mapping[str, Any], at: ArrayLike, records: Records | None = None) -> np.ndarray:
+def total_acceleration(model: str | Model, params: Mapping[str, Any], at: ArrayLike, records: Records | None = None) -> np.ndarray:
     """The acceleration of one oscillator at given times, with that of its base: what an oscillator that stands on it feels.
 
     Args:
@@ -258,25 +260,26 @@ def _instants(begins: np.ndarray, start: float, samples: int) -> tuple[np.ndarra
     return at[order], since[order]
 
 
-def _resolve(model: str, params: Mapping[str, Any], records: Records | None) -> tuple[Kind, dict[str, np.ndarray]]:
+def _resolve(model: str | Model, params: Mapping[str, Any], records: Records | None) -> tuple[Kind, dict[str, np.ndarray]]:
     """The contacts of one oscillator, and its resolved parameters without those of excitations that it does not have."""
-    if model not in MODELS:
-        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
-    params = check_given(MODELS[model], params, one=True)
+    chosen = model_of(model, oscillator=True)
+    params = check_given(chosen, params, one=True)
     if has := [name for name, rows in varied(params).items() if np.any(rows) and name not in LINEAR]:
         raise ValueError(f"events and traces are those of scheme {EXACT!r}, which has no {has[0]}")
-    resolved = {name: np.asarray(value, dtype=np.float64) for name, value in MODELS[model].resolve(dict(params)).items()}
     if "record" in params:
         check_record(params["record"], records)
+    refused(chosen, params, EXACT, one=True)
+    resolved = {name: np.asarray(value, dtype=np.float64) for name, value in chosen.resolve(dict(params)).items()}
+    if "record" in params:
         resolved |= {} if records is None else records.arguments()
-    (key,) = groups(MODELS[model], EXACT, None, resolved, np.zeros(1, dtype=int))
+    (key,) = groups(chosen, EXACT, None, resolved, np.zeros(1, dtype=int))
     unread = {name for feature, names in FEATURES.items() if feature not in key.features for name in names}
     unread |= {name for law, names in VARIED.items() if law not in key.varied for name in names}
     return contacts_of(key), {name: value for name, value in resolved.items() if name not in unread}
 
 
 @without_false_alarm()
-def _follow(model: str, params: Mapping[str, Any], most: int, records: Records | None) -> dict[str, np.ndarray]:
+def _follow(model: str | Model, params: Mapping[str, Any], most: int, records: Records | None) -> dict[str, np.ndarray]:
     """All columns of all events, among them those that only `impacts` reads."""
     kind, resolved = _resolve(model, params, records)
     state = _start(kind, resolved)

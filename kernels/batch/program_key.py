@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.excitation.record import features_of, is_traced, is_zero
+from kernels.excitation.record import features_of, is_zero
+from kernels.models.arrays import is_traced
 from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
 from kernels.models.features import DRIVEN, EXPONENTS, FEATURES, HARMONIC, VARIED, used, varied
 from kernels.models.links import LINKS

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models.arrays import is_traced
+
 
 @dataclass(frozen=True, eq=False)
 class Records:
@@ -79,12 +81,6 @@ class Records:
 def is_zero(value: Any) -> bool:
     """Whether a parameter is known to be 0 in every row. A traced one is not, so that it keeps its derivative."""
     return not is_traced(value) and not np.any(np.asarray(value))
-
-
-def is_traced(value: Any) -> bool:
-    """Whether JAX knows a value only by its shape."""
-    jax = sys.modules.get("jax")  # None if nobody has imported JAX: then nothing is traced
-    return jax is not None and isinstance(value, jax.core.Tracer)
 
 
 def features_of(params: Mapping[str, Any]) -> set[str]:

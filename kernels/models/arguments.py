@@ -7,12 +7,28 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models import MODELS
 from kernels.models.model import Model
 from kernels.models.naming import Known, suggestion
 from kernels.models.quantity import Quantity, by_name
 
 # arguments of the programs of section maps, beside the parameters of their model: see `kernels.exact.section_image.simulate`
 POINT, DIRECTION, PERIODS, RATES, LOOKS = (f"section_{name}" for name in ("point", "direction", "periods", "rates", "statistics"))
+
+
+def model_of(model: str | Model, oscillator: bool = False) -> Model:
+    """The model itself, or that of a name.
+
+    Raises:
+        KeyError: no model has that name; the message suggests the nearest one. ValueError: with `oscillator`, a structure.
+    """
+    if isinstance(model, Model):
+        if oscillator and model.structure is not None:
+            raise ValueError(f"{model.name} has supports and several coordinates: see kernels.structure_history")
+        return model
+    if model not in MODELS:
+        raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")
+    return MODELS[model]
 
 
 def check_given(model: Model, params: Mapping[str, Any], one: bool = False) -> dict[str, Any]:

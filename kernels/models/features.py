@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays as np
 from kernels.models.links import LINKS
 from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Values

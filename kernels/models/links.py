@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays as np
 from kernels.models.quantity import Quantity
 
 _BEYOND = "beyond its ends the table goes on with its last slope"

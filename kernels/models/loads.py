@@ -8,8 +8,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays as np
 from kernels.models.links import entries
 from kernels.models.model import Rule
 from kernels.models.quantity import Quantity, Values

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays as np
 from kernels.models.quantity import Quantity
 
 # the parameter that switches a law on -> the parameters that only programs with the law read, that one first

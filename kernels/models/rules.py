@@ -8,8 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays as np
 from kernels.models import links
 from kernels.models.features import used
 from kernels.models.loads import LOAD_RULES

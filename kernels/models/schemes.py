@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays as np
 from kernels.models import links
 from kernels.models.presliding import damping, presliding, stiffness
 from kernels.models.quantity import Values
@@ -93,7 +92,10 @@ def _largest(values: Values, name: str, prefix: str) -> Any:
     value = np.asarray(values.get(prefix + name, np.nan))
     if not name.startswith("post_"):
         return value
-    return np.fmax.reduce(value, axis=-1, initial=np.nan) if value.ndim else value
+    if not value.ndim:
+        return value
+    most = np.max(np.where(np.isnan(value), -np.inf, value), axis=-1, initial=-np.inf)
+    return np.where(np.isneginf(most), np.nan, most)
 
 
 def _held(values: Values, weight: float) -> tuple[Any, Any]:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays as np
 from kernels.models import links
 from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule

@@ -6,8 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays as np
 from kernels.models import links
 from kernels.models.contacts import WallContact
 from kernels.models.model import Model, Rule
