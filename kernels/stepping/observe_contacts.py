@@ -96,15 +96,12 @@ def update(
         share = jnp.where(pushed | pushes, jnp.maximum(overlap, 0.0), 0.0)
     (share,) = fusion_barrier(share)
     pressed = h * share
-    slips = after.slips * pressed
+    begun = _began(group, before, after, entered, pushes & ~pushed)
+    slipping, dragged = _slip(group, before, after, begun)
+    slips = after.slips * pressed * slipping
     one, other = size(before.tangential, share), size(after.tangential, share)
-    speed = 0.5 * (before.speed + after.speed)
-    # the anchor follows the part of the way that does not stretch the spring
-    dragged = 0.0 * share
-    for was, now, spring, way, force in zip(
-        before.elongation, after.elongation, before.tangential, after.way, after.tangential, strict=True
-    ):
-        dragged = dragged - 0.5 * (spring + force) * (way - (now - was))
+    rubbed = [begun.normal * before.speed, after.normal * after.speed]
+    rubbed[0], slow = (low + (1.0 - slipping) * (high - low) for low, high in (rubbed, (before.speed, after.speed)))
     held = jnp.where((after.slips > 0.5) & pushes, jnp.maximum(dragged, 0.0), 0.0)
     start = tuple(along - centre for along, centre in zip(before.place[:2], group.centre, strict=False))
     end = tuple(along - centre for along, centre in zip(after.place[:2], group.centre, strict=False))
@@ -116,10 +113,10 @@ def update(
         return choice(what if part is None else what & (part.start <= instant) & (instant < part.end), 1.0, 0.0, h)
 
     added = Added(
-        wear=sums.added.wear + slips * 0.5 * (before.normal * before.speed + after.normal * after.speed),
+        wear=sums.added.wear + slips * 0.5 * (rubbed[0] + rubbed[1]),
         friction=sums.added.friction + held * jnp.minimum(share, 1.0),
         impact=sums.added.impact + pressed * group.c_n * 0.5 * (before.rate * before.rate + after.rate * after.rate),
-        slid=sums.added.slid + slips * speed,
+        slid=sums.added.slid + slips * 0.5 * (slow + after.speed),
         pressed=sums.added.pressed + pressed,
         impacts=sums.added.impacts + within(place, entered),
         impulse=sums.added.impulse + 0.5 * pressed * (before.normal + after.normal),
@@ -139,6 +136,58 @@ def update(
         for count, least, most in zip(sums.counts, edges[:-1], edges[1:], strict=True)
     )
     return ContactSums(added, extremes, jnp.where(after.depth > 0.0, largest, 0.0), counts)
+
+
+class _Begun(NamedTuple):
+    """A contact at the start of a step, or at its entry within the step: F_n [N], the friction force [N], the elongation [m], if it holds."""
+
+    normal: Array
+    tangential: Vector
+    elongation: Vector
+    held: Array
+
+
+def _began(group: ImpactSliding, before: Touch, after: Touch, entered: Array, starts: Array) -> _Begun:
+    """What friction starts from: the state `before`, but that of the entry where the normal force `starts` within the step.
+
+    At an entry F_n jumps to c_n p'. If the damper c_t alone is beyond the cone there, the anchor begins where spring and damper bear what
+    the cone allows. That place is given to it: it was not dragged there, so nothing was dissipated.
+    """
+    normal = jnp.where(starts, jnp.where(entered, group.c_n * jnp.maximum(before.rate, 0.0), 0.0), before.normal)
+    if not group.tangents:
+        return _Begun(normal, (), (), before.slips < 0.5)
+    pull = group.c_t * before.speed
+    beyond = pull > group.mu_s * normal
+    force = jnp.where(beyond, group.mu_d * normal, pull)
+    longer = jnp.where(beyond, (force - pull) / group.k_t, 0.0)
+    distance = size(after.way, normal)
+    ways = tuple(way / jnp.where(distance > 0.0, distance, 1.0) for way in after.way)
+    return _Begun(
+        normal,
+        tuple(jnp.where(starts, -force * way, was) for way, was in zip(ways, before.tangential, strict=True)),
+        tuple(jnp.where(starts, longer * way, was) for way, was in zip(ways, before.elongation, strict=True)),
+        jnp.where(starts, ~beyond, before.slips < 0.5),
+    )
+
+
+def _slip(group: ImpactSliding, before: Touch, after: Touch, begun: _Begun) -> tuple[Array, Array]:
+    """Of a step that ends with slip: the part of its time in contact that slips, and the work on the anchor [J].
+
+    A spring that holds at the start slides from where the line of what the cone leaves passes 0: at the end the return mapping has taken
+    k_t times the way of the anchor. The anchor follows the part of the way that does not stretch the spring.
+    """
+    none = 0.0 * after.normal
+    dragged, taken = none, []
+    for was, begins, now, pulled, way, force in zip(
+        before.elongation, begun.elongation, after.elongation, begun.tangential, after.way, after.tangential, strict=True
+    ):
+        dragged = dragged - 0.5 * (pulled + force) * (way - (now - begins))
+        taken.append(way - (now - was))
+    left = group.mu_s * begun.normal - size(begun.tangential, none)
+    lacks = size(after.tangential, none) + group.k_t * size(tuple(taken), none) - group.mu_s * after.normal
+    within = begun.held & (after.slips > 0.5)
+    part = jnp.where(within, 1.0 - _crossing(left, -lacks), 1.0)
+    return part, dragged
 
 
 def outside(sums: ContactSums, after: Touch) -> ContactSums:
