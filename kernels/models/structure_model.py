@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import structure_stability
+from kernels.models import structure_damping, structure_stability
 from kernels.models.basis import AXES
 from kernels.models.loads import OF_A_LOAD, fastest_of_pulse, is_none, pulse_rules, table_rules
 from kernels.models.model import Model, Rule
@@ -80,7 +80,9 @@ def _parameters(structure: Any) -> tuple[Quantity, ...]:
                 name=named(q.name, support.name),
                 description=f"{q.description}; of {support.name}",
                 default=None,
-                default_rule=f"{q.name} of all supports" if q.name != POSITION.name else f"that of the point {support.point}",
+                default_rule=f"that of the point {support.point}"
+                if q.name == POSITION.name
+                else f"{q.name} of all supports{', else critical' * (q.name == 'c_t')}",
             )
             for q in parameters_of(structure, support)
         ]
@@ -144,6 +146,7 @@ def _derive(structure: Any, values: Values, xp: Any) -> dict[str, Any]:
         for name in ("mu_s", "mu_d"):
             p.setdefault(name, p["mu"])
         p.setdefault("k_t", p["k_n"])
+        p.setdefault("c_t", 0.0)  # a placeholder: each support has its own
     for support in structure.supports:
         name, quantities = support.name, parameters_of(structure, support)
         own = {q.name: p[named(q.name, name)] for q in quantities if named(q.name, name) in p}
@@ -159,6 +162,8 @@ def _derive(structure: Any, values: Values, xp: Any) -> dict[str, Any]:
                 p[full] = own["mu"]
             elif q.name == "k_t" and "k_n" in own and "k_t" not in values:
                 p[full] = own["k_n"]
+            elif q.name == "c_t" and "c_t" not in values:
+                p[full] = structure_damping.critical(structure, support, p, xp)
             else:
                 p[full] = p[q.name]
     p.setdefault("record", math.nan)

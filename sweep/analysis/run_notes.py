@@ -1,16 +1,18 @@
-"""Notes on what a reader of a run would otherwise assume: the direction of friction, and numbers that no contact keeps in service."""
+"""Notes on what a reader of a run would otherwise assume: the direction and damper of friction, and numbers that no contact keeps."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from kernels.models import Model
+from kernels.models.supports import named
 from sweep.analysis.run_state import model_of
 from sweep.execution.dataset import Dataset
 from sweep.io.tables import is_list
 
 DEEP = 0.01  # m: a contact worn deeper than this has another geometry, and other forces, than the model
 DEPTHS = ("wear_depth", "wear_depth_edf_mz", "scar_depth")
+FORMULA, WITHOUT = "max(0, 2 sqrt(m (k + k_t)) - c)", "c_t = 0 is a contact without a damper."
 ALONG_THE_IMPACT = (
     "friction of this model acts along the impact, under the constant normal_force: the force of the wall presses no contact that slides, "
     "and its impacts cause no wear"
@@ -21,7 +23,35 @@ def notes_on(path: Path) -> list[str]:
     """Sentences on the rows of a run, complete or not; ConfigError if there is no run."""
     model = model_of(path)
     notes = [f"Note: {ALONG_THE_IMPACT}."] if model.walls else []
-    return notes + notes_on_depths(path, model)
+    return [*notes, *notes_on_damping(path, model), *notes_on_depths(path, model)]
+
+
+def notes_on_damping(path: Path, model: Model) -> list[str]:
+    """A sentence if contacts have the critical damping that is the default of c_t."""
+    import pyarrow.compute as pc
+
+    dataset = Dataset(path)
+    given = {*dataset.names}
+
+    def rubs(*names: str) -> bool:
+        """Whether one of these coefficients of friction is above 0 in some row."""
+        return any(pc.max(dataset.table([name]).column(name)).as_py() not in (0.0, None) for name in names if name in given)
+
+    if model.structure is None:
+        if "k_t" not in given or given & {"c_t", "bristle_stiffness", "dahl_stiffness"} or not rubs("mu", "mu_s", "mu_d"):
+            return []
+        return [f"Note: c_t is not given: while the contact holds it has critical damping, c_t = {FORMULA}. {WITHOUT}"]
+    own = [
+        support.name
+        for support in map(model.structure.support, model.structure.order)
+        if model.structure.kind_of(support).axes > 1
+        and not given & {"c_t", named("c_t", support.name)}
+        and rubs("mu", "mu_s", "mu_d", *(named(name, support.name) for name in ("mu", "mu_s", "mu_d")))
+    ]
+    if not own:
+        return []
+    held = f"while it holds the point has critical damping, c_t = {FORMULA} with m, k and c there"
+    return [f"Note: c_t is not given at {', '.join(own)}: {held}. {WITHOUT}"]
 
 
 def notes_on_depths(path: Path, model: Model) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kernels
 from kernels.models.basis import Basis
 from kernels.models.structures import Load, Structure, body_basis
 from kernels.models.supports import Support
@@ -99,3 +100,65 @@ def test_rigid_motions_have_frequency_zero() -> None:
         Basis.of_matrices(mass, -stiffness, np.zeros((2, 2)), {"a": SHAPES}, SHAPES)
     with pytest.raises(ValueError, match="M must be positive definite"):
         Basis.of_matrices(-mass, stiffness, np.zeros((2, 2)), {"a": SHAPES}, SHAPES)
+
+
+def by_matrices(mass: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, rows: np.ndarray, k_t: float) -> float:
+    """Critical damping of the lightest of some directions, from matrices."""
+    light = [row @ np.linalg.solve(mass, row) for row in rows]
+    row = rows[int(np.argmax(light))]
+    u = np.linalg.solve(mass, row) / max(light)  # the motion of the shape for 1 of the point
+    m, k, c = u @ mass @ u, u @ stiffness @ u, u @ damping @ u
+    return max(0.0, 2.0 * np.sqrt(m * (k + k_t)) - c)
+
+
+def test_a_support_without_c_t_has_critical_damping_of_the_point_that_it_holds() -> None:
+    body = Structure(body_basis("xy"), [Support("ring", "centre", "ring")], body=True).model
+    given = {"m": np.array([0.5, 2.0]), "k": 3e4, "c": 3.0, "k_n": 5e5, "mu": 0.1}
+    of_mass = kernels.MODELS["rubbing_mass"].resolve({"m": given["m"], "k": 3e4, "c": 3.0, "k_t": 5e5})["c_t"]
+    assert body.resolve(given)["c_t[ring]"] == pytest.approx(of_mass, rel=1e-14)  # k_t is k_n
+    assert body.resolve(given | {"c_t": 7.0})["c_t[ring]"] == 7.0
+    assert body.resolve(given | {"c_t[ring]": 0.0, "c_t": 7.0})["c_t[ring]"] == 0.0
+    # SDND100 D: the reference code's default, from one mode that moves at 45 degrees to the surface
+    along = np.cos(np.pi / 4.0) * np.array([[1.0], [0.0], [0.0]])
+    one = Basis(np.array([100.0]), np.ones(1), np.zeros(1), {"mass": along}, np.zeros((3, 1)))
+    plane = Support("plane", "mass", axes=((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
+    assert Structure(one, [plane]).model.resolve({"k_t": 4e5})["c_t[plane]"] == pytest.approx(4.0 * np.sqrt(0.5 * 4e5 + 1e4), rel=1e-12)
+
+
+def test_the_critical_damping_of_a_support_follows_basis_modes_and_factors_of_the_row() -> None:
+    draws = np.random.default_rng(5)
+    mass, stiffness = (np.diag(draws.uniform(0.5, 2.0, 4)) + 0.1 for _ in range(2))
+    stiffness, damping = 1e4 * stiffness, draws.uniform(0.0, 3.0, (4, 4))
+    points = {name: draws.uniform(-1.0, 1.0, (3, 4)) for name in "ab"}
+    basis = Basis.of_matrices(mass, stiffness, damping, points, np.zeros((3, 4)))
+    supports = [Support("ring", "a", "ring"), Support("plane", "b", other="a")]
+    structure = Structure(basis, supports)
+    rows = {"ring": points["a"], "plane": (points["b"] - points["a"])[1:]}
+    for name, row in rows.items():
+        factors = {"frequency_factor": 1.3, "damping_factor": 0.7, "k_t": 2e4}
+        expected = by_matrices(mass, 1.3**2 * stiffness, 1.3 * 0.7 * damping, row, 2e4)
+        assert structure.model.resolve(factors)[f"c_t[{name}]"] == pytest.approx(expected, rel=1e-9)
+    ratios = Basis(np.array([50.0, 90.0]), np.array([0.5, 2.0]), np.array([0.01, 0.3]), {"a": points["a"][:, :2]}, np.zeros((3, 2)))
+    own = Structure(ratios, [Support("ring", "a", "ring")], own_modes=(1,))
+    omega, xi = np.array([50.0, 2.0 * np.pi * 20.0]), np.array([0.01, 0.05])
+    matrices = np.diag(ratios.mass), np.diag(ratios.mass * omega**2), np.diag(2.0 * xi * omega * ratios.mass)
+    found = own.model.resolve({"k_t": 300.0, "frequency[1]": 20.0, "damping[1]": 0.05})["c_t[ring]"]
+    assert found == pytest.approx(by_matrices(*matrices, points["a"][:, :2], 300.0), rel=1e-12)
+    both = Structure(basis, supports[:1], bases={"4": basis, "2": basis.first(2)}).model
+    each = [Structure(one, supports[:1]).model.resolve({"k_t": 2e4})["c_t[ring]"] for one in (basis, basis.first(2))]
+    assert both.resolve({"k_t": 2e4, "basis": np.array([1.0, 0.0])})["c_t[ring]"] == pytest.approx(each[::-1], rel=1e-12)
+
+
+@pytest.mark.slow
+def test_a_body_pressed_on_a_plane_rubs_as_the_mass_that_rubs_with_and_without_c_t() -> None:
+    # a step of load on an elastic, ideally plastic contact; stiff along the normal, so that the normal force is constant
+    plane = Support("plane", "centre", axes=((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
+    loads = [Load("pull", "force", point="centre"), Load("press", "force", (0.0, 1.0, 0.0), "centre")]
+    model = Structure(body_basis("xy"), [plane], loads, body=True).model
+    common = {"m": 0.1, "c": 0.2, "mu": 0.1, "k_t": 5.0, "end": 1.0}
+    for c_t, place in (({}, 6.7262), ({"c_t": 0.0}, 8.8820)):
+        one = kernels.simulate("rubbing_mass", common | c_t | {"normal_force": 60.0, "load": 8.0})
+        pressed = {"k_n": 6e6, "x0[y]": 1e-5, "constant[pull]": 8.0, "constant[press]": 60.0, "step": 1e-5, "largest_step": 1e-4}
+        body = kernels.simulate(model, common | c_t | pressed, scheme="rk54")
+        assert float(one["x_end"]) == pytest.approx(place, rel=1e-4)
+        assert float(body["x_end[centre]"]) == pytest.approx(float(one["x_end"]), rel=3e-6)

@@ -75,7 +75,7 @@ def test_a_map_shows_the_chosen_support(solver: FakeKernels, sections: dict[str,
     chance = read_groups(directory, Statistic(CHANCE, "impacts[ring]>=2"))
     np.testing.assert_allclose(chance.shades, [[0.0, 1.0, 1.0]] * 2)
     assert theory_of(ring, ring.x_values, ring.y_values) == []
-    assert notes_on(directory) == []
+    assert [note.partition(":")[0] for note in notes_on(directory)] == ["Note"]  # of c_t
 
 
 @pytest.mark.slow
@@ -138,3 +138,29 @@ def test_depths_of_supports_that_are_implausible_are_noted(solver: FakeKernels, 
     for sections, said in ((SECTIONS, "6 of 6 rows have a wear_depth[ring]"), (LISTS, "12 of 12 entries have a wear_depth ")):
         directory = run({**sections, "parameters": worn}, tmp_path / said[:2].strip()).directory
         assert any(note.startswith(said) for note in notes_on(directory))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "Note: c_t is not given at ring, stop: while it holds the point has critical damping, c_t = max(0, 2 sqrt(m (k + k_t)) - c)"),
+        ({"c_t[stop]": 0.0}, "Note: c_t is not given at ring: while it holds"),
+        ({"c_t": 0.0}, ""),
+        ({"c_t[ring]": 5.0, "c_t[stop]": 5.0}, ""),
+    ],
+)
+def test_a_run_says_where_the_damper_of_friction_is_the_default(
+    solver: FakeKernels, given: dict[str, float], said: str, tmp_path: Path
+) -> None:
+    notes = notes_on(run({**SECTIONS, "parameters": given}, tmp_path / "run").directory)
+    assert [note.startswith(said) for note in notes] == [True] * bool(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "says"), [({"k_t": 1e4, "mu": 0.1}, True), ({"k_t": 1e4, "mu": 0.1, "c_t": 3.0}, False), ({"mu": 0.1}, False)]
+)
+def test_a_run_of_one_mass_says_it_too(given: dict[str, float], says: bool, tmp_path: Path) -> None:
+    study = {"study": {"model": "rubbing_mass"}, "parameters": given, "time": {"end": 1.0}, "sweep": {"axes": {"a0": [1.0, 2.0]}}}
+    notes = notes_on(run(study, tmp_path / "run").directory)
+    assert [note.startswith("Note: c_t is not given: while the contact holds") for note in notes] == [True] * says
