@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import structure_damping, structure_stability
+from kernels.models import structure_damping, structure_idle, structure_stability
 from kernels.models.basis import AXES
 from kernels.models.loads import OF_A_LOAD, fastest_of_pulse, is_none, pulse_rules, table_rules
 from kernels.models.model import Model, Rule
@@ -17,7 +17,7 @@ from kernels.models.parameters import TIME, WEAR_LAW, derive_wear_law
 from kernels.models.quantity import Quantity, Values
 from kernels.models.rules import STEP_RULES, WINDOW_RULES
 from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.supports import PEAK_COUNTS, RING, SUPPORT, SUPPORT_OBSERVABLES, named
+from kernels.models.supports import FRICTION, PEAK_COUNTS, RING, SUPPORT, SUPPORT_OBSERVABLES, named
 from kernels.models.wear_laws import SCAR
 
 BODY, STRUCTURE = "body", "structure"
@@ -216,6 +216,7 @@ def _rules(structure: Any) -> tuple[Rule, ...]:
             largest,
         )
     )
+    found += structure_idle.rules(structure)
     for load in structure.loads:
         tables = [named(name, load.name) for name in ("table_time", "table_value", "table_scale")]
         pulse, start, length = (named(name, load.name) for name in ("pulse", "pulse_start", "pulse_duration"))
@@ -234,7 +235,7 @@ def _says_friction(name: str, p: Values, _scheme: str) -> str:
 
 
 POSITION = Quantity("position", "m", "place of the support along the structure; shapes are interpolated between points", "s")
-_NEED_A_PLANE = ("mu", "mu_s", "mu_d", "k_t", "c_t", "angle", "centre_2")
+_NEED_A_PLANE = (*FRICTION, *structure_idle.TURNS)
 _STEP_RULES = tuple(rule for rule in STEP_RULES if "k_t" not in rule.parameters)
 _OF_BODY = (
     Quantity("m", "kg", "mass", "m", default=1.0, lower=0.0, lower_open=True),

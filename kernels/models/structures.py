@@ -15,7 +15,7 @@ from kernels.models.basis import AXES, Basis, alike
 from kernels.models.model import Model
 from kernels.models.outputs import OBSERVED
 from kernels.models.structure_model import model_of
-from kernels.models.supports import RING, TWO_PLANES, ContactKind, Support, named
+from kernels.models.supports import RING, ContactKind, Support, named
 
 BASE, FORCE, MODE = "base", "force", "mode"
 MOST_SUPPORTS = 64
@@ -252,13 +252,12 @@ class Structure:
         return float(self.basis.position[self.support(name).point])
 
     def kind_of(self, support: Support) -> ContactKind:
-        """What a program knows of a support. A ring around a point that moves along one axis is two planes."""
+        """What a program knows of a support. A ring has two axes: its centre may be beside the way of the point."""
         points = [support.point, *(self.basis.position if self.stands_along(support) else ())]
         shapes = [self.shapes_of(support, basis, point) for basis in self.bases.values() for point in points]
         moves = np.flatnonzero(np.any([shape != 0.0 for shape in shapes], axis=(0, 2)))
-        axes = 1 + int(moves[-1]) if moves.size else 1
-        obstacle = TWO_PLANES if support.obstacle == RING and axes == 1 else support.obstacle
-        return ContactKind(support.name, obstacle, support.law, axes)
+        axes = max(2 if support.obstacle == RING else 1, 1 + int(moves[-1]) if moves.size else 1)
+        return ContactKind(support.name, support.obstacle, support.law, axes)
 
     def vector(self, load: Load, basis: Basis | None = None) -> np.ndarray:
         """(N,) force on each coordinate for a load of 1; of a body with a base acceleration, for a mass of 1 kg."""

@@ -101,6 +101,8 @@ SUPPORT = (
     Quantity("centre_2", "m", "displacement of the clearance's centre along the second axis of the support", default=0.0),
 )  # fmt: skip
 
+FRICTION = ("mu", "mu_s", "mu_d", "k_t", "c_t")
+
 SUPPORT_OBSERVABLES = (
     Quantity("wear_power", "W", "work rate: mean in the window of the normal force times the sliding speed, while the contact slips",
              r"P_\mathrm{wear}"),

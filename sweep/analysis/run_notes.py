@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernels.models import Model
+from kernels.models.structure_idle import idle
 from kernels.models.supports import named
 from sweep.analysis.run_state import model_of
 from sweep.execution.dataset import Dataset
@@ -23,7 +24,16 @@ def notes_on(path: Path) -> list[str]:
     """Sentences on the rows of a run, complete or not; ConfigError if there is no run."""
     model = model_of(path)
     notes = [f"Note: {ALONG_THE_IMPACT}."] if model.walls else []
-    return [*notes, *notes_on_damping(path, model), *notes_on_depths(path, model)]
+    return [*notes, *notes_on_idle(path, model), *notes_on_damping(path, model), *notes_on_depths(path, model)]
+
+
+def notes_on_idle(path: Path, model: Model) -> list[str]:
+    """A sentence on given parameters that change nothing."""
+    found = [] if model.structure is None else idle(model.structure, Dataset(path).names)
+    if not found:
+        return []
+    names = f"{', '.join(found)} change{'s' * (len(found) == 1)} nothing here"
+    return [f"Note: {names}: no support, load or start reads {'it' if len(found) == 1 else 'them'} beside the other parameters."]
 
 
 def notes_on_damping(path: Path, model: Model) -> list[str]:
