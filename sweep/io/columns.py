@@ -48,7 +48,8 @@ def read_columns(
 
     Args:
         path: a .csv or .parquet file. Lines of a CSV file before its header that begin with # are skipped.
-        wanted: the columns. Their headers may state a unit: `acceleration`, `acceleration [g]`, `acceleration (g)`.
+        wanted: the columns. Their headers may state a unit: `acceleration`, `acceleration [g]`, `acceleration (g)`, and so may
+            the metadata of a column of Parquet.
         where: the key that names the file, for messages.
         problems: list to which problems are added, with row (the first row below the header is row 1), value, unit and advice.
         most: how many rows are read; more are a problem.
@@ -74,14 +75,18 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
     places = [find_column(headers, column, label, problems) for column in wanted]
     if None in places:
         return None
-    units = [split_unit(headers[place or 0])[1] or column.given or column.unit for column, place in zip(wanted, places, strict=True)]
+    said = tables.units_of(path)
+    units = [
+        split_unit(header)[1] or said.get(header) or column.given or column.unit
+        for column, header in zip(wanted, [headers[place or 0] for place in places], strict=True)
+    ]
     chosen = [
         (column, place, f"{label}, column {headers[place].strip()}")
         for column, place in zip(wanted, places, strict=True)
         if place is not None
     ]
     before = len(problems)
-    factors = [factor_of(column, headers[place], where, problems) for column, place, where in chosen]
+    factors = [factor_of(column, headers[place], where, problems, said.get(headers[place])) for column, place, where in chosen]
     if len(problems) > before:
         return None
     parts: list[list[np.ndarray]] = [[np.empty(0)] for _ in wanted]
@@ -135,11 +140,16 @@ def is_number(text: str) -> bool:
     return True
 
 
-def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) -> float:
-    """The factor from the unit of a column to SI; 1 and a problem if the unit does not fit, or if two units are stated."""
-    stated = split_unit(header)[1]
+def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem], metadata: str | None = None) -> float:
+    """The factor from the unit of a column, of its header or else of its metadata, to SI.
+
+    It is 1, with a problem, if the unit does not fit, or if two units are stated.
+    """
+    stated, source = split_unit(header)[1], "the header"
+    if stated is None:
+        stated, source = metadata, "the metadata"
     factors = []
-    for place, unit in (("the header", stated), (wanted.given_by, wanted.given)):
+    for place, unit in ((source, stated), (wanted.given_by, wanted.given)):
         if unit is not None:
             try:
                 factors.append(1.0 if unit == wanted.unit else in_unit(f"1 {spelled(unit)}", wanted.unit))
@@ -149,7 +159,7 @@ def factor_of(wanted: Wanted, header: str, label: str, problems: list[Problem]) 
                 problems.append(Problem(label, f"{unit!r}, as {place} says, is no unit of {wanted.what}: {fitting}{turning}"))
                 return 1.0
     if len(set(factors)) > 1:
-        problems.append(Problem(label, f"the header says {stated!r} and {wanted.given_by} {wanted.given!r}: leave out what is wrong"))
+        problems.append(Problem(label, f"{source} says {stated!r} and {wanted.given_by} {wanted.given!r}: leave out what is wrong"))
     return factors[0] if factors else 1.0
 
 

@@ -116,8 +116,9 @@ def said_of_columns(path: Path, key: str) -> dict[str, str]:
 
 
 def units_of(path: Path) -> dict[str, str]:
-    """The units in the metadata of the columns of a Parquet file, such as the files of a run have; empty for a CSV file."""
-    return {name: unit for name, unit in said_of_columns(path, "unit").items() if unit != "1"}
+    """The units in the metadata `unit` or `units` of the columns of a Parquet file, as the files of a run have; empty for a CSV file."""
+    said = said_of_columns(path, "units") | said_of_columns(path, "unit")
+    return {name: unit for name, unit in said.items() if unit != "1"}
 
 
 def why(error: Exception) -> str:

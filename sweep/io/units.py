@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -26,29 +27,30 @@ _TIMES = r"(?: ?[*/] ?| )"  # one symbol at most, so that // is none
 _PRODUCT = rf"{_FACTOR}(?:{_TIMES}{_FACTOR}){{0,{MOST_FACTORS - 1}}}"
 _PART = rf"(?:{_FACTOR}|\( ?{_PRODUCT} ?\){_EXPONENT})"
 _UNIT = re.compile(rf"{_PART}(?:{_TIMES}{_PART}){{0,{MOST_FACTORS - 1}}}")
-_TURNING, _FREQUENCY = "rad/s", "Hz"
 ACCELERATION, DENSITY = "m/s^2", "(m/s^2)^2/Hz"
+# a second meaning of g; which one is meant follows from the dimension, as no unit has that of both
 _GRAVITY = re.compile(r"\b(m?)g\b")
+_MIL = re.compile(r"\bmil\b")  # of an inch; to pint it is an angle, of which there are several
+_ADDED = ("rev = turn", "permille = 1e-3 = ‰")
+_WRITTEN_SO = {"rad": "rad, deg or turn", "rad/s": "Hz, rpm or rad/s", "Hz": "Hz, rpm or rad/s", "rad/s^2": "Hz/s or rad/s^2"}
 _POWER = re.compile(r"(?<=[A-Za-z])(?=[-\d])")
-_ANGLES = ("radian", "degree", "turn", "revolution")
 
 
 @functools.cache
 def _registry() -> pint.UnitRegistry[Any]:
-    """The units of pint; imported at the first value with a unit."""
+    """The units of pint and a few more; imported at the first value with a unit."""
     import pint
 
-    return pint.UnitRegistry(cache_folder=None)
+    units: pint.UnitRegistry[Any] = pint.UnitRegistry(cache_folder=None)
+    for definition in _ADDED:
+        if definition.partition(" ")[0] not in units:
+            units.define(definition)
+    return units
 
 
 def spelled(unit: str) -> str:
     """Convert a unit as written in headers of data files, such as "m/s2", to a form that is read here: "m/s^2"."""
     return _POWER.sub("^", unit)
-
-
-def _in_gravity(found: re.Match[str]) -> str:
-    """The name of g or of mg."""
-    return f"{'milli' if found[1] else ''}standard_gravity"
 
 
 def _in_other_letters(name: str) -> str:
@@ -83,11 +85,13 @@ def product_of_powers(unit: str) -> str:
 def in_unit(text: str, unit: str) -> float:
     """Convert a number with a unit to a plain number.
 
+    Turns and radians belong to the dimension of a unit: 1 Hz is a turn per second, 2 pi rad/s, and 1 1/s is neither; a density by Hz is
+    2 pi times one by rad/s. An angle is no plain number, nor a plain number an angle.
+
     Args:
         text: the text, such as "0.3 g", of at most LONGEST characters; for the unit see `product_of_powers`.
-        unit: SI unit of the result, "1" if it has none. For an acceleration and its spectral density, g is the acceleration of gravity
-            (9.80665 m/s^2) and mg a thousandth of it; otherwise g is the gram. For a circular frequency 1 Hz is 2 pi rad/s, and 1/s is
-            refused because it is ambiguous. For a frequency in Hz the unit is hertz, kilohertz ...
+        unit: SI unit of the result, "1" if it has none. g is the gram or the acceleration of gravity (9.80665 m/s^2), whichever has the
+            dimension of `unit`; mil is a thousandth of an inch.
 
     Raises:
         ValueError: no number with a unit, an unknown unit, or a unit of another quantity; the message names it.
@@ -105,25 +109,43 @@ def in_unit(text: str, unit: str) -> float:
         raise ValueError(f"{text!r}: {name!r} cannot be read as a unit{comma}") from None
     import pint
 
-    units = _registry()
+    wanted = _turning("" if unit == "1" else unit)
     try:
-        given = units.parse_units(_GRAVITY.sub(_in_gravity, stated) if unit in (ACCELERATION, DENSITY) else stated)
-        if unit == _TURNING and "hertz" in str(given):
-            given = given * units.turn  # in pint 1 Hz is 1 rad/s
-        per_second = unit == _TURNING and not any(each in str(given) for each in _ANGLES)
-        turning = unit == _FREQUENCY and "hertz" not in str(given)
-        number = float(units.Quantity(float(read[1]), given).to("" if unit == "1" else unit).magnitude)
+        given = _turning(stated)
+        if _dimension(given) != _dimension(wanted) and _GRAVITY.search(stated):
+            other = _turning(_GRAVITY.sub(lambda found: f"{'milli' if found[1] else ''}standard_gravity", stated))
+            given = other if _dimension(other) == _dimension(wanted) else given
+        linear = _registry().Quantity(0.0, given).to_root_units().magnitude == 0.0  # unlike dB and degrees Celsius
+        angles, others = _dimension(given)
+        fits = (angles, others) == _dimension(wanted) and linear
+        number = float(_registry().Quantity(float(read[1]), given).to(wanted).magnitude) if fits else math.nan
     except pint.UndefinedUnitError:
         raise ValueError(f"{text!r}: {name!r} is no known unit{_in_other_letters(stated)}") from None
-    except pint.DimensionalityError:
-        raise ValueError(f"{text!r}: {name!r} cannot be converted to {'a plain number' if unit == '1' else unit}") from None
     except Exception:
         raise ValueError(f"{text!r}: {name!r} cannot be read as a unit") from None
-    if per_second:
-        raise ValueError(f"{text!r} may be turns or radians: write Hz, rpm or rad/s")
-    if turning:
-        raise ValueError(f"{text!r} may be turns or radians: write Hz")
-    return number
+    if fits:
+        return number
+    expected, rest = _dimension(wanted)
+    same = linear and others == rest
+    if same and angles == 0:
+        what = "is no angle" if unit == "rad" else "may be turns or radians"
+        raise ValueError(f"{text!r} {what}: write {_WRITTEN_SO.get(unit, unit)}")
+    why = ", as it counts turns or angles" if same and expected == 0 else ""
+    raise ValueError(f"{text!r}: {name!r} cannot be converted to {'a plain number' if unit == '1' else unit}{why}")
+
+
+def _turning(unit: str) -> pint.Unit:
+    """A unit of pint in which Hz is a turn per second; in pint itself it is 1/s."""
+    given = _registry().parse_units(_MIL.sub("thou", unit))
+    for name, power in given._units.items():  # noqa: SLF001 - pint has no public way to the factors of a unit
+        given *= _registry().turn ** (power if name.endswith("hertz") else 0)
+    return given
+
+
+def _dimension(unit: pint.Unit) -> tuple[float, dict[str, float]]:
+    """The power of the angle in a unit, and those of its other base units."""
+    powers = dict(_registry().get_root_units(unit)[1]._units)  # noqa: SLF001 - as above
+    return powers.pop("radian", 0), powers
 
 
 def raised(unit: str) -> str:

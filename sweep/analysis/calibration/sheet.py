@@ -16,7 +16,7 @@ from kernels.models.quantity import Quantity
 from sweep.io.columns import split_unit
 from sweep.io.errors import Findings, Problem, advise, first_of, shorten
 from sweep.io.foreign import UnreadableError
-from sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, why
+from sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, units_of, why
 from sweep.io.values import DEFAULT
 from sweep.study.point_table import factor_in, read_cells, split_of_support
 
@@ -66,9 +66,12 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
         problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
         return None
     label = f"{where}: {path.name}"
-    stated = [stated_in(name.strip()) for name in names]
-    names = [header.strip() if header.strip() in named else name for header, (name, _) in zip(names, stated, strict=True)]
-    units = {name: unit for name, (_, unit) in zip(names, stated, strict=True) if unit is not None}
+    headers = [name.strip() for name in names]
+    stated = [stated_in(header) for header in headers]
+    names = [header if header in named else name for header, (name, _) in zip(headers, stated, strict=True)]
+    said = {header.strip(): unit for header, unit in units_of(path).items()}
+    units = {name: said[header] for name, header in zip(names, headers, strict=True) if header in said}
+    units |= {name: unit for name, (_, unit) in zip(names, stated, strict=True) if unit is not None}
     twice = [name for name, count in Counter(names).items() if count > 1]
     problems += first_of(twice, lambda name: Problem(f"{label}, column {name}", "given twice"), label, "columns")
     if table.num_rows == 0:

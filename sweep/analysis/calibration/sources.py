@@ -13,6 +13,7 @@ from kernels.models.loops import LOOP_COLUMNS
 from kernels.models.quantity import Quantity, by_name
 from kernels.models.structure_columns import sampled
 from sweep.io.errors import Problem, advise, first_of, shorten
+from sweep.io.units import in_unit
 from sweep.io.values import read_number
 
 COMPARED_KEYS = {
@@ -31,7 +32,7 @@ LOOP_KEYS = {
     "displacement": "column of the imposed displacement [m]; default x",
     "steady": "true: the path is closed and was repeated before it was measured",
 }  # key of a loop -> what it is
-WITH_UNIT = re.compile(r"[-+]?\.?\d\S*\s+\S")  # a text that is no name of a column: "0.05 mm"
+WITH_UNIT = re.compile(r"[-+]?(?:\d*\.\d|\d\S*\s+\S)")  # a text that is no name of a column: "0.05 mm", "0.05mm"
 ON_PATH = by_name(LOOP_COLUMNS)
 IN_TIME = {
     "x": Quantity("x", "m", "displacement", "x"),
@@ -181,6 +182,17 @@ def read_compared(raw: Any, path: str, quantities: Mapping[str, Quantity], probl
     return found
 
 
+def is_value(text: str, unit: str) -> bool:
+    """Whether a text is a number with a unit: with a point, a blank, or a unit that fits. Others are names of columns, such as 2nd_sd."""
+    if WITH_UNIT.match(text):
+        return True
+    try:
+        in_unit(text, unit or "1")
+    except ValueError:
+        return False
+    return True
+
+
 def read_terms(quantity: Quantity, given: Mapping[str, Any], where: str, problems: list[Problem]) -> Compared:
     """Read column, standard deviation and weight of one comparison."""
     problems += [Problem(f"{where}.{key}", f"unknown key; {advise(str(key), COMPARED_KEYS)}") for key in given if key not in COMPARED_KEYS]
@@ -194,7 +206,7 @@ def read_terms(quantity: Quantity, given: Mapping[str, Any], where: str, problem
     }  # fmt: skip
     read: dict[str, Any] = {}
     for key, unit in units.items():
-        if key in given and (key == "relative_sd" or not isinstance(given[key], str) or WITH_UNIT.match(given[key])):
+        if key in given and (key == "relative_sd" or not isinstance(given[key], str) or is_value(given[key], unit)):
             read[key] = read_number(Quantity(key, unit, words[key], lower=0.0, lower_open=True), f"{where}.{key}", given[key], problems)
         elif key in given:
             read[key] = given[key]

@@ -195,7 +195,7 @@ WRONG = {
         {"spectrum": None, "band": [3.0, 2.0], "rms": 1.0},
         ["must go up from one frequency to another, not from 3 to 2 Hz"],
     ),
-    "a band of rates": ({"spectrum": None, "band": ["3 rad/s", 9], "rms": 1}, ["band[0]: '3 rad/s' may be turns or radians: write Hz"]),
+    "a band of rates": ({"spectrum": None, "band": ["3 1/s", 9], "rms": 1}, ["band[0]: '3 1/s' may be turns or radians: write Hz"]),
     "a list": ({"spectrum": [1.0, 2.0]}, ["must be pairs [frequency, density]"]),
     "one pair": ({"spectrum": [[1.0, 2.0]]}, ["has 1 frequencies: must have at least 2"]),
     "a negative density": ({"spectrum": [[1.0, 2.0], [2.0, -1.0]]}, ["spectrum[1]: -1.0 is out of bounds: must be >= 0"]),
