@@ -12,13 +12,14 @@ import pickle
 import pkgutil
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
 _STARTED = "jax._src.xla_bridge:backends_are_initialized"
 _CACHE = "jax._src.compilation_cache:_cache"
 _CACHE_CHOSEN = "jax._src.compilation_cache:_cache_initialized"
+_LOADER = "jax._src.compilation_cache:get_executable_and_time"
 _READER = "jax.experimental.serialize_executable:_JaxPjrtUnpickler"
 _EXECUTABLE = "jax.stages:Compiled"
 
@@ -26,6 +27,7 @@ USES: Mapping[str, str] = {
     _STARTED: "tells whether JAX has created a backend, after which XLA options and the number of CPU devices are fixed",
     _CACHE: "is set so that JAX keeps programs in a folder to which no other user can write",
     _CACHE_CHOSEN: "is set so that JAX chooses no other cache",
+    _LOADER: "is wrapped so that XLA's false alarms about a kept program do not reach stderr where JAX was imported before this package",
     _READER: "reads a kept program; a class derived from it reads the names in RECORDS only",
     _EXECUTABLE: "makes a kept program callable; the class is public, but the arguments of its constructor are not documented",
 }
@@ -83,7 +85,21 @@ def keep_programs_in(files: Any) -> bool:
 
     cache: ModuleType = compilation_cache
     cache._cache, cache._cache_initialized = files, True  # type: ignore[attr-defined]  # noqa: SLF001
+    if _exists(_LOADER) and not hasattr(cache.get_executable_and_time, "__wrapped__"):
+        cache.get_executable_and_time = _quietly(cache.get_executable_and_time)  # type: ignore[attr-defined]
     return True
+
+
+def _quietly(load: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that loads a kept program, without XLA's false alarms."""
+    from kernels.runtime.stderr_filter import without_false_alarm
+
+    @functools.wraps(load)
+    def loading(*told: Any, **more: Any) -> Any:
+        with without_false_alarm():
+            return load(*told, **more)
+
+    return loading
 
 
 def packed(program: Any) -> bytes:

@@ -26,6 +26,10 @@ _COMPILE_EFFORT = "--xla_backend_optimization_level=2"
 _ALIASES = ("xla_llvm_enable_alias_scope_metadata", "xla_llvm_enable_noalias_metadata")
 FOR_VALUES: Mapping[str, bool] = dict.fromkeys(_ALIASES, True)  # options of the compiler
 
+# XLA writes alarms of several kB to stderr that are none (see `stderr_filter`), whenever any kept program is loaded. What is wrong raises
+# an exception as well, so only what ends the process is left to its log.
+_LOG, _FATAL = "TF_CPP_MIN_LOG_LEVEL", "3"
+
 # Lanes per block of a program on CPU, by its loop (`batch.program_key`) and precision. "Lanes: result" on a 2-core AVX-512 machine:
 # - exact, float64, oscillators/s on one core: rigid with k = c = 0 16: 9.5e5, 32: 1.36e6, 64: 1.27e6; rigid 16: 2.8e5, 32: 3.6e5,
 #   64: 3.2e5; penalised 8: 8.3e3, 16: 8.5e3, 32: 7.0e3
@@ -131,7 +135,7 @@ def xla_flags(present: str, wide: bool) -> str:
 
 
 def prepare() -> None:
-    """Set XLA options, one CPU device per core, and float64. Idempotent. What comes too late is not set; `problems` reports it.
+    """Set XLA options, one CPU device per core, float64, and no log of XLA's. Idempotent. What comes too late is not set: see `problems`.
 
     Before JAX is imported only environment variables are set, so that `kernels` does not import it. What the user has set stays as it is.
     """
@@ -140,6 +144,7 @@ def prepare() -> None:
     if "jax" not in sys.modules:
         os.environ.setdefault("JAX_ENABLE_X64", "1")
         os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(cores()))
+        os.environ.setdefault(_LOG, _FATAL)
         return
     import jax
 
